@@ -1,0 +1,248 @@
+/**
+ * Apply: a RecordChange becomes work for MikroORM's unit of work, inside the transaction it is given. Life-cycle hooks, onCreate and onUpdate,
+ * cascades and orphan removal all happen there. Nothing is rendered here: the answer is read by the reading stages.
+ * Refuses with owner_required, version_conflict and record_not_found.
+ */
+import type { Collection, EntityManager } from '@mikro-orm/core'
+import type { Connection } from './dialect.ts'
+import { refuse } from './errors.ts'
+import type { Fault } from './errors.ts'
+import { refuseFaults } from './check.ts'
+import { keyToSegment, sameKey } from './key.ts'
+import type { KeyValues } from './key.ts'
+import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from './model.ts'
+import { keyOfEntity, toPrimaryKey, toProperties } from './orm-values.ts'
+import type { Entity } from './orm-values.ts'
+import { readRows } from './render.ts'
+import { requireEmbedded } from './validate.ts'
+import type { LinkChange, ListChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
+
+/** The unit of work of one request. */
+export interface Work {
+  readonly em: EntityManager
+  readonly connection: Connection
+}
+
+type EntityName = Parameters<EntityManager['findOne']>[0]
+
+function nameOf(resource: Resource): EntityName {
+  return resource.entity as EntityName
+}
+
+function reference(resource: Resource, key: KeyValues, em: EntityManager): Entity {
+  return em.getReference(nameOf(resource), toPrimaryKey(resource, key) as never) as unknown as Entity
+}
+
+/** The entity of a key, loaded; undefined when there is none. */
+export async function load(resource: Resource, key: KeyValues, em: EntityManager): Promise<Entity | undefined> {
+  return ((await em.findOne(nameOf(resource), toPrimaryKey(resource, key) as never)) as unknown as Entity | null) ?? undefined
+}
+
+/** Creates a record with all that is nested in it. `implied` is what its owner sets. */
+export async function create(change: RecordChange, work: Work, implied: Entity = {}): Promise<Entity> {
+  const { em } = work
+  const data: Entity = { ...toProperties(change.values), ...implied }
+  for (const { attribute, link } of change.links) {
+    if (attribute.owner) data[attribute.property] = link === null ? null : await referred(link, attribute.target, work)
+  }
+  const entity = em.create(nameOf(change.resource), data as never) as unknown as Entity
+  for (const { attribute, link } of change.links) {
+    if (!attribute.owner && link !== null) await adopt(link, attribute, entity, work)
+  }
+  for (const list of change.lists) await fillList(entity, list, work)
+  return entity
+}
+
+/** The entity that a reference in a body means: a bare reference, or a new one. */
+async function referred(ref: RecordRef, target: Resource, work: Work, implied?: Entity): Promise<Entity> {
+  return ref.kind === 'existing' ? reference(target, ref.key, work.em) : create(ref.record, work, implied)
+}
+
+/** The property of the target that holds the foreign key of a relation's other side. */
+function owningProperty(relation: RelationAttribute): { name: string; property: string; nullable: boolean } | undefined {
+  const name = relation.kind === 'toMany' && relation.via.kind === 'foreign' ? relation.via.attribute : relation.otherSide
+  const attribute = name === undefined ? undefined : relation.target.byName.get(name)
+  return attribute === undefined ? undefined : { name: attribute.name, property: attribute.property, nullable: attribute.nullable }
+}
+
+/** Links a record by its own foreign key to the owner: the inverse side of a one-to-one, or a member of a one-to-many list. */
+async function adopt(ref: RecordRef, relation: RelationAttribute, owner: Entity, work: Work): Promise<Entity> {
+  const other = owningProperty(relation)!
+  if (ref.kind === 'new') return create(ref.record, work, { [other.property]: owner })
+  const entity = (await load(relation.target, ref.key, work.em))!
+  entity[other.property] = owner
+  return entity
+}
+
+/** Fills the list of a new record. */
+async function fillList(entity: Entity, { attribute, items }: ListChange, work: Work): Promise<void> {
+  if (attribute.via.kind === 'foreign') {
+    for (const item of items) await adopt(item, attribute, entity, work)
+    return
+  }
+  const members: Entity[] = []
+  for (const item of items) members.push(await referred(item, attribute.target, work))
+  ;(entity[attribute.property] as Collection<object>).add(members)
+}
+
+/** Changes a record that is loaded. */
+export async function update(entity: Entity, change: RecordChange, work: Work): Promise<void> {
+  const { em } = work
+  checkVersion(entity, change)
+  const faults: Fault[] = []
+  for (const value of change.values) {
+    if (value.attribute.kind === 'embedded' && value.value !== null && (entity[value.attribute.property] ?? null) === null) {
+      requireEmbedded(value.attribute, value.value as readonly ValueChange[], value.path, faults)
+    }
+  }
+  refuseFaults(faults)
+  const values = change.values.filter(({ attribute }) => !(attribute.kind === 'scalar' && attribute.version))
+  em.assign(entity as never, toProperties(values) as never, { mergeEmbeddedProperties: true, mergeObjectProperties: false })
+  for (const link of change.links) await changeLink(entity, link, change.resource, work)
+  for (const list of change.lists) await replaceList(entity, list, change.resource, work)
+}
+
+/** An old value of the version property tells that the client has seen an older state (optimistic locking). */
+function checkVersion(entity: Entity, change: RecordChange): void {
+  for (const { attribute, value } of change.values) {
+    if (attribute.kind !== 'scalar' || !attribute.version) continue
+    const current = entity[attribute.property]
+    const now = current instanceof Date ? current.getTime() : current
+    if (now !== value) {
+      throw refuse(
+        'version_conflict',
+        `The ${change.resource.singular} has changed meanwhile: its "${attribute.name}" is no longer ${String(value)}.`,
+      )
+    }
+  }
+}
+
+/** Links, unlinks or replaces what a to-one of a loaded record refers to. */
+export async function changeLink(entity: Entity, { attribute, link, path }: LinkChange, resource: Resource, work: Work): Promise<void> {
+  if (attribute.owner) {
+    const target = link === null ? null : await referred(link, attribute.target, work)
+    work.em.assign(entity as never, { [attribute.property]: target } as never)
+    return
+  }
+  const current = await loadInverse(entity, attribute, resource, work)
+  if (link?.kind === 'existing' && current !== undefined && sameKey(keyOfEntity(attribute.target, current), link.key)) return
+  if (current !== undefined) {
+    release(current, attribute, path, work)
+    // First the old link goes, then the new one comes: both at once would break the uniqueness of the foreign key.
+    await work.em.flush()
+  }
+  if (link !== null) await adopt(link, attribute, entity, work)
+}
+
+async function loadInverse(entity: Entity, attribute: ToOneAttribute, resource: Resource, work: Work): Promise<Entity | undefined> {
+  const other = owningProperty(attribute)!
+  const where = { [other.property]: toPrimaryKey(resource, keyOfEntity(resource, entity)) }
+  return ((await work.em.findOne(nameOf(attribute.target), where as never)) as unknown as Entity | null) ?? undefined
+}
+
+/** Takes the link to its owner from a record: an orphan is removed where the model says so, and cannot be where an owner is required. */
+function release(member: Entity, relation: RelationAttribute, path: string, work: Work): void {
+  const other = owningProperty(relation)!
+  if (relation.orphanRemoval) {
+    work.em.remove(member as never)
+  } else if (other.nullable) {
+    member[other.property] = null
+  } else {
+    const id = keyToSegment(keyOfEntity(relation.target, member))
+    throw refuse(
+      'owner_required',
+      `"${path}": the ${relation.target.singular} ${id} would be left without its "${other.name}", which it needs.`,
+    )
+  }
+}
+
+/** Replaces the members of a list of a loaded record. */
+async function replaceList(entity: Entity, { attribute, items, path }: ListChange, resource: Resource, work: Work): Promise<void> {
+  if (attribute.via.kind === 'pivot') {
+    const members: Entity[] = []
+    for (const item of items) members.push(await referred(item, attribute.target, work))
+    const collection = entity[attribute.property] as Collection<object>
+    await collection.init()
+    collection.set(members)
+    return
+  }
+  const current = await members(entity, attribute, resource, work)
+  const kept = items.filter(item => item.kind === 'existing').map(item => item.key)
+  for (const member of current) {
+    const key = keyOfEntity(attribute.target, member)
+    if (!kept.some(other => sameKey(other, key))) release(member, attribute, path, work)
+  }
+  for (const item of items) await adopt(item, attribute, entity, work)
+}
+
+/** The members of a one-to-many list, loaded. */
+async function members(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
+  const other = owningProperty(attribute)!
+  const where = { [other.property]: toPrimaryKey(resource, keyOfEntity(resource, entity)) }
+  return (await work.em.find(nameOf(attribute.target), where as never)) as unknown as Entity[]
+}
+
+/** Creates a record and appends it to a list of an existing one. */
+export async function append(owner: Entity, attribute: ToManyAttribute, change: RecordChange, work: Work): Promise<Entity> {
+  if (attribute.via.kind === 'foreign') return adopt({ kind: 'new', record: change }, attribute, owner, work)
+  const entity = await create(change, work)
+  ;(owner[attribute.property] as Collection<object>).add(entity)
+  return entity
+}
+
+/** Removes records with all that the model removes with them. */
+export async function remove(resource: Resource, entities: readonly Entity[], work: Work): Promise<void> {
+  const removed = new Map<Entity, Resource>()
+  for (const entity of entities) await cascade(resource, entity, removed, work)
+  await refuseOrphans(removed, work)
+  for (const entity of removed.keys()) work.em.remove(entity as never)
+}
+
+/** Collects a record and all that goes with it: MikroORM cascades to loaded relations only. */
+async function cascade(resource: Resource, entity: Entity, removed: Map<Entity, Resource>, work: Work): Promise<void> {
+  if (removed.has(entity)) return
+  removed.set(entity, resource)
+  for (const attribute of resource.attributes) {
+    if ((attribute.kind !== 'toMany' && attribute.kind !== 'toOne') || !attribute.cascadeRemove) continue
+    for (const related of await relatedTo(entity, attribute, resource, work)) await cascade(attribute.target, related, removed, work)
+  }
+}
+
+async function relatedTo(entity: Entity, attribute: RelationAttribute, resource: Resource, work: Work): Promise<Entity[]> {
+  if (attribute.kind === 'toMany') {
+    if (attribute.via.kind === 'foreign') return members(entity, attribute, resource, work)
+    const collection = entity[attribute.property] as Collection<object>
+    await collection.init()
+    return collection.getItems() as unknown as Entity[]
+  }
+  if (!attribute.owner) {
+    const related = await loadInverse(entity, attribute, resource, work)
+    return related === undefined ? [] : [related]
+  }
+  const link = entity[attribute.property] as object | null | undefined
+  if (link === null || link === undefined) return []
+  const related = await load(attribute.target, keyOfEntity(attribute.target, unwrap(link)), work.em)
+  return related === undefined ? [] : [related]
+}
+
+function unwrap(link: object): Entity {
+  return ('unwrap' in link && typeof link.unwrap === 'function' ? link.unwrap() : link) as Entity
+}
+
+/** Refuses a removal after which records would link what is no longer there, and cannot go without. */
+async function refuseOrphans(removed: ReadonlyMap<Entity, Resource>, { connection }: Work): Promise<void> {
+  const { dialect } = connection
+  const left: string[] = []
+  for (const [entity, resource] of removed) {
+    for (const { resource: other, attribute } of resource.referrers) {
+      if (attribute.onDelete !== 'refuse') continue
+      const statement = dialect.referrers(other, attribute)
+      const key = keyOfEntity(resource, entity)
+      const rows = await connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect))
+      const going = [...removed].filter(([, kind]) => kind === other).map(([one]) => keyOfEntity(other, one).map(String).join('\0'))
+      const staying = rows.filter(row => !going.includes(row.map(String).join('\0'))).length
+      if (staying > 0) left.push(`${staying} ${staying === 1 ? other.singular : other.plural} by "${attribute.name}"`)
+    }
+  }
+  if (left.length > 0) throw refuse('owner_required', `It cannot be deleted, since others refer to it: ${left.join(', ')}.`)
+}

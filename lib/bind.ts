@@ -1,0 +1,95 @@
+/**
+ * Bind: the values of a request become the parameters of a statement, in its order. The only place where the texts of filters are typed.
+ * Refuses with parameter_invalid when a value cannot be of its attribute's type.
+ */
+import type { Binding, Dialect, Statement } from './dialect.ts'
+import { refuseParameter } from './errors.ts'
+import { describeKey, keyFromText } from './key.ts'
+import type { KeyValues } from './key.ts'
+import type { RawFilter, RawValue } from './parse-query.ts'
+import { describeScalar, scalarFromText } from './scalars.ts'
+
+/** The values of one request. */
+export interface Arguments {
+  readonly filters: readonly RawFilter[]
+  readonly key: KeyValues
+  readonly limit: number
+  readonly offset: number
+  /** The keys of the rows above, as one JSON text. */
+  readonly links?: string
+  /** The values that the engine itself asks for. */
+  readonly given?: readonly unknown[]
+}
+
+/** Longer patterns are more than the database's own matching takes. */
+const MAX_PATTERN = 10_000
+
+const NO_PARAMETERS: readonly unknown[] = Object.freeze([])
+
+export function bindParameters(statement: Statement, given: Arguments, dialect: Dialect): readonly unknown[] {
+  const { bindings } = statement
+  if (bindings.length === 0) return NO_PARAMETERS
+  const parameters: unknown[] = []
+  for (const binding of bindings) parameters.push(parameterOf(binding, given, dialect))
+  return parameters
+}
+
+function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unknown {
+  switch (binding.from) {
+    case 'limit':
+      return given.limit
+    case 'offset':
+      return given.offset
+    case 'key':
+      return dialect.encode(given.key[binding.part], binding.type, binding.form, false)
+    case 'links':
+      return given.links
+    case 'literal':
+      return binding.value
+    case 'given':
+      return dialect.encode(given.given![binding.index], binding.type, 'value', false)
+    case 'filter':
+      return filterParameter(binding, given.filters[binding.filter]!, dialect)
+    case 'filterKey': {
+      const filter = given.filters[binding.filter]!
+      const text = textOf(filter.values[binding.value]!)
+      const key = keyFromText(text, binding.resource)
+      if (key === undefined) throw wrongValue(filter, text, `an ID of a ${binding.resource.singular} (${describeKey(binding.resource)})`)
+      return dialect.encode(key[binding.part], binding.resource.key[binding.part]!.type, binding.form, false)
+    }
+  }
+}
+
+function filterParameter(binding: Binding & { from: 'filter' }, filter: RawFilter, dialect: Dialect): unknown {
+  const { type, form } = binding
+  const value = filter.values[binding.value]!
+  if (form !== 'value' && form !== 'upper') {
+    const pieces = value.kind === 'pattern' ? value.pieces : [textOf(value)]
+    if (filter.text.length > MAX_PATTERN) {
+      throw refuseParameter({
+        code: 'limit_exceeded',
+        detail: `The pattern of "${filter.label}" is longer than ${MAX_PATTERN} characters.`,
+        parameter: filter.label,
+      })
+    }
+    return dialect.encodePattern(pieces, form)
+  }
+  const text = textOf(value)
+  const typed = scalarFromText(text, type)
+  if (typed === undefined) throw wrongValue(filter, text, describeScalar(type), type.items)
+  return dialect.encode(typed, type, form, binding.inDocument)
+}
+
+function textOf(value: RawValue): string {
+  return value.kind === 'text' ? value.text : ''
+}
+
+function wrongValue(filter: RawFilter, value: string, due: string, allowed?: readonly unknown[]) {
+  return refuseParameter({
+    code: 'value_invalid',
+    detail: `"${value.slice(0, 100)}" in "${filter.label}" is not ${due}.`,
+    parameter: filter.label,
+    value,
+    ...(allowed === undefined ? {} : { allowed }),
+  })
+}

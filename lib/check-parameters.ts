@@ -1,0 +1,45 @@
+/** Check the parameters: which of them a path and method take. Refuses the others with parameter_invalid. */
+import { refuseParameter } from './errors.ts'
+import { RESERVED } from './parse-query.ts'
+import type { Pair } from './parse-query.ts'
+import type { Target } from './resolve.ts'
+import { hint, nearest } from './suggest.ts'
+
+const RECORD_PARAMETERS: readonly string[] = ['depth', 'attributes', 'expand']
+
+/** The reserved parameters that an operation takes, and whether it takes filters. */
+interface Taken {
+  readonly reserved: readonly string[]
+  readonly filters: boolean
+  readonly what: string
+}
+
+function takenBy(method: string, target: Target): Taken {
+  if (target.kind === 'index') return { reserved: [], filters: false, what: 'The index' }
+  const isList = target.kind === 'collection' || (target.kind === 'attribute' && target.attribute.kind === 'toMany')
+  if (method === 'GET' || method === 'HEAD') {
+    if (isList) return { reserved: RESERVED, filters: true, what: 'A list' }
+    if (target.kind === 'attribute' && target.attribute.kind !== 'toOne') return { reserved: [], filters: false, what: 'A plain attribute' }
+  }
+  if (method === 'DELETE' && isList) return { reserved: RECORD_PARAMETERS, filters: true, what: 'The deletion of a list' }
+  return { reserved: RECORD_PARAMETERS, filters: false, what: 'One record' }
+}
+
+export function checkParameters(pairs: readonly Pair[], method: string, target: Target): void {
+  if (pairs.length === 0) return
+  const { reserved, filters, what } = takenBy(method, target)
+  for (const { name, operator } of pairs) {
+    const isReserved = operator === '' && (RESERVED as readonly string[]).includes(name)
+    if (isReserved ? reserved.includes(name) : filters) continue
+    const parameter = name + operator
+    const suggestion = isReserved ? undefined : nearest(name, reserved)
+    const takes = reserved.length === 0 ? 'no parameters' : reserved.join(', ')
+    throw refuseParameter({
+      code: 'parameter_not_allowed',
+      detail: `${what} takes ${takes}${filters ? ' and filters' : ''}, not "${parameter.slice(0, 100)}".${hint(suggestion)}`,
+      parameter,
+      allowed: reserved,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    })
+  }
+}

@@ -1,0 +1,56 @@
+/** Clock: where every timestamp and expiry comes from. Tests freeze and advance it. */
+
+const UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 }
+
+export class Clock {
+  readonly #source: () => Date
+  #frozen: number | undefined
+  #ahead = 0
+
+  /** @param source gives the current time; the system's by default */
+  constructor(source: () => Date = () => new Date()) {
+    this.#source = source
+  }
+
+  /** The current time of the engine. */
+  now(): Date {
+    return new Date(this.#frozen ?? this.#source().getTime() + this.#ahead)
+  }
+
+  /**
+   * Sets the time and freezes it there.
+   *
+   * @throws RangeError when the date is not valid.
+   * @example engine.clock.set(new Date('2026-01-01T00:00:00Z'))
+   */
+  set(date: Date | string | number): void {
+    const time = new Date(date).getTime()
+    if (Number.isNaN(time)) throw new RangeError(`clock.set: not a date: ${String(date)}.`)
+    this.#frozen = time
+  }
+
+  /**
+   * Moves the time on, frozen or not, by milliseconds or by a text such as `31d`, `2h`, `15m`, `90s`.
+   *
+   * @throws RangeError when the duration is of another form.
+   * @example engine.clock.advance('31d')
+   */
+  advance(duration: string | number): void {
+    const milliseconds = typeof duration === 'number' ? duration : durationOf(duration)
+    if (!Number.isFinite(milliseconds)) throw new RangeError(`clock.advance: not a number of milliseconds: ${duration}.`)
+    if (this.#frozen === undefined) this.#ahead += milliseconds
+    else this.#frozen += milliseconds
+  }
+
+  /** Back to the source's own time. */
+  reset(): void {
+    this.#frozen = undefined
+    this.#ahead = 0
+  }
+}
+
+function durationOf(text: string): number {
+  const match = /^(-?\d+(?:\.\d+)?)(d|h|m|s|ms)$/.exec(text)
+  if (match === null) throw new RangeError(`clock.advance: a duration is written like "31d", "2h", "15m", "90s" or "250ms", not "${text}".`)
+  return Number(match[1]) * (UNITS[match[2]!] ?? 1)
+}

@@ -1,0 +1,78 @@
+/**
+ * CORS: which response headers let a page of another origin read the answers, and the answer to a preflight request (Fetch standard,
+ * "CORS protocol"). Credentials mode is never allowed: tokens travel in the Authorization header, which needs none.
+ */
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+
+/** Which origins may read the answers: every one (`true` or `'*'`), or those listed, as browsers send them: `https://app.example.test`. */
+export type CorsOrigins = string | readonly string[] | true
+
+// Headers beyond the safelisted ones that a client of the API has a use for.
+const EXPOSED = 'Location, Allow, WWW-Authenticate, Retry-After'
+// Ten minutes: a preflight for every request would double the traffic, and a changed option should still be noticed soon.
+const MAX_AGE = '600'
+
+/** The policy of one server. */
+export class Cors {
+  /** Undefined: every origin. */
+  readonly #origins: ReadonlySet<string> | undefined
+  readonly #methods: string
+
+  /** @throws TypeError when an entry is not an origin. */
+  constructor(origins: CorsOrigins, methods: readonly string[]) {
+    const list = origins === true ? ['*'] : typeof origins === 'string' ? [origins] : origins
+    if (!Array.isArray(list) || list.length === 0) throw new TypeError('createServer: "cors" must be an origin, a list of origins or true.')
+    for (const origin of list) checkOrigin(origin)
+    this.#origins = list.includes('*') ? undefined : new Set(list)
+    this.#methods = methods.join(', ')
+  }
+
+  /** Whether this request is a preflight: the browser asks whether it may send the real one. */
+  static isPreflight(method: string | undefined, headers: IncomingHttpHeaders): boolean {
+    return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
+  }
+
+  /** Adds the headers that go with the answer to a request. Without them a browser keeps the answer from the page, or does not even ask. */
+  mark(method: string | undefined, requested: IncomingHttpHeaders, headers: OutgoingHttpHeaders): void {
+    if (!this.#allow(requested, headers)) return
+    if (!Cors.isPreflight(method, requested)) {
+      headers['access-control-expose-headers'] = EXPOSED
+      return
+    }
+    headers['access-control-allow-methods'] = this.#methods
+    headers['access-control-max-age'] = MAX_AGE
+    // `*` would not cover Authorization, so the wanted names are repeated.
+    const wanted = requested['access-control-request-headers']
+    if (wanted !== undefined) headers['access-control-allow-headers'] = wanted
+    addVary(headers, 'Access-Control-Request-Headers')
+  }
+
+  #allow(requested: IncomingHttpHeaders, headers: OutgoingHttpHeaders): boolean {
+    if (this.#origins === undefined) {
+      headers['access-control-allow-origin'] = '*'
+      return true
+    }
+    // The answer depends on the origin even when there is none, or a cache would hand one origin's answer to another.
+    addVary(headers, 'Origin')
+    const { origin } = requested
+    if (origin === undefined || !this.#origins.has(origin)) return false
+    headers['access-control-allow-origin'] = origin
+    return true
+  }
+}
+
+function addVary(headers: OutgoingHttpHeaders, name: string): void {
+  const vary = headers['vary']
+  headers['vary'] = vary === undefined ? name : `${vary}, ${name}`
+}
+
+/** An entry that no browser sends would silently allow nobody. */
+function checkOrigin(origin: unknown): void {
+  if (origin === '*' || origin === 'null') return
+  const url = typeof origin === 'string' && URL.canParse(origin) ? new URL(origin) : undefined
+  // URL gives the origin "null" to schemes that it does not know; browser extensions use some of those.
+  const expected = url === undefined ? undefined : url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin
+  if (origin === expected) return
+  const hint = expected === undefined ? ' An origin looks like "http://localhost:5173".' : ` Did you mean "${expected}"?`
+  throw new TypeError(`createServer: "cors" holds ${JSON.stringify(origin)}, which is not an origin.${hint}`)
+}

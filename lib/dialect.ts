@@ -1,0 +1,118 @@
+/**
+ * Dialect: the seam between the stages and a database. Everything that is particular to one database (SQL text, value codecs, running, transactions)
+ * stands behind these types; lib/sqlite/ is the one implementation. A dialect may answer at once or with a promise.
+ */
+import type { EntityManager } from '@mikro-orm/core'
+import type { Attribute, Resource, ToOneAttribute } from './model.ts'
+import type { ReadPlan } from './read-plan.ts'
+import type { ScalarType } from './scalars.ts'
+
+/** How the value of a filter is turned into a parameter. */
+export type ValueForm = 'value' | 'upper' | 'prefixLow' | 'prefixHigh' | 'contains' | 'glob' | 'pieces' | 'like' | 'isAscii'
+
+/** Where a parameter of a statement comes from. */
+export type Binding =
+  | {
+      readonly from: 'filter'
+      readonly filter: number
+      readonly value: number
+      readonly type: ScalarType
+      readonly form: ValueForm
+      readonly inDocument: boolean
+    }
+  | {
+      readonly from: 'filterKey'
+      readonly filter: number
+      readonly value: number
+      readonly resource: Resource
+      readonly part: number
+      readonly form: ValueForm
+    }
+  /** A part of the key in the path. */
+  | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
+  /** The keys of the rows above, for a statement that reads one relation of all of them. */
+  | { readonly from: 'links' }
+  | { readonly from: 'limit' }
+  | { readonly from: 'offset' }
+  | { readonly from: 'literal'; readonly value: unknown }
+  /** One of the values that the engine itself asks for. */
+  | { readonly from: 'given'; readonly index: number; readonly type: ScalarType }
+
+/** A statement, ready to be prepared. Rows come as arrays. */
+export interface Statement {
+  readonly sql: string
+  readonly bindings: readonly Binding[]
+}
+
+export type Row = readonly unknown[]
+
+/** Makes the JSON value of a row. */
+export type Builder = (row: Row) => unknown
+
+/** How the rows of one node of the plan become records, and what else is read for them. */
+export interface CompiledNode {
+  readonly build: Builder
+  readonly children: readonly CompiledChild[]
+}
+
+/** One relation of all records of a node, read by one statement. */
+export interface CompiledChild {
+  /** Key of the relation in the record. */
+  readonly name: string
+  /** `one`: at most one row a record, null without; `many`: a list. */
+  readonly cardinality: 'one' | 'many'
+  /** Where the values that link stand: in the row of the record, and in the rows of the statement. */
+  readonly from: readonly number[]
+  readonly to: readonly number[]
+  /** Whether the linking values are written into the list of keys as they are (numbers) or as JSON texts. */
+  readonly numericLinks: readonly boolean[]
+  readonly statement: Statement
+  readonly node: CompiledNode
+}
+
+/** A plan as statements. */
+export interface CompiledRead {
+  readonly rows: Statement
+  /** The number of records that match, whatever the page. Only for paged plans. */
+  readonly count: Statement | undefined
+  readonly node: CompiledNode
+}
+
+/**
+ * Reading work: yields statements, receives their rows. Written once, it runs at once on a synchronous database and awaits on an asynchronous one;
+ * all its statements see one state of the data.
+ */
+export type Reading<T> = Generator<{ readonly statement: Statement; readonly parameters: readonly unknown[] }, T, readonly Row[]>
+
+/** One kind of database. */
+export interface Dialect {
+  compile(plan: ReadPlan): CompiledRead
+  /** A statement that gives one row when the record of a key exists. */
+  exists(resource: Resource): Statement
+  /**
+   * A statement that gives one row when a record other than that of the key has these values: those marked as given come from `Arguments.given` in
+   * order, the others are those of the record of the key. Undefined when the attributes have no columns to compare.
+   */
+  taken(
+    resource: Resource,
+    attributes: readonly { readonly attribute: Attribute; readonly given: boolean }[],
+    excludeSelf: boolean,
+  ): Statement | undefined
+  /** A statement that gives the keys of the records whose to-one links the record of the key. */
+  referrers(resource: Resource, attribute: ToOneAttribute): Statement
+  /** What a broken constraint is about, as far as the database tells: the columns of a table. */
+  violation(error: Error): { readonly table: string; readonly columns: readonly string[] } | undefined
+  /** The parameter for a value, as the database stores it. */
+  encode(value: unknown, type: ScalarType, form: ValueForm, inDocument: boolean): unknown
+  /** The parameter of a wildcard pattern. */
+  encodePattern(pieces: readonly string[], form: ValueForm): unknown
+}
+
+/** An open database. */
+export interface Connection {
+  readonly dialect: Dialect
+  /** Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed. */
+  read<T>(reading: () => Reading<T>, signal?: AbortSignal): T | Promise<T>
+  /** Runs work in a transaction, one at a time; inside the work of another one it is nested in that. */
+  write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal): Promise<T>
+}

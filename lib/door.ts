@@ -1,0 +1,34 @@
+/**
+ * Door: what the doors (http.ts, fetch.ts) need of an engine, and how both read a request target.
+ * An interface of its own, so that a door stands below the engine that it serves.
+ */
+
+/** An answer, before a door has written it. `body` is absent when there is nothing to write: HEAD, 204. */
+export interface DoorResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+/** What a door uses of `RestEngine`. */
+export interface DoorEngine {
+  readonly limits: { readonly maxBodyBytes: number }
+  handle(
+    method: string,
+    path: string,
+    query?: undefined,
+    body?: unknown,
+    context?: { headers?: Record<string, string>; signal?: AbortSignal },
+  ): Promise<DoorResponse>
+  respondError(error: unknown): DoorResponse
+}
+
+/**
+ * A request target as the engine takes it: path and raw query. The absolute form (`http://host/v1/users?a=b`) loses scheme and authority;
+ * nothing is decoded, percent-encoding is judged by the engine.
+ */
+export function originForm(target: string): string {
+  if (target.startsWith('/')) return target
+  const rest = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, '')
+  return rest.startsWith('/') ? rest : `/${rest}`
+}

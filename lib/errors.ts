@@ -1,0 +1,120 @@
+/**
+ * Errors: the one table of codes, and the one class that carries a refusal through the stages.
+ * Every stage refuses by throwing `refuse(code, detail)`; only respond.ts turns a refusal into a body.
+ * Codes are stable: a retired one stays here as a comment and is not used again.
+ */
+
+/** Status and title of every error code, in the order of the stages that refuse with them. */
+export const ERRORS = {
+  // parse
+  path_malformed: { status: 400, title: 'The path cannot be read' },
+  query_malformed: { status: 400, title: 'The query cannot be read' },
+  json_malformed: { status: 400, title: 'The body is not JSON' },
+  media_type_unsupported: { status: 415, title: 'The body has a media type other than JSON' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  // resolve
+  version_unknown: { status: 404, title: 'No such version' },
+  resource_unknown: { status: 404, title: 'No such resource' },
+  record_not_found: { status: 404, title: 'No such record' },
+  attribute_not_found: { status: 404, title: 'No such attribute' },
+  path_unknown: { status: 404, title: 'No such path' },
+  method_not_allowed: { status: 405, title: 'The method is not allowed here' },
+  action_not_possible: { status: 400, title: 'The attribute does not take this method' },
+  // plan
+  parameter_invalid: { status: 400, title: 'A parameter is not valid' },
+  // validate
+  body_invalid: { status: 400, title: 'The body is not what this path takes' },
+  validation_failed: { status: 422, title: 'The body is refused by the model' },
+  // apply
+  unique_conflict: { status: 409, title: 'A value that must be unique exists already' },
+  owner_required: { status: 409, title: 'Records would be left without a required owner' },
+  version_conflict: { status: 409, title: 'The record has changed meanwhile' },
+  // doors
+  server_closed: { status: 503, title: 'The server is closing' },
+  // anything else
+  internal_error: { status: 500, title: 'Internal error' },
+} as const satisfies Record<string, { status: number; title: string }>
+
+/** A stable, documented error code. */
+export type ErrorCode = keyof typeof ERRORS
+
+/** Codes of the single faults in the `errors` list of an answer, each with its meaning. */
+export const FAULTS = {
+  parameter_unknown: 'no parameter, attribute or flag has this name',
+  parameter_repeated: 'a reserved parameter may be given once only',
+  parameter_not_allowed: 'this path or method does not take the parameter',
+  value_invalid: 'the value cannot be of the type that is due',
+  attribute_unknown: 'the resource has no attribute of this name',
+  not_a_relation: 'the attribute is not a relation',
+  not_filterable: 'the attribute cannot be filtered by',
+  not_sortable: 'the attribute cannot be sorted by',
+  operator_invalid: 'the operator does not go with this attribute or value',
+  limit_exceeded: 'a limit of the engine is exceeded',
+  required: 'the attribute must be given',
+  null_not_allowed: 'the attribute cannot be null',
+  too_long: 'the text is longer than the model allows',
+  not_allowed: 'the value is not one of those allowed',
+  read_only: 'the attribute cannot be written',
+  key_fixed: 'the key of a record cannot be changed',
+  not_unique: 'another record has this value',
+  reference_not_found: 'no record has this ID',
+  conflict: 'the value contradicts the path or another value',
+} as const satisfies Record<string, string>
+
+/** The code of a single fault. */
+export type FaultCode = keyof typeof FAULTS
+
+/** One fault of a request: what is wrong, where, and what would be right. */
+export interface Fault {
+  readonly code: FaultCode
+  readonly detail: string
+  /** Dotted path of the attribute in the body (a list member by its index: `sites.0.url`). */
+  readonly attribute?: string
+  /** Name of the query parameter, as the client sent it. */
+  readonly parameter?: string
+  readonly value?: unknown
+  readonly allowed?: readonly unknown[]
+  readonly suggestion?: string
+}
+
+/** What a refusal may carry beside its text. */
+export interface RefusalDetails {
+  readonly errors?: readonly Fault[]
+  /** Extra response headers, lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly cause?: unknown
+}
+
+/**
+ * A refusal with an HTTP status. Thrown by hooks and handlers too: `throw new RestError(403, 'not_yours', 'Only the author may do that.')`.
+ *
+ * @throws RangeError when `status` is not an error status (400 to 599).
+ */
+export class RestError extends Error {
+  override readonly name = 'RestError'
+  readonly status: number
+  readonly code: string
+  readonly errors: readonly Fault[] | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, code: string, detail: string, details: RefusalDetails = {}) {
+    super(detail, details.cause === undefined ? undefined : { cause: details.cause })
+    if (!Number.isInteger(status) || status < 400 || status > 599) {
+      throw new RangeError(`RestError: status must be an integer from 400 to 599, got ${String(status)}.`)
+    }
+    this.status = status
+    this.code = code
+    this.errors = details.errors
+    this.headers = details.headers ?? {}
+  }
+}
+
+/** The refusal of a known code; the status comes from the table. */
+export function refuse(code: ErrorCode, detail: string, details?: RefusalDetails): RestError {
+  return new RestError(ERRORS[code].status, code, detail, details)
+}
+
+/** The refusal of query parameters (400), told by its faults. */
+export function refuseParameter(...errors: [Fault, ...Fault[]]): RestError {
+  return refuse('parameter_invalid', errors.map(e => e.detail).join(' '), { errors })
+}

@@ -1,0 +1,253 @@
+/**
+ * HTTP: the node:http door. Reads the request target and the body, asks the engine, writes the answer with one `end`.
+ * Knows what only a socket has: bodies that are too long, clients that hang up, connections that are kept or closed.
+ */
+import { STATUS_CODES, Server } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { Cors } from './cors.ts'
+import type { CorsOrigins } from './cors.ts'
+import { originForm } from './door.ts'
+import type { DoorEngine, DoorResponse } from './door.ts'
+import { RestError, refuse } from './errors.ts'
+import { JsonBody, takesBody } from './json-body.ts'
+import { checkNames } from './options.ts'
+
+/** What a server may be told. */
+export interface ServerOptions {
+  /** Origins whose pages may read the answers: one, several, or `true` for all. Default: none, so that browsers keep other origins out. */
+  cors?: CorsOrigins
+  /** Answer POST, PUT, PATCH and DELETE with 405. Default: false. */
+  readOnly?: boolean
+  /** Called when an answer has been handed to the socket; not called for a client that hung up before. Default: nothing is reported. */
+  onRequest?: (line: RequestLine) => void
+}
+
+/** One answered request. */
+export interface RequestLine {
+  readonly method: string
+  /** The request target as it was sent: path and query, nothing decoded. */
+  readonly path: string
+  readonly status: number
+  /** Milliseconds from the head of the request to the answer. */
+  readonly duration: number
+}
+
+const OPTION_NAMES = ['cors', 'readOnly', 'onRequest'] as const satisfies (keyof ServerOptions)[]
+const READ_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
+const WRITE_METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE']
+// How long a refused upload is read on, in milliseconds.
+const LINGER = 1_000
+
+/**
+ * A `node:http` server that answers every request with the engine. `listen` is yours to call, and closing the server leaves the engine open.
+ * `close` lets requests in flight finish and drops the connections that have none.
+ *
+ * @throws TypeError for an unknown option, or a `cors` entry that is not an origin.
+ * @example
+ * const server = createServer(engine, { cors: 'http://localhost:5173' }).listen(3000, '127.0.0.1')
+ */
+export function createServer(engine: DoorEngine, options: ServerOptions = {}): Server {
+  checkNames(options, OPTION_NAMES, 'createServer')
+  return new RestServer(engine, options)
+}
+
+class RestServer extends Server {
+  readonly #engine: DoorEngine
+  readonly #readOnly: boolean
+  readonly #onRequest: ((line: RequestLine) => void) | undefined
+  readonly #cors: Cors | undefined
+  readonly #methods: readonly string[]
+  readonly #connections = new Set<Socket>()
+  readonly #unanswered = new Set<ServerResponse>()
+  #closing = false
+
+  constructor(engine: DoorEngine, options: ServerOptions) {
+    // Node would answer a request without Host by itself, without the body that every other error has.
+    super({ requireHostHeader: false })
+    this.#engine = engine
+    this.#readOnly = options.readOnly ?? false
+    this.#onRequest = options.onRequest
+    this.#methods = this.#readOnly ? READ_METHODS : [...READ_METHODS, ...WRITE_METHODS]
+    this.#cors = options.cors === undefined ? undefined : new Cors(options.cors, this.#methods)
+    this.on('request', (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response))
+    this.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      // A client that announces a body over the limit is told so before it sends it.
+      if (Number(request.headers['content-length'] ?? 0) <= engine.limits.maxBodyBytes) response.writeContinue()
+      this.#receive(request, response)
+    })
+    this.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => this.#refuseConnection(error, socket))
+    this.on('connection', (socket: Socket) => {
+      this.#connections.add(socket)
+      socket.once('close', () => this.#connections.delete(socket))
+    })
+  }
+
+  /** Node drops only connections that have had a request: one that a browser opened in advance would keep the server from closing. */
+  override close(callback?: (error?: Error) => void): this {
+    this.#closing = true
+    super.close(callback)
+    this.#dropIdleConnections()
+    return this
+  }
+
+  #dropIdleConnections(): void {
+    const busy = new Set<Socket>()
+    for (const response of this.#unanswered) busy.add(response.req.socket)
+    for (const socket of this.#connections) if (!busy.has(socket)) socket.destroy()
+  }
+
+  #receive(request: IncomingMessage, response: ServerResponse): void {
+    const started = this.#onRequest === undefined ? 0 : performance.now()
+    const client = new AbortController()
+    this.#unanswered.add(response)
+    response.once('close', () => {
+      this.#unanswered.delete(response)
+      if (!response.writableFinished) client.abort(new DOMException('The client closed the connection.', 'AbortError'))
+      if (this.#closing) this.#dropIdleConnections()
+    })
+    void this.#answer(request, response, client.signal, started)
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse, signal: AbortSignal, started: number): Promise<void> {
+    let answer: DoorResponse
+    let unread = false
+    try {
+      answer = this.#answerHere(request) ?? (await this.#ask(request, signal))
+    } catch (error) {
+      // Nobody is left to read an answer, so whatever went wrong is of no interest.
+      if (signal.aborted) return
+      answer = this.#engine.respondError(error)
+      unread = error instanceof RestError && error.code === 'body_too_large'
+    }
+    if (signal.aborted) return
+    this.#write(request, response, answer, unread)
+    this.#onRequest?.({
+      method: request.method ?? '',
+      path: request.url ?? '',
+      status: answer.status,
+      duration: performance.now() - started,
+    })
+  }
+
+  /** What is answered without asking the engine, if this request is of that kind. */
+  #answerHere(request: IncomingMessage): DoorResponse | undefined {
+    const { method = '', headers } = request
+    if (headers.host === undefined && request.httpVersion === '1.1') {
+      throw new RestError(400, 'request_malformed', 'The request has no Host header.')
+    }
+    if (method === 'OPTIONS') {
+      if (this.#cors !== undefined && Cors.isPreflight(method, headers)) return { status: 204, headers: {} }
+      // The asterisk form asks about the server as a whole (RFC 9110 section 9.3.7).
+      if (request.url === '*') return { status: 204, headers: { allow: this.#methods.join(', ') } }
+    }
+    if (this.#readOnly && WRITE_METHODS.includes(method)) {
+      throw refuse('method_not_allowed', `This server is read-only: ${method} is not allowed.`, {
+        headers: { allow: READ_METHODS.join(', ') },
+      })
+    }
+    return undefined
+  }
+
+  async #ask(request: IncomingMessage, signal: AbortSignal): Promise<DoorResponse> {
+    const { method = '', url = '/' } = request
+    const body = takesBody(method) ? await readBody(request, signal, this.#engine.limits.maxBodyBytes) : undefined
+    // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
+    const headers = request.headers as Record<string, string>
+    try {
+      return await this.#engine.handle(method, originForm(url), undefined, body, { headers, signal })
+    } catch (cause) {
+      // The engine answers every fault of a client itself; it throws when it has been closed under a server that still runs.
+      throw cause instanceof TypeError ? cause : refuse('server_closed', 'The engine is closed.', { cause })
+    }
+  }
+
+  #write(request: IncomingMessage, response: ServerResponse, answer: DoorResponse, unread: boolean): void {
+    const headers: OutgoingHttpHeaders = { ...answer.headers }
+    if (this.#readOnly && answer.headers['allow'] !== undefined) headers['allow'] = onlyReading(answer.headers['allow'])
+    if (this.#closing || unread) headers['connection'] = 'close'
+    this.#cors?.mark(request.method, request.headers, headers)
+    if (answer.body === undefined) {
+      if (request.method !== 'HEAD' && answer.status !== 204) headers['content-length'] = 0
+      response.writeHead(answer.status, headers).end()
+      return
+    }
+    const text = JSON.stringify(answer.body)
+    headers['content-length'] = Buffer.byteLength(text)
+    response.writeHead(answer.status, headers)
+    if (unread) linger(request, response, text)
+    else response.end(text)
+  }
+
+  /** Answers what is not HTTP at all, on the bare socket. */
+  #refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const answer = this.#engine.respondError(connectionFault(error))
+    const text = JSON.stringify(answer.body)
+    const headers = { ...answer.headers, 'content-length': Buffer.byteLength(text), connection: 'close' }
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.end(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${lines.join('')}\r\n${text}`)
+  }
+}
+
+/** The JSON value of a request's body. Rejects when the client goes away before the end. */
+function readBody(request: IncomingMessage, client: AbortSignal, maxBytes: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const body = new JsonBody(request.headers, maxBytes)
+    const add = (chunk: Uint8Array): void => {
+      try {
+        body.add(chunk)
+      } catch (error) {
+        request.off('data', add)
+        reject(error)
+      }
+    }
+    request.on('data', add)
+    request.once('end', () => {
+      try {
+        resolve(body.value())
+      } catch (error) {
+        reject(error)
+      }
+    })
+    client.addEventListener('abort', () => reject(client.reason as Error), { once: true })
+  })
+}
+
+/**
+ * Writes an answer to a client that is still sending, and drops what it sends for a moment more. Closing at once would reset the
+ * connection, and the client would lose the answer (RFC 9112 section 9.6).
+ */
+function linger(request: IncomingMessage, response: ServerResponse, text: string): void {
+  response.write(text)
+  request.resume()
+  const end = (): void => {
+    response.end()
+  }
+  const timer = setTimeout(end, LINGER)
+  request.once('end', end)
+  response.once('close', () => clearTimeout(timer))
+}
+
+function onlyReading(allow: string): string {
+  return allow
+    .split(', ')
+    .filter(method => READ_METHODS.includes(method))
+    .join(', ')
+}
+
+/** What Node's parser says of a request that it cannot read. */
+function connectionFault(error: NodeJS.ErrnoException): RestError {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new RestError(431, 'request_head_too_large', 'The path, query and headers are too long together.')
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new RestError(408, 'request_timeout', 'The request did not arrive completely in time.')
+    default:
+      return new RestError(400, 'request_malformed', `The request is not HTTP: ${error.message}.`)
+  }
+}

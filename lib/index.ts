@@ -1,0 +1,11 @@
+/** Public API. */
+export { RestEngine } from './engine.ts'
+export type { RequestContext } from './engine.ts'
+export { RestError, ERRORS, FAULTS } from './errors.ts'
+export type { ErrorCode, Fault, FaultCode, RefusalDetails } from './errors.ts'
+export { createServer } from './http.ts'
+export { Clock } from './clock.ts'
+export type { EngineOptions, FailedRequest, SeedData } from './options.ts'
+export type { Limits } from './limits.ts'
+export type { QueryInput, QueryValue } from './parse-query.ts'
+export type { RestResponse } from './respond.ts'

@@ -1,0 +1,130 @@
+/**
+ * JSON fault: where a text stops being JSON (RFC 8259). `JSON.parse` names a position for some faults only, and words it differently from
+ * one release of V8 to the next; this scanner is run after it has refused a text, to tell the same place always.
+ */
+
+/** The first character that cannot be part of a JSON text. `position` counts UTF-16 units from 0; `line` and `column` count from 1. */
+export interface JsonFault {
+  readonly position: number
+  readonly line: number
+  readonly column: number
+  /** The character found there, or nothing when the text ends too early. */
+  readonly found: string | undefined
+}
+
+/** What may come next: a value, a value or `]`, a key, a key or `}`, a colon, or what follows a complete value. */
+type Due = 'value' | 'firstItem' | 'key' | 'firstKey' | 'colon' | 'after'
+
+const SPACE = /[ \t\n\r]*/y
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const PLAIN = /[^"\\\u0000-\u001f]*/y // oxlint-disable-line no-control-regex -- JSON strings hold no control characters
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+// A number or an escape that is cut off, or goes on wrongly, where the match ends.
+const NUMBER_CUT = /-(?!\d)|-?(?:0|[1-9]\d*)(?:(?:\.\d+)?[eE][+-]?|\.)/y
+const ESCAPE_CUT = /\\(?:u[0-9a-fA-F]{0,3})?/y
+const LITERALS: Readonly<Record<string, string>> = { t: 'true', f: 'false', n: 'null' }
+
+/** The fault of a text, or nothing when it is JSON. */
+export function findJsonFault(text: string): JsonFault | undefined {
+  const position = faultPosition(text)
+  return position === undefined ? undefined : place(text, position)
+}
+
+/** `line 3, column 5 (position 42)`, for error texts. */
+export function describePlace(fault: JsonFault): string {
+  return `line ${fault.line}, column ${fault.column} (position ${fault.position})`
+}
+
+/** Line and column of a position. */
+function place(text: string, position: number): JsonFault {
+  const before = text.slice(0, position)
+  const code = text.codePointAt(position)
+  return {
+    position,
+    line: before.split('\n').length,
+    column: position - before.lastIndexOf('\n'),
+    found: code === undefined ? undefined : String.fromCodePoint(code),
+  }
+}
+
+function faultPosition(text: string): number | undefined {
+  const open: ('{' | '[')[] = []
+  let due: Due = 'value'
+  let at = match(SPACE, text, 0)
+  for (;;) {
+    const character = text[at]
+    if (due === 'after') {
+      const within = open.at(-1)
+      if (within === undefined) return at === text.length ? undefined : at
+      if (character === ',') due = within === '{' ? 'key' : 'value'
+      else if (character === (within === '{' ? '}' : ']')) open.pop()
+      else return at
+      at++
+    } else if (due === 'colon') {
+      if (character !== ':') return at
+      due = 'value'
+      at++
+    } else if (character === '}' && due === 'firstKey') {
+      open.pop()
+      due = 'after'
+      at++
+    } else if (due === 'key' || due === 'firstKey') {
+      if (character !== '"') return at
+      const end = scanString(text, at)
+      if (end.fault) return end.at
+      due = 'colon'
+      at = end.at
+    } else if (character === ']' && due === 'firstItem') {
+      open.pop()
+      due = 'after'
+      at++
+    } else if (character === '{' || character === '[') {
+      open.push(character)
+      due = character === '{' ? 'firstKey' : 'firstItem'
+      at++
+    } else {
+      const end = scanScalar(text, at)
+      if (end.fault) return end.at
+      due = 'after'
+      at = end.at
+    }
+    at = match(SPACE, text, at)
+  }
+}
+
+/** Where a token ends, or where it goes wrong. */
+interface End {
+  readonly at: number
+  readonly fault: boolean
+}
+
+function scanScalar(text: string, start: number): End {
+  const character = text.charAt(start)
+  if (character === '"') return scanString(text, start)
+  const literal = LITERALS[character]
+  if (literal !== undefined) {
+    let length = 1
+    while (length < literal.length && text[start + length] === literal[length]) length++
+    return { at: start + length, fault: length < literal.length }
+  }
+  const end = match(NUMBER, text, start)
+  const cut = match(NUMBER_CUT, text, start)
+  return cut > end ? { at: cut, fault: true } : { at: end, fault: end === start }
+}
+
+function scanString(text: string, start: number): End {
+  let at = start + 1
+  for (;;) {
+    at = match(PLAIN, text, at)
+    if (text[at] === '"') return { at: at + 1, fault: false }
+    const next = match(ESCAPE, text, at)
+    if (next === at) return { at: match(ESCAPE_CUT, text, at), fault: true }
+    at = next
+  }
+}
+
+/** The position after a sticky pattern's match, or the same position when it does not match. */
+function match(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at
+  return pattern.test(text) ? pattern.lastIndex : at
+}

@@ -1,0 +1,29 @@
+/** Limits: the guards of the engine, with their defaults. */
+
+/** How much a request may ask for. */
+export interface Limits {
+  /** Page size when a list names none. Default 100. */
+  readonly defaultLimit: number
+  /** Largest page size; a larger `limit` is clamped to it. Default 1000. */
+  readonly maxLimit: number
+  /** Relations in one path of a filter, sort key, expand or attributes. Default 5. */
+  readonly maxPathRelations: number
+  /** Filters in one request. Default 50. */
+  readonly maxFilters: number
+  /** Values in the comma-separated list of one filter. Default 1000. */
+  readonly maxListValues: number
+  /** Wildcard stars in one value of a filter. Default 10. */
+  readonly maxStars: number
+  /** Size of a request body over HTTP or fetch, in bytes. Default 1048576 (1 MiB). */
+  readonly maxBodyBytes: number
+}
+
+export const DEFAULT_LIMITS: Limits = Object.freeze({
+  defaultLimit: 100,
+  maxLimit: 1000,
+  maxPathRelations: 5,
+  maxFilters: 50,
+  maxListValues: 1000,
+  maxStars: 10,
+  maxBodyBytes: 1_048_576,
+})

@@ -1,0 +1,157 @@
+/**
+ * Model: the frozen description of what is served. Plain data, made once by read-model.ts; every later stage reads this and never MikroORM's metadata.
+ * Relations point at their target resource directly, so a dotted path is walked without look-ups by name.
+ */
+import type { ScalarType } from './scalars.ts'
+
+/** Where the value of a scalar attribute is found. */
+export type Source =
+  | { readonly kind: 'column'; readonly column: string; readonly rawDefault: boolean }
+  /** Inside a JSON document, by its keys: an embedded object that is stored as JSON. */
+  | { readonly kind: 'document'; readonly column: string; readonly keys: readonly string[] }
+  /** An SQL expression over the columns of a table alias, with bound values. */
+  | { readonly kind: 'formula'; readonly sql: (alias: string) => SqlText }
+  /** Not stored at all: it may be written, for life-cycle hooks to use. */
+  | { readonly kind: 'none' }
+
+/** SQL text with `?` for each bound value. */
+export interface SqlText {
+  readonly sql: string
+  readonly values: readonly unknown[]
+}
+
+interface AttributeBase {
+  /** Public name: a key of the JSON record. */
+  readonly name: string
+  /** Name of the property of the entity. */
+  readonly property: string
+  readonly nullable: boolean
+  /** Never shown, filtered or sorted by; may be written. */
+  readonly hidden: boolean
+  /** Refused in bodies: generated, computed. */
+  readonly readOnly: boolean
+  /** Must be given on create: neither nullable nor defaulted nor generated. */
+  readonly required: boolean
+}
+
+export interface ScalarAttribute extends AttributeBase {
+  readonly kind: 'scalar'
+  readonly type: ScalarType
+  readonly source: Source
+  /** Part of the primary key. */
+  readonly primary: boolean
+  /** The version property of optimistic locking. */
+  readonly version: boolean
+}
+
+export interface EmbeddedAttribute extends AttributeBase {
+  readonly kind: 'embedded'
+  /** Where the object is stored as JSON; undefined when its attributes have columns of their own. */
+  readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
+  readonly attributes: readonly (ScalarAttribute | EmbeddedAttribute)[]
+  readonly byName: ReadonlyMap<string, ScalarAttribute | EmbeddedAttribute>
+}
+
+export interface ToOneAttribute extends AttributeBase {
+  readonly kind: 'toOne'
+  readonly target: Resource
+  /** Whether this table holds the foreign key; on the inverse side the target's table does. */
+  readonly owner: boolean
+  /** The columns of the foreign key. Owner: here, in the order of the target's key parts. Inverse: in the target's table, in the order of our key parts. */
+  readonly columns: readonly string[]
+  /** Part of the primary key. */
+  readonly primary: boolean
+  /** No two records may link the same one. */
+  readonly unique: boolean
+  /** Name of the attribute's other side on the target, if it has one. */
+  readonly otherSide: string | undefined
+  /** A record that is no longer linked is deleted. */
+  readonly orphanRemoval: boolean
+  /** Deleting the owner of the attribute deletes what it links (a cascade of the unit of work, not of the database). */
+  readonly cascadeRemove: boolean
+  /** Owner side only: what the database does with this row when the linked one is deleted. */
+  readonly onDelete: DeleteRule
+}
+
+/** What the database does with a row when the row it refers to is deleted. */
+export type DeleteRule = 'refuse' | 'cascade' | 'unlink'
+
+export interface ToManyAttribute extends AttributeBase {
+  readonly kind: 'toMany'
+  readonly target: Resource
+  /** One-to-many: rows of the target hold our key in these columns. Many-to-many: rows of a pivot table hold both. */
+  readonly via:
+    | { readonly kind: 'foreign'; readonly columns: readonly string[]; readonly attribute: string }
+    | {
+        readonly kind: 'pivot'
+        readonly table: string
+        readonly ownerColumns: readonly string[]
+        readonly targetColumns: readonly string[]
+        readonly orderColumn: string | undefined
+      }
+  readonly otherSide: string | undefined
+  /** The model's order of the list: pairs of a dotted path and a direction. */
+  readonly orderBy: readonly { readonly path: string; readonly descending: boolean }[]
+  readonly orphanRemoval: boolean
+  readonly cascadeRemove: boolean
+}
+
+export type RelationAttribute = ToOneAttribute | ToManyAttribute
+export type Attribute = ScalarAttribute | EmbeddedAttribute | RelationAttribute
+
+/** One part of a primary key. A key that holds a relation has one part for each part of the target's key. */
+export interface KeyPart {
+  readonly column: string
+  readonly type: ScalarType
+}
+
+/** One entity, as the API shows it. */
+export interface Resource {
+  /** The entity class, as MikroORM's entity manager takes it. */
+  readonly entity: object
+  readonly className: string
+  readonly table: string
+  readonly plural: string
+  readonly singular: string
+  readonly accepted: readonly string[]
+  readonly attributes: readonly Attribute[]
+  readonly byName: ReadonlyMap<string, Attribute>
+  readonly key: readonly KeyPart[]
+  /** Public names of the attributes that make the key. */
+  readonly keyNames: readonly string[]
+  /** The key is one integer that the database counts up. */
+  readonly generatedKey: boolean
+  /** Sets of attributes (dotted public paths) whose values together must be unique. The key is not among them. */
+  readonly uniques: readonly (readonly string[])[]
+  /** To-one attributes of any resource that refer to this one. */
+  readonly referrers: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute }[]
+}
+
+/** Everything that is served. */
+export interface Model {
+  readonly resources: readonly Resource[]
+  /** By what the deployer passed as entity, and by MikroORM's class for it. */
+  readonly byEntity: ReadonlyMap<object, Resource>
+  /** By every accepted path segment. */
+  readonly byName: ReadonlyMap<string, Resource>
+}
+
+/** The attribute of this name that clients may see. */
+export function visibleAttribute(resource: Resource, name: string): Attribute | undefined {
+  const attribute = resource.byName.get(name)
+  return attribute === undefined || !isVisible(attribute) ? undefined : attribute
+}
+
+/** Whether clients may see the attribute: a hidden or unstored one does not exist for reading. */
+export function isVisible(attribute: Attribute): boolean {
+  return !attribute.hidden && !(attribute.kind === 'scalar' && attribute.source.kind === 'none')
+}
+
+/** Names of all attributes that clients may see, for hints. */
+export function visibleNames(attributes: readonly Attribute[]): string[] {
+  return attributes.filter(isVisible).map(attribute => attribute.name)
+}
+
+export function isRelation(attribute: Attribute): attribute is RelationAttribute {
+  return attribute.kind === 'toOne' || attribute.kind === 'toMany'
+}

@@ -1,0 +1,42 @@
+/** Names: how an entity's class name becomes the resource names of the URL. English plurals come from the `pluralize` package. */
+import pluralize from 'pluralize'
+
+/** The words of a PascalCase, camelCase, snake_case or kebab-case name, in lower case. */
+function words(name: string): string[] {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9\u0080-\uffff]+/)
+    .filter(word => word !== '')
+}
+
+function withLastWord(list: readonly string[], change: (word: string) => string): string[] {
+  return list.map((word, index) => (index === list.length - 1 ? change(word) : word))
+}
+
+function camel(list: readonly string[]): string {
+  return list.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join('')
+}
+
+/** The names of a resource: two canonical ones for bodies, and all that the URL accepts. */
+export interface ResourceNames {
+  /** Key of a list in a body, and canonical path segment: `blog_entries`. */
+  readonly plural: string
+  /** Key of a single record in a body: `blog_entry`. */
+  readonly singular: string
+  /** Every accepted path segment, canonical ones first. */
+  readonly accepted: readonly string[]
+}
+
+/**
+ * The default names of an entity class.
+ *
+ * @example defaultNames('BlogEntry').accepted // ['blog_entries', 'blog_entry', 'blog-entries', 'blog-entry', 'blogEntries', 'blogEntry']
+ */
+export function defaultNames(className: string): ResourceNames {
+  const one = withLastWord(words(className), pluralize.singular)
+  const many = withLastWord(one, pluralize.plural)
+  const forms = [many.join('_'), one.join('_'), many.join('-'), one.join('-'), camel(many), camel(one)]
+  return { plural: many.join('_'), singular: one.join('_'), accepted: [...new Set(forms)] }
+}

@@ -1,0 +1,144 @@
+/** Options: what `RestEngine.create` takes, checked and completed with defaults. Unknown names are refused with the nearest known one. */
+import type { Options as OrmOptions } from '@mikro-orm/core'
+import type { AnyEntity, EntityName } from '@mikro-orm/core'
+import { DEFAULT_LIMITS } from './limits.ts'
+import type { Limits } from './limits.ts'
+import { hint, nearest } from './suggest.ts'
+
+/** The request that an error belongs to, for `onError`. */
+export interface FailedRequest {
+  readonly method: string
+  readonly path: string
+}
+
+/** Records by resource name, as `engine.seed` takes them. */
+export type SeedData = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
+
+/** Options of `RestEngine.create`. */
+export interface EngineOptions {
+  /** Entities, in any form that MikroORM takes: `defineEntity`, `EntitySchema`, decorated classes, glob texts. */
+  readonly entities: NonNullable<OrmOptions['entities']>
+  /** `:memory:` (the default), or the path of a SQLite file, created when missing. */
+  readonly database?: string
+  /** `update` (the default) creates missing tables and columns and never drops any; `keep` touches nothing. */
+  readonly schema?: 'update' | 'keep'
+  /** Further MikroORM options, such as `namingStrategy`, `filters` or `subscribers`. The database, driver and entities are the engine's own. */
+  readonly orm?: Partial<OrmOptions>
+  /** Finds the entity of a resource name in the URL; replaces the default look-up. Nothing means 404. */
+  readonly lookup?: (name: string, version: string) => EntityName<AnyEntity> | null | undefined
+  /** The accepted first path segments. Default `['v1']`. */
+  readonly versions?: readonly string[]
+  /** Guards against requests that ask for too much. */
+  readonly limits?: Partial<Limits>
+  /** Records to load before `create` resolves, by resource name. */
+  readonly seed?: SeedData
+  /** The source of all timestamps. Default: the system's clock. */
+  readonly clock?: () => Date
+  /** Status of a created record: 200 (the default) or 201. */
+  readonly createdStatus?: 200 | 201
+  /** Status of a body that the model refuses: 422 (the default) or 400. */
+  readonly validationStatus?: 400 | 422
+  /** Told of every error that is answered with a 500. Default: nothing is told. */
+  readonly onError?: (error: unknown, request: FailedRequest) => void
+}
+
+/** The options with their defaults. */
+export type CheckedOptions = Required<Omit<EngineOptions, 'limits' | 'lookup' | 'seed' | 'clock'>> &
+  Pick<EngineOptions, 'lookup' | 'seed' | 'clock'> & { readonly limits: Limits }
+
+const OPTIONS = [
+  'entities',
+  'database',
+  'schema',
+  'orm',
+  'lookup',
+  'versions',
+  'limits',
+  'seed',
+  'clock',
+  'createdStatus',
+  'validationStatus',
+  'onError',
+]
+
+/** Options that are promised and come with a later release. */
+const LATER = ['resources', 'routes', 'parameters', 'auth']
+
+/** Options of MikroORM that the engine sets itself. */
+const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
+
+/** @throws TypeError on an unknown name. */
+export function checkNames(given: object, known: readonly string[], where: string): void {
+  for (const name of Object.keys(given)) {
+    if (!known.includes(name)) throw new TypeError(`${where}: unknown option "${name}".${hint(nearest(name, known))}`)
+  }
+}
+
+/** @throws TypeError or RangeError when an option is unknown or not of its form. */
+export function checkOptions(options: EngineOptions): CheckedOptions {
+  if (typeof options !== 'object' || options === null) throw new TypeError('RestEngine.create: options must be an object.')
+  for (const name of LATER) {
+    if (name in options) throw new TypeError(`RestEngine.create: the option "${name}" is not available in this release.`)
+  }
+  checkNames(options, OPTIONS, 'RestEngine.create')
+  const {
+    entities,
+    database = ':memory:',
+    schema = 'update',
+    orm = {},
+    versions = ['v1'],
+    createdStatus = 200,
+    validationStatus = 422,
+  } = options
+  if (!Array.isArray(entities) || entities.length === 0) {
+    throw new TypeError(
+      'RestEngine.create: "entities" must be an array of at least one entity (introspection of a file is not available in this release).',
+    )
+  }
+  if (typeof database !== 'string' || database === '')
+    throw new TypeError('RestEngine.create: "database" must be ":memory:" or the path of a file.')
+  oneOf('schema', schema, ['update', 'keep'])
+  oneOf('createdStatus', createdStatus, [200, 201])
+  oneOf('validationStatus', validationStatus, [400, 422])
+  for (const name of ['lookup', 'clock', 'onError'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'function')
+      throw new TypeError(`RestEngine.create: "${name}" must be a function.`)
+  }
+  for (const name of OWN_ORM_OPTIONS) {
+    if (name in orm) throw new TypeError(`RestEngine.create: "orm.${name}" is set by the engine; use its own options.`)
+  }
+  if (!Array.isArray(versions) || versions.length === 0 || !versions.every(version => /^[A-Za-z0-9._-]+$/.test(version))) {
+    throw new TypeError('RestEngine.create: "versions" must be path segments such as "v1".')
+  }
+  return {
+    ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
+    ...(options.seed === undefined ? {} : { seed: options.seed }),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+    entities,
+    database,
+    schema,
+    orm,
+    versions: Object.freeze([...versions]),
+    limits: checkLimits(options.limits ?? {}),
+    createdStatus,
+    validationStatus,
+    onError: options.onError ?? ((): void => {}),
+  }
+}
+
+function oneOf(name: string, value: unknown, allowed: readonly unknown[]): void {
+  if (!allowed.includes(value)) {
+    throw new RangeError(
+      `RestEngine.create: "${name}" must be one of ${allowed.map(item => JSON.stringify(item)).join(', ')}, got ${JSON.stringify(value)}.`,
+    )
+  }
+}
+
+function checkLimits(given: Partial<Limits>): Limits {
+  checkNames(given, Object.keys(DEFAULT_LIMITS), 'RestEngine.create: limits')
+  for (const [name, value] of Object.entries(given)) {
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new RangeError(`RestEngine.create: "limits.${name}" must be an integer of 0 or more.`)
+  }
+  return Object.freeze({ ...DEFAULT_LIMITS, ...given })
+}

@@ -1,0 +1,62 @@
+/** ORM values: keys and values between the engine's form (scalars.ts) and the one that the properties of entities hold. */
+import { Reference } from '@mikro-orm/core'
+import type { KeyValues } from './key.ts'
+import type { Resource, ScalarAttribute } from './model.ts'
+import type { ScalarType, ScalarValue } from './scalars.ts'
+import type { ValueChange } from './write-plan.ts'
+
+/** An entity, as MikroORM hands it out. */
+export type Entity = Record<string, unknown>
+
+/** The value that a property holds. */
+export function toProperty(value: unknown, type: ScalarType): unknown {
+  if (value === null) return null
+  switch (type.kind) {
+    case 'datetime':
+      return new Date(value as number)
+    case 'bigint':
+      return type.asNumber === true ? Number(value) : type.asText === true ? String(value) : value
+    case 'decimal':
+      return type.asNumber === true ? Number(value) : value
+    default:
+      return value
+  }
+}
+
+function fromProperty(value: unknown, type: ScalarType): ScalarValue {
+  return type.kind === 'bigint' ? BigInt(value as string) : (value as ScalarValue)
+}
+
+/** The plain values of a change by property. An embedded object becomes an object of its properties. */
+export function toProperties(changes: readonly ValueChange[]): Entity {
+  const data: Entity = {}
+  for (const { attribute, value } of changes) {
+    if (attribute.kind === 'scalar') data[attribute.property] = toProperty(value, attribute.type)
+    else data[attribute.property] = value === null ? null : toProperties(value as readonly ValueChange[])
+  }
+  return data
+}
+
+/** The key as the entity manager takes it: the bare value of a single key, an array for a composite one, nested where a part is a relation. */
+export function toPrimaryKey(resource: Resource, key: KeyValues): unknown {
+  let position = 0
+  const part = (of: Resource): unknown => {
+    const parts = of.keyNames.map(name => {
+      const attribute = of.byName.get(name)!
+      if (attribute.kind === 'toOne') return part(attribute.target)
+      return toProperty(key[position++], (attribute as ScalarAttribute).type)
+    })
+    return parts.length === 1 ? parts[0] : parts
+  }
+  return part(resource)
+}
+
+/** The key of an entity that the database knows. */
+export function keyOfEntity(resource: Resource, entity: Entity): KeyValues {
+  return resource.keyNames.flatMap(name => {
+    const attribute = resource.byName.get(name)!
+    const value = entity[attribute.property]
+    if (attribute.kind !== 'toOne') return [fromProperty(value, (attribute as ScalarAttribute).type)]
+    return [...keyOfEntity(attribute.target, Reference.unwrapReference(value as object) as Entity)]
+  })
+}

@@ -1,0 +1,275 @@
+/**
+ * Parse the query: the grammar of the query string. Knows no model: names are not looked up, values are not typed.
+ * Takes query text, URLSearchParams or an object; gives Parameters: the reserved ones, and the filters in the order given.
+ * Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved parameter that is repeated or not of its form).
+ */
+import { refuse, refuseParameter } from './errors.ts'
+
+/** How a filter compares. `=` is also "any of" and wildcards; `~=` is the same without regard to case. */
+export type Operator = '=' | '~=' | '>=' | '<=' | '>' | '<'
+
+/** One value of a filter, unescaped: the word null, a plain text, or the texts between wildcard stars. */
+export type RawValue =
+  | { readonly kind: 'null' }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'pattern'; readonly pieces: readonly string[] }
+
+/** A filter as it was written. */
+export interface RawFilter {
+  /** Name with operator, as in the envelope: `!name`, `age>=`. */
+  readonly label: string
+  /** The value as it was written, decoded. */
+  readonly text: string
+  readonly negated: boolean
+  /** The alternatives that `|` separates, each a dotted path. */
+  readonly paths: readonly string[]
+  readonly operator: Operator
+  readonly values: readonly RawValue[]
+  /** Whether it was given by its bare name: a flag. */
+  readonly bare: boolean
+}
+
+/** One key of `sort`. */
+export interface RawSort {
+  readonly path: string
+  readonly descending: boolean
+}
+
+/** One query parameter: the decoded text of its name with operator, and of its value. */
+export interface Pair {
+  readonly name: string
+  readonly operator: '' | '!=' | Operator
+  readonly value: string
+  readonly bare: boolean
+}
+
+/** A query, parsed. What was not given is undefined. */
+export interface Parameters {
+  readonly pairs: readonly Pair[]
+  readonly limit: number | undefined
+  readonly offset: number | undefined
+  readonly sort: readonly RawSort[] | undefined
+  readonly depth: 0 | 1 | 2 | undefined
+  readonly attributes: readonly string[] | undefined
+  readonly expand: readonly string[] | undefined
+  readonly filters: readonly RawFilter[]
+}
+
+/** What `handle` takes as query. */
+export type QueryInput = string | URLSearchParams | Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>>
+export type QueryValue = string | number | bigint | boolean | null
+
+/** The reserved parameter names. */
+export const RESERVED = ['limit', 'offset', 'sort', 'depth', 'attributes', 'expand'] as const
+export type Reserved = (typeof RESERVED)[number]
+
+/** What an empty query says. */
+export const NO_PARAMETERS: Parameters = Object.freeze({
+  pairs: [],
+  limit: undefined,
+  offset: undefined,
+  sort: undefined,
+  depth: undefined,
+  attributes: undefined,
+  expand: undefined,
+  filters: [],
+})
+
+/** The pairs of a query given as an object: a key ends with its operator as written; an array repeats the parameter. */
+export function pairsOfObject(query: Exclude<QueryInput, string | URLSearchParams>): Pair[] {
+  return Object.entries(query).flatMap(([key, value]) => {
+    if (value === undefined) return []
+    const [, name = '', operator = ''] = /^(.*?)(!=|~=|>=|<=|>|<|)$/s.exec(key)!
+    const list = Array.isArray(value) ? (value as readonly QueryValue[]) : [value as QueryValue]
+    return list.map(item => {
+      const text = item === null ? 'null' : String(item)
+      if (key.includes('\0') || text.includes('\0')) throw nul()
+      if (!key.isWellFormed() || !text.isWellFormed()) throw refuse('query_malformed', 'The query is not well-formed Unicode.')
+      return { name, operator: operator as Pair['operator'], value: text, bare: text === '' && operator === '' }
+    })
+  })
+}
+
+function nul(): Error {
+  return refuse('query_malformed', 'The query contains a NUL character.')
+}
+
+function decode(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw refuse('query_malformed', `The query contains a bad percent-encoding in "${text.slice(0, 100)}".`)
+  }
+}
+
+/** The pairs of a query given as text, without the leading `?`. */
+export function pairsOfText(query: string): Pair[] {
+  const pairs: Pair[] = []
+  for (const part of query.split('&')) {
+    if (part === '') continue
+    const equals = part.indexOf('=')
+    const left = decode(equals < 0 ? part : part.slice(0, equals))
+    const right = equals < 0 ? undefined : decode(part.slice(equals + 1))
+    if (left.includes('\0') || right?.includes('\0') === true) throw nul()
+    pairs.push(pairOf(left, right))
+  }
+  return pairs
+}
+
+/**
+ * `age>=18` is cut at its first `=` into `age>` and `18`, `age>18` not at all, and `age%3E%3D=18` (a client that encodes names) into `age>=` and
+ * `18`: all three are put together again here. Hence a value that begins with `=` is written `\=` behind `>` and `<`.
+ */
+function pairOf(left: string, right: string | undefined): Pair {
+  const angle = left.search(/[<>]/)
+  if (angle >= 0) {
+    const name = left.slice(0, angle)
+    const sign = left[angle] as '<' | '>'
+    const rest = left.slice(angle + 1)
+    if (rest === '' && right !== undefined) return { name, operator: `${sign}=`, value: right, bare: false }
+    const value = right === undefined ? rest : rest === '=' ? `=${right}` : `${rest}=${right}`
+    return value.startsWith('=')
+      ? { name, operator: `${sign}=`, value: value.slice(1), bare: false }
+      : { name, operator: sign, value, bare: false }
+  }
+  if (right === undefined) return { name: left, operator: '', value: '', bare: true }
+  const [, name = '', sign = ''] = /^(.*?)(?:([!~])=?)?$/s.exec(left)!
+  return { name, operator: sign === '' ? '' : (`${sign}=` as '!=' | '~='), value: right, bare: right === '' && sign === '' }
+}
+
+/** A pair as query text, such that reading it gives the same pair. */
+export function textOfPair(pair: Pair): string {
+  const encode = (text: string): string => encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%20', '+')
+  const strict = pair.operator === '>' || pair.operator === '<'
+  const name = encode(pair.name)
+  if (pair.bare) return name
+  if (strict) return `${name}${encode(pair.operator + pair.value)}`
+  return `${name}${encode(pair.operator.slice(0, -1))}=${encode(pair.value)}`
+}
+
+/** Parses pairs into parameters. `reserved` tells which name means which reserved parameter. */
+export function parseParameters(pairs: readonly Pair[]): Parameters {
+  if (pairs.length === 0) return NO_PARAMETERS
+  const given = new Map<Reserved, string>()
+  const filters: RawFilter[] = []
+  for (const pair of pairs) {
+    if (pair.operator === '' && (RESERVED as readonly string[]).includes(pair.name)) {
+      const name = pair.name as Reserved
+      if (given.has(name)) {
+        throw refuseParameter({
+          code: 'parameter_repeated',
+          detail: `The parameter "${name}" is given twice.`,
+          parameter: name,
+          value: pair.value,
+        })
+      }
+      given.set(name, pair.value)
+    } else {
+      filters.push(parseFilter(pair))
+    }
+  }
+  const list = (name: Reserved): readonly string[] | undefined => {
+    const text = given.get(name)
+    return text === undefined || text === '' ? undefined : text.split(',')
+  }
+  return {
+    pairs,
+    limit: integer('limit', given.get('limit')),
+    offset: integer('offset', given.get('offset')),
+    sort: list('sort')?.map(parseSort),
+    depth: depth(given.get('depth')),
+    attributes: list('attributes'),
+    expand: list('expand'),
+    filters,
+  }
+}
+
+function integer(parameter: Reserved, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^(?:0|[1-9]\d*)$/.test(text) || !Number.isSafeInteger(Number(text))) {
+    throw refuseParameter({
+      code: 'value_invalid',
+      detail: `"${parameter}" must be a plain decimal integer, 0 or more, got "${text}".`,
+      parameter,
+      value: text,
+    })
+  }
+  return Number(text)
+}
+
+function depth(text: string | undefined): 0 | 1 | 2 | undefined {
+  if (text === undefined) return undefined
+  if (text !== '0' && text !== '1' && text !== '2') {
+    throw refuseParameter({
+      code: 'value_invalid',
+      detail: `"depth" must be 0, 1 or 2, got "${text}".`,
+      parameter: 'depth',
+      value: text,
+      allowed: [0, 1, 2],
+    })
+  }
+  return Number(text) as 0 | 1 | 2
+}
+
+function parseSort(key: string): RawSort {
+  if (key.endsWith('.desc')) return { path: key.slice(0, -5), descending: true }
+  return { path: key.endsWith('.asc') ? key.slice(0, -4) : key, descending: false }
+}
+
+function parseFilter(pair: Pair): RawFilter {
+  const marks = /^!*/.exec(pair.name)![0].length
+  const negations = marks + (pair.operator === '!=' ? 1 : 0)
+  const operator = pair.operator === '' || pair.operator === '!=' ? '=' : pair.operator
+  const label = pair.name + pair.operator
+  return {
+    label,
+    text: pair.value,
+    negated: negations % 2 === 1,
+    paths: pair.name.slice(marks).split('|'),
+    operator,
+    values: parseValues(label, pair.value),
+    bare: pair.bare,
+  }
+}
+
+/** Cuts a filter string at its commas and stars; a backslash makes the next character literal. */
+function parseValues(parameter: string, text: string): RawValue[] {
+  if (!/[\\,*]/.test(text)) return [text === 'null' ? { kind: 'null' } : { kind: 'text', text }]
+  const values: RawValue[] = []
+  let pieces: string[] = []
+  let piece = ''
+  let escaped = false
+  const finish = (): void => {
+    if (pieces.length > 0) values.push({ kind: 'pattern', pieces: [...pieces, piece] })
+    else values.push(piece === 'null' && !escaped ? { kind: 'null' } : { kind: 'text', text: piece })
+    pieces = []
+    piece = ''
+    escaped = false
+  }
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]!
+    if (character === '\\') {
+      index++
+      if (index === text.length) {
+        throw refuseParameter({
+          code: 'value_invalid',
+          detail: `The value of "${parameter}" ends with a lone backslash; write two for a literal one.`,
+          parameter,
+          value: text,
+        })
+      }
+      piece += text[index]!
+      escaped = true
+    } else if (character === ',') {
+      finish()
+    } else if (character === '*') {
+      pieces.push(piece)
+      piece = ''
+    } else {
+      piece += character
+    }
+  }
+  finish()
+  return values
+}

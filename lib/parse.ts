@@ -1,0 +1,74 @@
+/**
+ * Parse: method, path and query become a Request: the intent, of which nobody knows yet whether it makes sense.
+ * Refuses with path_malformed and query_malformed.
+ */
+import { refuse } from './errors.ts'
+import { pairsOfObject, pairsOfText } from './parse-query.ts'
+import type { Pair, QueryInput } from './parse-query.ts'
+
+/** A request, cut into pieces. */
+export interface Request {
+  /** Upper case. */
+  readonly method: string
+  /** The path as it came, without its query and without one trailing slash. */
+  readonly path: string
+  /** Path segments as the client sent them, still percent-encoded; their encoding is known to be good. */
+  readonly segments: readonly string[]
+  readonly pairs: readonly Pair[]
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const NO_PAIRS: readonly Pair[] = Object.freeze([])
+
+/** @throws TypeError when the caller broke the types: a method or path that is not a text. */
+export function parse(
+  method: string,
+  target: string,
+  query: QueryInput | undefined,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+): Request {
+  if (typeof method !== 'string') throw new TypeError(`handle: method must be a string, got ${typeof method}.`)
+  if (typeof target !== 'string') throw new TypeError(`handle: path must be a string, got ${typeof target}.`)
+  const mark = target.indexOf('?')
+  const path = withoutTrailingSlash(mark < 0 ? target : target.slice(0, mark))
+  return {
+    method: method.toUpperCase(),
+    path,
+    segments: segmentsOf(path),
+    pairs: [...(mark < 0 ? NO_PAIRS : pairsOfText(target.slice(mark + 1))), ...pairsOf(query)],
+    body,
+    headers,
+  }
+}
+
+function pairsOf(query: QueryInput | undefined): readonly Pair[] {
+  if (query === undefined || query === null) return NO_PAIRS
+  if (typeof query === 'string') return pairsOfText(query.startsWith('?') ? query.slice(1) : query)
+  if (query instanceof URLSearchParams) return pairsOfText(query.toString())
+  if (typeof query === 'object') return pairsOfObject(query)
+  throw new TypeError(`handle: query must be a string, URLSearchParams or an object, got ${typeof query}.`)
+}
+
+function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+}
+
+function segmentsOf(path: string): string[] {
+  if (!path.startsWith('/')) throw refuse('path_unknown', `A path begins with "/", got "${path.slice(0, 100)}".`)
+  if (path === '/') return []
+  const segments = path.slice(1).split('/')
+  for (const segment of segments) {
+    if (segment.includes('\0') || segment.includes('%00')) throw refuse('path_malformed', 'The path contains a NUL character.')
+    if (segment.includes('%')) {
+      try {
+        decodeURIComponent(segment)
+      } catch {
+        throw refuse('path_malformed', `The path contains a bad percent-encoding in "${segment.slice(0, 100)}".`)
+      }
+    }
+  }
+  if (segments.includes('')) throw refuse('path_unknown', 'The path has an empty segment ("//").')
+  return segments
+}

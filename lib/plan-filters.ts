@@ -1,0 +1,187 @@
+/**
+ * Plan filters: each filter of the request becomes a Condition. Each narrows on its own: two filters through one list may be met by two records.
+ * Refuses with parameter_invalid: unknown attributes, operators or wildcards that do not go with the type, limits.
+ */
+import { refuseParameter } from './errors.ts'
+import type { Limits } from './limits.ts'
+import { isRelation, visibleAttribute } from './model.ts'
+import type { RelationAttribute, Resource, ScalarAttribute, ToOneAttribute } from './model.ts'
+import { RESERVED } from './parse-query.ts'
+import type { RawFilter, RawValue } from './parse-query.ts'
+import { walkPath } from './plan-paths.ts'
+import type { Condition, KeyRef, PatternForm, ValueRef } from './read-plan.ts'
+import { describeScalar, isOrdered, isText } from './scalars.ts'
+
+export function planFilters(filters: readonly RawFilter[], root: Resource, limits: Limits): Condition[] {
+  if (filters.length > limits.maxFilters) {
+    throw refuseParameter({
+      code: 'limit_exceeded',
+      detail: `A request may have at most ${limits.maxFilters} filters; this one has ${filters.length}.`,
+      parameter: filters[limits.maxFilters]!.label,
+    })
+  }
+  return filters.map((filter, index) => {
+    checkLimits(filter, limits)
+    const alternatives = filter.paths.map(path => planPath(path, filter, index, root, limits))
+    const condition: Condition = alternatives.length === 1 ? alternatives[0]! : { kind: 'any', of: alternatives }
+    return filter.negated ? { kind: 'not', of: condition } : condition
+  })
+}
+
+function checkLimits(filter: RawFilter, limits: Limits): void {
+  if (filter.values.length > limits.maxListValues) {
+    throw refuseParameter({
+      code: 'limit_exceeded',
+      detail: `The list of "${filter.label}" has ${filter.values.length} values; at most ${limits.maxListValues} are allowed.`,
+      parameter: filter.label,
+    })
+  }
+  for (const value of filter.values) {
+    if (value.kind === 'pattern' && value.pieces.length - 1 > limits.maxStars) {
+      throw refuseParameter({
+        code: 'limit_exceeded',
+        detail: `A value of "${filter.label}" has ${value.pieces.length - 1} stars; at most ${limits.maxStars} are allowed.`,
+        parameter: filter.label,
+        value: filter.text,
+      })
+    }
+  }
+}
+
+/** An attribute that bears a reserved name is filtered with an underscore after it. */
+function withoutReservedMark(path: string, root: Resource): string {
+  const [first = '', ...rest] = path.split('.')
+  const bare = first.slice(0, -1)
+  if (!first.endsWith('_') || !(RESERVED as readonly string[]).includes(bare)) return path
+  return visibleAttribute(root, first) === undefined && visibleAttribute(root, bare) !== undefined ? [bare, ...rest].join('.') : path
+}
+
+function planPath(written: string, filter: RawFilter, index: number, root: Resource, limits: Limits): Condition {
+  const path = withoutReservedMark(written, root)
+  const { hops, attribute } = walkPath(path, root, { parameter: filter.label, limits, alternatives: RESERVED })
+  if (isRelation(attribute)) return through(hops, toOnes => planRelation(toOnes, attribute, filter, index))
+  if (attribute.kind === 'embedded') {
+    throw notFilterable(
+      filter,
+      `"${path}" is an embedded object; filter by one of its attributes, as in "${path}.${attribute.attributes[0]?.name ?? 'name'}".`,
+    )
+  }
+  return through(hops, toOnes => planScalar(toOnes, attribute, filter, index))
+}
+
+function notFilterable(filter: RawFilter, detail: string) {
+  return refuseParameter({ code: 'not_filterable', detail, parameter: filter.label })
+}
+
+/** Nests a condition into the lists on its way: each list is met when some record of it is. */
+function through(hops: readonly RelationAttribute[], inner: (toOnes: ToOneAttribute[]) => Condition): Condition {
+  const toOnes: ToOneAttribute[] = []
+  for (const [index, hop] of hops.entries()) {
+    if (hop.kind === 'toMany') return { kind: 'some', hops: toOnes, relation: hop, where: through(hops.slice(index + 1), inner) }
+    toOnes.push(hop)
+  }
+  return inner(toOnes)
+}
+
+function anyOf(conditions: readonly Condition[]): Condition {
+  return conditions.length === 1 ? conditions[0]! : { kind: 'any', of: conditions }
+}
+
+/** The positions of the values of a kind. */
+function positions(filter: RawFilter, kind: RawValue['kind']): number[] {
+  return filter.values.flatMap((value, position) => (value.kind === kind ? [position] : []))
+}
+
+function planRelation(hops: ToOneAttribute[], relation: RelationAttribute, filter: RawFilter, index: number): Condition {
+  const parameter = filter.label
+  if (filter.operator !== '=') {
+    throw refuseParameter({
+      code: 'operator_invalid',
+      detail: `"${relation.name}" is a relation: it is compared with "=" and IDs only.`,
+      parameter,
+    })
+  }
+  if (positions(filter, 'pattern').length > 0) throw noWildcards(filter, `"${relation.name}" is a relation, compared with IDs`)
+  const keys: KeyRef[] = positions(filter, 'text').map(value => ({ filter: index, value, resource: relation.target }))
+  const parts: Condition[] = []
+  if (relation.kind === 'toOne') {
+    if (positions(filter, 'null').length > 0) parts.push({ kind: 'unlinked', hops, relation })
+    if (keys.length > 0) parts.push({ kind: 'linked', hops, relation, keys })
+  } else {
+    if (positions(filter, 'null').length > 0) parts.push({ kind: 'not', of: { kind: 'some', hops, relation, where: undefined } })
+    if (keys.length > 0) parts.push({ kind: 'some', hops, relation, where: { kind: 'key', keys } })
+  }
+  return anyOf(parts)
+}
+
+function noWildcards(filter: RawFilter, why: string) {
+  return refuseParameter({
+    code: 'operator_invalid',
+    detail: `${why}: wildcards go with text only. A literal star is written \\*.`,
+    parameter: filter.label,
+    value: filter.text,
+  })
+}
+
+function planScalar(hops: ToOneAttribute[], attribute: ScalarAttribute, filter: RawFilter, index: number): Condition {
+  const { type } = attribute
+  const operand = { hops, attribute }
+  const parameter = filter.label
+  const ref = (value: number): ValueRef => ({ filter: index, value, type })
+  if (filter.operator !== '=' && filter.operator !== '~=') {
+    if (!isOrdered(type)) throw notFilterable(filter, `"${attribute.name}" (${type.kind}) cannot be filtered by.`)
+    if (filter.values.length !== 1 || filter.values[0]!.kind !== 'text') {
+      throw refuseParameter({
+        code: 'operator_invalid',
+        detail: `"${filter.operator}" compares with one value: no list, wildcard or null (a literal comma or star is written \\, or \\*).`,
+        parameter,
+        value: filter.text,
+      })
+    }
+    return { kind: 'compare', operand, operator: filter.operator, value: ref(0) }
+  }
+  const texts = positions(filter, 'text')
+  const patterns = positions(filter, 'pattern')
+  if (!isOrdered(type) && (texts.length > 0 || patterns.length > 0)) {
+    throw notFilterable(filter, `"${attribute.name}" (${type.kind}) cannot be filtered by, except with null.`)
+  }
+  if (!isText(type)) {
+    if (filter.operator === '~=') {
+      throw refuseParameter({
+        code: 'operator_invalid',
+        detail: `"~=" goes with text only, and "${attribute.name}" is ${describeScalar(type)}.`,
+        parameter,
+      })
+    }
+    if (patterns.length > 0) throw noWildcards(filter, `"${attribute.name}" is ${describeScalar(type)}`)
+  }
+  const parts: Condition[] = []
+  if (positions(filter, 'null').length > 0) parts.push({ kind: 'null', operand })
+  if (filter.operator === '~=') {
+    for (const value of [...texts, ...patterns]) {
+      parts.push({
+        kind: 'match',
+        operand,
+        form: formOf(filter.values[value]!) === 'any' ? 'any' : 'general',
+        fold: true,
+        value: ref(value),
+      })
+    }
+  } else {
+    if (texts.length > 0) parts.push({ kind: 'in', operand, values: texts.map(ref) })
+    for (const value of patterns)
+      parts.push({ kind: 'match', operand, form: formOf(filter.values[value]!), fold: false, value: ref(value) })
+  }
+  return anyOf(parts)
+}
+
+/** The form of a wildcard value; it is part of the shape of a request, since each form is compared in its own way. */
+export function formOf(value: RawValue): PatternForm {
+  if (value.kind !== 'pattern') return 'general'
+  const { pieces } = value
+  if (pieces.every(piece => piece === '')) return 'any'
+  // The upper bound of a prefix is the prefix with its last character counted up, which the very last one of Unicode cannot be.
+  if (pieces.length === 2 && pieces[1] === '') return pieces[0]!.endsWith('\u{10ffff}') ? 'general' : 'prefix'
+  if (pieces.length === 3 && pieces[0] === '' && pieces[2] === '') return 'contains'
+  return 'general'
+}

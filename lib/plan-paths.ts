@@ -1,0 +1,73 @@
+/** Plan paths: walks the dotted paths of filters, sort keys, attributes and expand through the model, and refuses with a hint what is not there. */
+import { refuseParameter } from './errors.ts'
+import type { Fault } from './errors.ts'
+import type { Limits } from './limits.ts'
+import { isRelation, isVisible, visibleNames } from './model.ts'
+import type { Attribute, RelationAttribute, Resource } from './model.ts'
+import { hint, nearest } from './suggest.ts'
+
+/** A path, walked: the relations on the way, and the attribute at its end (which may be a relation itself). */
+export interface Walked {
+  readonly hops: readonly RelationAttribute[]
+  readonly attribute: Attribute
+}
+
+/** Where a path stands in the request, for error texts. */
+export interface PathContext {
+  readonly parameter: string
+  readonly limits: Limits
+  /** Other names that could have been meant instead of the first segment. */
+  readonly alternatives?: readonly string[]
+}
+
+export function walkPath(path: string, root: Resource, context: PathContext): Walked {
+  const names = path.split('.')
+  const hops: RelationAttribute[] = []
+  let holder: { readonly byName: ReadonlyMap<string, Attribute>; readonly attributes: readonly Attribute[] } = root
+  let called = root.singular
+  for (const [index, name] of names.entries()) {
+    const attribute = holder.byName.get(name)
+    if (attribute === undefined || !isVisible(attribute)) throw unknown(path, name, called, holder.attributes, index, context)
+    if (isRelation(attribute)) {
+      hops.push(attribute)
+      if (hops.length > context.limits.maxPathRelations) {
+        throw refuseParameter({
+          code: 'limit_exceeded',
+          detail: `The path "${path.slice(0, 200)}" walks more than ${context.limits.maxPathRelations} relations.`,
+          parameter: context.parameter,
+        })
+      }
+    }
+    if (index === names.length - 1) {
+      if (isRelation(attribute)) hops.pop()
+      return { hops, attribute }
+    }
+    if (attribute.kind === 'scalar') {
+      throw refuseParameter({
+        code: 'attribute_unknown',
+        detail: `"${name}" is a plain attribute, so "${path}" leads nowhere.`,
+        parameter: context.parameter,
+      })
+    }
+    holder = isRelation(attribute) ? attribute.target : attribute
+    called = isRelation(attribute) ? attribute.target.singular : name
+  }
+  /* node:coverage ignore next */
+  throw new Error(`walkPath: the path "${path}" has no segments.`)
+}
+
+function unknown(path: string, name: string, called: string, attributes: readonly Attribute[], index: number, context: PathContext) {
+  const names = visibleNames(attributes)
+  const suggestion = nearest(name, index === 0 ? [...names, ...(context.alternatives ?? [])] : names)
+  const first = index === 0 && context.alternatives !== undefined
+  const fault: Fault = {
+    code: first ? 'parameter_unknown' : 'attribute_unknown',
+    detail: first
+      ? `There is no parameter "${name.slice(0, 100)}", and a ${called} has no such attribute.${hint(suggestion)}`
+      : `A ${called} has no attribute "${name.slice(0, 100)}"${path === name ? '' : ` (in "${path.slice(0, 200)}")`}.${hint(suggestion)}`,
+    parameter: context.parameter,
+    ...(suggestion === undefined ? {} : { suggestion }),
+    allowed: names,
+  }
+  return refuseParameter(fault)
+}

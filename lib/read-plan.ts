@@ -1,0 +1,104 @@
+/**
+ * The read plan: what a reading request means in terms of the model. Plain data, made by plan.ts once per request shape; holds no values, only
+ * references to where the request's values stand, so that every request of the shape can share it.
+ */
+import type { EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute, ToManyAttribute, ToOneAttribute } from './model.ts'
+import type { Operator } from './parse-query.ts'
+import type { ScalarType } from './scalars.ts'
+
+/** The value of a filter: its position in the request, and the type it must have. */
+export interface ValueRef {
+  readonly filter: number
+  readonly value: number
+  readonly type: ScalarType
+}
+
+/** An ID in a filter: its position in the request, and the resource it identifies a record of. */
+export interface KeyRef {
+  readonly filter: number
+  readonly value: number
+  readonly resource: Resource
+}
+
+/** A scalar attribute reached through to-one relations; what lies behind an empty one is NULL. */
+export interface Operand {
+  readonly hops: readonly ToOneAttribute[]
+  readonly attribute: ScalarAttribute
+}
+
+/** How a wildcard pattern is shaped, which decides how it is compared. */
+export type PatternForm = 'any' | 'prefix' | 'contains' | 'general'
+
+/**
+ * A condition on a record. It may come out unknown (NULL) in SQL's sense; `not` is true wherever its condition is not true, so that it is the
+ * exact complement.
+ */
+export type Condition =
+  | { readonly kind: 'all' | 'any'; readonly of: readonly Condition[] }
+  | { readonly kind: 'not'; readonly of: Condition }
+  | { readonly kind: 'null'; readonly operand: Operand }
+  | { readonly kind: 'in'; readonly operand: Operand; readonly values: readonly ValueRef[] }
+  | { readonly kind: 'compare'; readonly operand: Operand; readonly operator: Exclude<Operator, '=' | '~='>; readonly value: ValueRef }
+  | { readonly kind: 'match'; readonly operand: Operand; readonly form: PatternForm; readonly fold: boolean; readonly value: ValueRef }
+  /** The to-one relation behind the hops is empty. */
+  | { readonly kind: 'unlinked'; readonly hops: readonly ToOneAttribute[]; readonly relation: ToOneAttribute }
+  /** The to-one relation behind the hops links one of the records. */
+  | {
+      readonly kind: 'linked'
+      readonly hops: readonly ToOneAttribute[]
+      readonly relation: ToOneAttribute
+      readonly keys: readonly KeyRef[]
+    }
+  /** Some record of the list behind the hops meets the condition (or there is any, without one). */
+  | {
+      readonly kind: 'some'
+      readonly hops: readonly ToOneAttribute[]
+      readonly relation: ToManyAttribute
+      readonly where: Condition | undefined
+    }
+  /** The record is one of these. */
+  | { readonly kind: 'key'; readonly keys: readonly KeyRef[] }
+
+/** One key of an order. Through a list it is the smallest value ascending, the largest descending; a count counts all that the hops reach. */
+export interface SortTerm {
+  readonly hops: readonly RelationAttribute[]
+  /** The attribute to sort by; undefined for the count of the records that the hops reach. */
+  readonly attribute: ScalarAttribute | undefined
+  readonly descending: boolean
+}
+
+/** One key of a record in an answer. */
+export type Field =
+  | { readonly kind: 'scalar'; readonly attribute: ScalarAttribute }
+  | { readonly kind: 'embedded'; readonly attribute: EmbeddedAttribute; readonly fields: readonly Field[] }
+  | { readonly kind: 'reference'; readonly attribute: ToOneAttribute }
+  | { readonly kind: 'references'; readonly attribute: ToManyAttribute; readonly order: readonly SortTerm[] }
+  | { readonly kind: 'record'; readonly attribute: ToOneAttribute; readonly node: RecordNode }
+  | { readonly kind: 'records'; readonly attribute: ToManyAttribute; readonly order: readonly SortTerm[]; readonly node: RecordNode }
+
+/** The shape of a record in an answer. */
+export interface RecordNode {
+  readonly resource: Resource
+  readonly fields: readonly Field[]
+}
+
+/** Which records a plan starts from. */
+export type Anchor =
+  | { readonly kind: 'collection' }
+  /** The record of the request's key. */
+  | { readonly kind: 'record' }
+  /** The records that the relation of the record of the request's key reaches. */
+  | { readonly kind: 'related'; readonly relation: RelationAttribute; readonly owner: Resource }
+
+export interface ReadPlan {
+  readonly resource: Resource
+  readonly anchor: Anchor
+  readonly node: RecordNode
+  readonly where: readonly Condition[]
+  /** The order before the primary key, which always comes last. */
+  readonly order: readonly SortTerm[]
+  /** Whether the rows are cut by limit and offset and counted. */
+  readonly paged: boolean
+  /** The order as the envelope shows it. */
+  readonly sort: string
+}

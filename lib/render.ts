@@ -1,0 +1,116 @@
+/**
+ * Render: runs the statements of a compiled plan and puts their rows together as JSON records.
+ * Written as Reading work (dialect.ts): one statement for the rows, at most one for the count, one for each relation that is shown.
+ */
+import { bindParameters } from './bind.ts'
+import type { Arguments } from './bind.ts'
+import type { CompiledChild, CompiledNode, CompiledRead, Dialect, Reading, Row, Statement } from './dialect.ts'
+
+/** A JSON object as an answer shows it. */
+export type JsonRecord = Record<string, unknown>
+
+/** A page of records. */
+export interface Page {
+  readonly records: readonly JsonRecord[]
+  /** The number of records that match, whatever the page. */
+  readonly count: number
+}
+
+/** The page that the limit and offset of the arguments cut out. */
+export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<Page> {
+  const rows = given.limit === 0 ? [] : yield request(read.rows, given, dialect)
+  const records = yield* recordsOf(rows, read.node, given, dialect)
+  const { limit, offset } = given
+  // A page that is not full, and not past the end, tells the count itself.
+  const known = rows.length < limit && (rows.length > 0 || offset === 0)
+  if (known) return { records, count: offset + rows.length }
+  const [counted] = yield request(read.count!, given, dialect)
+  return { records, count: Number(counted![0]) }
+}
+
+/** All records of a plan that is not paged. */
+export function* readRecords(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<readonly JsonRecord[]> {
+  return yield* recordsOf(yield request(read.rows, given, dialect), read.node, given, dialect)
+}
+
+/** Whether the record of the key exists. */
+export function* readExists(statement: Statement, given: Arguments, dialect: Dialect): Reading<boolean> {
+  return (yield request(statement, given, dialect)).length > 0
+}
+
+/** The bare rows of a statement. */
+export function* readRows(statement: Statement, given: Arguments, dialect: Dialect): Reading<readonly Row[]> {
+  return yield request(statement, given, dialect)
+}
+
+function request(statement: Statement, given: Arguments, dialect: Dialect) {
+  return { statement, parameters: bindParameters(statement, given, dialect) }
+}
+
+function* recordsOf(rows: readonly Row[], node: CompiledNode, given: Arguments, dialect: Dialect): Reading<readonly JsonRecord[]> {
+  const records: JsonRecord[] = []
+  for (const row of rows) records.push(node.build(row) as JsonRecord)
+  if (rows.length > 0) {
+    for (const child of node.children) yield* attach(child, rows, records, given, dialect)
+  }
+  return records
+}
+
+/** Reads one relation of all the records, and puts what it finds into them. */
+function* attach(
+  child: CompiledChild,
+  rows: readonly Row[],
+  records: readonly JsonRecord[],
+  given: Arguments,
+  dialect: Dialect,
+): Reading<void> {
+  const { name, cardinality, from, to } = child
+  const links = linksOf(child, rows)
+  const found = links === '[]' ? [] : yield request(child.statement, { ...given, links }, dialect)
+  const related = yield* recordsOf(found, child.node, given, dialect)
+  if (cardinality === 'one') {
+    const byLink = new Map<unknown, unknown>()
+    for (const [index, row] of found.entries()) byLink.set(linkOf(row, to), related[index])
+    for (const [index, row] of rows.entries()) records[index]![name] = byLink.get(linkOf(row, from)) ?? null
+    return
+  }
+  const lists = new Map<unknown, unknown[]>()
+  let last: unknown
+  let list: unknown[] | undefined
+  for (let index = 0; index < found.length; index++) {
+    const link = linkOf(found[index]!, to)
+    // The rows of one list come one after another.
+    if (list === undefined || link !== last) {
+      list = lists.get(link)
+      if (list === undefined) lists.set(link, (list = []))
+      last = link
+    }
+    list.push(related[index])
+  }
+  for (let index = 0; index < rows.length; index++) records[index]![name] = lists.get(linkOf(rows[index]!, from)) ?? []
+}
+
+/** The value that links, or undefined when the link is empty. */
+function linkOf(row: Row, at: readonly number[]): unknown {
+  if (at.length === 1) return row[at[0]!] ?? undefined
+  let text = ''
+  for (const position of at) {
+    const part = row[position]
+    if (part === null) return undefined
+    text += `${JSON.stringify(part)},`
+  }
+  return text
+}
+
+/** The links of all rows as one JSON text, each once. */
+function linksOf(child: CompiledChild, rows: readonly Row[]): string {
+  const { from, numericLinks } = child
+  const part = (row: Row, index: number): string =>
+    numericLinks[index] === true ? String(row[from[index]!]) : JSON.stringify(row[from[index]!])
+  const seen = new Set<string>()
+  for (const row of rows) {
+    if (linkOf(row, from) === undefined) continue
+    seen.add(from.length === 1 ? part(row, 0) : `[${from.map((_, index) => part(row, index)).join()}]`)
+  }
+  return `[${[...seen].join()}]`
+}

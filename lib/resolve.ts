@@ -1,0 +1,128 @@
+/**
+ * Resolve: the names in a path become a Target in the model.
+ * Takes path segments; refuses with version_unknown, resource_unknown, record_not_found (an ID that cannot be one), attribute_not_found, path_unknown.
+ */
+import { refuse } from './errors.ts'
+import { describeKey, keyFromText } from './key.ts'
+import type { KeyValues } from './key.ts'
+import { isVisible, visibleNames } from './model.ts'
+import type { Attribute, Model, Resource } from './model.ts'
+import { hint, nearest } from './suggest.ts'
+
+/** What a path points at. `base` is the path of the collection as the client sent it: `/v1/users`. */
+export type Target =
+  | { readonly kind: 'index' }
+  | { readonly kind: 'collection'; readonly resource: Resource; readonly base: string }
+  | { readonly kind: 'record'; readonly resource: Resource; readonly base: string; readonly key: KeyValues; readonly id: string }
+  | {
+      readonly kind: 'attribute'
+      readonly resource: Resource
+      readonly base: string
+      readonly key: KeyValues
+      readonly id: string
+      readonly attribute: Attribute
+    }
+
+/** Finds the resource of a path segment. */
+export type LookUp = (name: string, version: string) => Resource | undefined
+
+/** The default look-up: any accepted name of a resource. */
+export function defaultLookUp(model: Model): LookUp {
+  return name => model.byName.get(name)
+}
+
+export function resolve(segments: readonly string[], model: Model, versions: readonly string[], lookUp: LookUp): Target {
+  const [version, name, id, attributeName, ...more] = segments
+  if (version === undefined) return { kind: 'index' }
+  if (!versions.includes(version)) throw unknownVersion(version, versions, model)
+  if (name === undefined) return { kind: 'index' }
+  const resource = lookUp(decodeURIComponent(name), version)
+  if (resource === undefined) throw unknownResource(decodeURIComponent(name), model)
+  const base = `/${version}/${name}`
+  if (id === undefined) return { kind: 'collection', resource, base }
+  if (more.length > 0) {
+    throw refuse('path_unknown', `A path has at most four segments: /{version}/{resource}/{ID}/{attribute}; "${more[0]}" is one too many.`)
+  }
+  const attribute = attributeName === undefined ? undefined : attributeOf(resource, decodeURIComponent(attributeName))
+  const key = keyFromText(id, resource, true)
+  if (key === undefined) throw notFound(resource, id)
+  return attribute === undefined ? { kind: 'record', resource, base, key, id } : { kind: 'attribute', resource, base, key, id, attribute }
+}
+
+/** The refusal of an ID that no record has. */
+export function notFound(resource: Resource, id: string) {
+  return refuse(
+    'record_not_found',
+    `There is no ${resource.singular} with the ID ${id.slice(0, 100)} (IDs look like this: ${describeKey(resource)}).`,
+  )
+}
+
+function unknownVersion(version: string, versions: readonly string[], model: Model) {
+  const meant = model.byName.has(decodeURIComponent(version))
+    ? ` Did you mean "/${versions[0]}/${version}"?`
+    : hint(nearest(version, versions))
+  return refuse('version_unknown', `The path must begin with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".${meant}`)
+}
+
+function unknownResource(name: string, model: Model) {
+  const suggestion = nearest(
+    name,
+    model.resources.map(resource => resource.plural),
+  )
+  const known = model.resources.map(resource => resource.plural).join(', ')
+  return refuse('resource_unknown', `There is no resource "${name.slice(0, 100)}".${hint(suggestion)} Resources: ${known}.`)
+}
+
+function attributeOf(resource: Resource, name: string): Attribute {
+  const attribute = resource.byName.get(name)
+  // A hidden attribute may be written by its path, too; reading it is refused where the reading is planned.
+  if (attribute !== undefined) return attribute
+  const suggestion = nearest(name, visibleNames(resource.attributes))
+  throw refuse('attribute_not_found', `A ${resource.singular} has no attribute "${name.slice(0, 100)}".${hint(suggestion)}`)
+}
+
+/** The refusal to read an attribute that is hidden: to a reader it does not exist. */
+export function refuseHidden(resource: Resource, attribute: Attribute): void {
+  if (isVisible(attribute)) return
+  throw refuse('attribute_not_found', `A ${resource.singular} has no attribute "${attribute.name}".`)
+}
+
+const READING = ['GET', 'HEAD']
+const CHANGING = ['PUT', 'PATCH']
+
+/** The methods that a target takes, in the order of the `Allow` header (RFC 9110 section 10.2.1). */
+export function allowedMethods(target: Target): readonly string[] {
+  switch (target.kind) {
+    case 'index':
+      return [...READING, 'OPTIONS']
+    case 'collection':
+      return [...READING, 'POST', 'OPTIONS']
+    case 'record':
+      return [...READING, ...CHANGING, 'DELETE', 'OPTIONS']
+    case 'attribute':
+      return [
+        ...(isVisible(target.attribute) ? READING : []),
+        ...(target.attribute.kind === 'toMany' ? ['POST'] : []),
+        ...CHANGING,
+        ...(target.attribute.kind === 'toOne' || target.attribute.kind === 'toMany' ? ['DELETE'] : []),
+        'OPTIONS',
+      ]
+  }
+}
+
+/** Refuses a method that the target does not take: 405, or 400 where it is the kind of the attribute that rules it out. */
+export function checkMethod(method: string, target: Target): void {
+  const allowed = allowedMethods(target)
+  if (allowed.includes(method)) return
+  const headers = { allow: allowed.join(', ') }
+  if (target.kind === 'attribute' && (method === 'POST' || method === 'DELETE')) {
+    const { attribute } = target
+    const what = attribute.kind === 'toOne' ? 'a relation to one record' : 'a plain value'
+    const why =
+      method === 'POST'
+        ? `POST appends to a list, and "${attribute.name}" is ${what}.`
+        : `DELETE deletes related records, and "${attribute.name}" is ${what}.`
+    throw refuse('action_not_possible', why, { headers })
+  }
+  throw refuse('method_not_allowed', `${method.slice(0, 40)} is not allowed here; allowed: ${allowed.join(', ')}.`, { headers })
+}

@@ -1,0 +1,225 @@
+/**
+ * Scalars: the value types of attributes, and the two ways a client writes a value: as text (in a path or a query) and as JSON (in a body).
+ * Both give the same value, the one that the property holds in MikroORM, except that a date-time is milliseconds since the epoch.
+ * Nothing here knows a database; how values are stored is the dialect's business.
+ */
+
+/** The kinds of scalar values an attribute can have. */
+export type ScalarKind =
+  'integer' | 'bigint' | 'float' | 'decimal' | 'text' | 'boolean' | 'datetime' | 'date' | 'time' | 'uuid' | 'json' | 'blob'
+
+/** The type of a scalar attribute, as the model declares it. */
+export interface ScalarType {
+  readonly kind: ScalarKind
+  /** For bigint and decimal: rendered as a JSON number instead of a string (MikroORM's number mode). */
+  readonly asNumber?: boolean
+  /** For bigint: the entity holds it as a string (MikroORM's string mode). */
+  readonly asText?: boolean
+  /** For decimal: total digits, and digits after the point. Unset means unconstrained. */
+  readonly precision?: number
+  readonly scale?: number
+  /** For text: longest allowed length, in characters (code points). */
+  readonly length?: number
+  /** For enums: the allowed values. */
+  readonly items?: readonly (string | number)[]
+}
+
+/** A value of a scalar attribute: null never occurs here, it is handled before. */
+export type ScalarValue = string | number | bigint | boolean | Uint8Array | object
+
+/** What a value of the type is called in error texts. */
+export function describeScalar(type: ScalarType): string {
+  if (type.items !== undefined) return `one of ${type.items.map(item => JSON.stringify(item)).join(', ')}`
+  switch (type.kind) {
+    case 'integer':
+      return 'an integer'
+    case 'bigint':
+      return 'a 64-bit integer'
+    case 'float':
+      return 'a number'
+    case 'decimal':
+      return type.scale === undefined || type.precision === undefined
+        ? 'a decimal number'
+        : `a decimal number with at most ${type.precision - type.scale} digits before and ${type.scale} after the point`
+    case 'text':
+      return 'a text'
+    case 'boolean':
+      return 'true or false'
+    case 'datetime':
+      return 'a date-time (ISO 8601, like 2026-01-31T12:00:00Z)'
+    case 'date':
+      return 'a date (YYYY-MM-DD)'
+    case 'time':
+      return 'a time (HH:MM:SS)'
+    case 'uuid':
+      return 'a UUID'
+    case 'json':
+      return 'a JSON value'
+    case 'blob':
+      return 'a base64 text'
+  }
+}
+
+const INTEGER = /^(?:0|-?[1-9]\d*)$/
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const DATE = /^(\d{4})-(\d\d)-(\d\d)$/
+const TIME = /^([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?$/
+/** RFC 3339 with ISO 8601's freedoms that the contract names: no time means midnight, no offset means UTC; seconds may be left out. */
+const DATETIME = /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/
+/** RFC 4648 section 4, padding required. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+const INT64_MIN = -(2n ** 63n)
+const INT64_MAX = 2n ** 63n - 1n
+
+function integerFromText(text: string): number | undefined {
+  if (!INTEGER.test(text)) return undefined
+  const value = Number(text)
+  return Number.isSafeInteger(value) ? value : undefined
+}
+
+function bigintFromText(text: string): bigint | undefined {
+  if (text.length > 20 || !INTEGER.test(text)) return undefined
+  const value = BigInt(text)
+  return value >= INT64_MIN && value <= INT64_MAX ? value : undefined
+}
+
+function isCalendarDate(text: string): boolean {
+  const match = DATE.exec(text)
+  if (match === null) return false
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  return date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+}
+
+/** Milliseconds since the epoch; finer digits are cut off, as a JavaScript Date has none. */
+function datetimeFromText(text: string): number | undefined {
+  const match = DATETIME.exec(text)
+  if (match === null || !isCalendarDate(match[1]!)) return undefined
+  const [, date, clock = '00:00', seconds = '00', fraction = '', zone = 'Z'] = match
+  if (!TIME.test(`${clock}:${seconds}`)) return undefined
+  let offset = zone.toUpperCase()
+  if (offset !== 'Z') {
+    const digits = offset.slice(1).replace(':', '').padEnd(4, '0')
+    if (Number(digits.slice(0, 2)) > 23 || Number(digits.slice(2)) > 59) return undefined
+    offset = `${offset[0]}${digits.slice(0, 2)}:${digits.slice(2)}`
+  }
+  const value = Date.parse(`${date}T${clock}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${offset}`)
+  return Number.isNaN(value) ? undefined : value
+}
+
+/** `HH:MM:SS`, with a fraction only when one was given. */
+function timeFromText(text: string): string | undefined {
+  if (!TIME.test(text)) return undefined
+  return text.length === 5 ? `${text}:00` : text
+}
+
+function decimalFromText(text: string, type: ScalarType): string | undefined {
+  if (text.length > 400 || !DECIMAL.test(text)) return undefined
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.')
+  if (type.scale !== undefined && fraction.replace(/0+$/, '').length > type.scale) return undefined
+  if (type.precision !== undefined && whole.length > Math.max(1, type.precision - (type.scale ?? 0))) return undefined
+  return text
+}
+
+/** The number of characters (code points) of a text, as databases count them. */
+export function characterCount(text: string): number {
+  let count = 0
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit >= 0xd800 && unit <= 0xdbff && index + 1 < text.length) {
+      const next = text.charCodeAt(index + 1)
+      if (next >= 0xdc00 && next <= 0xdfff) index++
+    }
+    count++
+  }
+  return count
+}
+
+function allowed<T extends string | number>(value: T | undefined, type: ScalarType): T | undefined {
+  return value === undefined || type.items === undefined || type.items.includes(value) ? value : undefined
+}
+
+/**
+ * The value that a text of a path or query stands for, or undefined when it cannot be of the type.
+ * Texts of filters are not held against the length of the attribute: a longer one just finds nothing.
+ */
+export function scalarFromText(text: string, type: ScalarType): ScalarValue | undefined {
+  switch (type.kind) {
+    case 'integer':
+      return allowed(integerFromText(text), type)
+    case 'bigint':
+      return bigintFromText(text)
+    case 'float': {
+      if (!NUMBER.test(text)) return undefined
+      const value = Number(text)
+      return Number.isFinite(value) ? allowed(value, type) : undefined
+    }
+    case 'decimal':
+      // A number of too many digits is still a decimal; it just equals none.
+      return decimalFromText(text, { kind: 'decimal' })
+    case 'text':
+      return allowed(text, type)
+    case 'boolean':
+      return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : undefined
+    case 'datetime':
+      return datetimeFromText(text)
+    case 'date':
+      return isCalendarDate(text) ? text : undefined
+    case 'time':
+      return timeFromText(text)
+    case 'uuid':
+      return UUID.test(text) ? text.toLowerCase() : undefined
+    case 'json':
+    case 'blob':
+      return undefined
+  }
+}
+
+/**
+ * The value that a JSON value of a body stands for, or undefined when it cannot be of the type.
+ * A text that is too long is told apart by the caller (`characterCount`).
+ */
+export function scalarFromJson(json: unknown, type: ScalarType): ScalarValue | undefined {
+  switch (type.kind) {
+    case 'integer':
+      return typeof json === 'number' && Number.isSafeInteger(json) ? allowed(Object.is(json, -0) ? 0 : json, type) : undefined
+    case 'bigint':
+      if (typeof json === 'string') return bigintFromText(json)
+      return typeof json === 'number' && Number.isSafeInteger(json) ? BigInt(json) : undefined
+    case 'float':
+      return typeof json === 'number' && Number.isFinite(json) ? allowed(json, type) : undefined
+    case 'decimal':
+      if (typeof json === 'string') return decimalFromText(json, type)
+      return typeof json === 'number' && Number.isFinite(json) ? decimalFromText(String(json), type) : undefined
+    case 'text':
+      return typeof json === 'string' ? allowed(json, type) : undefined
+    case 'boolean':
+      return typeof json === 'boolean' ? json : undefined
+    case 'datetime':
+      return typeof json === 'string' ? datetimeFromText(json) : undefined
+    case 'date':
+      return typeof json === 'string' && isCalendarDate(json) ? json : undefined
+    case 'time':
+      return typeof json === 'string' ? timeFromText(json) : undefined
+    case 'uuid':
+      return typeof json === 'string' && UUID.test(json) ? json.toLowerCase() : undefined
+    case 'json':
+      return json as ScalarValue
+    case 'blob':
+      return typeof json === 'string' && BASE64.test(json) ? Buffer.from(json, 'base64') : undefined
+  }
+}
+
+/** Kinds whose values have an order, so that `>=`, `<=`, `>`, `<` and sorting make sense. */
+export function isOrdered(type: ScalarType): boolean {
+  return type.kind !== 'json' && type.kind !== 'blob'
+}
+
+/** Kinds whose values are text, so that wildcards and `~=` make sense. */
+export function isText(type: ScalarType): boolean {
+  return type.kind === 'text'
+}

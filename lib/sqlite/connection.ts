@@ -1,0 +1,112 @@
+/**
+ * Connection: the open SQLite database behind the dialect seam. One handle, lent to MikroORM; one lock, shared by its transactions and our reads.
+ * Inside a transaction the AsyncLocalStorage knows it, so that a hook may call the engine in its own write without waiting for itself.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type Database from 'better-sqlite3'
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import type { Connection, Dialect, Reading } from '../dialect.ts'
+import { compileExists, compileRead, compileReferrers, compileTaken, violation } from './compile.ts'
+import { encode, encodePattern } from './encode.ts'
+import type { Handle } from './handle.ts'
+import { LentSqliteDialect } from './kysely-dialect.ts'
+import { Lock } from './lock.ts'
+
+/** The transaction that a piece of asynchronous work runs in. */
+interface Transaction {
+  /** Set once the transaction has begun. */
+  em: EntityManager | undefined
+  /** Whether it has begun and not ended. */
+  open: boolean
+  /** Keeps the writes that are nested in it apart. */
+  readonly nested: Lock
+}
+
+const SQLITE: Dialect = {
+  compile: compileRead,
+  exists: compileExists,
+  taken: compileTaken,
+  referrers: compileReferrers,
+  violation,
+  encode,
+  encodePattern,
+}
+
+export class SqliteConnection implements Connection {
+  readonly dialect = SQLITE
+  readonly #handle: Handle
+  readonly #lock = new Lock()
+  readonly #current = new AsyncLocalStorage<Transaction>()
+  #orm: MikroORM | undefined
+
+  constructor(handle: Handle) {
+    this.#handle = handle
+  }
+
+  /** The dialect to give MikroORM as `driverOptions`. */
+  lend(): LentSqliteDialect {
+    return new LentSqliteDialect({
+      prepare: (sql: string): Database.Statement => this.#handle.prepare(sql),
+      enter: async signal => {
+        if (this.#transaction() !== undefined) return { release: () => {}, nested: true }
+        return { release: await this.#lock.acquire(signal), nested: false }
+      },
+    })
+  }
+
+  /** The MikroORM instance that was given the dialect. */
+  attach(orm: MikroORM): void {
+    this.#orm = orm
+  }
+
+  read<T>(reading: () => Reading<T>, signal?: AbortSignal): T | Promise<T> {
+    const lock = this.#transaction()?.nested ?? this.#lock
+    // Nothing is awaited between the statements of a reading, so an idle connection needs no lock.
+    if (!lock.held || (lock === this.#lock && !this.#handle.db.inTransaction)) return this.#run(reading())
+    return this.#readLater(lock, reading, signal)
+  }
+
+  async #readLater<T>(lock: Lock, reading: () => Reading<T>, signal: AbortSignal | undefined): Promise<T> {
+    const release = await lock.acquire(signal)
+    try {
+      return this.#run(reading())
+    } finally {
+      release()
+    }
+  }
+
+  #run<T>(reading: Reading<T>): T {
+    const handle = this.#handle
+    let step = reading.next()
+    while (step.done !== true) step = reading.next(handle.all(step.value.statement.sql, step.value.parameters))
+    return step.value
+  }
+
+  async write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const outer = this.#transaction()
+    const release = await outer?.nested.acquire(signal)
+    const transaction: Transaction = { em: undefined, open: false, nested: new Lock() }
+    try {
+      const em = this.#orm!.em.fork()
+      const ctx = outer?.em?.getTransactionContext()
+      const begun = (inner: EntityManager): Promise<T> => {
+        transaction.em = inner
+        transaction.open = true
+        return work(inner)
+      }
+      return await this.#current.run(transaction, () => em.transactional(begun, ctx === undefined ? {} : { ctx }))
+    } finally {
+      transaction.open = false
+      release?.()
+    }
+  }
+
+  #transaction(): Transaction | undefined {
+    const transaction = this.#current.getStore()
+    return transaction?.open === true ? transaction : undefined
+  }
+
+  close(): void {
+    this.#handle.close()
+  }
+}

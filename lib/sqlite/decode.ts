@@ -1,0 +1,128 @@
+/** Decode: values as SQLite gives them to their JSON form. A value that does not fit its declared type (SQLite allows it) is shown as it is. */
+import { isoOf } from '../iso-time.ts'
+import type { EmbeddedAttribute, ScalarAttribute } from '../model.ts'
+import type { Field } from '../read-plan.ts'
+import type { ScalarType } from '../scalars.ts'
+
+/** The JSON form of a value. NULL is decided before: a decoder is only asked for what is there. */
+export type Decoder = (value: never) => unknown
+
+/** A text that a date-time column holds: a default such as current_timestamp, or another program. Without an offset it is UTC. */
+function isoOfText(value: string): string {
+  const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s*(Z|[+-]\d\d:?\d\d)?)?$/.exec(value)
+  const time = match === null ? Number.NaN : Date.parse(`${match[1]!}T${match[2] ?? '00:00'}${match[3] ?? 'Z'}`)
+  return Number.isNaN(time) ? value : isoOf(time)
+}
+
+function decodeDatetime(value: unknown): unknown {
+  return typeof value === 'number' ? isoOf(value) : typeof value === 'string' ? isoOfText(value) : decodeOdd(value)
+}
+
+function decodeBoolean(value: unknown): unknown {
+  return value === 1 ? true : value === 0 ? false : typeof value === 'number' ? value !== 0 : decodeOdd(value)
+}
+
+/** JSON has no infinity, and -0 would read back as 0. */
+function decodeNumber(value: unknown): unknown {
+  if (typeof value !== 'number') return decodeOdd(value)
+  return Number.isFinite(value) ? value + 0 : null
+}
+
+/** A number as decimal digits without an exponent, with the scale of its type. */
+function decimalOf(value: unknown, scale: number | undefined): unknown {
+  if (typeof value === 'string' && scale !== undefined && /^-?\d+(\.\d+)?$/.test(value)) {
+    const [whole = '', fraction = ''] = value.split('.')
+    return scale === 0 && fraction === '' ? whole : `${whole}.${fraction.padEnd(scale, '0')}`.replace(/\.$/, '')
+  }
+  if (typeof value !== 'number' || !Number.isFinite(value)) return decodeOdd(value)
+  if (Math.abs(value) >= 1e21) return BigInt(value).toString() + (scale === undefined || scale === 0 ? '' : `.${'0'.repeat(scale)}`)
+  if (scale !== undefined) return value.toFixed(scale)
+  const text = String(value + 0)
+  return text.includes('e') ? value.toFixed(20).replace(/0+$/, '').replace(/\.$/, '') : text
+}
+
+function decodeJson(value: unknown): unknown {
+  if (typeof value !== 'string') return decodeOdd(value)
+  try {
+    return JSON.parse(value) as unknown
+  } catch {
+    // Not written by us: a file may hold any text in a JSON column, and showing it is more use than failing the whole page.
+    return value
+  }
+}
+
+/** A value of a type that was not declared: text and numbers stand as they are, bytes as base64. */
+function decodeOdd(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
+  if (typeof value === 'bigint') return value.toString()
+  return typeof value === 'number' && !Number.isFinite(value) ? null : value
+}
+
+/**
+ * The decoder of a column's value, or undefined when SQLite's value is the JSON value.
+ * Text and integers need none as long as the column holds what it declares; bytes in them would not be JSON.
+ */
+export function decoderOf(type: ScalarType): Decoder | undefined {
+  switch (type.kind) {
+    case 'integer':
+    case 'text':
+    case 'uuid':
+    case 'date':
+    case 'time':
+      return undefined
+    case 'bigint':
+      return type.asNumber === true ? decodeNumber : undefined
+    case 'float':
+      return decodeNumber
+    case 'decimal':
+      return type.asNumber === true ? decodeNumber : (value: unknown) => decimalOf(value, type.scale)
+    case 'boolean':
+      return decodeBoolean
+    case 'datetime':
+      return decodeDatetime
+    case 'json':
+      return decodeJson
+    case 'blob':
+      return decodeOdd
+  }
+}
+
+/** The JSON form of a value inside a JSON document, where MikroORM has written dates as texts and big numbers as texts or numbers. */
+function decodeInDocument(attribute: ScalarAttribute, value: unknown): unknown {
+  const { type } = attribute
+  if (value === undefined || value === null) return null
+  switch (type.kind) {
+    case 'datetime':
+      return decodeDatetime(value)
+    case 'bigint':
+      return type.asNumber === true ? Number(value) : String(value)
+    case 'decimal':
+      return type.asNumber === true ? Number(value) : decimalOf(value, type.scale)
+    default:
+      return value
+  }
+}
+
+/** Renders an embedded object from the JSON document that holds it. */
+export function decodeDocument(fields: readonly Field[], holder: unknown): unknown {
+  if (holder === null || typeof holder !== 'object') return null
+  const object: Record<string, unknown> = {}
+  for (const field of fields) {
+    const attribute = field.attribute as ScalarAttribute | EmbeddedAttribute
+    const keys =
+      attribute.kind === 'embedded' ? attribute.document!.keys : attribute.source.kind === 'document' ? attribute.source.keys : []
+    const value = (holder as Record<string, unknown>)[keys.at(-1)!]
+    object[attribute.name] =
+      attribute.kind === 'embedded'
+        ? decodeDocument((field as Field & { kind: 'embedded' }).fields, value ?? null)
+        : decodeInDocument(attribute, value)
+  }
+  return object
+}
+
+/** The JSON document of an embedded object's column: the object at its keys. */
+export function documentAt(column: unknown, keys: readonly string[]): unknown {
+  let value: unknown = decodeJson(column)
+  for (const key of keys) value = value === null || typeof value !== 'object' ? null : (value as Record<string, unknown>)[key]
+  return value ?? null
+}

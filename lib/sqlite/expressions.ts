@@ -1,0 +1,185 @@
+/** Expressions: attributes, conditions and sort terms as SQL for SQLite. Three-valued logic is left as it is; `not` makes the exact complement. */
+import type { ValueForm } from '../dialect.ts'
+import type { ScalarAttribute, ToOneAttribute } from '../model.ts'
+import type { Condition, KeyRef, Operand, SortTerm, ValueRef } from '../read-plan.ts'
+import { openList } from './scope.ts'
+import type { Scope } from './scope.ts'
+import { bind, join, literal, sql, text } from './sql.ts'
+import type { Sql } from './sql.ts'
+
+/** The stored value of an attribute, in a form that compares and sorts as its type does. */
+export function valueOf(attribute: ScalarAttribute, scope: Scope): Sql {
+  const { source, type } = attribute
+  switch (source.kind) {
+    case 'column': {
+      const column = scope.column(source.column)
+      // A default such as current_timestamp writes a text, where MikroORM writes milliseconds.
+      if (type.kind === 'datetime' && source.rawDefault) {
+        return text(
+          `(case typeof(${column}) when 'text' then cast(round(unixepoch(${column}, 'subsec') * 1000) as integer) else ${column} end)`,
+        )
+      }
+      return text(column)
+    }
+    case 'document': {
+      const value = `json_extract(${scope.column(source.column)}, ${literal(`$${source.keys.map(key => `.${JSON.stringify(key)}`).join('')}`)})`
+      if (type.kind === 'decimal') return text(`cast(${value} as numeric)`)
+      return text(type.kind === 'bigint' ? `cast(${value} as integer)` : value)
+    }
+    case 'formula': {
+      const formula = source.sql(scope.alias)
+      const inner = { text: `(${formula.sql})`, bindings: formula.values.map(value => ({ from: 'literal', value }) as const) }
+      return type.kind === 'decimal' ? sql`cast(${inner} as numeric)` : inner
+    }
+    case 'none':
+      /* node:coverage ignore next */
+      throw new Error(`"${attribute.name}" is not stored.`)
+  }
+}
+
+function operandOf(operand: Operand, scope: Scope): Sql {
+  return valueOf(operand.attribute, scope.through(operand.hops))
+}
+
+function filterValue(ref: ValueRef, attribute: ScalarAttribute, form: ValueForm = 'value'): Sql {
+  return bind({
+    from: 'filter',
+    filter: ref.filter,
+    value: ref.value,
+    type: ref.type,
+    form,
+    inDocument: attribute.source.kind === 'document',
+  })
+}
+
+/** The parameters that a value is compared with: a UUID may be stored in upper or lower case. */
+function equalValues(ref: ValueRef, attribute: ScalarAttribute): Sql[] {
+  const value = filterValue(ref, attribute)
+  return ref.type.kind === 'uuid' ? [value, filterValue(ref, attribute, 'upper')] : [value]
+}
+
+function isOneOf(value: Sql, parameters: readonly Sql[]): Sql {
+  return parameters.length === 1 ? sql`${value} = ${parameters[0]!}` : sql`${value} in (${join(parameters, ', ')})`
+}
+
+export function condition(node: Condition, scope: Scope): Sql {
+  switch (node.kind) {
+    case 'all':
+    case 'any':
+      if (node.of.length === 0) return text(node.kind === 'all' ? 'true' : 'false')
+      return sql`(${join(
+        node.of.map(part => condition(part, scope)),
+        node.kind === 'all' ? ' and ' : ' or ',
+      )})`
+    case 'not':
+      return sql`(${condition(node.of, scope)}) is not true`
+    case 'null':
+      return sql`${operandOf(node.operand, scope)} is null`
+    case 'in':
+      return isOneOf(
+        operandOf(node.operand, scope),
+        node.values.flatMap(value => equalValues(value, node.operand.attribute)),
+      )
+    case 'compare':
+      return sql`${operandOf(node.operand, scope)} ${node.operator} ${filterValue(node.value, node.operand.attribute)}`
+    case 'match':
+      return match(node, scope)
+    case 'unlinked':
+      return join(
+        linkOf(node.hops, node.relation, scope).map(column => text(`${column} is null`)),
+        ' or ',
+      )
+    case 'linked':
+      return keyIn(linkOf(node.hops, node.relation, scope), node.keys)
+    case 'some': {
+      const owner = scope.through(node.hops)
+      const joins: Sql[] = []
+      const list = openList(node.relation, owner.key, scope.aliases, joins)
+      const where = node.where === undefined ? list.on : sql`${list.on} and ${condition(node.where, list.scope)}`
+      return sql`exists (select 1 from ${list.from} ${join([...joins, text('')], ' ')}where ${where})`
+    }
+    case 'key':
+      return keyIn(scope.key, node.keys)
+  }
+}
+
+/** The columns that are NULL when a to-one is empty, and else hold the key of the record it links. */
+function linkOf(hops: readonly ToOneAttribute[], relation: ToOneAttribute, scope: Scope): readonly string[] {
+  return scope.through(hops).toOne(relation).key
+}
+
+function keyIn(columns: readonly string[], keys: readonly KeyRef[]): Sql {
+  const part = (key: KeyRef, index: number): Sql[] => {
+    const value = (form: ValueForm): Sql =>
+      bind({ from: 'filterKey', filter: key.filter, value: key.value, resource: key.resource, part: index, form })
+    return key.resource.key[index]!.type.kind === 'uuid' ? [value('value'), value('upper')] : [value('value')]
+  }
+  if (columns.length === 1) {
+    return isOneOf(
+      text(columns[0]!),
+      keys.flatMap(key => part(key, 0)),
+    )
+  }
+  const whole = keys.map(
+    key =>
+      sql`(${join(
+        columns.map((column, index) => isOneOf(text(column), part(key, index))),
+        ' and ',
+      )})`,
+  )
+  return sql`(${join(whole, ' or ')})`
+}
+
+function match(node: Condition & { kind: 'match' }, scope: Scope): Sql {
+  const value = operandOf(node.operand, scope)
+  const parameter = (form: ValueForm): Sql => filterValue(node.value, node.operand.attribute, form)
+  // SQLite's LIKE folds ASCII only, and neither LIKE nor GLOB looks behind a NUL: such rows are left to our own function.
+  if (node.form === 'any') return sql`${value} is not null`
+  if (node.fold) {
+    return sql`case when ${parameter('isAscii')} and octet_length(${value}) = length(${value}) then ${value} like ${parameter('like')} escape '\\' else mikro_match(${value}, ${parameter('pieces')}, 1) end`
+  }
+  switch (node.form) {
+    case 'prefix':
+      return sql`(${value} >= ${parameter('prefixLow')} and ${value} < ${parameter('prefixHigh')})`
+    case 'contains':
+      return sql`instr(${value}, ${parameter('contains')}) > 0`
+    case 'general':
+      return sql`case when instr(${value}, char(0)) then mikro_match(${value}, ${parameter('pieces')}, 0) else ${value} glob ${parameter('glob')} end`
+  }
+}
+
+/** A sort term as an expression with its direction. NULL is the smallest value in SQLite, as the contract wants it. */
+export function sortTerm(term: SortTerm, root: Scope): Sql {
+  const direction = term.descending ? ' desc' : ''
+  let scope = root
+  for (const [index, hop] of term.hops.entries()) {
+    if (hop.kind === 'toMany') return sql`${throughList(term, index, scope)}${direction}`
+    scope = scope.toOne(hop)
+  }
+  if (term.attribute !== undefined) return sql`${valueOf(term.attribute, scope)}${direction}`
+  return text(`(${scope.key[0]!} is not null)${direction}`)
+}
+
+/** The value of a path through a list, from the hop that is the first list on. */
+function throughList(term: SortTerm, first: number, owner: Scope): Sql {
+  const joins: Sql[] = []
+  const relation = term.hops[first]!
+  if (relation.kind !== 'toMany') throw new Error('throughList: not a list.')
+  const list = openList(relation, owner.key, owner.aliases, joins)
+  let scope = list.scope
+  for (const hop of term.hops.slice(first + 1)) scope = scope.joinAny(hop)
+  let what: Sql
+  if (term.attribute !== undefined) {
+    what = sql`${term.descending ? 'max' : 'min'}(${valueOf(term.attribute, scope)})`
+  } else if (first === term.hops.length - 1 && relation.via.kind === 'foreign') {
+    what = text('count(*)')
+  } else {
+    const key = scope.key
+    what = text(
+      key.length === 1
+        ? `count(distinct ${key[0]!})`
+        : `count(distinct case when ${key[0]!} is not null then json_array(${key.join(', ')}) end)`,
+    )
+  }
+  return sql`(select ${what} from ${list.from} ${join([...joins, text('')], ' ')}where ${list.on})`
+}

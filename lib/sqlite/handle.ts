@@ -1,0 +1,51 @@
+/** Handle: one open SQLite database with its prepared statements. */
+import Database from 'better-sqlite3'
+import { matchFunction } from './match.ts'
+
+/** How many prepared statements are kept; the least recently used one goes first. */
+const MAX_STATEMENTS = 500
+
+export class Handle {
+  readonly db: Database.Database
+  readonly #readers = new Map<string, Database.Statement>()
+  readonly #prepared = new Map<string, Database.Statement>()
+
+  /** @param source `:memory:`, a path (created when missing), or the bytes of a snapshot. */
+  constructor(source: string | Buffer, options: Database.Options = {}) {
+    this.db = new Database(source, options)
+    this.db.pragma('foreign_keys = on')
+    this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction)
+  }
+
+  /** Rows as arrays. */
+  all(sql: string, parameters: readonly unknown[]): readonly unknown[][] {
+    let statement = this.#readers.get(sql)
+    if (statement === undefined) {
+      statement = this.db.prepare(sql).raw()
+      remember(this.#readers, sql, statement)
+    }
+    return statement.all(...parameters) as unknown[][]
+  }
+
+  /** A statement for MikroORM: rows as objects, integers exact. */
+  prepare(sql: string): Database.Statement {
+    let statement = this.#prepared.get(sql)
+    if (statement === undefined) {
+      statement = this.db.prepare(sql)
+      if (statement.reader) statement.safeIntegers(true)
+      remember(this.#prepared, sql, statement)
+    }
+    return statement
+  }
+
+  close(): void {
+    this.#readers.clear()
+    this.#prepared.clear()
+    this.db.close()
+  }
+}
+
+function remember(cache: Map<string, Database.Statement>, sql: string, statement: Database.Statement): void {
+  if (cache.size >= MAX_STATEMENTS) cache.delete(cache.keys().next().value!)
+  cache.set(sql, statement)
+}

@@ -1,0 +1,167 @@
+/**
+ * Kysely dialect: lends our handle to MikroORM, whose SQL runs through Kysely. Unlike Kysely's own SQLite dialect it caches prepared statements,
+ * keeps 64-bit integers exact, shares one lock with the engine's own reads, lets code inside a transaction in again instead of waiting for itself
+ * for ever, and gives the lock back when `begin` fails.
+ */
+import type Database from 'better-sqlite3'
+import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import type {
+  CompiledQuery,
+  DatabaseConnection,
+  DatabaseIntrospector,
+  Dialect,
+  DialectAdapter,
+  Driver,
+  Kysely,
+  QueryCompiler,
+  QueryResult,
+} from 'kysely'
+
+/** What the dialect needs of the open database. */
+export interface Lender {
+  /** Waits for the right to use the connection; `nested` when the caller is inside a transaction already. */
+  enter(signal?: AbortSignal): Promise<{ readonly release: () => void; readonly nested: boolean }>
+  prepare(sql: string): Database.Statement
+}
+
+export class LentSqliteDialect implements Dialect {
+  readonly #lender: Lender
+
+  constructor(lender: Lender) {
+    this.#lender = lender
+  }
+
+  createDriver(): Driver {
+    return new LentDriver(this.#lender)
+  }
+
+  createQueryCompiler(): QueryCompiler {
+    return new SqliteQueryCompiler()
+  }
+
+  createAdapter(): DialectAdapter {
+    return new ManyConnectionsAdapter()
+  }
+
+  // eslint-disable-next-line typescript/no-explicit-any -- the signature of Kysely's interface
+  createIntrospector(db: Kysely<any>): DatabaseIntrospector {
+    return new SqliteIntrospector(db)
+  }
+}
+
+/** Tells Kysely not to put a mutex of its own in front of the driver: the lock is in `acquireConnection`, where it can be entered again. */
+class ManyConnectionsAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
+}
+
+class LentDriver implements Driver {
+  readonly #lender: Lender
+  #savepoints = 0
+
+  constructor(lender: Lender) {
+    this.#lender = lender
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(options?: { signal?: AbortSignal }): Promise<LentConnection> {
+    const { release, nested } = await this.#lender.enter(options?.signal)
+    return new LentConnection(this.#lender, release, nested)
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    ;(connection as LentConnection).release()
+  }
+
+  /** Inside another transaction a new one is a savepoint of it. */
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    const lent = connection as LentConnection
+    try {
+      if (lent.nested) {
+        lent.savepoint = `mikro_${++this.#savepoints}`
+        lent.run(`savepoint ${lent.savepoint}`)
+      } else {
+        // At once, so that another process that writes to the file makes this one wait here instead of failing later.
+        lent.run('begin immediate')
+      }
+    } catch (error) {
+      // Kysely would never give back a connection whose `begin` failed, and everybody after it would wait for ever.
+      lent.release()
+      throw error
+    }
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    const lent = connection as LentConnection
+    lent.run(lent.savepoint === undefined ? 'commit' : `release ${lent.savepoint}`)
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    const lent = connection as LentConnection
+    if (lent.savepoint === undefined) {
+      lent.run('rollback')
+    } else {
+      lent.run(`rollback to ${lent.savepoint}`)
+      lent.run(`release ${lent.savepoint}`)
+    }
+  }
+
+  async savepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    ;(connection as LentConnection).run(`savepoint "${name}"`)
+  }
+
+  async rollbackToSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    ;(connection as LentConnection).run(`rollback to "${name}"`)
+  }
+
+  async releaseSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    ;(connection as LentConnection).run(`release "${name}"`)
+  }
+
+  /** The handle is the engine's; it is closed there. */
+  async destroy(): Promise<void> {}
+}
+
+class LentConnection implements DatabaseConnection {
+  readonly #lender: Lender
+  readonly release: () => void
+  readonly nested: boolean
+  savepoint: string | undefined
+
+  constructor(lender: Lender, release: () => void, nested: boolean) {
+    this.#lender = lender
+    this.release = release
+    this.nested = nested
+  }
+
+  run(sql: string): void {
+    this.#lender.prepare(sql).run()
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const statement = this.#lender.prepare(query.sql)
+    if (statement.reader) return { rows: statement.all(...query.parameters).map(exact) as R[] }
+    const { changes, lastInsertRowid } = statement.run(...query.parameters)
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+  }
+
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    const statement = this.#lender.prepare(query.sql)
+    for (const row of statement.iterate(...query.parameters)) yield { rows: [exact(row) as R] }
+  }
+}
+
+/** Integers arrive as BigInt; all but those beyond 2^53 become numbers, as MikroORM expects. */
+function exact(row: unknown): unknown {
+  const record = row as Record<string, unknown>
+  for (const key in record) {
+    const value = record[key]
+    if (typeof value === 'bigint') {
+      const number = Number(value)
+      if (Number.isSafeInteger(number)) record[key] = number
+    }
+  }
+  return record
+}

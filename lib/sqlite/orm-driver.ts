@@ -1,0 +1,84 @@
+/**
+ * ORM driver: MikroORM's SQLite driver with bound parameters. MikroORM splices values into the SQL text, which breaks on a NUL and defeats prepared
+ * statements; here they are bound wherever the text allows it.
+ */
+import { AbstractSqlDriver, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
+import type { NativeQueryBuilder } from '@mikro-orm/sqlite'
+import type { AnyEntity, Configuration, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
+import { CompiledQuery } from 'kysely'
+import type { Kysely } from 'kysely'
+
+/** Texts whose `?` all stand for one bound value each, by text. */
+const bindable = new Map<string, number | undefined>()
+
+/** The number of values a text binds, or undefined when some `?` stands in quotes or means an identifier. */
+function placeholders(sql: string): number | undefined {
+  if (bindable.has(sql)) return bindable.get(sql)
+  if (bindable.size >= 1000) bindable.clear()
+  const bare = sql.replaceAll(/'(?:[^']|'')*'/g, quoted => (quoted.includes('?') ? '??' : "''"))
+  const count = bare.includes('??') || bare.includes('\\?') ? undefined : bare.split('?').length - 1
+  bindable.set(sql, count)
+  return count
+}
+
+/** The value as better-sqlite3 binds it, or undefined when it cannot be bound as one value. Integers as BigInt: a number would be stored as REAL. */
+function parameterOf(value: unknown): unknown {
+  switch (typeof value) {
+    case 'string':
+    case 'bigint':
+      return value
+    case 'number':
+      return Number.isSafeInteger(value) ? BigInt(value) : Number.isFinite(value) ? value : undefined
+    case 'boolean':
+      return value ? 1n : 0n
+    case 'undefined':
+      return null
+    default:
+      if (value === null) return null
+      if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : BigInt(value.getTime())
+      return value instanceof Uint8Array ? value : undefined
+  }
+}
+
+interface Prepared {
+  readonly query: string
+  readonly params: readonly unknown[]
+  readonly formatted: string
+}
+
+/** Members of MikroORM's connection that its types keep private. */
+interface Internals {
+  prepareQuery(query: unknown, params: unknown): Prepared
+}
+
+export class BoundSqliteConnection extends SqliteConnection {
+  override async execute<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[] = EntityData<AnyEntity>[]>(
+    query: string | NativeQueryBuilder | RawQueryFragment,
+    params: readonly unknown[] | Record<string, unknown> = [],
+    method: 'all' | 'get' | 'run' = 'all',
+    ctx?: Transaction,
+    loggerContext?: LoggingOptions,
+  ): Promise<T> {
+    await this.ensureConnection()
+    const prepared = (this as unknown as Internals).prepareQuery(query, params)
+    const values = placeholders(prepared.query) === prepared.params.length ? prepared.params.map(parameterOf) : undefined
+    if (values === undefined || values.includes(undefined)) return super.execute<T>(query, params, method, ctx, loggerContext)
+    const text = this.getSql(prepared.query, prepared.formatted, loggerContext)
+    const run = async (): Promise<T> => {
+      const client = (ctx ?? this.getClient()) as Kysely<unknown>
+      const result = await client.executeQuery(CompiledQuery.raw(prepared.query, values))
+      return this.transformRawResult<T>(result, method)
+    }
+    return this.executeQuery<T>(text, run, { ...prepared, ...loggerContext } as never)
+  }
+}
+
+export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> {
+  constructor(config: Configuration) {
+    super(config, new SqlitePlatform(), BoundSqliteConnection, ['kysely', 'better-sqlite3'])
+  }
+
+  override getORMClass(): ReturnType<SqliteDriver['getORMClass']> {
+    return SqliteDriver.prototype.getORMClass.call(this as never)
+  }
+}

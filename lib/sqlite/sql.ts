@@ -1,0 +1,52 @@
+/** SQL fragments: text with the bindings of its `?` in the order of the text, put together by a template tag. */
+import type { Binding } from '../dialect.ts'
+
+/** A piece of SQL with its bindings. */
+export interface Sql {
+  readonly text: string
+  readonly bindings: readonly Binding[]
+}
+
+const NO_BINDINGS: readonly Binding[] = Object.freeze([])
+
+/** SQL text without parameters: only what the model or this folder wrote, never what a client sent. */
+export function text(sql: string): Sql {
+  return { text: sql, bindings: NO_BINDINGS }
+}
+
+/** One parameter. */
+export function bind(binding: Binding): Sql {
+  return { text: '?', bindings: [binding] }
+}
+
+/** Puts fragments together; a plain string is taken as SQL text. */
+export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | string)[]): Sql {
+  let result = strings[0]!
+  let bindings: Binding[] | undefined
+  for (const [index, part] of parts.entries()) {
+    if (typeof part === 'string') {
+      result += part
+    } else {
+      result += part.text
+      if (part.bindings.length > 0) (bindings ??= []).push(...part.bindings)
+    }
+    result += strings[index + 1]!
+  }
+  return { text: result, bindings: bindings ?? NO_BINDINGS }
+}
+
+/** Joins fragments with a separator. */
+export function join(parts: readonly Sql[], separator: string): Sql {
+  if (parts.length === 1) return parts[0]!
+  return { text: parts.map(part => part.text).join(separator), bindings: parts.flatMap(part => part.bindings) }
+}
+
+/** A quoted identifier. The only place where names get into SQL; they come from the model. */
+export function name(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`
+}
+
+/** A quoted text literal, for JSON paths of the model. */
+export function literal(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`
+}

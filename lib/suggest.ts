@@ -1,0 +1,28 @@
+/** Suggest: the nearest known name to a misspelt one, for the hints in error texts. */
+import leven from 'leven'
+
+/**
+ * The known name nearest to `name` by edit distance (letter case aside), or nothing when none is close enough to be meant.
+ *
+ * @example nearest('emial', ['email', 'name']) // 'email'
+ */
+export function nearest(name: string, known: Iterable<string>): string | undefined {
+  // A long name would make the distance costly, and is no misspelling of anything.
+  if (name.length > 100) return undefined
+  const wanted = name.toLowerCase()
+  let best: string | undefined
+  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1
+  for (const candidate of known) {
+    const distance = leven(wanted, candidate.toLowerCase())
+    if (distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+/** ` Did you mean "email"?`, or an empty text when nothing is near. */
+export function hint(suggestion: string | undefined): string {
+  return suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
+}

@@ -1,0 +1,280 @@
+/**
+ * Validate: a body becomes a RecordChange, or a list of all its faults at once. What needs the database (whether references exist, whether values are
+ * unique) is checked by check.ts; everything else is here, from the model alone.
+ */
+import { refuse } from './errors.ts'
+import type { Fault } from './errors.ts'
+import { describeKey, keyFromJson, partsOf, sameKey } from './key.ts'
+import type { KeyValues } from './key.ts'
+import { isRelation } from './model.ts'
+import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute } from './model.ts'
+import { characterCount, describeScalar, scalarFromJson } from './scalars.ts'
+import { hint, nearest } from './suggest.ts'
+import type { LinkChange, ListChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
+
+/** What a body is held against. */
+export interface Validation {
+  readonly mode: 'create' | 'update'
+  /** The key of the record that is changed; a body may repeat it. */
+  readonly key?: KeyValues
+  /** The attribute that the path or the owner sets, so that the body need not. */
+  readonly implied?: { readonly name: string; readonly key: KeyValues | undefined }
+}
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The change that a body asks for. Faults are added to the list; the change is only fit to use when there are none. */
+export function validateRecord(body: unknown, resource: Resource, validation: Validation, faults: Fault[], path = ''): RecordChange {
+  const values: ValueChange[] = []
+  const links: LinkChange[] = []
+  const lists: ListChange[] = []
+  const given = body as JsonObject
+  for (const name of Object.keys(given)) {
+    const value = given[name]
+    if (value === undefined) continue
+    const at = join(path, name)
+    const attribute = resource.byName.get(name)
+    if (attribute === undefined) {
+      faults.push(unknownAttribute(name, at, resource.singular, resource.attributes))
+    } else if (attribute.readOnly) {
+      faults.push({ code: 'read_only', detail: `"${at}" is computed and cannot be written.`, attribute: at })
+    } else if (!isAllowed(resource, attribute, value, at, validation, faults)) {
+      // told already, or nothing to change
+    } else if (isRelation(attribute)) {
+      addRelation(attribute, value, at, links, lists, faults)
+    } else {
+      const change = validateValue(attribute, value, at, validation.mode, faults)
+      if (change !== undefined) values.push(change)
+    }
+  }
+  if (validation.mode === 'create') requireAll(resource.attributes, given, path, validation.implied?.name, faults)
+  return { resource, path, values, links, lists }
+}
+
+function join(path: string, name: string | number): string {
+  return path === '' ? String(name) : `${path}.${name}`
+}
+
+function unknownAttribute(name: string, at: string, called: string, attributes: readonly Attribute[]): Fault {
+  const names = attributes.filter(attribute => !attribute.readOnly && !attribute.hidden).map(attribute => attribute.name)
+  const suggestion = nearest(name, names)
+  return {
+    code: 'attribute_unknown',
+    detail: `A ${called} has no attribute "${name.slice(0, 100)}".${hint(suggestion)}`,
+    attribute: at,
+    allowed: names,
+    ...(suggestion === undefined ? {} : { suggestion }),
+  }
+}
+
+/** Keys stay as they are, and what the path says is not said otherwise by the body. */
+function isAllowed(resource: Resource, attribute: Attribute, value: unknown, at: string, validation: Validation, faults: Fault[]): boolean {
+  const { implied } = validation
+  if (implied?.name === attribute.name && attribute.kind === 'toOne') {
+    const key = keyFromJson(value, attribute.target)
+    if (implied.key === undefined || key === undefined || !sameKey(key, implied.key)) {
+      faults.push({ code: 'conflict', detail: `"${at}" is given by the place of the record, and cannot be another.`, attribute: at, value })
+    }
+    return false
+  }
+  if (
+    validation.mode === 'update' &&
+    validation.key !== undefined &&
+    (attribute.kind === 'scalar' || attribute.kind === 'toOne') &&
+    attribute.primary
+  ) {
+    const given =
+      attribute.kind === 'toOne'
+        ? keyFromJson(value, attribute.target)
+        : value === null
+          ? undefined
+          : [scalarFromJson(value, attribute.type)]
+    if (given === undefined || !sameKey(given as KeyValues, partsOf(resource, attribute.name, validation.key))) {
+      faults.push({ code: 'key_fixed', detail: `"${at}" is the key of the record and cannot be changed.`, attribute: at, value })
+    }
+    return false
+  }
+  return true
+}
+
+function requireAll(attributes: readonly Attribute[], given: JsonObject, path: string, implied: string | undefined, faults: Fault[]): void {
+  for (const attribute of attributes) {
+    if (!attribute.required || attribute.name === implied) continue
+    if (Object.hasOwn(given, attribute.name) && given[attribute.name] !== undefined) continue
+    const at = join(path, attribute.name)
+    faults.push({ code: 'required', detail: `"${at}" must be given.`, attribute: at })
+  }
+}
+
+/** The faults of an embedded object that a change makes anew, where there was none before: what it must have and was not given. */
+export function requireEmbedded(attribute: EmbeddedAttribute, changes: readonly ValueChange[], at: string, faults: Fault[]): void {
+  const given = Object.fromEntries(changes.map(change => [change.attribute.name, change.value]))
+  requireAll(attribute.attributes, given, at, undefined, faults)
+}
+
+/** A plain attribute or an embedded object. */
+function validateValue(
+  attribute: ScalarAttribute | EmbeddedAttribute,
+  value: unknown,
+  at: string,
+  mode: 'create' | 'update',
+  faults: Fault[],
+): ValueChange | undefined {
+  if (value === null) {
+    if (!attribute.nullable && !(attribute.kind === 'scalar' && attribute.source.kind === 'none')) {
+      faults.push({ code: 'null_not_allowed', detail: `"${at}" cannot be null.`, attribute: at, value })
+      return undefined
+    }
+    return { attribute, path: at, value } as ValueChange
+  }
+  return attribute.kind === 'embedded' ? validateEmbedded(attribute, value, at, mode, faults) : validateScalar(attribute, value, at, faults)
+}
+
+function validateScalar(attribute: ScalarAttribute, value: unknown, at: string, faults: Fault[]): ValueChange | undefined {
+  const { type } = attribute
+  const typed = scalarFromJson(value, type)
+  if (typed === undefined || (type.kind === 'text' && !(typed as string).isWellFormed())) {
+    const isEnum = type.items !== undefined
+    faults.push({
+      code: isEnum ? 'not_allowed' : 'value_invalid',
+      detail: `"${at}" must be ${describeScalar(type)}.`,
+      attribute: at,
+      value,
+      ...(isEnum ? { allowed: type.items } : {}),
+      ...(isEnum && typeof value === 'string' ? suggestionOf(value, type.items.map(String)) : {}),
+    })
+    return undefined
+  }
+  if (type.kind === 'text' && type.length !== undefined && characterCount(typed as string) > type.length) {
+    faults.push({ code: 'too_long', detail: `"${at}" may have at most ${type.length} characters.`, attribute: at, value })
+    return undefined
+  }
+  return { attribute, path: at, value: typed }
+}
+
+function suggestionOf(name: string, known: readonly string[]): { suggestion?: string } {
+  const suggestion = nearest(name, known)
+  return suggestion === undefined ? {} : { suggestion }
+}
+
+function validateEmbedded(
+  attribute: EmbeddedAttribute,
+  value: unknown,
+  at: string,
+  mode: 'create' | 'update',
+  faults: Fault[],
+): ValueChange | undefined {
+  if (!isObject(value)) {
+    faults.push({ code: 'value_invalid', detail: `"${at}" must be an object.`, attribute: at, value })
+    return undefined
+  }
+  const changes: ValueChange[] = []
+  for (const name of Object.keys(value)) {
+    const inner = value[name]
+    if (inner === undefined) continue
+    const child = attribute.byName.get(name)
+    const path = join(at, name)
+    if (child === undefined) {
+      faults.push(unknownAttribute(name, path, attribute.name, attribute.attributes))
+    } else if (child.readOnly) {
+      faults.push({ code: 'read_only', detail: `"${path}" is computed and cannot be written.`, attribute: path })
+    } else {
+      const change = validateValue(child, inner, path, mode, faults)
+      if (change !== undefined) changes.push(change)
+    }
+  }
+  if (mode === 'create') requireAll(attribute.attributes, value, at, undefined, faults)
+  return { attribute, path: at, value: changes }
+}
+
+function addRelation(
+  attribute: RelationAttribute,
+  value: unknown,
+  at: string,
+  links: LinkChange[],
+  lists: ListChange[],
+  faults: Fault[],
+): void {
+  if (attribute.kind === 'toOne') {
+    if (value === null) {
+      if (attribute.nullable) links.push({ attribute, path: at, link: null })
+      else faults.push({ code: 'null_not_allowed', detail: `"${at}" cannot be null: the record needs one.`, attribute: at, value })
+      return
+    }
+    const link = referTo(attribute, value, at, faults)
+    if (link !== undefined) links.push({ attribute, path: at, link })
+    return
+  }
+  if (!Array.isArray(value)) {
+    faults.push({ code: 'value_invalid', detail: `"${at}" must be an array of IDs or objects.`, attribute: at, value })
+    return
+  }
+  const items = value.map((item: unknown, index) => referTo(attribute, item, join(at, index), faults))
+  lists.push({ attribute, path: at, items: items.filter(item => item !== undefined) })
+}
+
+/** An ID links, an object creates. */
+function referTo(attribute: RelationAttribute, value: unknown, at: string, faults: Fault[]): RecordRef | undefined {
+  const { target } = attribute
+  if (isObject(value)) {
+    return { kind: 'new', record: validateRecord(value, target, { mode: 'create', ...impliedBy(attribute) }, faults, at) }
+  }
+  const key = keyFromJson(value, target)
+  if (key === undefined) {
+    faults.push({
+      code: 'value_invalid',
+      detail: `"${at}" must be the ID of a ${target.singular} (${describeKey(target)}) or an object to create one.`,
+      attribute: at,
+      value,
+    })
+    return undefined
+  }
+  return { kind: 'existing', key, path: at, given: value }
+}
+
+/** The attribute of a nested record that its owner sets: the other side of the relation, where that holds the foreign key. */
+function impliedBy(attribute: RelationAttribute): Pick<Validation, 'implied'> {
+  const holdsKey = attribute.kind === 'toMany' ? attribute.via.kind === 'foreign' : !attribute.owner
+  const name = attribute.kind === 'toMany' && attribute.via.kind === 'foreign' ? attribute.via.attribute : attribute.otherSide
+  return holdsKey && name !== undefined ? { implied: { name, key: undefined } } : {}
+}
+
+/** Refuses a body that is no object, where one is due. */
+export function requireObject(body: unknown, what: string): JsonObject {
+  if (isObject(body)) return body
+  const given = body === undefined ? 'no body' : body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`
+  throw refuse('body_invalid', `The body must be a JSON object ${what}, got ${given}.`)
+}
+
+/** Levels of objects and arrays in a body. */
+const MAX_NESTING = 200
+
+/**
+ * Refuses a body that is not a JSON value: that is a mistake of the caller's code, not of a client.
+ *
+ * @throws TypeError that names the place.
+ */
+export function assertJson(value: unknown, path = 'body', seen: readonly object[] = []): void {
+  if (seen.length > MAX_NESTING) throw refuse('body_invalid', `The body is nested deeper than ${MAX_NESTING} levels.`)
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return
+  if (typeof value === 'number') {
+    if (Number.isFinite(value)) return
+    throw new TypeError(`handle: ${path} is ${value}, which is not JSON.`)
+  }
+  if (typeof value !== 'object') throw new TypeError(`handle: ${path} is a ${typeof value}, which is not JSON.`)
+  if (seen.includes(value)) throw new TypeError(`handle: ${path} refers back to an object that contains it, which is not JSON.`)
+  const inside = [...seen, value]
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) assertJson(item, `${path}.${index}`, inside)
+    return
+  }
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new TypeError(`handle: ${path} is a ${value.constructor.name}, which is not a plain JSON object.`)
+  }
+  for (const [key, item] of Object.entries(value)) if (item !== undefined) assertJson(item, `${path}.${key}`, inside)
+}

@@ -1,0 +1,288 @@
+/**
+ * Write: the writing stages put together: validate, check, apply, and the answer read by the reading stages, in one transaction a request.
+ * Refuses with body_invalid, validation_failed, unique_conflict, owner_required, version_conflict, record_not_found.
+ */
+import {
+  CheckConstraintViolationException,
+  ForeignKeyConstraintViolationException,
+  NotNullConstraintViolationException,
+  OptimisticLockError,
+  UniqueConstraintViolationException,
+} from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/core'
+import { append, changeLink, create, load, remove, update } from './apply.ts'
+import type { Work } from './apply.ts'
+import { checkChange, refuseFaults } from './check.ts'
+import type { Connection } from './dialect.ts'
+import { RestError, refuse } from './errors.ts'
+import type { Fault } from './errors.ts'
+import { keyFromJson, keyOfRecord } from './key.ts'
+import type { KeyValues } from './key.ts'
+import type { Attribute, Model, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from './model.ts'
+import { keyOfEntity } from './orm-values.ts'
+import type { Entity } from './orm-values.ts'
+import { NO_PARAMETERS } from './parse-query.ts'
+import type { Parameters } from './parse-query.ts'
+import type { Reader } from './read.ts'
+import type { JsonRecord } from './render.ts'
+import { notFound } from './resolve.ts'
+import { isObject, requireObject, validateRecord } from './validate.ts'
+import type { Validation } from './validate.ts'
+import type { RecordChange } from './write-plan.ts'
+
+/** A written record: its key, and its rendering as the request wants it. */
+export interface Written {
+  readonly resource: Resource
+  readonly key: KeyValues
+  readonly record: JsonRecord
+}
+
+/** A record of which the path gives the resource and the key; `id` is the key as the client sent it. */
+export interface Address {
+  readonly resource: Resource
+  readonly key: KeyValues
+  readonly id: string
+}
+
+export class Writer {
+  readonly #connection: Connection
+  readonly #reader: Reader
+  readonly #model: Model
+
+  constructor(connection: Connection, reader: Reader, model: Model) {
+    this.#connection = connection
+    this.#reader = reader
+    this.#model = model
+  }
+
+  /** POST of a collection. */
+  create(resource: Resource, body: unknown, parameters: Parameters, signal?: AbortSignal): Promise<Written> {
+    requireObject(body, `of the attributes of the new ${resource.singular}`)
+    return this.#transaction(async work => {
+      const change = await this.#validated(body, resource, { mode: 'create' })
+      const entity = await create(change, work)
+      await work.em.flush()
+      return this.#written(resource, keyOfEntity(resource, entity), parameters)
+    }, signal)
+  }
+
+  /** POST of a list attribute. */
+  append(owner: Address, attribute: ToManyAttribute, body: unknown, parameters: Parameters, signal?: AbortSignal): Promise<Written> {
+    const { target } = attribute
+    requireObject(body, `of the attributes of the new ${target.singular}`)
+    return this.#transaction(async work => {
+      const entity = await this.#loaded(owner, work)
+      const implied = attribute.via.kind === 'foreign' ? { implied: { name: attribute.via.attribute, key: owner.key } } : {}
+      const change = await this.#validated(body, target, { mode: 'create', ...implied })
+      const created = await append(entity, attribute, change, work)
+      await work.em.flush()
+      return this.#written(target, keyOfEntity(target, created), parameters)
+    }, signal)
+  }
+
+  /** PUT and PATCH of a record: the given attributes change, the others stay. */
+  update(address: Address, body: unknown, parameters: Parameters, signal?: AbortSignal): Promise<Written> {
+    requireObject(body, `of the attributes to change`)
+    return this.#change(address, body, parameters, signal)
+  }
+
+  /** PUT and PATCH of an attribute. */
+  updateAttribute(address: Address, attribute: Attribute, body: unknown, parameters: Parameters, signal?: AbortSignal): Promise<Written> {
+    if (body === undefined) throw refuse('body_invalid', `The body must be the JSON value of "${attribute.name}", got no body.`)
+    if (attribute.kind === 'toMany' && !Array.isArray(body)) {
+      throw refuse('body_invalid', `The body must be an array of IDs or objects, which replaces "${attribute.name}".`)
+    }
+    if (attribute.kind === 'toOne') {
+      if (Array.isArray(body) || typeof body === 'boolean') {
+        throw refuse('body_invalid', `The body must be an ID, an object or null, which "${attribute.name}" then refers to.`)
+      }
+      if (isObject(body)) return this.#changeLinked(address, attribute, body, parameters, signal)
+    }
+    return this.#change(address, { [attribute.name]: body }, parameters, signal)
+  }
+
+  #change(address: Address, body: unknown, parameters: Parameters, signal: AbortSignal | undefined): Promise<Written> {
+    const { resource, key } = address
+    return this.#transaction(async work => {
+      const entity = await this.#loaded(address, work)
+      const change = await this.#validated(body, resource, { mode: 'update', key }, key)
+      await update(entity, change, work)
+      await work.em.flush()
+      return this.#written(resource, key, parameters)
+    }, signal)
+  }
+
+  /** An object changes the record that the to-one links, or creates and links one when there is none. */
+  #changeLinked(
+    address: Address,
+    attribute: ToOneAttribute,
+    body: unknown,
+    parameters: Parameters,
+    signal: AbortSignal | undefined,
+  ): Promise<Written> {
+    const { resource, key } = address
+    const { target } = attribute
+    return this.#transaction(async work => {
+      const entity = await this.#loaded(address, work)
+      const linked = await this.#linkedKey(address, attribute)
+      if (linked === undefined) {
+        const implied = !attribute.owner && attribute.otherSide !== undefined ? { implied: { name: attribute.otherSide, key } } : {}
+        const record = await this.#validated(body, target, { mode: 'create', ...implied })
+        await changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work)
+      } else {
+        const change = await this.#validated(body, target, { mode: 'update', key: linked }, linked)
+        await update((await load(target, linked, work.em))!, change, work)
+      }
+      await work.em.flush()
+      return this.#written(resource, key, parameters)
+    }, signal)
+  }
+
+  /** DELETE of a record; gives it as it was. */
+  delete(address: Address, parameters: Parameters, signal?: AbortSignal): Promise<Written> {
+    const { resource, key } = address
+    return this.#transaction(async work => {
+      const entity = await this.#loaded(address, work)
+      const written = await this.#written(resource, key, parameters)
+      await remove(resource, [entity], work)
+      await work.em.flush()
+      return written
+    }, signal)
+  }
+
+  /** DELETE of a to-one: the related record goes, and the reference to it. */
+  deleteLinked(address: Address, attribute: ToOneAttribute, parameters: Parameters, signal?: AbortSignal): Promise<Written> {
+    const { target } = attribute
+    return this.#transaction(async work => {
+      const entity = await this.#loaded(address, work)
+      const linked = await this.#linkedKey(address, attribute)
+      if (linked === undefined) throw refuse('record_not_found', `"${attribute.name}" is empty: there is no ${target.singular} to delete.`)
+      if (attribute.owner && !attribute.nullable) {
+        throw refuse(
+          'owner_required',
+          `The ${address.resource.singular} needs its "${attribute.name}", so the ${target.singular} cannot be deleted.`,
+        )
+      }
+      const written = await this.#written(target, linked, parameters)
+      const related = (await load(target, linked, work.em))!
+      if (attribute.owner) {
+        work.em.assign(entity as never, { [attribute.property]: null } as never)
+        await work.em.flush()
+      }
+      await remove(target, [related], work)
+      await work.em.flush()
+      return written
+    }, signal)
+  }
+
+  /** DELETE of a list: the related records that meet the filters go; gives them as they were. */
+  deleteRelated(
+    address: Address,
+    attribute: ToManyAttribute,
+    parameters: Parameters,
+    signal?: AbortSignal,
+  ): Promise<readonly JsonRecord[]> {
+    const { target } = attribute
+    return this.#transaction(async work => {
+      await this.#loaded(address, work)
+      const records = await this.#reader.relatedRecords(address.resource, address.key, attribute, parameters)
+      const keys = await this.#keysOf(address, attribute, { ...parameters, depth: 1, attributes: target.keyNames, expand: undefined })
+      const entities: Entity[] = []
+      for (const key of keys) entities.push((await load(target, key, work.em))!)
+      await remove(target, entities, work)
+      await work.em.flush()
+      return records
+    }, signal)
+  }
+
+  async #keysOf(address: Address, attribute: RelationAttribute, parameters: Parameters): Promise<KeyValues[]> {
+    const records = await this.#reader.relatedRecords(address.resource, address.key, attribute, parameters)
+    return records.map(record => keyOfRecord(attribute.target, record))
+  }
+
+  async #linkedKey(address: Address, attribute: ToOneAttribute): Promise<KeyValues | undefined> {
+    const record = await this.#reader.record(address.resource, address.key, { ...NO_PARAMETERS, depth: 1, attributes: [attribute.name] })
+    const id = record?.[attribute.name] ?? null
+    return id === null ? undefined : keyFromJson(id, attribute.target)
+  }
+
+  async #loaded(address: Address, { em }: Work): Promise<Entity> {
+    const entity = await load(address.resource, address.key, em)
+    if (entity === undefined) throw notFound(address.resource, address.id)
+    return entity
+  }
+
+  async #validated(body: unknown, resource: Resource, validation: Validation, self?: KeyValues): Promise<RecordChange> {
+    const faults: Fault[] = []
+    const change = validateRecord(body, resource, validation, faults)
+    await checkChange(change, self, this.#connection, faults)
+    refuseFaults(faults)
+    return change
+  }
+
+  async #written(resource: Resource, key: KeyValues, parameters: Parameters): Promise<Written> {
+    const record = await this.#reader.record(resource, key, parameters)
+    if (record === undefined) throw new Error(`A written ${resource.singular} cannot be read back.`)
+    return { resource, key, record }
+  }
+
+  /** One transaction: all or nothing. What the database itself refuses is told in terms of the model. */
+  async #transaction<T>(work: (work: Work) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    try {
+      return await this.#connection.write(async (em: EntityManager) => {
+        signal?.throwIfAborted()
+        const result = await work({ em, connection: this.#connection })
+        signal?.throwIfAborted()
+        return result
+      }, signal)
+    } catch (error) {
+      throw this.#explain(error)
+    }
+  }
+
+  #explain(error: unknown): unknown {
+    if (error instanceof RestError || !(error instanceof Error)) return error
+    if (error instanceof OptimisticLockError) {
+      return refuse('version_conflict', 'The record has changed meanwhile.', { cause: error })
+    }
+    if (error instanceof ForeignKeyConstraintViolationException) {
+      return refuse('owner_required', 'Records refer to each other, and one of them would be left without what it needs.', { cause: error })
+    }
+    if (error instanceof UniqueConstraintViolationException || error instanceof NotNullConstraintViolationException) {
+      const unique = error instanceof UniqueConstraintViolationException
+      const names = this.#violated(error)
+      const errors = names.map((attribute): Fault =>
+        unique
+          ? { code: 'not_unique', detail: `Another record has this ${names.map(name => `"${name}"`).join(' and ')} already.`, attribute }
+          : { code: 'required', detail: `"${attribute}" must be given.`, attribute },
+      )
+      const detail = errors[0]?.detail ?? (unique ? 'A value that must be unique exists already.' : 'A value that is needed is missing.')
+      return refuse(unique ? 'unique_conflict' : 'validation_failed', detail, { errors, cause: error })
+    }
+    if (error instanceof CheckConstraintViolationException) {
+      const check = /CHECK constraint failed: (.+)$/m.exec(error.message)?.[1] ?? ''
+      return refuse('validation_failed', `A check of the model is not met: ${check}.`, { cause: error })
+    }
+    return error
+  }
+
+  /** The attributes that a broken constraint is about. */
+  #violated(error: Error): string[] {
+    const violation = this.#connection.dialect.violation(error)
+    const resource = this.#model.resources.find(({ table }) => table === violation?.table)
+    if (violation === undefined || resource === undefined) return []
+    const columnsOf = (attribute: Attribute): readonly string[] =>
+      attribute.kind === 'scalar'
+        ? attribute.source.kind === 'column'
+          ? [attribute.source.column]
+          : []
+        : attribute.kind === 'embedded'
+          ? attribute.attributes.flatMap(columnsOf)
+          : attribute.kind === 'toOne' && attribute.owner
+            ? attribute.columns
+            : []
+    return resource.attributes
+      .filter(attribute => columnsOf(attribute).some(column => violation.columns.includes(column)))
+      .map(({ name }) => name)
+  }
+}

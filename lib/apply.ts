@@ -137,7 +137,7 @@ export async function changeLink(entity: Entity, { attribute, link, path }: Link
 async function loadInverse(entity: Entity, attribute: ToOneAttribute, resource: Resource, work: Work): Promise<Entity | undefined> {
   const other = owningProperty(attribute)!
   const where = { [other.property]: toPrimaryKey(resource, keyOfEntity(resource, entity)) }
-  return ((await work.em.findOne(nameOf(attribute.target), where as never)) as unknown as Entity | null) ?? undefined
+  return ((await work.em.findOne(nameOf(attribute.target), where)) as unknown as Entity | null) ?? undefined
 }
 
 /** Takes the link to its owner from a record: an orphan is removed where the model says so, and cannot be where an owner is required. */
@@ -179,7 +179,7 @@ async function replaceList(entity: Entity, { attribute, items, path }: ListChang
 async function members(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
   const other = owningProperty(attribute)!
   const where = { [other.property]: toPrimaryKey(resource, keyOfEntity(resource, entity)) }
-  return (await work.em.find(nameOf(attribute.target), where as never)) as unknown as Entity[]
+  return (await work.em.find(nameOf(attribute.target), where)) as Entity[]
 }
 
 /** Creates a record and appends it to a list of an existing one. */

@@ -247,6 +247,8 @@ function connectionFault(error: NodeJS.ErrnoException): RestError {
       return new RestError(431, 'request_head_too_large', 'The path, query and headers are too long together.')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new RestError(408, 'request_timeout', 'The request did not arrive completely in time.')
+    case 'HPE_INVALID_URL':
+      return new RestError(400, 'request_malformed', 'The path or query holds characters that must be percent-encoded.')
     default:
       return new RestError(400, 'request_malformed', `The request is not HTTP: ${error.message}.`)
   }

@@ -15,7 +15,7 @@ export function toProperty(value: unknown, type: ScalarType): unknown {
     case 'datetime':
       return new Date(value as number)
     case 'bigint':
-      return type.asNumber === true ? Number(value) : type.asText === true ? String(value) : value
+      return type.asNumber === true ? Number(value) : type.asText === true ? (value as bigint).toString() : value
     case 'decimal':
       return type.asNumber === true ? Number(value) : value
     default:

@@ -5,7 +5,7 @@
 import { refuseParameter } from './errors.ts'
 import type { Limits } from './limits.ts'
 import { isVisible } from './model.ts'
-import type { Attribute, EmbeddedAttribute, Resource, ScalarAttribute } from './model.ts'
+import type { Attribute, EmbeddedAttribute, Resource } from './model.ts'
 import { planListOrder } from './plan-order.ts'
 import { walkPath } from './plan-paths.ts'
 import type { Field, RecordNode } from './read-plan.ts'
@@ -104,7 +104,7 @@ function fieldOf(
 
 function embeddedField(attribute: EmbeddedAttribute, include: NameTree | undefined, exclude: NameTree): Field {
   const fields: Field[] = []
-  for (const child of attribute.attributes as readonly (ScalarAttribute | EmbeddedAttribute)[]) {
+  for (const child of attribute.attributes) {
     if (!isVisible(child) || isWhole(exclude.get(child.name))) continue
     if (include !== undefined && !include.has(child.name)) continue
     const inside = include?.get(child.name)

@@ -120,7 +120,7 @@ function withoutSeeded(change: RecordChange, own: ReadonlySet<string>): RecordCh
 
 function found(ref: RecordRef & { kind: 'existing' }, target: Resource, made: ReadonlyMap<string, Entity>, em: EntityManager): Entity {
   const entity = made.get(registryKey(target, ref.key))
-  return entity ?? (em.getReference(target.entity as never, toPrimaryKey(target, ref.key) as never) as unknown as Entity)
+  return entity ?? (em.getReference(target.entity as never, toPrimaryKey(target, ref.key)) as unknown as Entity)
 }
 
 interface SeedWork {

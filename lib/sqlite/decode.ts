@@ -95,7 +95,7 @@ function decodeInDocument(attribute: ScalarAttribute, value: unknown): unknown {
     case 'datetime':
       return decodeDatetime(value)
     case 'bigint':
-      return type.asNumber === true ? Number(value) : String(value)
+      return type.asNumber === true ? Number(value) : typeof value === 'string' ? value : JSON.stringify(value)
     case 'decimal':
       return type.asNumber === true ? Number(value) : decimalOf(value, type.scale)
     default:

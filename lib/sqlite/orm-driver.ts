@@ -69,7 +69,7 @@ export class BoundSqliteConnection extends SqliteConnection {
       const result = await client.executeQuery(CompiledQuery.raw(prepared.query, values))
       return this.transformRawResult<T>(result, method)
     }
-    return this.executeQuery<T>(text, run, { ...prepared, ...loggerContext } as never)
+    return this.executeQuery<T>(text, run, { ...prepared, ...loggerContext })
   }
 }
 

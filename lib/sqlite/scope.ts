@@ -79,9 +79,7 @@ export class Scope {
   }
 
   through(hops: readonly ToOneAttribute[]): Scope {
-    let scope: Scope = this
-    for (const hop of hops) scope = scope.toOne(hop)
-    return scope
+    return hops.reduce<Scope>((scope, hop) => scope.toOne(hop), this)
   }
 
   /** Joins the records of a list, inside a subquery. */

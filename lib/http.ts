@@ -84,15 +84,16 @@ class RestServer extends Server {
     })
   }
 
-  /** Node drops only connections that have had a request: one that a browser opened in advance would keep the server from closing. */
   override close(callback?: (error?: Error) => void): this {
     this.#closing = true
-    super.close(callback)
-    this.#dropIdleConnections()
-    return this
+    return super.close(callback)
   }
 
-  #dropIdleConnections(): void {
+  /**
+   * Drops the connections that wait for no answer; `close` begins with it. Node's own rule would keep those that have never sent a
+   * request, as browsers open them in advance, and would cut off an answer that has been written but is not through yet.
+   */
+  override closeIdleConnections(): void {
     const busy = new Set<Socket>()
     for (const response of this.#unanswered) busy.add(response.req.socket)
     for (const socket of this.#connections) if (!busy.has(socket)) socket.destroy()
@@ -105,7 +106,7 @@ class RestServer extends Server {
     response.once('close', () => {
       this.#unanswered.delete(response)
       if (!response.writableFinished) client.abort(new DOMException('The client closed the connection.', 'AbortError'))
-      if (this.#closing) this.#dropIdleConnections()
+      if (this.#closing) this.closeIdleConnections()
     })
     void this.#answer(request, response, client.signal, started)
   }

@@ -12,7 +12,7 @@ export interface FailedRequest {
 }
 
 /** Records by resource name, as `engine.seed` takes them. */
-export type SeedData = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
+export type SeedData = Readonly<Record<string, readonly object[]>>
 
 /** Options of `RestEngine.create`. */
 export interface EngineOptions {

@@ -187,7 +187,7 @@ export function parseParameters(pairs: readonly Pair[]): Parameters {
 
 function integer(parameter: Reserved, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  if (!/^(?:0|[1-9]\d*)$/.test(text) || !Number.isSafeInteger(Number(text))) {
+  if (!/^(?:0|[1-9]\d*)$/.test(text)) {
     throw refuseParameter({
       code: 'value_invalid',
       detail: `"${parameter}" must be a plain decimal integer, 0 or more, got "${text}".`,
@@ -195,7 +195,8 @@ function integer(parameter: Reserved, text: string | undefined): number | undefi
       value: text,
     })
   }
-  return Number(text)
+  // Beyond 2^53 there are no rows, and a limit is clamped anyway.
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
 function depth(text: string | undefined): 0 | 1 | 2 | undefined {

@@ -286,7 +286,10 @@ function readEmbedded(
       throw unsupported(meta, `${prop.name}.${childName}`, 'relations inside embedded objects are not supported yet')
     }
     const publicChild = own.serializedName ?? childName
-    const inside = within === undefined ? undefined : { column: within.column, keys: Object.freeze([...within.keys, childName]) }
+    const inside =
+      within === undefined
+        ? undefined
+        : { column: within.column, keys: Object.freeze([...within.keys, child.fieldNames?.[0] ?? childName]) }
     paths.set(child.name, `${path}.${publicChild}`)
     return child.kind === 'embedded'
       ? readEmbedded(meta, child, publicChild, own, inside, paths, `${path}.${publicChild}`)

@@ -142,26 +142,30 @@ class LentConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const statement = this.#lender.prepare(query.sql)
-    if (statement.reader) return { rows: statement.all(...query.parameters).map(exact) as R[] }
+    if (statement.reader) return { rows: statement.all(...query.parameters).map(row => exact(row, statement)) as R[] }
     const { changes, lastInsertRowid } = statement.run(...query.parameters)
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
     const statement = this.#lender.prepare(query.sql)
-    for (const row of statement.iterate(...query.parameters)) yield { rows: [exact(row) as R] }
+    for (const row of statement.iterate(...query.parameters)) yield { rows: [exact(row, statement) as R] }
   }
 }
 
-/** Integers arrive as BigInt; all but those beyond 2^53 become numbers, as MikroORM expects. */
-function exact(row: unknown): unknown {
+/** Integers arrive as BigInt; all but those beyond 2^53 become numbers, as MikroORM expects. A JSON document that is such a number is one, too. */
+function exact(row: unknown, statement: Database.Statement): unknown {
   const record = row as Record<string, unknown>
   for (const key in record) {
     const value = record[key]
     if (typeof value === 'bigint') {
       const number = Number(value)
-      if (Number.isSafeInteger(number)) record[key] = number
+      if (Number.isSafeInteger(number) || isJson(statement, key)) record[key] = number
     }
   }
   return record
+}
+
+function isJson(statement: Database.Statement, column: string): boolean {
+  return statement.columns().some(({ name, type }) => name === column && type?.toLowerCase() === 'json')
 }

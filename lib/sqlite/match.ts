@@ -59,7 +59,7 @@ function finderOf(piece: string, fold: boolean): Finder {
     })
   }
   // Simple folding maps one UTF-16 unit to one, so a match is as long as the piece.
-  const source = piece.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)
+  const source = piece.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
   const search = new RegExp(source, 'giu')
   const sticky = new RegExp(source, 'yiu')
   return Object.assign(

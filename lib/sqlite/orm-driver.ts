@@ -2,6 +2,7 @@
  * ORM driver: MikroORM's SQLite driver with bound parameters. MikroORM splices values into the SQL text, which breaks on a NUL and defeats prepared
  * statements; here they are bound wherever the text allows it.
  */
+import { JsonProperty, Utils } from '@mikro-orm/core'
 import { AbstractSqlDriver, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
 import type { NativeQueryBuilder } from '@mikro-orm/sqlite'
 import type { AnyEntity, Configuration, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
@@ -23,6 +24,7 @@ function placeholders(sql: string): number | undefined {
 
 /** The value as better-sqlite3 binds it, or undefined when it cannot be bound as one value. Integers as BigInt: a number would be stored as REAL. */
 function parameterOf(value: unknown): unknown {
+  if (value === undefined || value === null) return null
   switch (typeof value) {
     case 'string':
     case 'bigint':
@@ -31,12 +33,11 @@ function parameterOf(value: unknown): unknown {
       return Number.isSafeInteger(value) ? BigInt(value) : Number.isFinite(value) ? value : undefined
     case 'boolean':
       return value ? 1n : 0n
-    case 'undefined':
-      return null
     default:
-      if (value === null) return null
       if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : BigInt(value.getTime())
-      return value instanceof Uint8Array ? value : undefined
+      if (value instanceof Uint8Array) return value
+      // Documents, as MikroORM's own quoting writes them: plain objects, and what it has marked as JSON.
+      return Utils.isPlainObject(value) || (typeof value === 'object' && JsonProperty in value) ? JSON.stringify(value) : undefined
   }
 }
 

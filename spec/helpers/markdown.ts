@@ -1,0 +1,65 @@
+/** Reads what specs hold against the code: tables, headings, links and fenced blocks of Markdown files. */
+
+/** The rows of the first table below a heading, each cell without backticks and without the escapes of bars. */
+export function tableBelow(markdown: string, heading: string): string[][] {
+  const lines = markdown.split('\n')
+  const at = lines.findIndex(line => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading)
+  if (at < 0) throw new Error(`There is no heading "${heading}".`)
+  const start = lines.findIndex((line, index) => index > at && line.startsWith('|'))
+  const next = lines.findIndex((line, index) => index > at && /^#+ /.test(line))
+  if (start < 0 || (next >= 0 && next < start)) throw new Error(`There is no table below "${heading}".`)
+  const end = lines.findIndex((line, index) => index > start && !line.startsWith('|'))
+  // After the head and the line of dashes.
+  return lines.slice(start + 2, end < 0 ? undefined : end).map(cellsOf)
+}
+
+function cellsOf(line: string): string[] {
+  return line
+    .slice(1, -1)
+    .split(/(?<!\\)\|/)
+    .map(cell => cell.trim().replaceAll('\\|', '|').replaceAll('`', ''))
+}
+
+/** What stands in the first cells, below a heading. */
+export function firstCells(markdown: string, heading: string): string[] {
+  return tableBelow(markdown, heading).map(cells => cells[0] ?? '')
+}
+
+/** A fenced block below a marker: `<!-- run -->`, an empty line, the block. */
+export interface Block {
+  /** What the marker says: `run`, `run 400`, `prints`. */
+  readonly marker: string
+  readonly language: string
+  readonly text: string
+  /** The line of the file that it begins at. */
+  readonly line: number
+}
+
+export function markedBlocks(markdown: string): Block[] {
+  return [...markdown.matchAll(/^<!-- ((?:run|prints)\b.*?) -->\n+```(\w+)\n(.*?)^```$/gms)].map(
+    ({ index, 1: marker = '', 2: language = '', 3: text = '' }) => {
+      return { marker, language, text, line: markdown.slice(0, index).split('\n').length + 3 }
+    },
+  )
+}
+
+/** The anchors of all headings, as GitHub makes them. */
+export function anchors(markdown: string): string[] {
+  return [...withoutBlocks(markdown).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+/** The targets of all links, apart from those to other sites. */
+export function localLinks(markdown: string): string[] {
+  return [...withoutBlocks(markdown).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter(target => !/^[a-z]+:/.test(target))
+}
+
+function withoutBlocks(markdown: string): string {
+  return markdown.replaceAll(/^```.*?^```$/gms, '')
+}

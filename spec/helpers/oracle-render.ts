@@ -1,0 +1,78 @@
+/**
+ * The oracle's bodies: one row as JSON, by contract sections 3 and 4 ("depth", "expand", "attributes").
+ */
+import { idOf, type Attribute, type EmbeddedValue, type Row, type Scalar } from './oracle-model.ts'
+import { ordered } from './oracle-sort.ts'
+import { toJson } from './oracle-values.ts'
+
+export type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
+
+export interface View {
+  readonly depth?: 0 | 1 | 2
+  /** Relation paths, as in the query: `['sites', 'sites.tags']`. */
+  readonly expand?: readonly string[]
+  /** Attribute paths, as in the query: `['name', '!sites.url']`. */
+  readonly attributes?: readonly string[]
+}
+
+/** One row as the API shows it. "Keys come in declaration order." */
+export function render(row: Row, view: View): { [name: string]: Json } {
+  return renderObject(row, view.depth ?? 1, '', view)
+}
+
+function renderObject(row: Row, depth: number, prefix: string, view: View): { [name: string]: Json } {
+  const shown: { [name: string]: Json } = {}
+  for (const [name, attribute] of Object.entries(row.of.attributes)) {
+    const path = prefix + name
+    if (!isSelected(path, view.attributes ?? [])) continue
+    const value = renderAttribute(row, name, attribute, depth, path, view)
+    if (value !== undefined) shown[name] = value
+  }
+  return shown
+}
+
+function renderAttribute(row: Row, name: string, attribute: Attribute, depth: number, path: string, view: View): Json | undefined {
+  const value = row.values[name] ?? null
+  if (attribute.kind === 'plain') return toJson(attribute, value as Scalar)
+  if (attribute.kind === 'embedded') {
+    if (value === null) return null
+    const shown: { [name: string]: Json } = {}
+    for (const [inner, plain] of Object.entries(attribute.attributes)) {
+      if (isSelected(`${path}.${inner}`, view.attributes ?? [])) shown[inner] = toJson(plain, (value as EmbeddedValue)[inner] ?? null)
+    }
+    return shown
+  }
+  const show = showRelated(depth, path, view)
+  if (!show) return undefined
+  if (attribute.kind === 'many') return ordered(value as Row[], attribute.orderBy).map(show)
+  return value === null ? null : show(value as Row)
+}
+
+/**
+ * How a relation's records look, or nothing when it is not shown.
+ *
+ * "**depth** 0: no relationship attributes; 1 (default): IDs; 2: objects, whose own relationships are rendered as at depth 1."
+ * "**expand**: [...] An expanded relation is rendered at the **same** depth as its owner (an unexpanded one, at one less): so
+ * `depth=2&expand=x` reaches one level deeper, and `depth=0&expand=x` shows `x` without its relations. `expand=a.b` expands `a` too, and
+ * `b` inside it."
+ */
+function showRelated(depth: number, path: string, view: View): ((row: Row) => Json) | undefined {
+  const expanded = (view.expand ?? []).some(wanted => wanted === path || wanted.startsWith(`${path}.`))
+  if (expanded) return row => renderObject(row, depth, `${path}.`, view)
+  if (depth === 0) return undefined
+  if (depth === 1) return idOf
+  return row => renderObject(row, depth - 1, `${path}.`, view)
+}
+
+/**
+ * "**attributes**: `a,b` includes only those; `!c` excludes; both = included minus excluded. `a.b` selects inside a relation that is shown
+ * as object(s) or an embedded object (one shown as ID stays an ID); `a,a.b` is all of `a`. `attributes` never adds a relation that
+ * `depth=0` removed."
+ */
+export function isSelected(path: string, attributes: readonly string[]): boolean {
+  const excluded = attributes.filter(name => name.startsWith('!')).map(name => name.slice(1))
+  const included = attributes.filter(name => !name.startsWith('!'))
+  if (excluded.includes(path)) return false
+  // Itself, something that holds it, or something inside it.
+  return included.length === 0 || included.some(name => name === path || path.startsWith(`${name}.`) || name.startsWith(`${path}.`))
+}

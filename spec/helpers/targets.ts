@@ -1,0 +1,158 @@
+/**
+ * One suite, several targets: every API spec runs over {`engine.handle`, HTTP over loopback} x {`:memory:`, a file}, so that a rule which
+ * holds in one place only is found by the spec that states it. `call` answers alike for all of them.
+ *
+ * ```ts
+ * describeTargets('sorting', { entities }, target => {
+ *   it('puts NULLs first', async () => {
+ *     const answer = await target.call('GET', '/v1/authors', { sort: 'bio' })
+ *     assert.equal(answer.status, 200)
+ *   })
+ * })
+ * ```
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, afterEach, before, beforeEach, describe } from 'node:test'
+import { createServer, RestEngine } from '../../lib/index.ts'
+import { encodeQuery, type Query } from './encode-query.ts'
+
+export type Door = 'handle' | 'http'
+export type Store = 'memory' | 'file'
+export type TargetName = `${Door}, ${Store}`
+export type EngineOptions = Parameters<typeof RestEngine.create>[0]
+
+export interface Answer {
+  readonly status: number
+  /** Lower-case names. Over HTTP the server's own ones (`date`, `connection`, ...) are there too. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The JSON value; `undefined` when the answer has no body. Specs assert on it freely, hence the only `any` here. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any
+}
+
+export interface Target {
+  readonly name: TargetName
+  readonly door: Door
+  readonly store: Store
+  /** The engine behind `call`: for `engine.orm` and the like. Throws outside a test. */
+  readonly engine: RestEngine
+  call(method: string, path: string, query?: Query, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+}
+
+export interface TargetOptions extends Omit<EngineOptions, 'database'> {
+  /** A new engine for each test (default), or one for the whole suite, where tests only read. */
+  fresh?: 'test' | 'suite'
+  /** Runs after each engine is made: rows that every test of the suite needs. */
+  prepare?: (engine: RestEngine) => Promise<void>
+  /** Targets that the suite cannot run on, each with the reason: `{ 'http, file': 'fetch cannot send a raw NUL' }`. */
+  skip?: Partial<Record<TargetName, string>>
+}
+
+interface Running {
+  engine: RestEngine
+  call: Target['call']
+  stop: () => Promise<void>
+}
+
+/** Declares one `describe` per target, each with the same tests. */
+export function describeTargets(name: string, options: TargetOptions, body: (target: Target) => void): void {
+  const { fresh = 'test', prepare, skip = {}, ...engineOptions } = options
+  for (const door of ['handle', 'http'] as const) {
+    for (const store of ['memory', 'file'] as const) {
+      const targetName: TargetName = `${door}, ${store}`
+      describe(`${name} [${targetName}]`, { skip: skip[targetName] ?? false }, () => {
+        let running: Running | undefined
+        const start = async (): Promise<void> => {
+          running = await startTarget(door, store, engineOptions)
+          await prepare?.(running.engine)
+        }
+        const stop = async (): Promise<void> => {
+          const last = running
+          running = undefined
+          await last?.stop()
+        }
+        const current = (): Running => {
+          if (!running) throw new Error('the target exists only while a test runs')
+          return running
+        }
+        if (fresh === 'suite') {
+          before(start)
+          after(stop)
+        } else {
+          beforeEach(start)
+          afterEach(stop)
+        }
+        body({
+          name: targetName,
+          door,
+          store,
+          get engine() {
+            return current().engine
+          },
+          call: (...request) => current().call(...request),
+        })
+      })
+    }
+  }
+}
+
+/** Starts one engine with its door. The caller stops it; what it made on disk goes with it. */
+async function startTarget(door: Door, store: Store, options: Omit<EngineOptions, 'database'>): Promise<Running> {
+  const folder = store === 'file' ? await mkdtemp(join(tmpdir(), 'mikro-rest-')) : undefined
+  const engine = await RestEngine.create({ ...options, database: folder ? join(folder, 'data.sqlite') : ':memory:' })
+  const http = door === 'http' ? await listen(engine) : undefined
+  return {
+    engine,
+    call: http ? http.call : callHandle(engine),
+    async stop() {
+      await http?.close()
+      await engine.close()
+      if (folder) await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function callHandle(engine: RestEngine): Target['call'] {
+  return async (method, path, query, body, headers) => {
+    const response = await engine.handle(method, path, query, body, headers ? { headers } : undefined)
+    return { status: response.status, headers: response.headers, body: response.body ?? undefined }
+  }
+}
+
+async function listen(engine: RestEngine): Promise<{ call: Target['call']; close: () => Promise<void> }> {
+  const server = createServer(engine)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    call: (...request) => callHttp(origin, ...request),
+    async close() {
+      const closed = new Promise<void>(resolve => server.close(() => resolve()))
+      // The fetch of this process keeps its sockets open for the next request, which never comes.
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function callHttp(origin: string, ...[method, path, query, body, headers]: Parameters<Target['call']>): Promise<Answer> {
+  const search = encodeQuery(query)
+  const url = origin + path + (search === '' ? '' : (path.includes('?') ? '&' : '?') + search)
+  const response = await fetch(url, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    redirect: 'manual',
+  })
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: text === '' ? undefined : (JSON.parse(text) as unknown),
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * What the property specs share: a handful of random worlds, each loaded once into an engine of its own and then asked many questions.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe } from 'node:test'
+import { RestEngine } from '../../../lib/index.ts'
+import { sample } from '../../helpers/check.ts'
+import type { FilterPair, Json, Resource, Row } from '../../helpers/oracle.ts'
+import { idOf } from '../../helpers/oracle.ts'
+import { buildWorld, loadWorld, worldData, type World } from './data.ts'
+import { entities } from './entities.ts'
+import { written, type Form } from './queries.ts'
+
+/** A list answer, as far as the specs look at it. */
+export interface ListBody {
+  readonly resource: string
+  readonly sort: string
+  readonly offset: number
+  readonly limit: number
+  readonly filter: readonly FilterPair[]
+  readonly count: number
+  readonly previous: string | null
+  readonly next: string | null
+  readonly records: readonly { readonly [name: string]: Json }[]
+}
+
+export interface Asked {
+  readonly world: World
+  readonly rows: (resource: Resource) => readonly Row[]
+  readonly engine: () => RestEngine
+  /** GET that must be 200; gives the body. */
+  readonly get: (path: string, pairs?: readonly FilterPair[], form?: Form) => Promise<Record<string, Json>>
+  /** GET of a list. */
+  readonly list: (path: string, pairs?: readonly FilterPair[], form?: Form) => Promise<ListBody>
+}
+
+/** Declares a `describe` for each of `count` random worlds of about `size` users. */
+export function eachWorld(name: string, { count, size }: { count: number; size: number }, body: (asked: Asked) => void): void {
+  for (let n = 0; n < count; n++) {
+    const world = buildWorld(sample(worldData(size), n))
+    describe(`${name}, world ${n}`, () => {
+      let running: RestEngine | undefined
+      // A 500 tells a client nothing; a failing spec should.
+      const causes: unknown[] = []
+      before(async () => {
+        running = await RestEngine.create({ entities, onError: error => causes.push(error) })
+        await loadWorld(running, world)
+      })
+      after(async () => {
+        await running?.close()
+      })
+      const engine = (): RestEngine => {
+        if (!running) throw new Error('the engine exists only while a test runs')
+        return running
+      }
+      const get: Asked['get'] = async (path, pairs = [], form = 'object') => {
+        const request = written(path, pairs, form)
+        const response = await engine().handle('GET', request.path, request.query)
+        assert.equal(
+          response.status,
+          200,
+          `GET ${path} ${JSON.stringify(pairs)} answered ${JSON.stringify(response.body)} ${causes.splice(0).join()}`,
+        )
+        return response.body as Record<string, Json>
+      }
+      const list: Asked['list'] = async (path, pairs, form) => {
+        const answer = await get(path, pairs, form)
+        return { ...answer, records: answer[answer['resource'] as string] } as unknown as ListBody
+      }
+      body({ world, rows: resource => world[resource.name] ?? [], engine, get, list })
+    })
+  }
+}
+
+/** The path of a row. */
+export const itemPath = (row: Row): string => `/v1/${row.of.name}/${encodeURIComponent(idOf(row))}`
+
+/** The IDs of oracle rows. */
+export const rowIds = (rows: readonly Row[]): (string | number)[] => rows.map(idOf)
+
+/** The IDs of records of an answer at depth 1. */
+export function recordIds(resource: Resource, records: ListBody['records']): (string | number)[] {
+  return records.map(record => {
+    const parts = resource.key.map(name => record[name] as string | number)
+    const [only] = parts
+    return parts.length === 1 && only !== undefined ? only : parts.join('~')
+  })
+}

@@ -1,7 +1,7 @@
 /**
  * Engine: the composition root. `handle` reads as the list of stages that a request flows through; it has no rules of its own.
  */
-import type { MikroORM } from '@mikro-orm/core'
+import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { checkParameters } from './check-parameters.ts'
 import { Clock } from './clock.ts'
 import { answer } from './fetch.ts'
@@ -12,7 +12,7 @@ import type { Services } from './operate.ts'
 import { checkNames, checkOptions } from './options.ts'
 import type { CheckedOptions, EngineOptions, SeedData } from './options.ts'
 import { parse } from './parse.ts'
-import { parseParameters } from './parse-query.ts'
+import { NO_PARAMETERS, parseParameters } from './parse-query.ts'
 import type { QueryInput } from './parse-query.ts'
 import { Reader } from './read.ts'
 import { readModel } from './read-model.ts'
@@ -130,8 +130,9 @@ export class RestEngine {
       const target = resolve(request.segments, this.model, this.versions, this.#lookUp)
       checkMethod(request.method, target)
       if (WITH_BODY.has(request.method)) assertJson(request.body ?? null)
-      checkParameters(request.pairs, request.method, target)
-      const parameters = parseParameters(request.pairs)
+      const isOptions = request.method === 'OPTIONS'
+      if (!isOptions) checkParameters(request.pairs, request.method, target)
+      const parameters = isOptions ? NO_PARAMETERS : parseParameters(request.pairs)
       return await operate(request, target, parameters, this.#services, context.signal)
     } catch (error) {
       if (error instanceof TypeError && error.message.startsWith('handle: ')) throw error
@@ -191,7 +192,7 @@ function lookUpOf(options: CheckedOptions, model: Model, orm: MikroORM): LookUp 
   return (name, version): Resource | undefined => {
     const entity = lookup(name, version)
     if (entity === undefined || entity === null) return undefined
-    const resource = model.byEntity.get(orm.getMetadata().get(entity).class)
+    const resource = model.byEntity.get(orm.getMetadata().get(entity as EntityName).class)
     if (resource === undefined) throw new Error(`lookup: "${name}" gave an entity that the engine does not serve.`)
     return resource
   }

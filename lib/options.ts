@@ -1,6 +1,5 @@
 /** Options: what `RestEngine.create` takes, checked and completed with defaults. Unknown names are refused with the nearest known one. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
-import type { AnyEntity, EntityName } from '@mikro-orm/core'
 import { DEFAULT_LIMITS } from './limits.ts'
 import type { Limits } from './limits.ts'
 import { hint, nearest } from './suggest.ts'
@@ -25,7 +24,7 @@ export interface EngineOptions {
   /** Further MikroORM options, such as `namingStrategy`, `filters` or `subscribers`. The database, driver and entities are the engine's own. */
   readonly orm?: Partial<OrmOptions>
   /** Finds the entity of a resource name in the URL; replaces the default look-up. Nothing means 404. */
-  readonly lookup?: (name: string, version: string) => EntityName<AnyEntity> | null | undefined
+  readonly lookup?: (name: string, version: string) => object | null | undefined
   /** The accepted first path segments. Default `['v1']`. */
   readonly versions?: readonly string[]
   /** Guards against requests that ask for too much. */

@@ -57,6 +57,7 @@ export interface Parameters {
 
 /** What `handle` takes as query. */
 export type QueryInput = string | URLSearchParams | Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>>
+/** A value of a query that is given as an object. */
 export type QueryValue = string | number | bigint | boolean | null
 
 /** The reserved parameter names. */

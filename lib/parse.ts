@@ -52,7 +52,7 @@ function pairsOf(query: QueryInput | undefined): readonly Pair[] {
 }
 
 function withoutTrailingSlash(path: string): string {
-  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+  return path.length > 1 && path.endsWith('/') && !path.endsWith('//') ? path.slice(0, -1) : path
 }
 
 function segmentsOf(path: string): string[] {

@@ -2,7 +2,7 @@
  * Read the model: the only reader of MikroORM's metadata. Takes a discovered MikroORM instance, gives the frozen Model.
  * Refuses, when the engine is created, whatever cannot be served: by entity, property and reason.
  */
-import type { MikroORM } from '@mikro-orm/core'
+import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { defaultNames } from './names.ts'
 import type { ResourceNames } from './names.ts'
 import type { Attribute, KeyPart, Model, Resource, ToOneAttribute } from './model.ts'
@@ -26,7 +26,7 @@ export type Rename = (className: string) => Partial<Pick<ResourceNames, 'plural'
  * @throws Error when an entity or a property cannot be served, or when two resources would have one name.
  */
 export function readModel(orm: MikroORM, rename: Rename = () => undefined): Model {
-  const metas = [...orm.getMetadata()].filter(meta => !meta.embeddable && !meta.abstract && !isGeneratedPivot(meta))
+  const metas = inGivenOrder(orm).filter(meta => !meta.embeddable && !meta.abstract && !isGeneratedPivot(meta))
   const drafts = new Map<Meta, Mutable<Resource>>()
   for (const meta of metas) {
     refuseUnsupported(meta)
@@ -62,6 +62,15 @@ export function readModel(orm: MikroORM, rename: Rename = () => undefined): Mode
   }
   for (const draft of drafts.values()) Object.freeze(draft)
   return freezeModel([...drafts.values()])
+}
+
+/** The entities in the order in which they were given; those that were only found through others come last. */
+function inGivenOrder(orm: MikroORM): Meta[] {
+  const given = (orm.config.get('entities') as unknown[]).flatMap(entity =>
+    typeof entity === 'string' ? [] : [orm.getMetadata().get(entity as EntityName).class],
+  )
+  const rank = (meta: Meta): number => (given.includes(meta.class) ? given.indexOf(meta.class) : given.length)
+  return [...orm.getMetadata()].toSorted((a, b) => rank(a) - rank(b))
 }
 
 function freezeModel(resources: readonly Resource[]): Model {

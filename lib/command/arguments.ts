@@ -1,0 +1,131 @@
+/**
+ * Arguments: the options of the command line, read and checked. Everything wrong here is a usage error (exit code 2) that names what was
+ * given, and the nearest option when a name is misspelt.
+ */
+import { parseArgs } from 'node:util'
+import { hint, nearest } from '../suggest.ts'
+import { CommandError } from './command-error.ts'
+
+/** What the command was asked to do. */
+export interface CommandArguments {
+  /** A SQLite file, or a module with the model. Without one the sample model is served. */
+  readonly file: string | undefined
+  readonly port: number
+  readonly host: string
+  readonly config: string | undefined
+  readonly seed: string | undefined
+  /** Empty: those of the model. */
+  readonly versions: readonly string[]
+  readonly readOnly: boolean
+  /** Empty: no other origin. */
+  readonly cors: readonly string[]
+  readonly watch: boolean
+  readonly quiet: boolean
+  /** Path of the one request to answer on standard output. */
+  readonly get: string | undefined
+  readonly help: boolean
+}
+
+interface Option {
+  readonly type: 'string' | 'boolean'
+  /** Name of the value in the help text. */
+  readonly value?: string
+  readonly text: string
+}
+
+const OPTIONS = {
+  port: { type: 'string', value: 'PORT', text: 'port to listen on; 0 takes any free one (default 3000)' },
+  host: { type: 'string', value: 'HOST', text: 'address to listen on (default 127.0.0.1)' },
+  config: { type: 'string', value: 'MODULE', text: 'module with the model of a SQLite FILE' },
+  seed: { type: 'string', value: 'FILE', text: 'JSON file or module with records to add: { users: [{ ... }] }' },
+  version: { type: 'string', value: 'NAME', text: 'first segment of the paths; may be repeated (default v1)' },
+  'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405' },
+  cors: { type: 'string', value: 'ORIGIN', text: 'let pages of this origin read the answers; may be repeated; * is all' },
+  watch: { type: 'boolean', text: 'start again when the module or the seed changes' },
+  quiet: { type: 'boolean', text: 'do not print a line for every request' },
+  get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },
+  help: { type: 'boolean', text: 'show this text' },
+} as const satisfies Record<string, Option>
+
+type OptionName = keyof typeof OPTIONS
+
+const NAMES = Object.keys(OPTIONS) as OptionName[]
+
+/** The text of `--help`. */
+export function helpText(): string {
+  const rows = Object.entries<Option>(OPTIONS).map(([name, { value, text }]) => {
+    return `  ${`--${name}${value === undefined ? '' : ` ${value}`}`.padEnd(18)}${text}`
+  })
+  return [
+    'Usage: mikro-rest [FILE] [options]',
+    '',
+    'Serves a REST API over MikroORM entities. FILE is a module (.js .mjs .cjs .ts .mts) whose default export is engine options or a list of',
+    'entities, or whose exports are entities; or a SQLite file, with its model in --config. Without FILE: a sample model, in memory.',
+    '',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
+/** @throws CommandError for anything that is not as `helpText` says. */
+export function parseArguments(argv: readonly string[]): CommandArguments {
+  const values = new Map<OptionName, string[]>()
+  const files: string[] = []
+  // Not strict: parseArgs would word its refusals for programmers, and knows no nearest names.
+  const options = { ...OPTIONS, help: { ...OPTIONS.help, short: 'h' } }
+  for (const token of parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens) {
+    if (token.kind === 'positional') files.push(token.value)
+    if (token.kind !== 'option') continue
+    const { name, rawName } = token
+    if (!isOptionName(name)) throw unknownOption(rawName)
+    if (OPTIONS[name].type === 'boolean' && token.value !== undefined) throw misuse(`${rawName} takes no value, got "${token.value}".`)
+    // A value that looks like an option is far more often a value that was forgotten.
+    if (OPTIONS[name].type === 'string' && (token.value === undefined || (!token.inlineValue && token.value.startsWith('-')))) {
+      throw misuse(`${rawName} needs a value: ${rawName} ${(OPTIONS[name] as Option).value ?? ''}.`)
+    }
+    values.set(name, [...(values.get(name) ?? []), token.value ?? ''])
+  }
+  if (files.length > 1) throw misuse(`One FILE can be served, got ${files.length}: ${files.join(', ')}.`)
+  const last = (name: OptionName): string | undefined => values.get(name)?.at(-1)
+  return check({
+    file: files[0],
+    port: toPort(last('port') ?? '3000'),
+    host: last('host') ?? '127.0.0.1',
+    config: last('config'),
+    seed: last('seed'),
+    versions: values.get('version') ?? [],
+    readOnly: values.has('read-only'),
+    cors: values.get('cors') ?? [],
+    watch: values.has('watch'),
+    quiet: values.has('quiet'),
+    get: last('get'),
+    help: values.has('help'),
+  })
+}
+
+function check(args: CommandArguments): CommandArguments {
+  if (args.get !== undefined && !args.get.startsWith('/')) throw misuse(`--get takes a path that begins with "/", got "${args.get}".`)
+  if (args.get !== undefined && args.watch) throw misuse('--get answers one request and ends: it does not go with --watch.')
+  if (args.host === '') throw misuse('--host needs an address.')
+  return args
+}
+
+function toPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN
+  if (!(port <= 65_535)) throw misuse(`--port takes a number from 0 to 65535, got "${text}".`)
+  return port
+}
+
+function isOptionName(name: string): name is OptionName {
+  return Object.hasOwn(OPTIONS, name)
+}
+
+function unknownOption(rawName: string): CommandError {
+  if (rawName === '--delay') return misuse('--delay is not available yet.')
+  const name = nearest(rawName.replace(/^-+/, ''), NAMES)
+  return misuse(`Unknown option ${rawName}.${hint(name === undefined ? undefined : `--${name}`)} See --help.`)
+}
+
+function misuse(text: string): CommandError {
+  return new CommandError(text, 2)
+}

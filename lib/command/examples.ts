@@ -1,0 +1,64 @@
+/**
+ * Examples: three requests that show what the loaded model can do, one each for sorting, filtering and expanding. They are made from the
+ * model and from its first records, so that they answer with something.
+ */
+import { isRelation, isVisible } from '../model.ts'
+import type { Attribute, Resource } from '../model.ts'
+import { RESERVED } from '../parse-query.ts'
+import { isText } from '../scalars.ts'
+
+/** What is asked of the engine. */
+export interface ExampleEngine {
+  readonly model: { readonly resources: readonly Resource[] }
+  readonly versions: readonly string[]
+  handle(method: string, path: string): Promise<{ readonly status: number; readonly body?: unknown }>
+}
+
+/** Paths that begin with the version. `wanted` are the ones below the version that are known to suit the model. */
+export async function exampleRequests(engine: ExampleEngine, wanted: readonly string[] | undefined): Promise<string[]> {
+  const base = `/${engine.versions[0] ?? 'v1'}`
+  if (wanted !== undefined) return wanted.map(path => base + path)
+  const { resources } = engine.model
+  const paths = [sorting(resources), await filtering(resources, engine, base), expanding(resources)]
+  return paths.filter(path => path !== undefined).map(path => base + path)
+}
+
+function sorting(resources: readonly Resource[]): string | undefined {
+  const [resource, list] = find(resources, attribute => attribute.kind === 'toMany')
+  if (resource !== undefined) return `${pathOf(resource)}?sort=${encodeURIComponent(list.name)}.desc&limit=5`
+  const [first] = resources
+  return first === undefined
+    ? undefined
+    : `${pathOf(first)}?sort=${first.keyNames.map(name => `${encodeURIComponent(name)}.desc`).join(',')}&limit=5`
+}
+
+async function filtering(resources: readonly Resource[], engine: ExampleEngine, base: string): Promise<string | undefined> {
+  const [resource, attribute] = find(resources, attribute => attribute.kind === 'scalar' && !attribute.primary && isText(attribute.type))
+  if (resource === undefined) return undefined
+  const name = encodeURIComponent(attribute.name)
+  const { body } = await engine.handle('GET', `${base}${pathOf(resource)}?limit=1&attributes=${name}`)
+  const records = (body as Record<string, unknown> | undefined)?.[resource.plural]
+  const value = Array.isArray(records) ? (records[0] as Record<string, unknown> | undefined)?.[attribute.name] : undefined
+  const initial = typeof value === 'string' ? /^[A-Za-z0-9]/.exec(value)?.[0] : undefined
+  // A filter on an attribute that bears a reserved name takes an underscore after it.
+  return `${pathOf(resource)}?${name}${RESERVED.some(reserved => reserved === attribute.name) ? '_' : ''}=${initial ?? 'A'}*`
+}
+
+function expanding(resources: readonly Resource[]): string | undefined {
+  const toOne = find(resources, attribute => attribute.kind === 'toOne')
+  const [resource, relation] = toOne[0] === undefined ? find(resources, isRelation) : toOne
+  return resource === undefined ? undefined : `${pathOf(resource)}?expand=${encodeURIComponent(relation.name)}&limit=3`
+}
+
+/** The first visible attribute of a kind, with its resource. */
+function find(resources: readonly Resource[], suits: (attribute: Attribute) => boolean): [Resource, Attribute] | [undefined, undefined] {
+  for (const resource of resources) {
+    const attribute = resource.attributes.find(each => isVisible(each) && suits(each))
+    if (attribute !== undefined) return [resource, attribute]
+  }
+  return [undefined, undefined]
+}
+
+function pathOf(resource: Resource): string {
+  return `/${encodeURIComponent(resource.plural)}`
+}

@@ -1,0 +1,59 @@
+/**
+ * Main: the command, put together from its parts. Gives the exit code; whatever goes wrong is one line on standard error.
+ */
+import type { RestEngine } from '../engine.ts'
+import type { FailedRequest } from '../options.ts'
+import { helpText, parseArguments } from './arguments.ts'
+import type { CommandArguments } from './arguments.ts'
+import { CommandError, oneLine } from './command-error.ts'
+import { load } from './load.ts'
+import { serve } from './serve.ts'
+import { watch } from './watch.ts'
+
+/** Runs the command line (without node and script) and gives the exit code: 0, 1 for what cannot be done, 2 for wrong usage. */
+export async function main(argv: readonly string[]): Promise<number> {
+  // Whoever read the output may stop reading, as `head` does.
+  process.stdout.on('error', () => {})
+  try {
+    const args = parseArguments(argv)
+    if (args.help) return await print(helpText(), 0)
+    if (args.watch) return await watch(argv, args)
+    return await run(args)
+  } catch (error) {
+    process.stderr.write(`mikro-rest: ${oneLine(error)}\n`)
+    return error instanceof CommandError ? error.exitCode : 1
+  }
+}
+
+async function run(args: CommandArguments): Promise<number> {
+  // Not before it is needed: loading MikroORM takes longer than everything that a wrong command line asks for.
+  const { RestEngine } = await import('../engine.ts')
+  const loaded = await load(args)
+  const engine = await RestEngine.create({ onError: printError, ...loaded.options })
+  try {
+    if (loaded.seed !== undefined) await engine.seed(loaded.seed)
+    if (args.get !== undefined) return await get(engine, args.get)
+    await serve(engine, loaded, args)
+    return 0
+  } finally {
+    await engine.close()
+  }
+}
+
+/** Answers one request on standard output. */
+async function get(engine: RestEngine, path: string): Promise<number> {
+  const { status, body } = await engine.handle('GET', path)
+  return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)
+}
+
+/** Waits until the text is out: what is still buffered is lost when the process exits. */
+function print(text: string, exitCode: number): Promise<number> {
+  return new Promise(resolve => {
+    process.stdout.write(text, () => resolve(exitCode))
+  })
+}
+
+/** A client is told nothing of a fault inside the server; whoever runs it is told all. */
+function printError(error: unknown, { method, path }: FailedRequest): void {
+  console.error(`mikro-rest: ${method} ${path} failed:`, error)
+}

@@ -1,0 +1,108 @@
+/**
+ * Serve: the engine behind a listening socket, until a signal asks to stop. Prints where it listens and what to try, then one line for
+ * every request.
+ */
+import type { AddressInfo } from 'node:net'
+import { styleText } from 'node:util'
+import type { RestEngine } from '../engine.ts'
+import { createServer } from '../http.ts'
+import type { RequestLine } from '../http.ts'
+import type { CommandArguments } from './arguments.ts'
+import { CommandError, oneLine } from './command-error.ts'
+import { exampleRequests } from './examples.ts'
+import type { Loaded } from './load.ts'
+
+type HttpServer = ReturnType<typeof createServer>
+
+// After this many milliseconds a request that still runs, or an upload that has stalled, no longer keeps the command from ending.
+const PATIENCE = 10_000
+// Ctrl-C reaches a process twice at once when its parent passes signals on too, as npm does. Nobody means that as a second signal.
+const SAME_SIGNAL = 100
+
+/** Serves until a signal stops it; everything in flight is finished then. */
+export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArguments): Promise<void> {
+  const server = createServer(engine, {
+    readOnly: args.readOnly,
+    ...(args.cors.length === 0 ? {} : { cors: args.cors }),
+    ...(args.quiet ? {} : { onRequest: printRequest }),
+  })
+  await listen(server, args)
+  const { stopped } = stopOnSignal(server)
+  await printWelcome(engine, loaded, server.address() as AddressInfo)
+  await stopped
+}
+
+function listen(server: HttpServer, { port, host }: CommandArguments): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(new CommandError(describeListenError(error, port, host))))
+    server.listen(port, host, resolve)
+  })
+}
+
+function describeListenError(error: NodeJS.ErrnoException, port: number, host: string): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `Port ${port} is in use: choose another one with --port, or --port 0 for any that is free.`
+    case 'EACCES':
+      return `Port ${port} may not be used by this user: choose another one with --port.`
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${host} is no address of this machine: choose another one with --host.`
+    default:
+      return `The server cannot listen on ${host}, port ${port}: ${oneLine(error)}.`
+  }
+}
+
+/** Closes the server on the first signal, and ends the process on a second one. */
+function stopOnSignal(server: HttpServer): { stopped: Promise<void> } {
+  let firstAt: number | undefined
+  const stopped = new Promise<void>(resolve => {
+    const stop = (_: NodeJS.Signals, number: number): void => {
+      if (firstAt !== undefined) {
+        if (performance.now() - firstAt > SAME_SIGNAL) process.exit(128 + number)
+        return
+      }
+      firstAt = performance.now()
+      const timer = setTimeout(() => server.closeAllConnections(), PATIENCE)
+      server.close(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    }
+    process.on('SIGINT', stop)
+    process.on('SIGTERM', stop)
+  })
+  return { stopped }
+}
+
+async function printWelcome(engine: RestEngine, loaded: Loaded, address: AddressInfo): Promise<void> {
+  const origin = `http://${hostOf(address)}:${address.port}`
+  const resources = engine.versions.flatMap(version => engine.model.resources.map(({ plural }) => `/${version}/${plural}`))
+  const requests = await exampleRequests(engine, loaded.examples)
+  const lines = [
+    `${styleText('bold', 'mikro-rest')} serves ${loaded.title} at ${styleText('cyan', origin)}`,
+    '',
+    'Resources:',
+    ...resources.map(path => `  ${path}`),
+    '',
+    'Try:',
+    ...requests.map(path => `  curl '${origin}${path}'`),
+    '',
+  ]
+  console.log(lines.join('\n'))
+}
+
+/** A host that a client on this machine can use. */
+function hostOf({ address, family }: AddressInfo): string {
+  if (address === '::' || address === '0.0.0.0') return 'localhost'
+  return family === 'IPv6' ? `[${address}]` : address
+}
+
+function printRequest({ method, path, status, duration }: RequestLine): void {
+  const time = styleText('dim', new Date().toTimeString().slice(0, 8))
+  const colour = status < 300 ? 'green' : status < 500 ? 'yellow' : 'red'
+  // A client may send bytes that a terminal takes as commands.
+  const shown = path.replaceAll(/[^\u0021-\u007e]/g, encodeURIComponent)
+  console.log(`${time} ${method} ${shown} ${styleText(colour, String(status))} ${duration.toFixed(1)} ms`)
+}

@@ -1,0 +1,86 @@
+/**
+ * Check the imports of lib/: they go one way. A file may import files that stand before it in the list below and no others, types included,
+ * so that no cycle can exist and the list is an order to read the code in. Prints every offending line; exit code 1 when there is one.
+ */
+import { readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** All files of lib/, lowest first. A new file goes to the place where its readers should meet it. */
+const ORDER = [
+  // what everybody may use
+  'errors suggest limits options iso-time clock scalars',
+  // the model
+  'model names read-attribute read-model key',
+  // the request, as it is read
+  'parse-query parse resolve check-parameters',
+  // reading
+  'read-plan plan-paths plan-filters plan-order plan-selection plan dialect bind render read',
+  // writing
+  'write-plan validate orm-values check apply write seed',
+  // the answer
+  'respond operate',
+  // doors
+  'json-fault json-body door cors fetch http',
+  // The one implementation of dialect.ts. Here and not behind it, so that no stage can reach past the seam.
+  'sqlite/sql sqlite/match sqlite/scope sqlite/expressions sqlite/encode sqlite/decode sqlite/compile',
+  'sqlite/lock sqlite/handle sqlite/kysely-dialect sqlite/orm-driver sqlite/connection sqlite/open',
+  // all of it together
+  'engine index',
+  // The command line uses the library, which knows nothing of it.
+  'command/command-error command/arguments command/modules command/load command/examples command/serve command/watch command/main',
+].flatMap(names => names.split(' ').map(name => `${name}.ts`))
+
+/** Packages that only a part of lib/ may use. */
+const KEPT_IN: Readonly<Record<string, string>> = { 'better-sqlite3': 'sqlite/', kysely: 'sqlite/', '@mikro-orm/sqlite': 'sqlite/' }
+
+/** What the command line may use outside lib/: it serves the sample model when it is given nothing else. */
+const OUTSIDE: Readonly<Record<string, string>> = { '../fixtures/': 'command/' }
+
+/** Names that say where code was put and not what it does. */
+const VAGUE = ['utils', 'util', 'helpers', 'helper', 'types', 'misc', 'common', 'shared']
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+const lib = join(root, 'lib')
+
+/** Static imports and exports, over several lines too, and dynamic imports of a plain text. Examples in comments begin with a star. */
+const IMPORT = /^[ \t]*(?:import|export)\b(?:[\w\s{},*$]*?\bfrom)?\s*(['"])(?<name>.+?)\1|\bimport\(\s*(['"])(?<dynamic>.+?)\3/gm
+
+function faultOf(file: string, specifier: string): string | undefined {
+  if (!specifier.startsWith('.')) {
+    const place = KEPT_IN[specifier.startsWith('@') ? specifier : (specifier.split('/')[0] ?? '')]
+    return place === undefined || file.startsWith(place) ? undefined : `only lib/${place} may use the package "${specifier}"`
+  }
+  const target = relative(lib, resolve(lib, dirname(file), specifier)).replaceAll(sep, '/')
+  if (target.startsWith('..')) {
+    const allowed = Object.entries(OUTSIDE).some(([place, user]) => target.startsWith(place) && file.startsWith(user))
+    return allowed ? undefined : `lib/ stands alone and may not import "${specifier}"`
+  }
+  const at = ORDER.indexOf(target)
+  if (at < 0) return `"${specifier}" is no file of the list`
+  return at < ORDER.indexOf(file) ? undefined : `${target} does not stand before ${file} in the list`
+}
+
+const faults: string[] = []
+const files = readdirSync(lib, { recursive: true, encoding: 'utf8' })
+  .map(file => file.replaceAll(sep, '/'))
+  .filter(file => file.endsWith('.ts'))
+for (const file of ORDER) if (!files.includes(file)) faults.push(`lib/${file}: is in the list and does not exist`)
+for (const file of files) {
+  const stem = file.slice(file.lastIndexOf('/') + 1).split('.')[0] ?? ''
+  if (VAGUE.includes(stem)) faults.push(`lib/${file}: name a file by what it does, not "${stem}"`)
+  if (!ORDER.includes(file)) {
+    faults.push(`lib/${file}: is not in the list of scripts/check-imports.ts`)
+    continue
+  }
+  const text = readFileSync(join(lib, file), 'utf8')
+  for (const { index, groups } of text.matchAll(IMPORT)) {
+    const fault = faultOf(file, groups?.['name'] ?? groups?.['dynamic'] ?? '')
+    const [line = ''] = text.slice(index).trimStart().split('\n')
+    const number = text.slice(0, index + text.slice(index).search(/\S/)).split('\n').length
+    if (fault !== undefined) faults.push(`lib/${file}:${number}: ${fault}\n    ${line}`)
+  }
+}
+for (const fault of faults) console.error(fault)
+if (faults.length > 0) process.exitCode = 1
+else console.log(`${files.length} files of lib/ import one way.`)

@@ -1,0 +1,173 @@
+/** The documentation against the code, both ways: what exists is documented, and what is documented exists. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { defineEntity, p } from '@mikro-orm/core'
+import { helpText } from '../lib/command/arguments.ts'
+import { Clock, ERRORS, FAULTS, RestEngine } from '../lib/index.ts'
+import { DEFAULT_LIMITS } from '../lib/limits.ts'
+import { RESERVED } from '../lib/parse-query.ts'
+import { anchors, firstCells, localLinks, tableBelow } from './helpers/markdown.ts'
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const reference = read('docs/reference.md')
+const readme = read('README.md')
+
+const sources = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' })
+  .filter(file => file.endsWith('.ts'))
+  .map(file => file.replaceAll('\\', '/'))
+
+/** The members of an interface, from its source: types are gone when a spec runs. */
+function membersOf(name: string): string[] {
+  for (const file of sources) {
+    const body = new RegExp(`^export interface ${name} \\{\\n(.*?)^\\}`, 'ms').exec(read(`lib/${file}`))?.[1]
+    if (body !== undefined) return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, member = '']) => member)
+  }
+  throw new Error(`There is no interface ${name}.`)
+}
+
+function methodsOf(prototype: object): string[] {
+  return Object.getOwnPropertyNames(prototype).filter(name => name !== 'constructor')
+}
+
+function sameNames(documented: readonly string[], existing: readonly string[]): void {
+  assert.deepEqual(documented.toSorted(), existing.toSorted())
+}
+
+function uncapitalised(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+describe('docs/reference.md', () => {
+  it('lists the error codes with their status and title', () => {
+    const existing = Object.entries(ERRORS).map(([code, { status, title }]) => [code, String(status), uncapitalised(title)])
+    assert.deepEqual(tableBelow(reference, 'Error codes'), existing)
+  })
+
+  it('is complete: no refusal has a code of its own', () => {
+    for (const file of sources) {
+      for (const line of read(`lib/${file}`).split('\n')) {
+        // Examples in comments are those of deployers, who may choose their codes.
+        if (/^\s*(?:\*|\/\/)/.test(line)) continue
+        for (const [, code = ''] of line.matchAll(/new RestError\(\d{3}, '(\w+)'/g))
+          assert.ok(Object.hasOwn(ERRORS, code), `${file}: ${code}`)
+      }
+    }
+  })
+
+  it('lists the codes of faults with their meaning', () => {
+    assert.deepEqual(tableBelow(reference, 'Faults'), Object.entries(FAULTS))
+  })
+
+  it('lists the limits with their defaults', () => {
+    const documented = tableBelow(reference, 'Limits').map(([name = '', value = '']) => [name, Number(value)])
+    assert.deepEqual(documented, Object.entries(DEFAULT_LIMITS))
+  })
+
+  it('lists the options of the engine and of the server', () => {
+    sameNames(firstCells(reference, 'Engine options'), membersOf('EngineOptions'))
+    sameNames(firstCells(reference, 'HTTP server'), membersOf('ServerOptions'))
+  })
+
+  it('says which options of MikroORM are the engine’s own', async () => {
+    const [, , , meaning = ''] = tableBelow(reference, 'Engine options').find(([name]) => name === 'orm') ?? []
+    const [, names = ''] = /; not (.+)$/.exec(meaning) ?? []
+    for (const name of names.split(', ')) {
+      await assert.rejects(RestEngine.create({ entities: [Book], orm: { [name]: undefined } }), /is set by the engine/, name)
+    }
+  })
+
+  it('lists the members of an engine and of its clock', async () => {
+    await using engine = await RestEngine.create({ entities: [Book] })
+    // For the doors only, marked as internal.
+    const methods = methodsOf(RestEngine.prototype).filter(name => name !== 'respondError')
+    sameNames(firstCells(reference, 'Engine members'), [...methods, ...Object.keys(engine)])
+    sameNames(firstCells(reference, 'Clock'), methodsOf(Clock.prototype))
+  })
+
+  it('lists the reserved parameters and the operators', () => {
+    sameNames(firstCells(reference, 'Query parameters'), RESERVED)
+    const [, union = ''] = /^export type Operator = (.+)$/m.exec(read('lib/parse-query.ts')) ?? []
+    const operators = [...union.matchAll(/'([^']+)'/g)].map(([, operator = '']) => operator)
+    assert.ok(operators.length > 5, union)
+    sameNames(firstCells(reference, 'Filters'), [...operators, '!='])
+  })
+
+  it('lists the options of the command line as --help does', () => {
+    const help = [...helpText().matchAll(/^ {2}(--[\w-]+)(?: ([A-Z]+))? {2,}(.+)$/gm)]
+    const existing = help.map(([, name = '', value = '', text = '']) => [name, value, /\(default (.+)\)$/.exec(text)?.[1] ?? ''])
+    const documented = tableBelow(reference, 'Command line').map(([name = '', value = '', standard = '']) => {
+      return [name, value, standard === 'none' || standard === 'off' ? '' : standard]
+    })
+    assert.deepEqual(documented, existing)
+  })
+})
+
+describe('README.md', () => {
+  it('shows every reserved parameter and every operator', () => {
+    assert.deepEqual(firstCells(readme, 'Query parameters').slice(0, -1), [...RESERVED])
+    const shown = firstCells(readme, 'Filters').join(' ').split(' ')
+    for (const operator of firstCells(reference, 'Filters')) assert.ok(shown.includes(operator), operator)
+  })
+
+  it('names the options of the engine', () => {
+    const [, names = ''] = /`RestEngine\.create\(\{ (.+?) \}\)`/.exec(readme) ?? []
+    sameNames(names.split(', '), membersOf('EngineOptions'))
+  })
+
+  it('gives the default limits', () => {
+    const limit = tableBelow(readme, 'Query parameters').find(([name]) => name === 'limit')
+    assert.equal(limit?.[1], String(DEFAULT_LIMITS.defaultLimit))
+    assert.ok(limit[2]?.includes(String(DEFAULT_LIMITS.maxLimit)))
+  })
+
+  it('has the two commands that continuous integration and newcomers use', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+    const commands = [...readme.matchAll(/^```sh\n(npm ci && npm (\w+))\n```$/gm)]
+    assert.deepEqual(
+      commands.map(([, command]) => command),
+      ['npm ci && npm start', 'npm ci && npm test'],
+    )
+    for (const [, , script = ''] of commands) assert.ok(scripts[script], script)
+    assert.equal(read('.ci/run').trimEnd().split('\n').at(-1), commands[1]?.[1])
+  })
+})
+
+describe('ARCHITECTURE.md', () => {
+  const architecture = read('ARCHITECTURE.md')
+  const named = new Set([...architecture.matchAll(/`((?:[\w-]+\/)?[\w-]+\.ts)`/g)].map(([, file = '']) => file))
+
+  it('names every file of lib/', () => {
+    assert.deepEqual(
+      sources.filter(file => !named.has(file)),
+      [],
+    )
+  })
+
+  it('names no file that does not exist', () => {
+    assert.deepEqual(
+      [...named].filter(file => !sources.includes(file) && !existsSync(join(root, file))),
+      [],
+    )
+  })
+})
+
+describe('links', () => {
+  const files = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
+  for (const folder of ['docs', 'decisions']) for (const file of readdirSync(join(root, folder))) files.push(`${folder}/${file}`)
+  for (const file of files) {
+    it(`of ${file} lead somewhere`, () => {
+      for (const link of localLinks(read(file))) {
+        const [path = '', anchor] = link.split('#')
+        const target = path === '' ? file : join(dirname(file), path)
+        assert.ok(existsSync(join(root, target)), link)
+        if (anchor !== undefined && statSync(join(root, target)).isFile()) assert.ok(anchors(read(target)).includes(anchor), link)
+      }
+    })
+  }
+})
+
+const Book = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), title: p.string() } })

@@ -7,14 +7,13 @@ import type { Collection, EntityManager } from '@mikro-orm/core'
 import type { Connection } from './dialect.ts'
 import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
-import { refuseFaults } from './check.ts'
 import { keyToSegment, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
-import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from './model.ts'
+import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from './model.ts'
 import { keyOfEntity, toPrimaryKey, toProperties } from './orm-values.ts'
 import type { Entity } from './orm-values.ts'
 import { readRows } from './render.ts'
-import { requireEmbedded } from './validate.ts'
+import { owningName, requireEmbedded } from './validate.ts'
 import type { LinkChange, ListChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
 
 /** The unit of work of one request. */
@@ -29,7 +28,8 @@ function nameOf(resource: Resource): EntityName {
   return resource.entity as EntityName
 }
 
-function reference(resource: Resource, key: KeyValues, em: EntityManager): Entity {
+/** The entity of a key, not loaded: it can be linked. */
+export function reference(resource: Resource, key: KeyValues, em: EntityManager): Entity {
   return em.getReference(nameOf(resource), toPrimaryKey(resource, key) as never) as unknown as Entity
 }
 
@@ -58,16 +58,15 @@ async function referred(ref: RecordRef, target: Resource, work: Work, implied?: 
   return ref.kind === 'existing' ? reference(target, ref.key, work.em) : create(ref.record, work, implied)
 }
 
-/** The property of the target that holds the foreign key of a relation's other side. */
-function owningProperty(relation: RelationAttribute): { name: string; property: string; nullable: boolean } | undefined {
-  const name = relation.kind === 'toMany' && relation.via.kind === 'foreign' ? relation.via.attribute : relation.otherSide
-  const attribute = name === undefined ? undefined : relation.target.byName.get(name)
-  return attribute === undefined ? undefined : { name: attribute.name, property: attribute.property, nullable: attribute.nullable }
+/** The attribute of the target that holds the foreign key of a relation's other side. */
+function owningAttribute(relation: RelationAttribute): Attribute | undefined {
+  const name = owningName(relation)
+  return name === undefined ? undefined : relation.target.byName.get(name)
 }
 
 /** Links a record by its own foreign key to the owner: the inverse side of a one-to-one, or a member of a one-to-many list. */
 async function adopt(ref: RecordRef, relation: RelationAttribute, owner: Entity, work: Work): Promise<Entity> {
-  const other = owningProperty(relation)!
+  const other = owningAttribute(relation)!
   if (ref.kind === 'new') return create(ref.record, work, { [other.property]: owner })
   const entity = (await load(relation.target, ref.key, work.em))!
   entity[other.property] = owner
@@ -89,17 +88,44 @@ async function fillList(entity: Entity, { attribute, items }: ListChange, work: 
 export async function update(entity: Entity, change: RecordChange, work: Work): Promise<void> {
   const { em } = work
   checkVersion(entity, change)
-  const faults: Fault[] = []
-  for (const value of change.values) {
-    if (value.attribute.kind === 'embedded' && value.value !== null && (entity[value.attribute.property] ?? null) === null) {
-      requireEmbedded(value.attribute, value.value as readonly ValueChange[], value.path, faults)
-    }
-  }
-  refuseFaults(faults)
+  const made = [...newEmbedded(entity, change.values)]
   const values = change.values.filter(({ attribute }) => !(attribute.kind === 'scalar' && attribute.version))
   em.assign(entity as never, toProperties(values) as never, { mergeEmbeddedProperties: true, mergeObjectProperties: false })
+  for (const embedded of made) fillDefaults(entity, embedded, em)
   for (const link of change.links) await changeLink(entity, link, change.resource, work)
   for (const list of change.lists) await replaceList(entity, list, change.resource, work)
+}
+
+/** An embedded object that a change makes where there was none. */
+interface NewEmbedded {
+  readonly attribute: EmbeddedAttribute
+  readonly path: string
+  readonly value: readonly ValueChange[]
+  /** The properties that lead to it from the entity. */
+  readonly properties: readonly string[]
+}
+
+function* newEmbedded(holder: Entity, changes: readonly ValueChange[], above: readonly string[] = []): Generator<NewEmbedded> {
+  for (const { attribute, path, value } of changes) {
+    if (attribute.kind !== 'embedded' || value === null) continue
+    const current = holder[attribute.property] ?? null
+    const properties = [...above, attribute.property]
+    const inner = value as readonly ValueChange[]
+    if (current === null) yield { attribute, path, value: inner, properties }
+    yield* newEmbedded((current ?? {}) as Entity, inner, properties)
+  }
+}
+
+/** The faults of what new embedded objects lack. The change of one that is there need not give everything, so that validation cannot tell. */
+export function requireNewEmbedded(entity: Entity, change: RecordChange, faults: Fault[]): void {
+  for (const { attribute, path, value } of newEmbedded(entity, change.values)) requireEmbedded(attribute, value, path, faults)
+}
+
+/** Gives a new embedded object its defaults, which MikroORM does for new records only. */
+function fillDefaults(entity: Entity, { properties }: NewEmbedded, em: EntityManager): void {
+  let object = entity
+  for (const property of properties) object = object[property] as Entity
+  em.getEntityFactory().assignDefaultValues(object, em.getMetadata(object.constructor as never) as never)
 }
 
 /** An old value of the version property tells that the client has seen an older state (optimistic locking). */
@@ -135,14 +161,14 @@ export async function changeLink(entity: Entity, { attribute, link, path }: Link
 }
 
 async function loadInverse(entity: Entity, attribute: ToOneAttribute, resource: Resource, work: Work): Promise<Entity | undefined> {
-  const other = owningProperty(attribute)!
+  const other = owningAttribute(attribute)!
   const where = { [other.property]: toPrimaryKey(resource, keyOfEntity(resource, entity)) }
   return ((await work.em.findOne(nameOf(attribute.target), where)) as unknown as Entity | null) ?? undefined
 }
 
 /** Takes the link to its owner from a record: an orphan is removed where the model says so, and cannot be where an owner is required. */
 function release(member: Entity, relation: RelationAttribute, path: string, work: Work): void {
-  const other = owningProperty(relation)!
+  const other = owningAttribute(relation)!
   if (relation.orphanRemoval) {
     work.em.remove(member as never)
   } else if (other.nullable) {
@@ -168,18 +194,21 @@ async function replaceList(entity: Entity, { attribute, items, path }: ListChang
   }
   const current = await members(entity, attribute, resource, work)
   const kept = items.filter(item => item.kind === 'existing').map(item => item.key)
-  for (const member of current) {
+  const released = current.filter(member => {
     const key = keyOfEntity(attribute.target, member)
-    if (!kept.some(other => sameKey(other, key))) release(member, attribute, path, work)
-  }
+    return !kept.some(other => sameKey(other, key))
+  })
+  for (const member of released) release(member, attribute, path, work)
+  // First the old members go, then the new ones come: they may take what was unique to those.
+  if (released.length > 0) await work.em.flush()
   for (const item of items) await adopt(item, attribute, entity, work)
 }
 
 /** The members of a one-to-many list, loaded. */
 async function members(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
-  const other = owningProperty(attribute)!
+  const other = owningAttribute(attribute)!
   const where = { [other.property]: toPrimaryKey(resource, keyOfEntity(resource, entity)) }
-  return (await work.em.find(nameOf(attribute.target), where)) as Entity[]
+  return work.em.find(nameOf(attribute.target), where)
 }
 
 /** Creates a record and appends it to a list of an existing one. */

@@ -5,22 +5,73 @@
 import type { Connection, Dialect, Reading } from './dialect.ts'
 import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
+import { keyToSegment, partsOf, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
-import { keyToSegment } from './key.ts'
-import type { Attribute, Resource } from './model.ts'
+import type { Attribute, RelationAttribute, Resource } from './model.ts'
 import { readExists } from './render.ts'
+import { owningName } from './validate.ts'
 import type { LinkChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
 
 const WHOLE = { filters: [], limit: 1, offset: 0 } as const
 
-/** Adds to the faults what the database tells about a change; `self` is the key of the record that is changed. */
-export async function checkChange(
-  change: RecordChange,
-  self: KeyValues | undefined,
+/** The place of a record that is to be made, which sets one of its links: the key of its owner, or the owner's own change. */
+export interface Implied {
+  readonly name: string
+  readonly owner: KeyValues | RecordChange
+}
+
+/** What a check of changes knows beside them. */
+export interface Checking {
+  /** The key of the record that is changed; without it, records are made. */
+  readonly self?: KeyValues | undefined
+  readonly implied?: Implied | undefined
+  /** Records that will exist when the references are followed, as `recordName` calls them. */
+  readonly known?: ReadonlySet<string>
+}
+
+/** One name for each record there can be. */
+export function recordName(resource: Resource, key: KeyValues): string {
+  return `${resource.className} ${keyToSegment(key)}`
+}
+
+/** The key that a new record gives itself or has by its place, as far as it is known. */
+export function givenKey(change: RecordChange, implied?: Implied): KeyValues | undefined {
+  const key: KeyValues[number][] = []
+  for (const name of change.resource.keyNames) {
+    const found = changeAt(change, [name])
+    const owner = implied?.name === name ? implied.owner : undefined
+    let part: KeyValues | undefined
+    if (owner !== undefined) part = 'resource' in owner ? givenKey(owner) : owner
+    else if (found === undefined) part = undefined
+    else if ('link' in found)
+      part = found.link?.kind === 'existing' ? found.link.key : found.link?.kind === 'new' ? givenKey(found.link.record) : undefined
+    else part = [found.value as KeyValues[number]]
+    if (part === undefined) return undefined
+    key.push(...part)
+  }
+  return key
+}
+
+interface Check extends Checking {
+  readonly dialect: Dialect
+  readonly faults: Fault[]
+  /** The unique values of the records before: two records of one body must not share them either. */
+  readonly seen: Set<string>
+}
+
+/** Adds to the faults what the database tells about the changes of a body. */
+export async function checkChanges(
+  changes: readonly RecordChange[],
+  checking: Checking,
   connection: Connection,
   faults: Fault[],
 ): Promise<void> {
-  await connection.read(() => checkRecord(change, self, connection.dialect, faults))
+  const { dialect } = connection
+  const check: Check = { ...checking, dialect, faults, seen: new Set() }
+  function* all(): Reading<void> {
+    for (const change of changes) yield* checkRecord(change, check)
+  }
+  await connection.read(all)
 }
 
 /** Refuses a change that has faults: 409 when all that is wrong is uniqueness, else 422. */
@@ -30,15 +81,34 @@ export function refuseFaults(faults: readonly Fault[]): void {
   throw refuse(faults.every(fault => fault.code === 'not_unique') ? 'unique_conflict' : 'validation_failed', detail, { errors: faults })
 }
 
-function* checkRecord(change: RecordChange, self: KeyValues | undefined, dialect: Dialect, faults: Fault[]): Reading<void> {
-  yield* checkUniques(change, self, dialect, faults)
-  const references: { ref: RecordRef; target: Resource }[] = []
-  for (const { attribute, link } of change.links) if (link !== null) references.push({ ref: link, target: attribute.target })
-  for (const { attribute, items } of change.lists) for (const item of items) references.push({ ref: item, target: attribute.target })
-  for (const { ref, target } of references) {
+function* checkRecord(change: RecordChange, check: Check): Reading<void> {
+  const { dialect, faults, known } = check
+  yield* checkUniques(change, check)
+  const own = check.self ?? givenKey(change, check.implied)
+  for (const { ref, relation } of references(change)) {
     if (ref.kind === 'new') {
-      yield* checkRecord(ref.record, undefined, dialect, faults)
-    } else if (!(yield* readExists(dialect.exists(target), { ...WHOLE, key: ref.key }, dialect))) {
+      const name = owningName(relation)
+      // The members that an owner has now may be about to go, so the owner counts as new here: what does not fit then, the database tells.
+      yield* checkRecord(ref.record, { ...check, self: undefined, implied: name === undefined ? undefined : { name, owner: change } })
+      continue
+    }
+    const { target } = relation
+    const holder = owningName(relation)
+    if (
+      holder !== undefined &&
+      target.keyNames.includes(holder) &&
+      (own === undefined || !sameKey(own, partsOf(target, holder, ref.key)))
+    ) {
+      faults.push({
+        code: 'key_fixed',
+        detail: `"${ref.path}": the "${holder}" of a ${target.singular} is part of its key and cannot be changed.`,
+        attribute: ref.path,
+        value: ref.given,
+      })
+      continue
+    }
+    if (known?.has(recordName(target, ref.key)) === true) continue
+    if (!(yield* readExists(dialect.exists(target), { ...WHOLE, key: ref.key }, dialect))) {
       faults.push({
         code: 'reference_not_found',
         detail: `"${ref.path}": there is no ${target.singular} with the ID ${keyToSegment(ref.key)}.`,
@@ -49,23 +119,38 @@ function* checkRecord(change: RecordChange, self: KeyValues | undefined, dialect
   }
 }
 
+function references(change: RecordChange): { ref: RecordRef; relation: RelationAttribute }[] {
+  return [
+    ...change.links.flatMap(({ attribute, link }) => (link === null ? [] : [{ ref: link, relation: attribute }])),
+    ...change.lists.flatMap(({ attribute, items }) => items.map(ref => ({ ref, relation: attribute }))),
+  ]
+}
+
 /** An attribute of a unique set, with its new value where the change gives one. */
 interface UniquePart {
   readonly attribute: Attribute
   readonly given: boolean
   readonly values: readonly unknown[]
+  /** The owner that the place of the record gives: two records of one owner must differ. */
+  readonly made?: RecordChange
 }
 
-function* checkUniques(change: RecordChange, self: KeyValues | undefined, dialect: Dialect, faults: Fault[]): Reading<void> {
+function* checkUniques(change: RecordChange, { self, implied, dialect, faults, seen }: Check): Reading<void> {
   const { resource } = change
   const sets = self === undefined ? [...resource.uniques, resource.keyNames] : resource.uniques
   for (const paths of sets) {
-    const parts = partsOf(paths, change)
+    const parts = uniqueParts(paths, change, implied)
     // A set that the change does not touch stays as it is; what a new record leaves out is NULL or a default, which the database judges.
     if (parts === undefined || !parts.some(part => part.given) || (self === undefined && !parts.every(part => part.given))) continue
-    const statement = dialect.taken(resource, parts, self !== undefined)
-    if (statement === undefined) continue
-    if (!(yield* readExists(statement, { ...WHOLE, key: self ?? [], given: parts.flatMap(part => part.values) }, dialect))) continue
+    const text = `${resource.className} ${paths.join()} ${parts.map(textOfPart).join()}`
+    let taken = parts.every(part => part.given) && seen.has(text)
+    seen.add(text)
+    if (!taken && parts.every(part => part.made === undefined)) {
+      const statement = dialect.taken(resource, parts, self !== undefined)
+      const given = parts.flatMap(part => part.values)
+      taken = statement !== undefined && (yield* readExists(statement, { ...WHOLE, key: self ?? [], given }, dialect))
+    }
+    if (!taken) continue
     for (const path of paths) {
       const at = change.path === '' ? path : `${change.path}.${path}`
       const value = valueGiven(change, path)
@@ -79,15 +164,23 @@ function* checkUniques(change: RecordChange, self: KeyValues | undefined, dialec
   }
 }
 
-/** The parts of a unique set, or undefined when one of them becomes NULL, which conflicts with nothing, or a record that is yet to be made. */
-function partsOf(paths: readonly string[], change: RecordChange): UniquePart[] | undefined {
+function textOfPart({ values, made }: UniquePart): string {
+  if (made !== undefined) return `new ${made.path}`
+  return values.map(value => JSON.stringify(typeof value === 'bigint' ? value.toString() : value)).join()
+}
+
+/** The parts of a unique set, or undefined when one of them becomes NULL, which conflicts with nothing, or a record that no other can link. */
+function uniqueParts(paths: readonly string[], change: RecordChange, implied: Implied | undefined): UniquePart[] | undefined {
   const parts: UniquePart[] = []
   for (const path of paths) {
     const names = path.split('.')
     const attribute = attributeAt(change.resource, names)
     if (attribute === undefined) return undefined
     const found = changeAt(change, names)
-    if (found === undefined) {
+    if (implied?.name === path) {
+      const { owner } = implied
+      parts.push('resource' in owner ? { attribute, given: true, values: [], made: owner } : { attribute, given: true, values: owner })
+    } else if (found === undefined) {
       parts.push({ attribute, given: false, values: [] })
     } else if ('link' in found) {
       if (found.link === null || found.link.kind === 'new') return undefined

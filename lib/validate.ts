@@ -33,6 +33,7 @@ export function validateRecord(body: unknown, resource: Resource, validation: Va
   const links: LinkChange[] = []
   const lists: ListChange[] = []
   const given = body as JsonObject
+  const owner = validation.key ?? keyGiven(given, resource)
   for (const name of Object.keys(given)) {
     const value = given[name]
     if (value === undefined) continue
@@ -45,7 +46,7 @@ export function validateRecord(body: unknown, resource: Resource, validation: Va
     } else if (!isAllowed(resource, attribute, value, at, validation, faults)) {
       // told already, or nothing to change
     } else if (isRelation(attribute)) {
-      addRelation(attribute, value, at, links, lists, faults)
+      addRelation(attribute, value, at, owner, links, lists, faults)
     } else {
       const change = validateValue(attribute, value, at, validation.mode, faults)
       if (change !== undefined) values.push(change)
@@ -57,6 +58,21 @@ export function validateRecord(body: unknown, resource: Resource, validation: Va
 
 function join(path: string, name: string | number): string {
   return path === '' ? String(name) : `${path}.${name}`
+}
+
+/** The key that the body of a new record gives, so that what is nested in it may repeat it. */
+function keyGiven(given: JsonObject, resource: Resource): KeyValues | undefined {
+  const key: KeyValues[number][] = []
+  for (const name of resource.keyNames) {
+    const attribute = resource.byName.get(name)!
+    const value = given[name] ?? null
+    if (value === null) return undefined
+    const part =
+      attribute.kind === 'toOne' ? keyFromJson(value, attribute.target) : [scalarFromJson(value, (attribute as ScalarAttribute).type)]
+    if (part === undefined || part.includes(undefined as never)) return undefined
+    key.push(...(part as KeyValues))
+  }
+  return key
 }
 
 function unknownAttribute(name: string, at: string, called: string, attributes: readonly Attribute[]): Fault {
@@ -113,7 +129,10 @@ function requireAll(attributes: readonly Attribute[], given: JsonObject, path: s
 /** The faults of an embedded object that a change makes anew, where there was none before: what it must have and was not given. */
 export function requireEmbedded(attribute: EmbeddedAttribute, changes: readonly ValueChange[], at: string, faults: Fault[]): void {
   const given = Object.fromEntries(changes.map(change => [change.attribute.name, change.value]))
-  requireAll(attribute.attributes, given, at, undefined, faults)
+  const lacking: Fault[] = []
+  requireAll(attribute.attributes, given, at, undefined, lacking)
+  // What was given and is wrong has its fault already.
+  faults.push(...lacking.filter(fault => !faults.some(({ attribute }) => attribute === fault.attribute)))
 }
 
 /** A plain attribute or an embedded object. */
@@ -195,6 +214,7 @@ function addRelation(
   attribute: RelationAttribute,
   value: unknown,
   at: string,
+  owner: KeyValues | undefined,
   links: LinkChange[],
   lists: ListChange[],
   faults: Fault[],
@@ -205,7 +225,7 @@ function addRelation(
       else faults.push({ code: 'null_not_allowed', detail: `"${at}" cannot be null: the record needs one.`, attribute: at, value })
       return
     }
-    const link = referTo(attribute, value, at, faults)
+    const link = referTo(attribute, value, at, owner, faults)
     if (link !== undefined) links.push({ attribute, path: at, link })
     return
   }
@@ -213,17 +233,26 @@ function addRelation(
     faults.push({ code: 'value_invalid', detail: `"${at}" must be an array of IDs or objects.`, attribute: at, value })
     return
   }
-  const items = value.map((item: unknown, index) => referTo(attribute, item, join(at, index), faults))
+  const items = value.map((item: unknown, index) => referTo(attribute, item, join(at, index), owner, faults))
   lists.push({ attribute, path: at, items: items.filter(item => item !== undefined) })
 }
 
 /** An ID links, an object creates. */
-function referTo(attribute: RelationAttribute, value: unknown, at: string, faults: Fault[]): RecordRef | undefined {
+function referTo(
+  attribute: RelationAttribute,
+  value: unknown,
+  at: string,
+  owner: KeyValues | undefined,
+  faults: Fault[],
+): RecordRef | undefined {
   const { target } = attribute
   if (isObject(value)) {
-    return { kind: 'new', record: validateRecord(value, target, { mode: 'create', ...impliedBy(attribute) }, faults, at) }
+    const name = owningName(attribute)
+    const implied = name === undefined ? {} : { implied: { name, key: owner } }
+    return { kind: 'new', record: validateRecord(value, target, { mode: 'create', ...implied }, faults, at) }
   }
-  const key = keyFromJson(value, target)
+  // A lone surrogate cannot be stored: the database would take it for another character.
+  const key = typeof value === 'string' && !value.isWellFormed() ? undefined : keyFromJson(value, target)
   if (key === undefined) {
     faults.push({
       code: 'value_invalid',
@@ -237,10 +266,9 @@ function referTo(attribute: RelationAttribute, value: unknown, at: string, fault
 }
 
 /** The attribute of a nested record that its owner sets: the other side of the relation, where that holds the foreign key. */
-function impliedBy(attribute: RelationAttribute): Pick<Validation, 'implied'> {
-  const holdsKey = attribute.kind === 'toMany' ? attribute.via.kind === 'foreign' : !attribute.owner
-  const name = attribute.kind === 'toMany' && attribute.via.kind === 'foreign' ? attribute.via.attribute : attribute.otherSide
-  return holdsKey && name !== undefined ? { implied: { name, key: undefined } } : {}
+export function owningName(relation: RelationAttribute): string | undefined {
+  if (relation.kind === 'toMany') return relation.via.kind === 'foreign' ? relation.via.attribute : undefined
+  return relation.owner ? undefined : relation.otherSide
 }
 
 /** Refuses a body that is no object, where one is due. */

@@ -4,16 +4,18 @@
  */
 import {
   CheckConstraintViolationException,
+  FlushMode,
   ForeignKeyConstraintViolationException,
   NotNullConstraintViolationException,
   OptimisticLockError,
   UniqueConstraintViolationException,
 } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/core'
-import { append, changeLink, create, load, remove, update } from './apply.ts'
+import { append, changeLink, create, load, remove, requireNewEmbedded, update } from './apply.ts'
 import type { Work } from './apply.ts'
-import { checkChange, refuseFaults } from './check.ts'
-import type { Connection } from './dialect.ts'
+import { checkChanges, refuseFaults } from './check.ts'
+import type { Implied } from './check.ts'
+import type { Connection, Dialect } from './dialect.ts'
 import { RestError, refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
 import { keyFromJson, keyOfRecord } from './key.ts'
@@ -105,7 +107,7 @@ export class Writer {
     const { resource, key } = address
     return this.#transaction(async work => {
       const entity = await this.#loaded(address, work)
-      const change = await this.#validated(body, resource, { mode: 'update', key }, key)
+      const change = await this.#validated(body, resource, { mode: 'update', key }, entity)
       await update(entity, change, work)
       await work.em.flush()
       return this.#written(resource, key, parameters)
@@ -130,8 +132,9 @@ export class Writer {
         const record = await this.#validated(body, target, { mode: 'create', ...implied })
         await changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work)
       } else {
-        const change = await this.#validated(body, target, { mode: 'update', key: linked }, linked)
-        await update((await load(target, linked, work.em))!, change, work)
+        const related = (await load(target, linked, work.em))!
+        const change = await this.#validated(body, target, { mode: 'update', key: linked }, related)
+        await update(related, change, work)
       }
       await work.em.flush()
       return this.#written(resource, key, parameters)
@@ -212,10 +215,12 @@ export class Writer {
     return entity
   }
 
-  async #validated(body: unknown, resource: Resource, validation: Validation, self?: KeyValues): Promise<RecordChange> {
+  /** The change that a body asks for; `entity` is the record that is changed. */
+  async #validated(body: unknown, resource: Resource, validation: Validation, entity?: Entity): Promise<RecordChange> {
     const faults: Fault[] = []
     const change = validateRecord(body, resource, validation, faults)
-    await checkChange(change, self, this.#connection, faults)
+    if (entity !== undefined) requireNewEmbedded(entity, change, faults)
+    await checkChanges([change], { self: validation.key, implied: impliedBy(validation) }, this.#connection, faults)
     refuseFaults(faults)
     return change
   }
@@ -231,58 +236,65 @@ export class Writer {
     try {
       return await this.#connection.write(async (em: EntityManager) => {
         signal?.throwIfAborted()
+        // Looking for one record must not write others that are half changed.
+        em.setFlushMode(FlushMode.COMMIT)
         const result = await work({ em, connection: this.#connection })
         signal?.throwIfAborted()
         return result
       }, signal)
     } catch (error) {
-      throw this.#explain(error)
+      throw explain(error, this.#connection.dialect, this.#model)
     }
   }
+}
 
-  #explain(error: unknown): unknown {
-    if (error instanceof RestError || !(error instanceof Error)) return error
-    if (error instanceof OptimisticLockError) {
-      return refuse('version_conflict', 'The record has changed meanwhile.', { cause: error })
-    }
-    if (error instanceof ForeignKeyConstraintViolationException) {
-      return refuse('owner_required', 'Records refer to each other, and one of them would be left without what it needs.', { cause: error })
-    }
-    if (error instanceof UniqueConstraintViolationException || error instanceof NotNullConstraintViolationException) {
-      const unique = error instanceof UniqueConstraintViolationException
-      const names = this.#violated(error)
-      const errors = names.map((attribute): Fault =>
-        unique
-          ? { code: 'not_unique', detail: `Another record has this ${names.map(name => `"${name}"`).join(' and ')} already.`, attribute }
-          : { code: 'required', detail: `"${attribute}" must be given.`, attribute },
-      )
-      const detail = errors[0]?.detail ?? (unique ? 'A value that must be unique exists already.' : 'A value that is needed is missing.')
-      return refuse(unique ? 'unique_conflict' : 'validation_failed', detail, { errors, cause: error })
-    }
-    if (error instanceof CheckConstraintViolationException) {
-      const check = /CHECK constraint failed: (.+)$/m.exec(error.message)?.[1] ?? ''
-      return refuse('validation_failed', `A check of the model is not met: ${check}.`, { cause: error })
-    }
-    return error
+/** What the database itself refuses, told in terms of the model. */
+export function explain(error: unknown, dialect: Dialect, model: Model): unknown {
+  if (error instanceof RestError || !(error instanceof Error)) return error
+  if (error instanceof OptimisticLockError) {
+    return refuse('version_conflict', 'The record has changed meanwhile.', { cause: error })
   }
+  if (error instanceof ForeignKeyConstraintViolationException) {
+    return refuse('owner_required', 'Records refer to each other, and one of them would be left without what it needs.', { cause: error })
+  }
+  if (error instanceof UniqueConstraintViolationException || error instanceof NotNullConstraintViolationException) {
+    const unique = error instanceof UniqueConstraintViolationException
+    const names = violated(error, dialect, model)
+    const errors = names.map((attribute): Fault =>
+      unique
+        ? { code: 'not_unique', detail: `Another record has this ${names.map(name => `"${name}"`).join(' and ')} already.`, attribute }
+        : { code: 'required', detail: `"${attribute}" must be given.`, attribute },
+    )
+    const detail = errors[0]?.detail ?? (unique ? 'A value that must be unique exists already.' : 'A value that is needed is missing.')
+    return refuse(unique ? 'unique_conflict' : 'validation_failed', detail, { errors, cause: error })
+  }
+  if (error instanceof CheckConstraintViolationException) {
+    const check = /CHECK constraint failed: (.+)$/m.exec(error.message)?.[1] ?? ''
+    return refuse('validation_failed', `A check of the model is not met: ${check}.`, { cause: error })
+  }
+  return error
+}
 
-  /** The attributes that a broken constraint is about. */
-  #violated(error: Error): string[] {
-    const violation = this.#connection.dialect.violation(error)
-    const resource = this.#model.resources.find(({ table }) => table === violation?.table)
-    if (violation === undefined || resource === undefined) return []
-    const columnsOf = (attribute: Attribute): readonly string[] =>
-      attribute.kind === 'scalar'
-        ? attribute.source.kind === 'column'
-          ? [attribute.source.column]
+/** The attributes that a broken constraint is about. */
+function violated(error: Error, dialect: Dialect, model: Model): string[] {
+  const violation = dialect.violation(error)
+  const resource = model.resources.find(({ table }) => table === violation?.table)
+  if (violation === undefined || resource === undefined) return []
+  const columnsOf = (attribute: Attribute): readonly string[] =>
+    attribute.kind === 'scalar'
+      ? attribute.source.kind === 'column'
+        ? [attribute.source.column]
+        : []
+      : attribute.kind === 'embedded'
+        ? attribute.attributes.flatMap(columnsOf)
+        : attribute.kind === 'toOne' && attribute.owner
+          ? attribute.columns
           : []
-        : attribute.kind === 'embedded'
-          ? attribute.attributes.flatMap(columnsOf)
-          : attribute.kind === 'toOne' && attribute.owner
-            ? attribute.columns
-            : []
-    return resource.attributes
-      .filter(attribute => columnsOf(attribute).some(column => violation.columns.includes(column)))
-      .map(({ name }) => name)
-  }
+  return resource.attributes
+    .filter(attribute => columnsOf(attribute).some(column => violation.columns.includes(column)))
+    .map(({ name }) => name)
+}
+
+function impliedBy({ implied }: Validation): Implied | undefined {
+  return implied?.key === undefined ? undefined : { name: implied.name, owner: implied.key }
 }

@@ -88,7 +88,8 @@ export class SqliteConnection implements Connection {
     const transaction: Transaction = { em: undefined, open: false, nested: new Lock() }
     try {
       const em = this.#orm!.em.fork()
-      const ctx = outer?.em?.getTransactionContext()
+      // A subscriber that is told of the commit stands between two transactions: what it writes is one of its own.
+      const ctx = this.#handle.db.inTransaction ? outer?.em?.getTransactionContext() : undefined
       const begun = (inner: EntityManager): Promise<T> => {
         transaction.em = inner
         transaction.open = true

@@ -5,7 +5,19 @@
 import { JsonProperty, Utils } from '@mikro-orm/core'
 import { AbstractSqlDriver, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
 import type { NativeQueryBuilder } from '@mikro-orm/sqlite'
-import type { AnyEntity, Configuration, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
+import type {
+  AnyEntity,
+  Configuration,
+  Dictionary,
+  EntityData,
+  EntityDictionary,
+  EntityName,
+  LoggingOptions,
+  NativeInsertUpdateManyOptions,
+  QueryResult,
+  RawQueryFragment,
+  Transaction,
+} from '@mikro-orm/core'
 import { CompiledQuery } from 'kysely'
 import type { Kysely } from 'kysely'
 
@@ -77,6 +89,39 @@ export class BoundSqliteConnection extends SqliteConnection {
 export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> {
   constructor(config: Configuration) {
     super(config, new SqlitePlatform(), BoundSqliteConnection, ['kysely', 'better-sqlite3'])
+  }
+
+  /**
+   * Inserts rows together only where they leave the same columns to the database. MikroORM asks for what the first row leaves out and gives the others
+   * NULL: a generated key would not come back, and a default of the database would not be used.
+   */
+  override async nativeInsertMany<T extends object>(
+    entityName: EntityName<T>,
+    data: EntityDictionary<T>[],
+    options?: NativeInsertUpdateManyOptions<T>,
+    transform?: (sql: string) => string,
+  ): Promise<QueryResult<T>> {
+    const { props } = this.metadata.get(entityName)
+    const counter = props.find(prop => prop.autoincrement === true)?.name
+    const left = props.filter(prop => prop.autoincrement === true || prop.defaultRaw !== undefined || prop.generated !== undefined)
+    const groups = Map.groupBy(data.keys(), index =>
+      left
+        .map(({ name }) => name)
+        .filter(name => data[index]![name] === undefined)
+        .join(),
+    )
+    if (groups.size < 2) return super.nativeInsertMany(entityName, data, options, transform)
+    // Those that bring their key come first, so that no generated one takes it.
+    const counted = ([first]: number[]): number => (counter !== undefined && data[first!]![counter] === undefined ? 1 : 0)
+    const rows: Dictionary[] = []
+    let insertId: QueryResult<T>['insertId']
+    for (const group of [...groups.values()].toSorted((a, b) => counted(a) - counted(b))) {
+      const inserted = group.map(index => data[index]!)
+      const result = await super.nativeInsertMany(entityName, inserted, options, transform)
+      insertId = result.insertId
+      for (const [position, index] of group.entries()) rows[index] = result.rows?.[position] ?? {}
+    }
+    return { affectedRows: data.length, insertId: insertId!, row: rows[0]!, rows }
   }
 
   override getORMClass(): ReturnType<SqliteDriver['getORMClass']> {

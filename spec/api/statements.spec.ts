@@ -1,0 +1,151 @@
+/** Statements: a page costs a fixed number of them, whatever its size and however many records it leads to. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import library from '../../fixtures/library/index.ts'
+import { watchStatements } from '../helpers/statements.ts'
+import { describeTargets } from '../helpers/targets.ts'
+import type { Query } from '../helpers/encode-query.ts'
+import type { Target } from '../helpers/targets.ts'
+
+const ALL = 40
+const each = <T>(make: (id: number) => T): T[] => Array.from({ length: ALL }, (_, index) => make(index + 1))
+const next = (id: number, by = 1): number => ((id - 1 + by) % ALL) + 1
+
+/** Records of which none has an empty relation, so that none is left out. */
+const seed = {
+  genres: each(id => ({ id, name: `genre ${id}`, parent: next(id) })),
+  authors: each(id => ({
+    id,
+    name: `author ${id}`,
+    email: `${id}@example.test`,
+    mentor: next(id, 7),
+    home: { street: 's', city: `${id % 5}` },
+  })),
+  profiles: each(id => ({ id, website: `w${id}`, author: id })),
+  books: each(id => ({
+    id,
+    title: `book ${id}`,
+    author: id,
+    sequelOf: next(id),
+    genres: [id, next(id), next(id, 2)],
+    similar: [next(id, 3), next(id, 4)],
+  })),
+  reviews: each(id => ({ author: id, number: 1, stars: id % 5, book: next(id) })),
+  comments: each(id => ({ id, text: `${id}`, review: `${id}~1` })),
+  branches: each(id => ({ code: `B${id}`, name: `${id}` })),
+  shelves: each(id => ({ room: `R${id}`, number: id })),
+  copies: each(id => ({ book: id, branch: `B${id}`, shelf: `R${id}~${id}` })),
+}
+
+async function statementsOf(target: Target, path: string, query: Query, expected: number): Promise<number> {
+  const { result, sql } = await watchStatements(() => target.call('GET', path, query))
+  assert.equal(result.status, 200, JSON.stringify(result.body))
+  const { body } = result
+  if (Array.isArray(body[body.resource])) assert.equal(body[body.resource].length, expected)
+  return sql.length
+}
+
+describeTargets('statements', { ...library, seed, fresh: 'suite' }, target => {
+  // At most: the rows, the count, and one for each relation that is shown.
+  const pages: [path: string, query: string, most: number][] = [
+    ['authors', 'depth=0', 2],
+    ['authors', 'depth=1', 2 + 5],
+    ['authors', 'depth=2', 2 + 5 + 5 + 5 + 1 + 7 + 3],
+    ['authors', 'depth=0&expand=books', 2 + 1],
+    ['authors', 'depth=0&expand=books.reviews.comments,mentor.profile', 2 + 5],
+    ['authors', 'depth=1&expand=books.genres', 2 + 5 + 7 + 3],
+    ['authors', 'depth=2&expand=books', 2 + 5 + 5 + 5 + 1 + 3 + 7 + 5 + 7 + 7 + 3 + 7 + 3 + 3],
+    ['authors', 'depth=0&attributes=id,name', 2],
+    ['authors', 'attributes=id,name', 2],
+    ['authors', 'attributes=id,mentor', 2],
+    ['authors', 'attributes=id,books', 2 + 1],
+    ['authors', 'depth=0&sort=books.reviews.stars.desc,mentor.name&books.genres.name=*&home.city!=9', 2],
+    ['authors', 'depth=0&sort=books,pupils.desc&mentor.mentor.mentor.name=*&reviews.comments!=null', 2],
+    ['books', 'depth=1', 2 + 7],
+    ['books', 'depth=2', 2 + 7 + 5 + 7 + 7 + 3 + 7 + 3 + 3],
+    ['genres', 'depth=2', 2 + 3 + 3 + 3 + 7],
+    ['reviews', 'depth=2', 2 + 3 + 5 + 7 + 1],
+    ['copies', 'depth=2', 2 + 3 + 7 + 1 + 1],
+    ['copies', 'depth=1', 2],
+  ]
+  for (const [path, query, most] of pages) {
+    it(`reads a page of ${path}?${query} with as many statements for 2 records as for ${ALL - 1}`, async () => {
+      const few = await statementsOf(target, `/v1/${path}?${query}`, { limit: 2 }, 2)
+      assert.ok(few <= most, `${few} statements, at most ${most} expected`)
+      for (const limit of [3, 10, ALL - 1]) assert.equal(await statementsOf(target, `/v1/${path}?${query}`, { limit }, limit), few)
+      assert.equal(await statementsOf(target, `/v1/${path}?${query}`, { limit: 10, offset: 10 }, 10), few)
+      // A page that is the whole needs no more.
+      assert.ok((await statementsOf(target, `/v1/${path}?${query}`, {}, ALL)) <= few)
+      assert.ok((await statementsOf(target, `/v1/${path}?${query}`, { limit: 10, offset: ALL - 5 }, 5)) <= few)
+    })
+  }
+
+  it('reads the list of an attribute with a fixed number of statements, too', async () => {
+    for (const query of ['depth=0', 'depth=1', 'depth=2', 'depth=0&expand=books.reviews']) {
+      const counts = new Set<number>()
+      for (const id of [1, 20, ALL]) {
+        for (const limit of [1, 2]) counts.add(await statementsOf(target, `/v1/books/${id}/genres?${query}`, { limit }, limit))
+      }
+      assert.equal(counts.size, 1, `${query}: ${[...counts].join()}`)
+    }
+  })
+
+  it('reads one record with a fixed number of statements', async () => {
+    for (const [path, most] of [
+      ['/v1/authors/1?depth=0', 1],
+      ['/v1/authors/1', 1 + 5],
+      ['/v1/books/1/title', 1],
+      ['/v1/books/1/author?depth=0', 2],
+    ] as const) {
+      const count = await statementsOf(target, path, {}, 1)
+      assert.ok(count <= most, `${path}: ${count}`)
+    }
+  })
+
+  it('runs at most one statement for a page without records', async () => {
+    assert.ok((await statementsOf(target, '/v1/authors', { limit: 0, depth: 2 }, 0)) <= 1)
+    assert.ok((await statementsOf(target, '/v1/authors', { id: 99, depth: 2 }, 0)) <= 1)
+  })
+
+  it('runs none for what it refuses', async () => {
+    for (const query of [
+      'nope=1',
+      'sort=nope',
+      'depth=3',
+      'limit=x',
+      'expand=name',
+      'attributes=nope',
+      'id=abc',
+      'books=x',
+      'mentor.nope=1',
+    ]) {
+      const { result, sql } = await watchStatements(() => target.call('GET', '/v1/authors', query))
+      assert.equal(result.status, 400)
+      assert.deepEqual(sql, [])
+    }
+  })
+
+  it('never puts a value into the text of a statement', async () => {
+    const { result, sql } = await watchStatements(() =>
+      target.call('GET', '/v1/authors', {
+        name: 'needle1,needle2*,*needle3',
+        '!bio~=': '*needle4',
+        'email>': 'needle5',
+        'books.title': 'needle6',
+        'followers<': 77777001,
+        mentor: 77777002,
+        limit: 778,
+        offset: 779,
+      }),
+    )
+    assert.equal(result.status, 200)
+    assert.ok(sql.length > 0)
+    for (const text of sql) assert.doesNotMatch(text, /needle|77777|778|779/)
+  })
+
+  it('runs the same statements for other values', async () => {
+    const texts = async (query: Query): Promise<string[]> => (await watchStatements(() => target.call('GET', '/v1/authors', query))).sql
+    const first = await texts({ name: 'a*', 'mentor.name': 'x', 'followers>=': 1, limit: 5 })
+    assert.deepEqual(await texts({ name: 'é*', 'mentor.name': '', 'followers>=': -5, limit: 50 }), first)
+  })
+})

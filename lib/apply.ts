@@ -20,7 +20,14 @@ import type { LinkChange, ListChange, RecordChange, RecordRef, ValueChange } fro
 export interface Work {
   readonly em: EntityManager
   readonly connection: Connection
+  /** Whether the record exists for the caller. */
+  readonly exists: (resource: Resource, key: KeyValues) => boolean | Promise<boolean>
+  /** Records that were made on the way. */
+  readonly created: { readonly resource: Resource; readonly entity: Entity }[]
 }
+
+/** MikroORM's own filters are among the scopes of the engine; here they would only hide the rows whose owners are filtered. */
+const UNFILTERED = { filters: false } as const
 
 type EntityName = Parameters<EntityManager['findOne']>[0]
 
@@ -35,7 +42,7 @@ export function reference(resource: Resource, key: KeyValues, em: EntityManager)
 
 /** The entity of a key, loaded; undefined when there is none. */
 export async function load(resource: Resource, key: KeyValues, em: EntityManager): Promise<Entity | undefined> {
-  return ((await em.findOne(nameOf(resource), toPrimaryKey(resource, key) as never)) as unknown as Entity | null) ?? undefined
+  return ((await em.findOne(nameOf(resource), toPrimaryKey(resource, key) as never, UNFILTERED)) as unknown as Entity | null) ?? undefined
 }
 
 /** Creates a record with all that is nested in it. `implied` is what its owner sets. */
@@ -46,6 +53,7 @@ export async function create(change: RecordChange, work: Work, implied: Entity =
     if (attribute.owner) data[attribute.property] = link === null ? null : await referred(link, attribute.target, work)
   }
   const entity = em.create(nameOf(change.resource), data as never) as unknown as Entity
+  work.created.push({ resource: change.resource, entity })
   for (const { attribute, link } of change.links) {
     if (!attribute.owner && link !== null) await adopt(link, attribute, entity, work)
   }
@@ -163,7 +171,7 @@ export async function changeLink(entity: Entity, { attribute, link, path }: Link
 async function loadInverse(entity: Entity, attribute: ToOneAttribute, resource: Resource, work: Work): Promise<Entity | undefined> {
   const other = owningAttribute(attribute)!
   const where = { [other.property]: toPrimaryKey(resource, keyOfEntity(resource, entity)) }
-  return ((await work.em.findOne(nameOf(attribute.target), where)) as unknown as Entity | null) ?? undefined
+  return ((await work.em.findOne(nameOf(attribute.target), where, UNFILTERED)) as unknown as Entity | null) ?? undefined
 }
 
 /** Takes the link to its owner from a record: an orphan is removed where the model says so, and cannot be where an owner is required. */
@@ -188,8 +196,13 @@ async function replaceList(entity: Entity, { attribute, items, path }: ListChang
     const members: Entity[] = []
     for (const item of items) members.push(await referred(item, attribute.target, work))
     const collection = entity[attribute.property] as Collection<object>
-    await collection.init()
-    collection.set(members)
+    await collection.init(UNFILTERED)
+    // What does not exist for the caller cannot be taken out by him.
+    const unseen = await keepOnly(
+      collection.getItems() as Entity[],
+      async member => !(await work.exists(attribute.target, keyOfEntity(attribute.target, member))),
+    )
+    collection.set([...members, ...unseen])
     return
   }
   const current = await members(entity, attribute, resource, work)
@@ -204,11 +217,22 @@ async function replaceList(entity: Entity, { attribute, items, path }: ListChang
   for (const item of items) await adopt(item, attribute, entity, work)
 }
 
-/** The members of a one-to-many list, loaded. */
+/** The members of a one-to-many list that exist for the caller, loaded. */
 async function members(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
+  const all = await allMembers(entity, attribute, resource, work)
+  return keepOnly(all, member => work.exists(attribute.target, keyOfEntity(attribute.target, member)))
+}
+
+async function allMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
   const other = owningAttribute(attribute)!
   const where = { [other.property]: toPrimaryKey(resource, keyOfEntity(resource, entity)) }
-  return work.em.find(nameOf(attribute.target), where)
+  return (await work.em.find(nameOf(attribute.target), where, UNFILTERED)) as Entity[]
+}
+
+async function keepOnly<T>(items: readonly T[], test: (item: T) => boolean | Promise<boolean>): Promise<T[]> {
+  const kept: T[] = []
+  for (const item of items) if (await test(item)) kept.push(item)
+  return kept
 }
 
 /** Creates a record and appends it to a list of an existing one. */
@@ -239,9 +263,9 @@ async function cascade(resource: Resource, entity: Entity, removed: Map<Entity, 
 
 async function relatedTo(entity: Entity, attribute: RelationAttribute, resource: Resource, work: Work): Promise<Entity[]> {
   if (attribute.kind === 'toMany') {
-    if (attribute.via.kind === 'foreign') return members(entity, attribute, resource, work)
+    if (attribute.via.kind === 'foreign') return allMembers(entity, attribute, resource, work)
     const collection = entity[attribute.property] as Collection<object>
-    await collection.init()
+    await collection.init(UNFILTERED)
     return collection.getItems() as unknown as Entity[]
   }
   if (!attribute.owner) {

@@ -6,6 +6,7 @@ import type { Binding, Dialect, Statement } from './dialect.ts'
 import { refuseParameter } from './errors.ts'
 import { describeKey, keyFromText } from './key.ts'
 import type { KeyValues } from './key.ts'
+import type { Renderer } from './model.ts'
 import type { RawFilter, RawValue } from './parse-query.ts'
 import { describeScalar, scalarFromText } from './scalars.ts'
 
@@ -17,8 +18,20 @@ export interface Arguments {
   readonly offset: number
   /** The keys of the rows above, as one JSON text. */
   readonly links?: string
+  /** Collects the values that are yet to be rendered by the deployer's functions, which may be asynchronous. */
+  readonly pending?: PendingRender[]
+  /** The values of scopes and own parameters. */
+  readonly scope?: readonly unknown[]
   /** The values that the engine itself asks for. */
   readonly given?: readonly unknown[]
+}
+
+/** A value to be rendered once all rows are read. */
+export interface PendingRender {
+  readonly record: Record<string, unknown>
+  readonly name: string
+  readonly render: Renderer
+  readonly stored: Readonly<Record<string, unknown>>
 }
 
 /** Longer patterns are more than the database's own matching takes. */
@@ -46,6 +59,10 @@ function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unkn
       return given.links
     case 'literal':
       return binding.value
+    case 'scope':
+      return dialect.encode(given.scope![binding.index], binding.type, binding.form, binding.inDocument)
+    case 'scopeKey':
+      return dialect.encode((given.scope![binding.index] as KeyValues)[binding.part], binding.type, binding.form, false)
     case 'given':
       return dialect.encode(given.given![binding.index], binding.type, 'value', false)
     case 'filter':

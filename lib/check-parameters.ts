@@ -1,7 +1,8 @@
 /** Check the parameters: which of them a path and method take. Refuses the others with parameter_invalid. */
 import { refuseParameter } from './errors.ts'
-import { RESERVED } from './parse-query.ts'
-import type { Pair } from './parse-query.ts'
+import type { Request } from './parse.ts'
+import { NO_PARAMETERS, RESERVED, parseParameters } from './parse-query.ts'
+import type { Pair, Parameters, Vocabulary } from './parse-query.ts'
 import type { Target } from './resolve.ts'
 import { hint, nearest } from './suggest.ts'
 
@@ -25,21 +26,29 @@ function takenBy(method: string, target: Target): Taken {
   return { reserved: RECORD_PARAMETERS, filters: false, what: 'One record' }
 }
 
-export function checkParameters(pairs: readonly Pair[], method: string, target: Target): void {
+function checkParameters(pairs: readonly Pair[], method: string, target: Target, vocabulary: Vocabulary): void {
   if (pairs.length === 0) return
   const { reserved, filters, what } = takenBy(method, target)
+  const names = [...vocabulary.reserved].flatMap(([name, meant]) => (reserved.includes(meant) ? [name] : []))
+  const known = [...names, ...(reserved.length === 0 ? [] : vocabulary.flags), ...(filters ? vocabulary.own : [])]
   for (const { name, operator } of pairs) {
-    const isReserved = operator === '' && (RESERVED as readonly string[]).includes(name)
-    if (isReserved ? reserved.includes(name) : filters) continue
+    if (operator === '' && vocabulary.names.has(name) ? known.includes(name) : filters) continue
     const parameter = name + operator
-    const suggestion = isReserved ? undefined : nearest(name, reserved)
-    const takes = reserved.length === 0 ? 'no parameters' : reserved.join(', ')
+    const suggestion = operator === '' && vocabulary.names.has(name) ? undefined : nearest(name, known)
+    const takes = known.length === 0 ? 'no parameters' : known.join(', ')
     throw refuseParameter({
       code: 'parameter_not_allowed',
       detail: `${what} takes ${takes}${filters ? ' and filters' : ''}, not "${parameter.slice(0, 100)}".${hint(suggestion)}`,
       parameter,
-      allowed: reserved,
+      allowed: known,
       ...(suggestion === undefined ? {} : { suggestion }),
     })
   }
+}
+
+/** The parameters of a request, parsed and known to be taken here. OPTIONS takes any, and heeds none. */
+export function parametersOf(request: Request, target: Target, vocabulary: Vocabulary): Parameters {
+  if (request.method === 'OPTIONS') return NO_PARAMETERS
+  checkParameters(request.pairs, request.method, target, vocabulary)
+  return parseParameters(request.pairs, vocabulary)
 }

@@ -9,6 +9,7 @@ import { keyToSegment, partsOf, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Attribute, RelationAttribute, Resource } from './model.ts'
 import { readExists } from './render.ts'
+import type { Visibility } from './visibility.ts'
 import { owningName } from './validate.ts'
 import type { LinkChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
 
@@ -54,6 +55,7 @@ export function givenKey(change: RecordChange, implied?: Implied): KeyValues | u
 
 interface Check extends Checking {
   readonly dialect: Dialect
+  readonly visibility: Visibility
   readonly faults: Fault[]
   /** The unique values of the records before: two records of one body must not share them either. */
   readonly seen: Set<string>
@@ -64,10 +66,11 @@ export async function checkChanges(
   changes: readonly RecordChange[],
   checking: Checking,
   connection: Connection,
+  visibility: Visibility,
   faults: Fault[],
 ): Promise<void> {
   const { dialect } = connection
-  const check: Check = { ...checking, dialect, faults, seen: new Set() }
+  const check: Check = { ...checking, dialect, visibility, faults, seen: new Set() }
   function* all(): Reading<void> {
     for (const change of changes) yield* checkRecord(change, check)
   }
@@ -82,7 +85,7 @@ export function refuseFaults(faults: readonly Fault[]): void {
 }
 
 function* checkRecord(change: RecordChange, check: Check): Reading<void> {
-  const { dialect, faults, known } = check
+  const { dialect, visibility, faults, known } = check
   yield* checkUniques(change, check)
   const own = check.self ?? givenKey(change, check.implied)
   for (const { ref, relation } of references(change)) {
@@ -108,7 +111,7 @@ function* checkRecord(change: RecordChange, check: Check): Reading<void> {
       continue
     }
     if (known?.has(recordName(target, ref.key)) === true) continue
-    if (!(yield* readExists(dialect.exists(target), { ...WHOLE, key: ref.key }, dialect))) {
+    if (!(yield* readExists(dialect.exists(target, visibility.scopes), { ...WHOLE, key: ref.key, scope: visibility.values }, dialect))) {
       faults.push({
         code: 'reference_not_found',
         detail: `"${ref.path}": there is no ${target.singular} with the ID ${keyToSegment(ref.key)}.`,

@@ -3,8 +3,8 @@
  * stands behind these types; lib/sqlite/ is the one implementation. A dialect may answer at once or with a promise.
  */
 import type { EntityManager } from '@mikro-orm/core'
-import type { Attribute, Resource, ToOneAttribute } from './model.ts'
-import type { ReadPlan } from './read-plan.ts'
+import type { Attribute, Renderer, Resource, ToOneAttribute } from './model.ts'
+import type { Condition, ReadPlan } from './read-plan.ts'
 import type { ScalarType } from './scalars.ts'
 
 /** How the value of a filter is turned into a parameter. */
@@ -35,6 +35,9 @@ export type Binding =
   | { readonly from: 'limit' }
   | { readonly from: 'offset' }
   | { readonly from: 'literal'; readonly value: unknown }
+  /** A value of a scope or own parameter. */
+  | { readonly from: 'scope'; readonly index: number; readonly type: ScalarType; readonly form: ValueForm; readonly inDocument: boolean }
+  | { readonly from: 'scopeKey'; readonly index: number; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
   /** One of the values that the engine itself asks for. */
   | { readonly from: 'given'; readonly index: number; readonly type: ScalarType }
 
@@ -52,6 +55,10 @@ export type Builder = (row: Row) => unknown
 /** How the rows of one node of the plan become records, and what else is read for them. */
 export interface CompiledNode {
   readonly build: Builder
+  /** Attributes that are shown with another value than the stored one. */
+  readonly renders: readonly { readonly name: string; readonly render: Renderer }[]
+  /** The stored plain attributes of a row, for those. */
+  readonly source: Builder | undefined
   readonly children: readonly CompiledChild[]
 }
 
@@ -76,6 +83,8 @@ export interface CompiledRead {
   /** The number of records that match, whatever the page. Only for paged plans. */
   readonly count: Statement | undefined
   readonly node: CompiledNode
+  /** Whether some attribute of some node is shown with another value than the stored one. */
+  readonly rendered: boolean
 }
 
 /**
@@ -88,7 +97,7 @@ export type Reading<T> = Generator<{ readonly statement: Statement; readonly par
 export interface Dialect {
   compile(plan: ReadPlan): CompiledRead
   /** A statement that gives one row when the record of a key exists. */
-  exists(resource: Resource): Statement
+  exists(resource: Resource, scopes: ReadonlyMap<Resource, Condition>): Statement
   /**
    * A statement that gives one row when a record other than that of the key has these values: those marked as given come from `Arguments.given` in
    * order, the others are those of the record of the key. Undefined when the attributes have no columns to compare.
@@ -113,6 +122,8 @@ export interface Connection {
   readonly dialect: Dialect
   /** Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed. */
   read<T>(reading: () => Reading<T>, signal?: AbortSignal): T | Promise<T>
+  /** Refuses a statement that the database cannot run, without running it. */
+  check(statement: Statement): void
   /** Runs work in a transaction, one at a time; inside the work of another one it is nested in that. */
   write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal): Promise<T>
 }

@@ -1,33 +1,38 @@
 /**
  * Engine: the composition root. `handle` reads as the list of stages that a request flows through; it has no rules of its own.
  */
-import type { EntityName, MikroORM } from '@mikro-orm/core'
-import { checkParameters } from './check-parameters.ts'
+import type { MikroORM } from '@mikro-orm/core'
+import { aboutOf, actionsOf, rootOf } from './actions.ts'
+import { Authentication } from './auth.ts'
+import type { AuthServices } from './auth.ts'
+import { authorize, visibilityOf } from './caller.ts'
+import { parametersOf } from './check-parameters.ts'
 import { Clock } from './clock.ts'
 import { answer } from './fetch.ts'
+import { assertJson } from './json.ts'
 import type { Limits } from './limits.ts'
 import type { Model, Resource } from './model.ts'
 import { operate } from './operate.ts'
 import type { Services } from './operate.ts'
-import { checkNames, checkOptions } from './options.ts'
+import { checkOptions } from './options.ts'
 import type { CheckedOptions, EngineOptions, SeedData } from './options.ts'
 import { parse } from './parse.ts'
-import { NO_PARAMETERS, parseParameters } from './parse-query.ts'
+import { NO_PARAMETERS } from './parse-query.ts'
 import type { QueryInput } from './parse-query.ts'
-import { Reader } from './read.ts'
-import { readModel } from './read-model.ts'
-import { checkMethod, defaultLookUp, resolve } from './resolve.ts'
-import type { LookUp } from './resolve.ts'
-import { respondError } from './respond.ts'
-import type { RestResponse } from './respond.ts'
+import { RequestContext } from './request-context.ts'
+import { checkMethod, resolve, versionOf } from './resolve.ts'
+import { respondError, withoutBody } from './respond.ts'
+import type { RestResponse } from './response.ts'
+import { Routes, runRoute } from './routes.ts'
 import { seed } from './seed.ts'
+import { serveVersions } from './serve-versions.ts'
 import type { SqliteConnection } from './sqlite/connection.ts'
 import { open } from './sqlite/open.ts'
-import { assertJson } from './validate.ts'
-import { Writer } from './write.ts'
+import { checkNames } from './suggest.ts'
+import type { PublicKey } from './tokens.ts'
 
 /** What a request carries beside method, path, query and body. */
-export interface RequestContext {
+export interface HandleContext {
   /** Request headers, lower-case names; the token travels in `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
   /** Aborts the request: `handle` rejects with its reason, and nothing is committed. */
@@ -56,9 +61,12 @@ export class RestEngine {
   readonly limits: Limits
   readonly #options: CheckedOptions
   readonly #connection: SqliteConnection
-  readonly #services: Services
-  readonly #lookUp: LookUp
+  readonly #served: ReadonlyMap<string, Services>
+  readonly #routes: Routes
+  readonly #authentication: Authentication | undefined
   #closed = false
+  #running = 0
+  #whenIdle: (() => void) | undefined
 
   /**
    * Opens the database, reads the model, brings the schema up to date and loads the seed.
@@ -84,20 +92,31 @@ export class RestEngine {
     this.#connection = connection
     this.orm = orm
     this.clock = new Clock(options.clock)
-    this.model = readModel(orm)
     this.versions = options.versions
     this.limits = options.limits
-    const reader = new Reader(connection, options.limits)
-    this.#services = {
-      reader,
-      writer: new Writer(connection, reader, this.model),
-      model: this.model,
+    this.#served = serveVersions(options, orm, connection, this.clock)
+    this.model = this.#served.get(options.versions[0]!)!.model
+    this.#authentication = options.auth === undefined ? undefined : new Authentication(options.auth, this.#authServices())
+    this.#routes = new Routes([...(this.#authentication?.routes() ?? []), ...options.routes], options.versions)
+  }
+
+  #authServices(): AuthServices {
+    return {
+      orm: this.orm,
       clock: this.clock,
-      limits: options.limits,
-      versions: options.versions,
-      createdStatus: options.createdStatus,
+      versions: this.#served,
+      stored: async (resource, key) => this.#servicesOf(resource).reader.stored(resource, key),
+      shown: async (resource, key, principal, ctx) => {
+        const services = this.#servicesOf(resource)
+        const own = new RequestContext({ ...(ctx as RequestContext).parts, principal })
+        const visibility = await visibilityOf(services.model, undefined, NO_PARAMETERS, new Map(), own)
+        return services.reader.record(resource, key, { parameters: NO_PARAMETERS, visibility, ctx: own, signal: undefined })
+      },
     }
-    this.#lookUp = lookUpOf(options, this.model, orm)
+  }
+
+  #servicesOf(resource: Resource): Services {
+    return [...this.#served.values()].find(({ model }) => model.byEntity.get(resource.entity) === resource)!
   }
 
   /**
@@ -109,35 +128,48 @@ export class RestEngine {
    * @throws the reason of the signal when it aborts; TypeError when the caller broke the types; Error when the engine is closed.
    * @example await engine.handle('POST', '/v1/users', undefined, { name: 'Ann', email: 'ann@example.test' })
    */
-  async handle(method: string, path: string, query?: QueryInput, body?: unknown, context: RequestContext = {}): Promise<RestResponse> {
+  async handle(method: string, path: string, query?: QueryInput, body?: unknown, context: HandleContext = {}): Promise<RestResponse> {
     if (this.#closed) throw new Error('The engine is closed.')
     const { signal } = context
-    if (signal === undefined) return this.#answer(method, path, query, body, context)
-    signal.throwIfAborted()
-    return unlessAborted(this.#answer(method, path, query, body, context), signal)
+    signal?.throwIfAborted()
+    const answering = this.#counted(this.#answer(method, path, query, body, context))
+    return signal === undefined ? answering : unlessAborted(answering, signal)
   }
 
-  async #answer(
-    method: string,
-    path: string,
-    query: QueryInput | undefined,
-    body: unknown,
-    context: RequestContext,
-  ): Promise<RestResponse> {
+  /** Counts a request while it runs, so that `close` can wait for it. */
+  async #counted(answering: Promise<RestResponse>): Promise<RestResponse> {
+    this.#running++
+    try {
+      return await answering
+    } finally {
+      if (--this.#running === 0) this.#whenIdle?.()
+    }
+  }
+
+  async #answer(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<RestResponse> {
     checkNames(context, ['headers', 'signal'], 'handle: context')
     try {
       const request = parse(method, path, query, body, context.headers ?? NO_HEADERS)
-      const target = resolve(request.segments, this.model, this.versions, this.#lookUp)
-      checkMethod(request.method, target)
-      if (WITH_BODY.has(request.method)) assertJson(request.body ?? null)
-      const isOptions = request.method === 'OPTIONS'
-      if (!isOptions) checkParameters(request.pairs, request.method, target)
-      const parameters = isOptions ? NO_PARAMETERS : parseParameters(request.pairs)
-      return await operate(request, target, parameters, this.#services, context.signal)
+      if (WITH_BODY.has(request.method)) assertJson(request.body ?? null, 'handle: body')
+      const principal = await this.#authentication?.authenticate(request)
+      const parts = { engine: this, fork: () => this.orm.em.fork(), request, principal, logsIn: this.#authentication !== undefined }
+      const own = this.#routes.match(request.method, request.segments)
+      if (own !== undefined) return await runRoute(own, { ...parts, version: request.segments[0] ?? this.versions[0]! }, this.versions)
+      const version = versionOf(request.segments, this.versions, this.model)
+      const services = this.#served.get(version)!
+      const target = resolve(request.segments, version, services.model, services.lookUp)
+      checkMethod(request.method, target, this.#routes.methodsOf(request.segments))
+      const parameters = parametersOf(request, target, services.vocabulary)
+      const actions = actionsOf(request.method, target)
+      const ctx = new RequestContext({ ...parts, version, ...aboutOf(target, actions[0]) })
+      for (const { resource, action } of actions) await authorize(resource, action, ctx)
+      const visibility = await visibilityOf(services.model, rootOf(target), parameters, services.ownParameters, ctx)
+      return await operate({ request, target, ctx, view: { parameters, visibility, ctx, signal: context.signal } }, services)
     } catch (error) {
       if (error instanceof TypeError && error.message.startsWith('handle: ')) throw error
       if (context.signal?.aborted === true) throw context.signal.reason
-      return this.#failed(error, { method, path })
+      const failed = this.#failed(error, { method, path })
+      return method.toUpperCase() === 'HEAD' ? withoutBody(failed) : failed
     }
   }
 
@@ -172,29 +204,48 @@ export class RestEngine {
     await seed(data, this.model, this.#connection)
   }
 
-  /** Closes the database. Idempotent; `handle` throws afterwards. */
+  /**
+   * Mints a token, for tests.
+   *
+   * @param user an entity, or the ID of one
+   * @param options `ttl` in seconds; default: that of the module; a negative one gives a token that has expired
+   * @throws Error when the authentication module is off; TypeError when that is no user.
+   * @example const headers = { authorization: `Bearer ${engine.token(1)}` }
+   */
+  token(user: unknown, options: { readonly ttl?: number } = {}): string {
+    checkNames(options, ['ttl'], 'token')
+    return this.#authenticationOn().mint(user, options.ttl)
+  }
+
+  /**
+   * The public key of the tokens, as a JSON Web Key, for others to verify them with.
+   *
+   * @throws Error when the authentication module is off.
+   */
+  get publicKey(): PublicKey {
+    return this.#authenticationOn().tokens.publicKey
+  }
+
+  #authenticationOn(): Authentication {
+    if (this.#authentication === undefined) throw new Error('The authentication module is off: switch it on with the option "auth".')
+    return this.#authentication
+  }
+
+  /** Waits for the requests that run, then closes the database. Idempotent; `handle` throws from now on. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    if (this.#running > 0) {
+      await new Promise<void>(resolveIdle => {
+        this.#whenIdle = resolveIdle
+      })
+    }
     await this.orm.close(true)
     this.#connection.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
-  }
-}
-
-/** The look-up that the deployer gave, in terms of the model. */
-function lookUpOf(options: CheckedOptions, model: Model, orm: MikroORM): LookUp {
-  const { lookup } = options
-  if (lookup === undefined) return defaultLookUp(model)
-  return (name, version): Resource | undefined => {
-    const entity = lookup(name, version)
-    if (entity === undefined || entity === null) return undefined
-    const resource = model.byEntity.get(orm.getMetadata().get(entity as EntityName).class)
-    if (resource === undefined) throw new Error(`lookup: "${name}" gave an entity that the engine does not serve.`)
-    return resource
   }
 }
 

@@ -12,7 +12,7 @@ import { originForm } from './door.ts'
 import type { DoorEngine, DoorResponse } from './door.ts'
 import { RestError, refuse } from './errors.ts'
 import { JsonBody, takesBody } from './json-body.ts'
-import { checkNames } from './options.ts'
+import { checkNames } from './suggest.ts'
 
 /** What a server may be told. */
 export interface ServerOptions {

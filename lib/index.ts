@@ -1,13 +1,32 @@
 /** Public API. */
 export { RestEngine } from './engine.ts'
-export type { RequestContext } from './engine.ts'
+export type { HandleContext } from './engine.ts'
 export { RestError, ERRORS, FAULTS } from './errors.ts'
 export type { ErrorCode, Fault, FaultCode, RefusalDetails } from './errors.ts'
 export { createServer } from './http.ts'
 export type { RequestLine, ServerOptions } from './http.ts'
 export type { CorsOrigins } from './cors.ts'
+export { auth } from './auth.ts'
+export type { AuthModule, AuthOptions } from './auth.ts'
+export type { Action, Claims, EngineHandle, HandlerResponse, HookContext, Wrapper } from './context.ts'
+export type { OwnParameter } from './caller.ts'
+export { hashPassword } from './password.ts'
+export { resource } from './resource.ts'
+export type {
+  AccessRule,
+  AttributeRules,
+  ComputedAttribute,
+  ComputedGroup,
+  JsonOf,
+  PropertyName,
+  ResourceConfig,
+  ResourceDefinition,
+  SqlFragment,
+} from './resource.ts'
+export type { Route } from './routes.ts'
+export type { PublicKey } from './tokens.ts'
 export { Clock } from './clock.ts'
 export type { EngineOptions, FailedRequest, SeedData } from './options.ts'
 export type { Limits } from './limits.ts'
 export type { QueryInput, QueryValue } from './parse-query.ts'
-export type { RestResponse } from './respond.ts'
+export type { RestResponse } from './response.ts'

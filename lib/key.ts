@@ -2,9 +2,9 @@
  * Key: the ID of a record, in its three forms. As text in a path or a filter, as JSON in a body or a record, and as the values of the key's parts.
  * A composite key is its parts joined by `~`, each percent-encoded (RFC 3986 section 2.1, and `~` itself as %7E).
  */
-import type { Attribute, Resource } from './model.ts'
+import type { Resource } from './model.ts'
 import { scalarFromJson, scalarFromText } from './scalars.ts'
-import type { ScalarType, ScalarValue } from './scalars.ts'
+import type { ScalarValue } from './scalars.ts'
 
 /** The values of a key's parts, in the order of `resource.key`. */
 export type KeyValues = readonly ScalarValue[]
@@ -75,18 +75,4 @@ export function partsOf(resource: Resource, name: string, key: KeyValues): KeyVa
 
 export function sameKey(a: KeyValues, b: KeyValues): boolean {
   return a.length === b.length && a.every((part, index) => part === b[index])
-}
-
-/** The key of a record as an answer shows it, from its key attributes. */
-export function keyOfRecord(resource: Resource, record: Readonly<Record<string, unknown>>): KeyValues {
-  return resource.keyNames.flatMap(name => {
-    const attribute = resource.byName.get(name)!
-    const value = record[name]
-    return attribute.kind === 'toOne' ? [...keyFromJson(value, attribute.target)!] : [scalarFromJson(value, typeOf(attribute))!]
-  })
-}
-
-function typeOf(attribute: Attribute): ScalarType {
-  if (attribute.kind !== 'scalar') throw new Error(`"${attribute.name}" is no scalar.`)
-  return attribute.type
 }

@@ -2,6 +2,7 @@
  * Model: the frozen description of what is served. Plain data, made once by read-model.ts; every later stage reads this and never MikroORM's metadata.
  * Relations point at their target resource directly, so a dotted path is walked without look-ups by name.
  */
+import type { Action, HookContext, Wrapper } from './context.ts'
 import type { ScalarType } from './scalars.ts'
 
 /** Where the value of a scalar attribute is found. */
@@ -32,6 +33,26 @@ interface AttributeBase {
   readonly readOnly: boolean
   /** Must be given on create: neither nullable nor defaulted nor generated. */
   readonly required: boolean
+  readonly filterable: boolean
+  readonly sortable: boolean
+  /** The flag parameter without which the attribute does not exist. */
+  readonly flag: string | undefined
+  /** Gives another value in answers. */
+  readonly render: Renderer | undefined
+}
+
+/** See `AttributeRules.render`. */
+export type Renderer = (value: unknown, record: Readonly<Record<string, unknown>>, ctx: HookContext) => unknown
+
+/** What the deployer says about a resource beside its attributes. */
+export interface ResourceRules {
+  readonly depth: 0 | 1 | 2
+  readonly expand: readonly string[]
+  /** By action: whether it is allowed, or a function that tells. */
+  readonly access: Readonly<Record<Action, boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)>>
+  /** The conditions, in MikroORM's own language, that a row meets which exists for the caller: the scope, and the filters of the entity. */
+  readonly scopes: readonly ((ctx: HookContext) => object | undefined | Promise<object | undefined>)[]
+  readonly wrappers: Readonly<Partial<Record<Action, Wrapper>>>
 }
 
 export interface ScalarAttribute extends AttributeBase {
@@ -125,6 +146,9 @@ export interface Resource {
   readonly uniques: readonly (readonly string[])[]
   /** To-one attributes of any resource that refer to this one. */
   readonly referrers: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute }[]
+  /** Whether it is a resource of this version; else it is only known as the target of relations. */
+  readonly served: boolean
+  readonly rules: ResourceRules
 }
 
 /** Everything that is served. */
@@ -134,22 +158,8 @@ export interface Model {
   readonly byEntity: ReadonlyMap<object, Resource>
   /** By every accepted path segment. */
   readonly byName: ReadonlyMap<string, Resource>
-}
-
-/** The attribute of this name that clients may see. */
-export function visibleAttribute(resource: Resource, name: string): Attribute | undefined {
-  const attribute = resource.byName.get(name)
-  return attribute === undefined || !isVisible(attribute) ? undefined : attribute
-}
-
-/** Whether clients may see the attribute: a hidden or unstored one does not exist for reading. */
-export function isVisible(attribute: Attribute): boolean {
-  return !attribute.hidden && !(attribute.kind === 'scalar' && attribute.source.kind === 'none')
-}
-
-/** Names of all attributes that clients may see, for hints. */
-export function visibleNames(attributes: readonly Attribute[]): string[] {
-  return attributes.filter(isVisible).map(attribute => attribute.name)
+  /** Names of the flag parameters of computed attributes. */
+  readonly flags: ReadonlySet<string>
 }
 
 export function isRelation(attribute: Attribute): attribute is RelationAttribute {

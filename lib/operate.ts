@@ -1,17 +1,23 @@
 /**
- * Operate: what each method does to each kind of target: which reading or writing it is, and which envelope answers it.
+ * Operate: what each method does to each kind of target: which reading or writing it is, which envelope answers it, and the deployer's wrapper around it.
  * Takes a resolved and checked request; gives the response.
  */
+import type { EntityManager } from '@mikro-orm/core'
+import { actionsOf } from './actions.ts'
+import type { OwnParameter } from './caller.ts'
 import type { Clock } from './clock.ts'
+import type { Wrapper } from './context.ts'
 import { isoOf } from './iso-time.ts'
+import { assertJson } from './json.ts'
 import { keyToSegment } from './key.ts'
 import type { Limits } from './limits.ts'
 import type { Model } from './model.ts'
 import type { Request } from './parse.ts'
-import type { Parameters } from './parse-query.ts'
-import type { Reader } from './read.ts'
+import type { Vocabulary } from './parse-query.ts'
+import type { Reader, View } from './read.ts'
+import type { RequestContext } from './request-context.ts'
 import { allowedMethods, notFound, refuseHidden } from './resolve.ts'
-import type { Target } from './resolve.ts'
+import type { LookUp, Target } from './resolve.ts'
 import {
   respondCreated,
   respondDeleted,
@@ -24,41 +30,70 @@ import {
   windowOf,
   withoutBody,
 } from './respond.ts'
-import type { RestResponse } from './respond.ts'
+import type { RestResponse } from './response.ts'
+import { responseOf } from './routes.ts'
 import type { Writer } from './write.ts'
 
-/** What operations work with. */
+/** What operations of one version work with. */
 export interface Services {
   readonly reader: Reader
   readonly writer: Writer
   readonly model: Model
+  readonly lookUp: LookUp
+  readonly vocabulary: Vocabulary
+  readonly ownParameters: ReadonlyMap<string, OwnParameter>
   readonly clock: Clock
   readonly limits: Limits
   readonly versions: readonly string[]
   readonly createdStatus: number
+  /** Runs work in a transaction. */
+  readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal) => Promise<T>
 }
 
-export async function operate(
-  request: Request,
-  target: Target,
-  parameters: Parameters,
-  services: Services,
-  signal: AbortSignal | undefined,
-): Promise<RestResponse> {
-  switch (request.method) {
+/** One operation. */
+export interface Operation {
+  readonly request: Request
+  readonly target: Target
+  readonly view: View
+  readonly ctx: RequestContext
+}
+
+export async function operate(operation: Operation, services: Services): Promise<RestResponse> {
+  const { method } = operation.request
+  const [about] = actionsOf(method, operation.target)
+  const wrapper = about === undefined ? undefined : about.resource.rules.wrappers[about.action]
+  const response = await (wrapper === undefined ? perform(operation, services) : wrapped(wrapper, operation, services))
+  return method === 'HEAD' ? withoutBody(response) : response
+}
+
+/** Runs the deployer's wrapper; around a write it is part of the transaction, which its failure rolls back. */
+async function wrapped(wrapper: Wrapper, operation: Operation, services: Services): Promise<RestResponse> {
+  const { ctx, request, view } = operation
+  const run = async (): Promise<RestResponse> =>
+    responseOf(await wrapper(ctx, () => perform(operation, services)), `the ${ctx.action} handler of ${ctx.resource}`)
+  if (request.method === 'GET' || request.method === 'HEAD') return run()
+  return services.transaction(async em => {
+    ctx.enter(em)
+    const response = await run()
+    view.signal?.throwIfAborted()
+    return response
+  }, view.signal)
+}
+
+function perform(operation: Operation, services: Services): Promise<RestResponse> {
+  switch (operation.request.method) {
     case 'GET':
-      return get(request, target, parameters, services, signal)
     case 'HEAD':
-      return withoutBody(await get(request, target, parameters, services, signal))
+      return get(operation, services)
     case 'POST':
-      return post(request, target, parameters, services, signal)
+      return post(operation, services)
     case 'PUT':
     case 'PATCH':
-      return put(request, target, parameters, services, signal)
+      return put(operation, services)
     case 'DELETE':
-      return remove(target, parameters, services, signal)
+      return remove(operation, services)
     default:
-      return respondOptions(allowedMethods(target))
+      return Promise.resolve(respondOptions(allowedMethods(operation.target)))
   }
 }
 
@@ -66,94 +101,85 @@ function timestampOf(services: Services): string {
   return isoOf(services.clock.now().getTime())
 }
 
-async function get(
-  request: Request,
-  target: Target,
-  parameters: Parameters,
-  services: Services,
-  signal: AbortSignal | undefined,
-): Promise<RestResponse> {
-  const { reader, limits } = services
+/** The body, as the client sent it or a wrapper has changed it. */
+function bodyOf({ ctx, request }: Operation): unknown {
+  if (ctx.data !== request.body) assertJson(ctx.data ?? null, 'the body that a handler has put')
+  return ctx.data
+}
+
+async function get({ request, target, view }: Operation, services: Services): Promise<RestResponse> {
+  const { reader, limits, vocabulary } = services
   switch (target.kind) {
     case 'index':
       return respondIndex(services.model, services.versions, request.segments[0] ?? services.versions[0]!, timestampOf(services))
     case 'collection': {
-      const window = windowOf(parameters, limits)
-      const page = await reader.page(target.resource, parameters, window, signal)
-      return respondList(target.resource, page, page.sort, window, parameters, request.path, timestampOf(services))
+      const window = windowOf(view.parameters, limits)
+      const page = await reader.page(target.resource, window, view)
+      return respondList(target.resource, page, page.sort, window, view.parameters, vocabulary, request.path, timestampOf(services))
     }
     case 'record': {
-      const record = await reader.record(target.resource, target.key, parameters, signal)
+      const record = await reader.record(target.resource, target.key, view)
       if (record === undefined) throw notFound(target.resource, target.id)
       return respondRecord(target.resource, record, timestampOf(services))
     }
     case 'attribute': {
       const { resource, key, attribute } = target
-      refuseHidden(resource, attribute)
+      refuseHidden(resource, attribute, view.visibility)
       if (attribute.kind === 'toMany') {
-        const window = windowOf(parameters, limits)
-        const page = await reader.relatedPage(resource, key, attribute, parameters, window, signal)
+        const window = windowOf(view.parameters, limits)
+        const page = await reader.relatedPage(resource, key, attribute, window, view)
         if (page === undefined) throw notFound(resource, target.id)
-        return respondList(attribute.target, page, page.sort, window, parameters, request.path, timestampOf(services))
+        return respondList(attribute.target, page, page.sort, window, view.parameters, vocabulary, request.path, timestampOf(services))
       }
       if (attribute.kind === 'toOne') {
-        const record = await reader.relatedRecord(resource, key, attribute, parameters, signal)
+        const record = await reader.relatedRecord(resource, key, attribute, view)
         if (record === undefined) throw notFound(resource, target.id)
         return respondRecord(attribute.target, record, timestampOf(services))
       }
-      const holder = await reader.value(resource, key, attribute, signal)
+      const holder = await reader.value(resource, key, attribute, view)
       if (holder === undefined) throw notFound(resource, target.id)
-      return respondValue(resource, attribute, holder[attribute.name], timestampOf(services))
+      return respondValue(resource, attribute, holder[attribute.name] ?? null, timestampOf(services))
     }
   }
 }
 
-async function post(
-  request: Request,
-  target: Target,
-  parameters: Parameters,
-  services: Services,
-  signal: AbortSignal | undefined,
-): Promise<RestResponse> {
+async function post(operation: Operation, services: Services): Promise<RestResponse> {
+  const { request, target, view } = operation
   const { writer, createdStatus } = services
   if (target.kind === 'collection') {
-    const { resource, key, record } = await writer.create(target.resource, request.body, parameters, signal)
+    const { resource, key, record } = await writer.create(target.resource, bodyOf(operation), view)
     return respondCreated(resource, record, `${target.base}/${keyToSegment(key)}`, createdStatus, timestampOf(services))
   }
   if (target.kind !== 'attribute' || target.attribute.kind !== 'toMany') throw new Error('post: not a list.')
-  const { resource, key, record } = await writer.append(target, target.attribute, request.body, parameters, signal)
+  const { resource, key, record } = await writer.append(target, target.attribute, bodyOf(operation), view)
   const location = `/${request.segments[0]!}/${resource.plural}/${keyToSegment(key)}`
   return respondCreated(resource, record, location, createdStatus, timestampOf(services))
 }
 
-async function put(
-  request: Request,
-  target: Target,
-  parameters: Parameters,
-  services: Services,
-  signal: AbortSignal | undefined,
-): Promise<RestResponse> {
+async function put(operation: Operation, services: Services): Promise<RestResponse> {
+  const { target, view } = operation
   const { writer } = services
   if (target.kind !== 'record' && target.kind !== 'attribute') throw new Error('put: not a record.')
   const { resource, record } =
     target.kind === 'record'
-      ? await writer.update(target, request.body, parameters, signal)
-      : await writer.updateAttribute(target, target.attribute, request.body, parameters, signal)
+      ? await writer.update(target, bodyOf(operation), view)
+      : await writer.updateAttribute(target, target.attribute, bodyOf(operation), view)
   return respondRecord(resource, record, timestampOf(services))
 }
 
-async function remove(target: Target, parameters: Parameters, services: Services, signal: AbortSignal | undefined): Promise<RestResponse> {
+async function remove({ target, view }: Operation, services: Services): Promise<RestResponse> {
   const { writer } = services
   if (target.kind === 'record') {
-    const { resource, record } = await writer.delete(target, parameters, signal)
+    const { resource, record } = await writer.delete(target, view)
     return respondDeleted(resource, record, timestampOf(services))
   }
   if (target.kind !== 'attribute') throw new Error('remove: not a record.')
-  const { attribute } = target
+  const { resource: owner, attribute } = target
+  refuseHidden(owner, attribute, view.visibility)
   if (attribute.kind === 'toMany') {
-    return respondDeletedList(attribute.target, await writer.deleteRelated(target, attribute, parameters, signal), timestampOf(services))
+    return respondDeletedList(attribute.target, await writer.deleteRelated(target, attribute, view), timestampOf(services))
   }
   if (attribute.kind !== 'toOne') throw new Error('remove: not a relation.')
-  const { resource, record } = await writer.deleteLinked(target, attribute, parameters, signal)
+  const { resource, record } = await writer.deleteLinked(target, attribute, view)
   return respondDeleted(resource, record, timestampOf(services))
 }

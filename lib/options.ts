@@ -2,7 +2,11 @@
 import type { Options as OrmOptions } from '@mikro-orm/core'
 import { DEFAULT_LIMITS } from './limits.ts'
 import type { Limits } from './limits.ts'
-import { hint, nearest } from './suggest.ts'
+import type { AuthModule } from './auth.ts'
+import type { OwnParameter } from './caller.ts'
+import type { ResourceDefinition } from './resource.ts'
+import type { Route } from './routes.ts'
+import { checkNames } from './suggest.ts'
 
 /** The request that an error belongs to, for `onError`. */
 export interface FailedRequest {
@@ -25,10 +29,18 @@ export interface EngineOptions {
   readonly orm?: Partial<OrmOptions>
   /** Finds the entity of a resource name in the URL; replaces the default look-up. Nothing means 404. */
   readonly lookup?: (name: string, version: string) => object | null | undefined
+  /** Per-model customisation. */
+  readonly resources?: readonly ResourceDefinition[]
   /** The accepted first path segments. Default `['v1']`. */
   readonly versions?: readonly string[]
   /** Guards against requests that ask for too much. */
   readonly limits?: Partial<Limits>
+  /** Own routes, which come before the default ones. */
+  readonly routes?: readonly Route[]
+  /** Renames a reserved parameter (`{ limit: 'per_page' }`), or adds one: a function of its value that gives a MikroORM FilterQuery. */
+  readonly parameters?: Readonly<Record<string, string | OwnParameter>>
+  /** Log-in by token. Default: off. */
+  readonly auth?: AuthModule
   /** Records to load before `create` resolves, by resource name. */
   readonly seed?: SeedData
   /** The source of all timestamps. Default: the system's clock. */
@@ -42,17 +54,21 @@ export interface EngineOptions {
 }
 
 /** The options with their defaults. */
-export type CheckedOptions = Required<Omit<EngineOptions, 'limits' | 'lookup' | 'seed' | 'clock'>> &
-  Pick<EngineOptions, 'lookup' | 'seed' | 'clock'> & { readonly limits: Limits }
+export type CheckedOptions = Required<Omit<EngineOptions, 'limits' | 'lookup' | 'seed' | 'clock' | 'auth'>> &
+  Pick<EngineOptions, 'lookup' | 'seed' | 'clock' | 'auth'> & { readonly limits: Limits }
 
 const OPTIONS = [
   'entities',
   'database',
   'schema',
   'orm',
+  'resources',
   'lookup',
   'versions',
   'limits',
+  'routes',
+  'parameters',
+  'auth',
   'seed',
   'clock',
   'createdStatus',
@@ -60,25 +76,12 @@ const OPTIONS = [
   'onError',
 ]
 
-/** Options that are promised and come with a later release. */
-const LATER = ['resources', 'routes', 'parameters', 'auth']
-
 /** Options of MikroORM that the engine sets itself. */
 const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
-
-/** @throws TypeError on an unknown name. */
-export function checkNames(given: object, known: readonly string[], where: string): void {
-  for (const name of Object.keys(given)) {
-    if (!known.includes(name)) throw new TypeError(`${where}: unknown option "${name}".${hint(nearest(name, known))}`)
-  }
-}
 
 /** @throws TypeError or RangeError when an option is unknown or not of its form. */
 export function checkOptions(options: EngineOptions): CheckedOptions {
   if (typeof options !== 'object' || options === null) throw new TypeError('RestEngine.create: options must be an object.')
-  for (const name of LATER) {
-    if (name in options) throw new TypeError(`RestEngine.create: the option "${name}" is not available in this release.`)
-  }
   checkNames(options, OPTIONS, 'RestEngine.create')
   const {
     entities,
@@ -113,6 +116,10 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
     ...(options.seed === undefined ? {} : { seed: options.seed }),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.auth === undefined ? {} : { auth: options.auth }),
+    resources: options.resources ?? [],
+    routes: options.routes ?? [],
+    parameters: options.parameters ?? {},
     entities,
     database,
     schema,

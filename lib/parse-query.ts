@@ -53,6 +53,9 @@ export interface Parameters {
   readonly attributes: readonly string[] | undefined
   readonly expand: readonly string[] | undefined
   readonly filters: readonly RawFilter[]
+  readonly flags: readonly string[]
+  /** The own parameters of the deployer. */
+  readonly own: readonly Pair[]
 }
 
 /** What `handle` takes as query. */
@@ -74,6 +77,8 @@ export const NO_PARAMETERS: Parameters = Object.freeze({
   attributes: undefined,
   expand: undefined,
   filters: [],
+  flags: [],
+  own: [],
 })
 
 /** The pairs of a query given as an object: a key ends with its operator as written; an array repeats the parameter. */
@@ -149,23 +154,50 @@ export function textOfPair(pair: Pair): string {
   return `${name}${encode(pair.operator.slice(0, -1))}=${encode(pair.value)}`
 }
 
-/** Parses pairs into parameters. `reserved` tells which name means which reserved parameter. */
-export function parseParameters(pairs: readonly Pair[]): Parameters {
+/** The names of parameters that are no filters. */
+export interface Vocabulary {
+  /** Reserved parameters by the name that the deployer gave them. */
+  readonly reserved: ReadonlyMap<string, Reserved>
+  readonly flags: ReadonlySet<string>
+  /** Own parameters of the deployer. */
+  readonly own: ReadonlySet<string>
+  /** All of them. */
+  readonly names: ReadonlySet<string>
+}
+
+/** @param renamed other names of reserved parameters */
+export function vocabularyOf(
+  renamed: Readonly<Partial<Record<Reserved, string>>>,
+  flags: ReadonlySet<string>,
+  own: ReadonlySet<string>,
+): Vocabulary {
+  const reserved = new Map(RESERVED.map(name => [renamed[name] ?? name, name]))
+  return { reserved, flags, own, names: new Set([...reserved.keys(), ...flags, ...own]) }
+}
+
+/** Parses pairs into parameters. */
+export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary): Parameters {
   if (pairs.length === 0) return NO_PARAMETERS
   const given = new Map<Reserved, string>()
   const filters: RawFilter[] = []
+  const flags: string[] = []
+  const own: Pair[] = []
   for (const pair of pairs) {
-    if (pair.operator === '' && (RESERVED as readonly string[]).includes(pair.name)) {
-      const name = pair.name as Reserved
-      if (given.has(name)) {
+    const reserved = pair.operator === '' ? vocabulary.reserved.get(pair.name) : undefined
+    if (reserved !== undefined) {
+      if (given.has(reserved)) {
         throw refuseParameter({
           code: 'parameter_repeated',
-          detail: `The parameter "${name}" is given twice.`,
-          parameter: name,
+          detail: `The parameter "${pair.name}" is given twice.`,
+          parameter: pair.name,
           value: pair.value,
         })
       }
-      given.set(name, pair.value)
+      given.set(reserved, pair.value)
+    } else if (pair.operator === '' && vocabulary.flags.has(pair.name)) {
+      if (isFlagSet(pair)) flags.push(pair.name)
+    } else if (pair.operator === '' && vocabulary.own.has(pair.name)) {
+      own.push(pair)
     } else {
       filters.push(parseFilter(pair))
     }
@@ -176,18 +208,33 @@ export function parseParameters(pairs: readonly Pair[]): Parameters {
   }
   return {
     pairs,
-    limit: integer('limit', given.get('limit')),
-    offset: integer('offset', given.get('offset')),
+    limit: integer('limit', given.get('limit'), vocabulary),
+    offset: integer('offset', given.get('offset'), vocabulary),
     sort: list('sort')?.map(parseSort),
-    depth: depth(given.get('depth')),
+    depth: depth(given.get('depth'), vocabulary),
     attributes: list('attributes'),
     expand: list('expand'),
     filters,
+    flags,
+    own,
   }
 }
 
-function integer(parameter: Reserved, text: string | undefined): number | undefined {
+/** A flag is set by its bare name, or by a value that says so. */
+function isFlagSet({ name, value }: Pair): boolean {
+  if (value === '' || value === 'true' || value === '1') return true
+  if (value === 'false' || value === '0') return false
+  throw refuseParameter({ code: 'value_invalid', detail: `The flag "${name}" takes no value but true or false.`, parameter: name, value })
+}
+
+/** The name that the deployer gave a reserved parameter. */
+export function calledIn(vocabulary: Vocabulary, reserved: Reserved): string {
+  return [...vocabulary.reserved].find(([, meant]) => meant === reserved)?.[0] ?? reserved
+}
+
+function integer(reserved: Reserved, text: string | undefined, vocabulary: Vocabulary): number | undefined {
   if (text === undefined) return undefined
+  const parameter = calledIn(vocabulary, reserved)
   if (!/^(?:0|[1-9]\d*)$/.test(text)) {
     throw refuseParameter({
       code: 'value_invalid',
@@ -200,13 +247,14 @@ function integer(parameter: Reserved, text: string | undefined): number | undefi
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
-function depth(text: string | undefined): 0 | 1 | 2 | undefined {
+function depth(text: string | undefined, vocabulary: Vocabulary): 0 | 1 | 2 | undefined {
   if (text === undefined) return undefined
+  const parameter = calledIn(vocabulary, 'depth')
   if (text !== '0' && text !== '1' && text !== '2') {
     throw refuseParameter({
       code: 'value_invalid',
-      detail: `"depth" must be 0, 1 or 2, got "${text}".`,
-      parameter: 'depth',
+      detail: `"${parameter}" must be 0, 1 or 2, got "${text}".`,
+      parameter,
       value: text,
       allowed: [0, 1, 2],
     })

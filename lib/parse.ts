@@ -39,7 +39,7 @@ export function parse(
     segments: segmentsOf(path),
     pairs: [...(mark < 0 ? NO_PAIRS : pairsOfText(target.slice(mark + 1))), ...pairsOf(query)],
     body,
-    headers,
+    headers: lowerCase(headers),
   }
 }
 
@@ -71,4 +71,11 @@ function segmentsOf(path: string): string[] {
   }
   if (segments.includes('')) throw refuse('path_unknown', 'The path has an empty segment ("//").')
   return segments
+}
+
+/** Header names are case-insensitive (RFC 9110 section 5.1); those of node:http are in lower case already. */
+function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const names = Object.keys(headers)
+  if (names.every(name => name === name.toLowerCase())) return headers
+  return Object.fromEntries(names.map(name => [name.toLowerCase(), headers[name]!]))
 }

@@ -4,15 +4,33 @@
  */
 import { refuseParameter } from './errors.ts'
 import type { Limits } from './limits.ts'
-import { isRelation, visibleAttribute } from './model.ts'
+import { isRelation } from './model.ts'
 import type { RelationAttribute, Resource, ScalarAttribute, ToOneAttribute } from './model.ts'
-import { RESERVED } from './parse-query.ts'
-import type { RawFilter, RawValue } from './parse-query.ts'
+import type { RawFilter, RawValue, Vocabulary } from './parse-query.ts'
 import { walkPath } from './plan-paths.ts'
 import type { Condition, KeyRef, PatternForm, ValueRef } from './read-plan.ts'
 import { describeScalar, isOrdered, isText } from './scalars.ts'
+import { isVisible } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
 
-export function planFilters(filters: readonly RawFilter[], root: Resource, limits: Limits): Condition[] {
+/** What filters are planned against. */
+export interface FilterContext {
+  readonly root: Resource
+  readonly limits: Limits
+  readonly visibility: Visibility
+  readonly vocabulary: Vocabulary
+}
+
+export function planFilters(filters: readonly RawFilter[], context: FilterContext): Condition[] {
+  return filters.map((filter, index) => {
+    const alternatives = filter.paths.map(path => planPath(path, filter, index, context))
+    const condition: Condition = alternatives.length === 1 ? alternatives[0]! : { kind: 'any', of: alternatives }
+    return filter.negated ? { kind: 'not', of: condition } : condition
+  })
+}
+
+/** The guards on filters. They hold for values as well, so they are checked for every request, planned or not. */
+export function checkFilterLimits(filters: readonly RawFilter[], limits: Limits): void {
   if (filters.length > limits.maxFilters) {
     throw refuseParameter({
       code: 'limit_exceeded',
@@ -20,12 +38,7 @@ export function planFilters(filters: readonly RawFilter[], root: Resource, limit
       parameter: filters[limits.maxFilters]!.label,
     })
   }
-  return filters.map((filter, index) => {
-    checkLimits(filter, limits)
-    const alternatives = filter.paths.map(path => planPath(path, filter, index, root, limits))
-    const condition: Condition = alternatives.length === 1 ? alternatives[0]! : { kind: 'any', of: alternatives }
-    return filter.negated ? { kind: 'not', of: condition } : condition
-  })
+  for (const filter of filters) checkLimits(filter, limits)
 }
 
 function checkLimits(filter: RawFilter, limits: Limits): void {
@@ -49,16 +62,27 @@ function checkLimits(filter: RawFilter, limits: Limits): void {
 }
 
 /** An attribute that bears a reserved name is filtered with an underscore after it. */
-function withoutReservedMark(path: string, root: Resource): string {
+function withoutReservedMark(path: string, { root, visibility, vocabulary }: FilterContext): string {
   const [first = '', ...rest] = path.split('.')
   const bare = first.slice(0, -1)
-  if (!first.endsWith('_') || !(RESERVED as readonly string[]).includes(bare)) return path
-  return visibleAttribute(root, first) === undefined && visibleAttribute(root, bare) !== undefined ? [bare, ...rest].join('.') : path
+  if (!first.endsWith('_') || !vocabulary.names.has(bare)) return path
+  const known = (name: string): boolean => {
+    const attribute = root.byName.get(name)
+    return attribute !== undefined && isVisible(attribute, visibility)
+  }
+  return !known(first) && known(bare) ? [bare, ...rest].join('.') : path
 }
 
-function planPath(written: string, filter: RawFilter, index: number, root: Resource, limits: Limits): Condition {
-  const path = withoutReservedMark(written, root)
-  const { hops, attribute } = walkPath(path, root, { parameter: filter.label, limits, alternatives: RESERVED })
+function planPath(written: string, filter: RawFilter, index: number, context: FilterContext): Condition {
+  const { root, limits, visibility, vocabulary } = context
+  const path = withoutReservedMark(written, context)
+  const { hops, attribute } = walkPath(path, root, {
+    parameter: filter.label,
+    limits,
+    visibility,
+    alternatives: [...vocabulary.names],
+  })
+  if (!attribute.filterable) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
   if (isRelation(attribute)) return through(hops, toOnes => planRelation(toOnes, attribute, filter, index))
   if (attribute.kind === 'embedded') {
     throw notFilterable(
@@ -102,7 +126,7 @@ function planRelation(hops: ToOneAttribute[], relation: RelationAttribute, filte
     })
   }
   if (positions(filter, 'pattern').length > 0) throw noWildcards(filter, `"${relation.name}" is a relation, compared with IDs`)
-  const keys: KeyRef[] = positions(filter, 'text').map(value => ({ filter: index, value, resource: relation.target }))
+  const keys: KeyRef[] = positions(filter, 'text').map(value => ({ from: 'filter', filter: index, value, resource: relation.target }))
   const parts: Condition[] = []
   if (relation.kind === 'toOne') {
     if (positions(filter, 'null').length > 0) parts.push({ kind: 'unlinked', hops, relation })
@@ -127,7 +151,7 @@ function planScalar(hops: ToOneAttribute[], attribute: ScalarAttribute, filter: 
   const { type } = attribute
   const operand = { hops, attribute }
   const parameter = filter.label
-  const ref = (value: number): ValueRef => ({ filter: index, value, type })
+  const ref = (value: number): ValueRef => ({ from: 'filter', filter: index, value, type })
   if (filter.operator !== '=' && filter.operator !== '~=') {
     if (!isOrdered(type)) throw notFilterable(filter, `"${attribute.name}" (${type.kind}) cannot be filtered by.`)
     if (filter.values.length !== 1 || filter.values[0]!.kind !== 'text') {
@@ -142,6 +166,7 @@ function planScalar(hops: ToOneAttribute[], attribute: ScalarAttribute, filter: 
   }
   const texts = positions(filter, 'text')
   const patterns = positions(filter, 'pattern')
+  if (type.kind === 'blob') throw notFilterable(filter, `"${attribute.name}" is a blob, which cannot be filtered by.`)
   if (!isOrdered(type) && (texts.length > 0 || patterns.length > 0)) {
     throw notFilterable(filter, `"${attribute.name}" (${type.kind}) cannot be filtered by, except with null.`)
   }

@@ -8,6 +8,7 @@ import type { RawSort } from './parse-query.ts'
 import { walkPath } from './plan-paths.ts'
 import type { Anchor, SortTerm } from './read-plan.ts'
 import { isOrdered } from './scalars.ts'
+import type { Visibility } from './visibility.ts'
 
 export interface Order {
   readonly terms: readonly SortTerm[]
@@ -16,27 +17,52 @@ export interface Order {
 }
 
 /** The order in effect: the one asked for, else the model's own of a list attribute, else the primary key. */
-export function planOrder(resource: Resource, anchor: Anchor, given: readonly RawSort[] | undefined, limits: Limits): Order {
+export function planOrder(
+  resource: Resource,
+  anchor: Anchor,
+  given: readonly RawSort[] | undefined,
+  limits: Limits,
+  visibility: Visibility,
+): Order {
   const declared = anchor.kind === 'related' && anchor.relation.kind === 'toMany' ? anchor.relation.orderBy : []
   const keys = given ?? declared
-  if (keys.length === 0) return { terms: [], sort: resource.keyNames.map(name => `${name}.asc`).join() }
+  if (keys.length === 0)
+    return {
+      terms: [],
+      sort: keyPaths(resource)
+        .map(path => `${path}.asc`)
+        .join(),
+    }
   const isKey = keys.length === 1 && resource.key.length === 1 && keys[0]!.path === resource.keyNames[0] && !keys[0]!.descending
   return {
-    terms: isKey ? [] : keys.map(key => planSort(resource, key, limits)),
+    terms: isKey ? [] : keys.map(key => planSort(resource, key, limits, given === undefined ? undefined : visibility)),
     sort: keys.map(key => `${key.path}.${key.descending ? 'desc' : 'asc'}`).join(),
   }
 }
 
-/** The model's own order of a list; the primary key comes after it. */
-export function planListOrder(list: ToManyAttribute): readonly SortTerm[] {
-  return list.orderBy.map(key => planSort(list.target, key, DEFAULT_LIMITS))
+/** The paths that sort by the primary key: a key that holds a relation goes by the key of its target. */
+function keyPaths(resource: Resource): string[] {
+  return resource.keyNames.flatMap(name => {
+    const attribute = resource.byName.get(name)
+    return attribute?.kind === 'toOne' ? keyPaths(attribute.target).map(path => `${name}.${path}`) : [name]
+  })
 }
 
-function planSort(resource: Resource, key: RawSort, limits: Limits): SortTerm {
-  const { hops, attribute } = walkPath(key.path, resource, { parameter: 'sort', limits })
+/** The model's own order of a list; the primary key comes after it. */
+export function planListOrder(list: ToManyAttribute): readonly SortTerm[] {
+  return list.orderBy.map(key => planSort(list.target, key, DEFAULT_LIMITS, undefined))
+}
+
+function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: Visibility | undefined): SortTerm {
+  const { hops, attribute } = walkPath(key.path, resource, { parameter: 'sort', limits, visibility })
   if (isRelation(attribute)) return { hops: [...hops, attribute], attribute: undefined, descending: key.descending }
-  if (attribute.kind === 'embedded' || !isOrdered(attribute.type)) {
-    const what = attribute.kind === 'embedded' ? 'an embedded object; sort by one of its attributes' : `of the type ${attribute.type.kind}`
+  if (attribute.kind === 'embedded' || !isOrdered(attribute.type) || (visibility !== undefined && !attribute.sortable)) {
+    const what =
+      attribute.kind === 'embedded'
+        ? 'an embedded object; sort by one of its attributes'
+        : isOrdered(attribute.type)
+          ? 'shown with another value than the stored one'
+          : `of the type ${attribute.type.kind}`
     throw refuseParameter({
       code: 'not_sortable',
       detail: `"${key.path}" cannot be sorted by: it is ${what}.`,

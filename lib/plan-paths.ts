@@ -2,9 +2,11 @@
 import { refuseParameter } from './errors.ts'
 import type { Fault } from './errors.ts'
 import type { Limits } from './limits.ts'
-import { isRelation, isVisible, visibleNames } from './model.ts'
+import { isRelation } from './model.ts'
 import type { Attribute, RelationAttribute, Resource } from './model.ts'
 import { hint, nearest } from './suggest.ts'
+import { EVERYTHING, existsFor, isVisible, visibleNames } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
 
 /** A path, walked: the relations on the way, and the attribute at its end (which may be a relation itself). */
 export interface Walked {
@@ -16,6 +18,8 @@ export interface Walked {
 export interface PathContext {
   readonly parameter: string
   readonly limits: Limits
+  /** What exists for the caller; undefined for paths that the model itself gives, which may lead anywhere. */
+  readonly visibility: Visibility | undefined
   /** Other names that could have been meant instead of the first segment. */
   readonly alternatives?: readonly string[]
 }
@@ -27,7 +31,22 @@ export function walkPath(path: string, root: Resource, context: PathContext): Wa
   let called = root.singular
   for (const [index, name] of names.entries()) {
     const attribute = holder.byName.get(name)
-    if (attribute === undefined || !isVisible(attribute)) throw unknown(path, name, called, holder.attributes, index, context)
+    const { visibility } = context
+    if (
+      visibility !== undefined &&
+      attribute?.flag !== undefined &&
+      existsFor(attribute, visibility) &&
+      !isVisible(attribute, visibility)
+    ) {
+      throw refuseParameter({
+        code: 'flag_needed',
+        detail: `"${path}" exists only with the parameter "${attribute.flag}".`,
+        parameter: context.parameter,
+        suggestion: attribute.flag,
+      })
+    }
+    if (attribute === undefined || (visibility !== undefined && !isVisible(attribute, visibility)))
+      throw unknown(path, name, called, holder.attributes, index, context)
     if (isRelation(attribute)) {
       hops.push(attribute)
       if (hops.length > context.limits.maxPathRelations) {
@@ -57,7 +76,7 @@ export function walkPath(path: string, root: Resource, context: PathContext): Wa
 }
 
 function unknown(path: string, name: string, called: string, attributes: readonly Attribute[], index: number, context: PathContext) {
-  const names = visibleNames(attributes)
+  const names = visibleNames(attributes, context.visibility ?? EVERYTHING)
   const suggestion = nearest(name, index === 0 ? [...names, ...(context.alternatives ?? [])] : names)
   const first = index === 0 && context.alternatives !== undefined
   const fault: Fault = {

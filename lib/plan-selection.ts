@@ -4,11 +4,12 @@
  */
 import { refuseParameter } from './errors.ts'
 import type { Limits } from './limits.ts'
-import { isVisible } from './model.ts'
 import type { Attribute, EmbeddedAttribute, Resource } from './model.ts'
 import { planListOrder } from './plan-order.ts'
 import { walkPath } from './plan-paths.ts'
 import type { Field, RecordNode } from './read-plan.ts'
+import { isVisible } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
 
 /** What a request says about the shape of records. */
 export interface Selection {
@@ -17,11 +18,17 @@ export interface Selection {
   readonly expand: readonly string[] | undefined
 }
 
+/** What names are looked up in. */
+export interface Scene {
+  readonly limits: Limits
+  readonly visibility: Visibility
+}
+
 /** Names with what is said about the names inside them. An empty tree under a name means all of it. */
 interface NameTree extends Map<string, NameTree> {}
 
-export function planSelection(resource: Resource, selection: Selection, limits: Limits): RecordNode {
-  const expanded = treeOf(selection.expand ?? [], resource, 'expand', limits, attribute => {
+export function planSelection(resource: Resource, selection: Selection, scene: Scene): RecordNode {
+  const expanded = treeOf(selection.expand ?? [], resource, 'expand', scene, attribute => {
     if (attribute.kind === 'toOne' || attribute.kind === 'toMany') return
     throw refuseParameter({
       code: 'not_a_relation',
@@ -33,15 +40,20 @@ export function planSelection(resource: Resource, selection: Selection, limits: 
   const names = selection.attributes ?? []
   const included = names.filter(name => !name.startsWith('!'))
   const excluded = names.filter(name => name.startsWith('!')).map(name => name.slice(1))
-  const include = included.length === 0 ? undefined : treeOf(included, resource, 'attributes', limits)
-  return nodeOf(resource, selection.depth, expanded, include, treeOf(excluded, resource, 'attributes', limits))
+  const include = included.length === 0 ? undefined : treeOf(included, resource, 'attributes', scene)
+  return nodeOf(
+    resource,
+    selection.depth,
+    { expanded, include, exclude: treeOf(excluded, resource, 'attributes', scene) },
+    scene.visibility,
+  )
 }
 
-function treeOf(paths: readonly string[], root: Resource, parameter: string, limits: Limits, check?: (end: Attribute) => void): NameTree {
+function treeOf(paths: readonly string[], root: Resource, parameter: string, scene: Scene, check?: (end: Attribute) => void): NameTree {
   const tree: NameTree = new Map()
   for (const path of paths) {
-    check?.(walkPath(path, root, { parameter, limits }).attribute)
-    if (check === undefined) walkPath(path, root, { parameter, limits })
+    check?.(walkPath(path, root, { parameter, ...scene }).attribute)
+    if (check === undefined) walkPath(path, root, { parameter, ...scene })
     add(tree, path.split('.'), parameter === 'attributes')
   }
   return tree
@@ -68,32 +80,42 @@ function isWhole(tree: NameTree | undefined): boolean {
 
 const NONE: NameTree = new Map()
 
-function nodeOf(resource: Resource, depth: 0 | 1 | 2, expanded: NameTree, include: NameTree | undefined, exclude: NameTree): RecordNode {
-  const fields: Field[] = []
-  for (const attribute of resource.attributes) {
-    if (!isVisible(attribute) || isWhole(exclude.get(attribute.name))) continue
-    if (include !== undefined && !include.has(attribute.name)) continue
-    const inside = include?.get(attribute.name)
-    const field = fieldOf(attribute, depth, expanded, isWhole(inside) ? undefined : inside, exclude.get(attribute.name) ?? NONE)
-    if (field !== undefined) fields.push(field)
+/** What is said about the names of one record. */
+interface Said {
+  readonly expanded: NameTree
+  /** Undefined: all of them. */
+  readonly include: NameTree | undefined
+  readonly exclude: NameTree
+}
+
+/** What is said about the names inside an attribute. */
+function inside(said: Said, name: string): Said {
+  const include = said.include?.get(name)
+  return {
+    expanded: said.expanded.get(name) ?? NONE,
+    include: isWhole(include) ? undefined : include,
+    exclude: said.exclude.get(name) ?? NONE,
   }
+}
+
+function isShown(attribute: Attribute, said: Said, visibility: Visibility): boolean {
+  if (!isVisible(attribute, visibility) || isWhole(said.exclude.get(attribute.name))) return false
+  return said.include === undefined || said.include.has(attribute.name)
+}
+
+function nodeOf(resource: Resource, depth: 0 | 1 | 2, said: Said, visibility: Visibility): RecordNode {
+  const shown = resource.attributes.filter(attribute => isShown(attribute, said, visibility))
+  const fields = shown.flatMap(attribute => fieldOf(attribute, depth, said, visibility) ?? [])
   return { resource, fields }
 }
 
-function fieldOf(
-  attribute: Attribute,
-  depth: 0 | 1 | 2,
-  expanded: NameTree,
-  include: NameTree | undefined,
-  exclude: NameTree,
-): Field | undefined {
+function fieldOf(attribute: Attribute, depth: 0 | 1 | 2, said: Said, visibility: Visibility): Field | undefined {
   if (attribute.kind === 'scalar') return { kind: 'scalar', attribute }
-  if (attribute.kind === 'embedded') return embeddedField(attribute, include, exclude)
-  const inner = expanded.get(attribute.name)
+  if (attribute.kind === 'embedded') return embeddedField(attribute, inside(said, attribute.name), visibility)
   // An expanded relation is rendered at the depth of its owner, any other at one less.
-  const shown = inner !== undefined ? depth : depth === 2 ? 1 : undefined
+  const shown = said.expanded.has(attribute.name) ? depth : depth === 2 ? 1 : undefined
   if (shown !== undefined) {
-    const node = nodeOf(attribute.target, shown, inner ?? NONE, include, exclude)
+    const node = nodeOf(attribute.target, shown, inside(said, attribute.name), visibility)
     return attribute.kind === 'toOne'
       ? { kind: 'record', attribute, node }
       : { kind: 'records', attribute, order: planListOrder(attribute), node }
@@ -102,14 +124,7 @@ function fieldOf(
   return attribute.kind === 'toOne' ? { kind: 'reference', attribute } : { kind: 'references', attribute, order: planListOrder(attribute) }
 }
 
-function embeddedField(attribute: EmbeddedAttribute, include: NameTree | undefined, exclude: NameTree): Field {
-  const fields: Field[] = []
-  for (const child of attribute.attributes) {
-    if (!isVisible(child) || isWhole(exclude.get(child.name))) continue
-    if (include !== undefined && !include.has(child.name)) continue
-    const inside = include?.get(child.name)
-    const field = fieldOf(child, 0, NONE, isWhole(inside) ? undefined : inside, exclude.get(child.name) ?? NONE)
-    if (field !== undefined) fields.push(field)
-  }
-  return { kind: 'embedded', attribute, fields }
+function embeddedField(attribute: EmbeddedAttribute, said: Said, visibility: Visibility): Field {
+  const shown = attribute.attributes.filter(child => isShown(child, said, visibility))
+  return { kind: 'embedded', attribute, fields: shown.flatMap(child => fieldOf(child, 0, said, visibility) ?? []) }
 }

@@ -4,13 +4,15 @@
  * Refuses with parameter_invalid.
  */
 import type { Limits } from './limits.ts'
-import type { Resource } from './model.ts'
+import type { EmbeddedAttribute, Resource } from './model.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
-import type { Parameters } from './parse-query.ts'
+import type { Parameters, Vocabulary } from './parse-query.ts'
 import { formOf, planFilters } from './plan-filters.ts'
 import { planOrder } from './plan-order.ts'
 import { planSelection } from './plan-selection.ts'
-import type { Anchor, ReadPlan } from './read-plan.ts'
+import type { Anchor, Field, ReadPlan } from './read-plan.ts'
+import { EVERYTHING, existsFor } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
 
 /** The part of the parameters that a plan depends on, as a text. Two requests of one shape differ in values alone. */
 export function shapeOf(parameters: Parameters): string {
@@ -26,13 +28,71 @@ export function shapeOf(parameters: Parameters): string {
   return shape
 }
 
-export function planRead(resource: Resource, anchor: Anchor, paged: boolean, parameters: Parameters, limits: Limits): ReadPlan {
-  const order = planOrder(resource, anchor, parameters.sort, limits)
+/** What a request is planned against. */
+export interface PlanContext {
+  readonly limits: Limits
+  readonly visibility: Visibility
+  readonly vocabulary: Vocabulary
+}
+
+/** The plan of a record's stored plain attributes and the IDs it links. */
+export function planStored(resource: Resource): ReadPlan {
+  const fields = resource.attributes.flatMap((attribute): Field[] => {
+    if (!existsFor(attribute, EVERYTHING) || attribute.flag !== undefined || attribute.kind === 'toMany') return []
+    const plain = { ...attribute, render: undefined }
+    if (plain.kind === 'toOne') return [{ kind: 'reference', attribute: plain }]
+    return plain.kind === 'scalar' ? [{ kind: 'scalar', attribute: plain }] : [storedField(plain)]
+  })
+  return {
+    resource,
+    anchor: { kind: 'record' },
+    node: { resource, fields },
+    where: [],
+    scopes: new Map(),
+    order: [],
+    paged: false,
+    sort: '',
+  }
+}
+
+function storedField(attribute: EmbeddedAttribute): Field {
+  const shown = attribute.attributes.filter(child => existsFor(child, EVERYTHING) && child.flag === undefined)
+  return {
+    kind: 'embedded',
+    attribute,
+    fields: shown.map(child => (child.kind === 'scalar' ? { kind: 'scalar', attribute: child } : storedField(child))),
+  }
+}
+
+/** The plan of the IDs alone that an anchor and filters reach. */
+export function planKeys(resource: Resource, anchor: Anchor, parameters: Parameters, context: PlanContext): ReadPlan {
+  const { visibility } = context
   return {
     resource,
     anchor,
-    node: planSelection(resource, { depth: parameters.depth ?? 1, attributes: parameters.attributes, expand: parameters.expand }, limits),
-    where: planFilters(parameters.filters, resource, limits),
+    node: undefined,
+    where: [...planFilters(parameters.filters, { ...context, root: resource }), ...visibility.where],
+    scopes: visibility.scopes,
+    order: [],
+    paged: false,
+    sort: '',
+  }
+}
+
+export function planRead(resource: Resource, anchor: Anchor, paged: boolean, parameters: Parameters, context: PlanContext): ReadPlan {
+  const { limits, visibility } = context
+  const order = planOrder(resource, anchor, parameters.sort, limits, visibility)
+  const { depth, expand } = resource.rules
+  return {
+    resource,
+    anchor,
+    node: planSelection(
+      resource,
+      { depth: parameters.depth ?? depth, attributes: parameters.attributes, expand: parameters.expand ?? expand },
+      context,
+    ),
+    where: [...planFilters(parameters.filters, { ...context, root: resource }), ...visibility.where],
+    scopes: visibility.scopes,
     order: order.terms,
     paged,
     sort: order.sort,

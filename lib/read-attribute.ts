@@ -126,6 +126,10 @@ function base(prop: Property, name: string, declared: Property = prop) {
     nullable: declared.nullable === true,
     hidden: prop.hidden === true,
     readOnly,
+    filterable: true,
+    sortable: true,
+    flag: undefined,
+    render: undefined,
     required:
       declared.nullable !== true &&
       declared.default === undefined &&

@@ -3,11 +3,13 @@
  * Refuses, when the engine is created, whatever cannot be served: by entity, property and reason.
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
+import { customiseAttributes, rulesOf } from './customise.ts'
 import { defaultNames } from './names.ts'
 import type { ResourceNames } from './names.ts'
 import type { Attribute, KeyPart, Model, Resource, ToOneAttribute } from './model.ts'
 import { isHiddenInverse, ownColumns, publicName, readAttribute, scalarType, unsupported, unsupportedReason } from './read-attribute.ts'
 import type { Meta } from './read-attribute.ts'
+import type { ResourceConfig, ResourceDefinition } from './resource.ts'
 
 /** Keys of the envelopes, which a resource name must not take. */
 const ENVELOPE_KEYS = new Set(
@@ -19,18 +21,20 @@ const KEY_KINDS = new Set(['integer', 'bigint', 'text', 'uuid', 'date'])
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** The names of every resource, by entity; the default ones unless `rename` gives others. */
-export type Rename = (className: string) => Partial<Pick<ResourceNames, 'plural' | 'singular'>> | undefined
-
 /**
- * @throws Error when an entity or a property cannot be served, or when two resources would have one name.
+ * The model of one version.
+ *
+ * @throws Error when an entity or a property cannot be served, or when two resources would have one name; TypeError, RangeError when a definition is
+ * not of its form.
  */
-export function readModel(orm: MikroORM, rename: Rename = () => undefined): Model {
+export function readModel(orm: MikroORM, version: string, definitions: readonly ResourceDefinition[]): Model {
+  const configs = configsOf(orm, version, definitions)
   const metas = inGivenOrder(orm).filter(meta => !meta.embeddable && !meta.abstract && !isGeneratedPivot(meta))
   const drafts = new Map<Meta, Mutable<Resource>>()
   for (const meta of metas) {
     refuseUnsupported(meta)
-    const names = resourceNames(meta, rename(meta.className))
+    const config = configs.get(meta.class)
+    const names = resourceNames(meta, config ?? {})
     drafts.set(meta, {
       entity: meta.class,
       className: meta.className,
@@ -45,11 +49,13 @@ export function readModel(orm: MikroORM, rename: Rename = () => undefined): Mode
       generatedKey: false,
       uniques: [],
       referrers: [],
+      served: config !== undefined,
+      rules: rulesOf(meta, orm, config ?? {}),
     })
   }
   for (const [meta, draft] of drafts) draft.key = keyParts(meta)
   const byClass = new Map<object, Resource>([...drafts].map(([meta, draft]) => [meta.class, draft]))
-  for (const [meta, draft] of drafts) fill(meta, draft, byClass)
+  for (const [meta, draft] of drafts) fill(meta, draft, byClass, configs.get(meta.class) ?? {})
   for (const draft of drafts.values()) {
     for (const attribute of draft.attributes) {
       if (attribute.kind === 'toOne' && attribute.owner) {
@@ -60,6 +66,7 @@ export function readModel(orm: MikroORM, rename: Rename = () => undefined): Mode
       }
     }
   }
+  for (const draft of drafts.values()) hideUnserved(draft)
   for (const draft of drafts.values()) Object.freeze(draft)
   return freezeModel([...drafts.values()])
 }
@@ -73,7 +80,8 @@ function inGivenOrder(orm: MikroORM): Meta[] {
   return [...orm.getMetadata()].toSorted((a, b) => rank(a) - rank(b))
 }
 
-function freezeModel(resources: readonly Resource[]): Model {
+function freezeModel(all: readonly Resource[]): Model {
+  const resources = all.filter(({ served }) => served)
   const byName = new Map<string, Resource>()
   for (const resource of resources) {
     for (const name of resource.accepted) {
@@ -86,7 +94,46 @@ function freezeModel(resources: readonly Resource[]): Model {
       byName.set(name, resource)
     }
   }
-  return Object.freeze({ resources, byName, byEntity: new Map(resources.map(resource => [resource.entity, resource])) })
+  const flags = new Set(resources.flatMap(resource => resource.attributes.flatMap(flagsOf)))
+  return Object.freeze({ resources, byName, flags, byEntity: new Map(resources.map(resource => [resource.entity, resource])) })
+}
+
+function flagsOf(attribute: Attribute): string[] {
+  const own = attribute.flag === undefined ? [] : [attribute.flag]
+  return attribute.kind === 'embedded' ? [...own, ...attribute.attributes.flatMap(flagsOf)] : own
+}
+
+/** The definition of each entity in this version; an entity whose definitions are all for other versions is not served. */
+function configsOf(
+  orm: MikroORM,
+  version: string,
+  definitions: readonly ResourceDefinition[],
+): Map<object, ResourceConfig<Record<string, unknown>>> {
+  const configs = new Map<object, ResourceConfig<Record<string, unknown>>>()
+  const defined = new Set<object>()
+  for (const { entity, config } of definitions) {
+    const meta = orm.getMetadata().get(entity)
+    defined.add(meta.class)
+    if (config.versions !== undefined && !config.versions.includes(version)) continue
+    if (configs.has(meta.class)) throw new TypeError(`resource(${meta.className}) is given twice for the version ${version}.`)
+    configs.set(meta.class, config)
+  }
+  for (const meta of orm.getMetadata()) if (!defined.has(meta.class)) configs.set(meta.class, {})
+  return configs
+}
+
+/** A relation to what is not served, or what nobody may see, is not shown. */
+function hideUnserved(draft: Mutable<Resource>): void {
+  const isShown = (attribute: Attribute): boolean => {
+    if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') return true
+    const { served, rules } = attribute.target
+    return served && rules.access[attribute.kind === 'toOne' ? 'get' : 'list'] !== false
+  }
+  if (draft.attributes.every(isShown)) return
+  draft.attributes = Object.freeze(
+    draft.attributes.map(attribute => (isShown(attribute) ? attribute : Object.freeze({ ...attribute, hidden: true }))),
+  )
+  draft.byName = new Map(draft.attributes.map(attribute => [attribute.name, attribute]))
 }
 
 /** A pivot table that MikroORM made up for a many-to-many relation; one the deployer wrote is an entity like any other. */
@@ -94,7 +141,9 @@ function isGeneratedPivot(meta: Meta): boolean {
   return meta.pivotTable === true && meta.relations.length === 2 && meta.relations.every(prop => /_(owner|inverse)$/.test(prop.name))
 }
 
-function resourceNames(meta: Meta, renamed: Partial<Pick<ResourceNames, 'plural' | 'singular'>> | undefined): ResourceNames {
+function resourceNames(meta: Meta, config: ResourceConfig<Record<string, unknown>>): ResourceNames {
+  const renamed =
+    config.name === undefined && config.singular === undefined ? undefined : { plural: config.name, singular: config.singular }
   const standard = defaultNames(meta.className)
   const plural = renamed?.plural ?? standard.plural
   const singular = renamed?.singular ?? (renamed?.plural === undefined ? standard.singular : renamed.plural)
@@ -135,11 +184,17 @@ function keyParts(meta: Meta): KeyPart[] {
 }
 
 /** Fills a draft with its attributes, once every draft has its key. */
-function fill(meta: Meta, draft: Mutable<Resource>, drafts: ReadonlyMap<object, Resource>): void {
+function fill(
+  meta: Meta,
+  draft: Mutable<Resource>,
+  drafts: ReadonlyMap<object, Resource>,
+  config: ResourceConfig<Record<string, unknown>>,
+): void {
   const paths = new Map<string, string>()
-  const attributes = meta.props
+  const declared = meta.props
     .filter(prop => prop.embedded === undefined && !isHiddenInverse(prop))
     .map(prop => readAttribute(meta, prop, drafts, paths))
+  const attributes = customiseAttributes(meta.className, declared, config)
   const byName = new Map<string, Attribute>()
   for (const attribute of attributes) {
     if (byName.has(attribute.name)) throw unsupported(meta, attribute.property, `the name "${attribute.name}" is taken by another property`)

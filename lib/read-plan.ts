@@ -6,19 +6,15 @@ import type { EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute, T
 import type { Operator } from './parse-query.ts'
 import type { ScalarType } from './scalars.ts'
 
-/** The value of a filter: its position in the request, and the type it must have. */
-export interface ValueRef {
-  readonly filter: number
-  readonly value: number
-  readonly type: ScalarType
-}
+/** A value to compare with: of a filter, by its position in the request, or of a scope, by its position among the values of the visibility. */
+export type ValueRef =
+  | { readonly from: 'filter'; readonly filter: number; readonly value: number; readonly type: ScalarType }
+  | { readonly from: 'scope'; readonly index: number; readonly type: ScalarType }
 
-/** An ID in a filter: its position in the request, and the resource it identifies a record of. */
-export interface KeyRef {
-  readonly filter: number
-  readonly value: number
-  readonly resource: Resource
-}
+/** An ID to compare with, of a record of the resource. */
+export type KeyRef =
+  | { readonly from: 'filter'; readonly filter: number; readonly value: number; readonly resource: Resource }
+  | { readonly from: 'scope'; readonly index: number; readonly resource: Resource }
 
 /** A scalar attribute reached through to-one relations; what lies behind an empty one is NULL. */
 export interface Operand {
@@ -40,6 +36,8 @@ export type Condition =
   | { readonly kind: 'in'; readonly operand: Operand; readonly values: readonly ValueRef[] }
   | { readonly kind: 'compare'; readonly operand: Operand; readonly operator: Exclude<Operator, '=' | '~='>; readonly value: ValueRef }
   | { readonly kind: 'match'; readonly operand: Operand; readonly form: PatternForm; readonly fold: boolean; readonly value: ValueRef }
+  /** SQL's own LIKE, which only scopes use. */
+  | { readonly kind: 'like'; readonly operand: Operand; readonly value: ValueRef }
   /** The to-one relation behind the hops is empty. */
   | { readonly kind: 'unlinked'; readonly hops: readonly ToOneAttribute[]; readonly relation: ToOneAttribute }
   /** The to-one relation behind the hops links one of the records. */
@@ -93,8 +91,11 @@ export type Anchor =
 export interface ReadPlan {
   readonly resource: Resource
   readonly anchor: Anchor
-  readonly node: RecordNode
+  /** The shape of the records; undefined when only their IDs are wanted. */
+  readonly node: RecordNode | undefined
   readonly where: readonly Condition[]
+  /** The rows that exist, of every resource that has a scope. */
+  readonly scopes: ReadonlyMap<Resource, Condition>
   /** The order before the primary key, which always comes last. */
   readonly order: readonly SortTerm[]
   /** Whether the rows are cut by limit and offset and counted. */

@@ -3,7 +3,9 @@
  * Written as Reading work (dialect.ts): one statement for the rows, at most one for the count, one for each relation that is shown.
  */
 import { bindParameters } from './bind.ts'
-import type { Arguments } from './bind.ts'
+import type { Arguments, PendingRender } from './bind.ts'
+import type { HookContext } from './context.ts'
+import { isPlain, jsonOf } from './json.ts'
 import type { CompiledChild, CompiledNode, CompiledRead, Dialect, Reading, Row, Statement } from './dialect.ts'
 
 /** A JSON object as an answer shows it. */
@@ -50,10 +52,28 @@ function request(statement: Statement, given: Arguments, dialect: Dialect) {
 function* recordsOf(rows: readonly Row[], node: CompiledNode, given: Arguments, dialect: Dialect): Reading<readonly JsonRecord[]> {
   const records: JsonRecord[] = []
   for (const row of rows) records.push(node.build(row) as JsonRecord)
+  if (node.source !== undefined) collectRenders(rows, records, node, given)
   if (rows.length > 0) {
     for (const child of node.children) yield* attach(child, rows, records, given, dialect)
   }
   return records
+}
+
+function collectRenders(rows: readonly Row[], records: readonly JsonRecord[], node: CompiledNode, given: Arguments): void {
+  for (const [index, row] of rows.entries()) {
+    const stored = node.source!(row) as JsonRecord
+    for (const { name, render } of node.renders) given.pending?.push({ record: records[index]!, name, render, stored })
+  }
+}
+
+/** Lets the deployer's functions give their values, and puts them into the records. Undefined leaves the attribute out. */
+export async function renderPending(pending: readonly PendingRender[], ctx: HookContext): Promise<void> {
+  for (const { record, name, render, stored } of pending) {
+    const given = render(record[name], stored, ctx)
+    const value: unknown = given instanceof Promise ? await given : given
+    if (value === undefined) delete record[name]
+    else record[name] = isPlain(value) ? value : jsonOf(value, `render of "${name}"`)
+  }
 }
 
 /** Reads one relation of all the records, and puts what it finds into them. */

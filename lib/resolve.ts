@@ -5,9 +5,10 @@
 import { refuse } from './errors.ts'
 import { describeKey, keyFromText } from './key.ts'
 import type { KeyValues } from './key.ts'
-import { isVisible, visibleNames } from './model.ts'
 import type { Attribute, Model, Resource } from './model.ts'
 import { hint, nearest } from './suggest.ts'
+import { EVERYTHING, isVisible, visibleNames } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
 
 /** What a path points at. `base` is the path of the collection as the client sent it: `/v1/users`. */
 export type Target =
@@ -31,10 +32,15 @@ export function defaultLookUp(model: Model): LookUp {
   return name => model.byName.get(name)
 }
 
-export function resolve(segments: readonly string[], model: Model, versions: readonly string[], lookUp: LookUp): Target {
-  const [version, name, id, attributeName, ...more] = segments
-  if (version === undefined) return { kind: 'index' }
+/** The version of a path; that of the bare root is the first one. */
+export function versionOf(segments: readonly string[], versions: readonly string[], model: Model): string {
+  const [version = versions[0]!] = segments
   if (!versions.includes(version)) throw unknownVersion(version, versions, model)
+  return version
+}
+
+export function resolve(segments: readonly string[], version: string, model: Model, lookUp: LookUp): Target {
+  const [, name, id, attributeName, ...more] = segments
   if (name === undefined) return { kind: 'index' }
   const resource = lookUp(decodeURIComponent(name), version)
   if (resource === undefined) throw unknownResource(decodeURIComponent(name), model)
@@ -75,20 +81,25 @@ function unknownResource(name: string, model: Model) {
 
 function attributeOf(resource: Resource, name: string): Attribute {
   const attribute = resource.byName.get(name)
-  // A hidden attribute may be written by its path, too; reading it is refused where the reading is planned.
+  // A hidden attribute may be written by its path; for all other methods it does not exist.
   if (attribute !== undefined) return attribute
-  const suggestion = nearest(name, visibleNames(resource.attributes))
-  throw refuse('attribute_not_found', `A ${resource.singular} has no attribute "${name.slice(0, 100)}".${hint(suggestion)}`)
+  throw unknownAttribute(resource, name)
+}
+
+function unknownAttribute(resource: Resource, name: string) {
+  const suggestion = nearest(name, visibleNames(resource.attributes, EVERYTHING))
+  return refuse('attribute_not_found', `A ${resource.singular} has no attribute "${name.slice(0, 100)}".${hint(suggestion)}`)
 }
 
 /** The refusal to read an attribute that is hidden: to a reader it does not exist. */
-export function refuseHidden(resource: Resource, attribute: Attribute): void {
-  if (isVisible(attribute)) return
-  throw refuse('attribute_not_found', `A ${resource.singular} has no attribute "${attribute.name}".`)
+export function refuseHidden(resource: Resource, attribute: Attribute, visibility: Visibility): void {
+  if (isVisible(attribute, visibility)) return
+  throw unknownAttribute(resource, attribute.name)
 }
 
 const READING = ['GET', 'HEAD']
 const CHANGING = ['PUT', 'PATCH']
+const WRITING = new Set(CHANGING)
 
 /** The methods that a target takes, in the order of the `Allow` header (RFC 9110 section 10.2.1). */
 export function allowedMethods(target: Target): readonly string[] {
@@ -101,7 +112,7 @@ export function allowedMethods(target: Target): readonly string[] {
       return [...READING, ...CHANGING, 'DELETE', 'OPTIONS']
     case 'attribute':
       return [
-        ...(isVisible(target.attribute) ? READING : []),
+        ...(isVisible(target.attribute, EVERYTHING) ? READING : []),
         ...(target.attribute.kind === 'toMany' ? ['POST'] : []),
         ...CHANGING,
         ...(target.attribute.kind === 'toOne' || target.attribute.kind === 'toMany' ? ['DELETE'] : []),
@@ -111,8 +122,10 @@ export function allowedMethods(target: Target): readonly string[] {
 }
 
 /** Refuses a method that the target does not take: 405, or 400 where it is the kind of the attribute that rules it out. */
-export function checkMethod(method: string, target: Target): void {
-  const allowed = allowedMethods(target)
+/** @param own methods of own routes of the same path */
+export function checkMethod(method: string, target: Target, own: readonly string[] = []): void {
+  if (target.kind === 'attribute' && !WRITING.has(method)) refuseHidden(target.resource, target.attribute, EVERYTHING)
+  const allowed = [...new Set([...own, ...allowedMethods(target)])]
   if (allowed.includes(method)) return
   const headers = { allow: allowed.join(', ') }
   if (target.kind === 'attribute' && (method === 'POST' || method === 'DELETE')) {

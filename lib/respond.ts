@@ -6,22 +6,11 @@ import { STATUS_CODES } from 'node:http'
 import { ERRORS, RestError } from './errors.ts'
 import type { Limits } from './limits.ts'
 import type { Attribute, Model, Resource } from './model.ts'
-import { textOfPair } from './parse-query.ts'
-import type { Pair, Parameters } from './parse-query.ts'
+import { calledIn, textOfPair } from './parse-query.ts'
+import type { Pair, Parameters, Vocabulary } from './parse-query.ts'
 import type { JsonRecord, Page } from './render.ts'
-
-/** An answer of the engine. */
-export interface RestResponse {
-  readonly status: number
-  /** Lower-case names. */
-  readonly headers: Record<string, string>
-  /** A plain JSON value; undefined when the answer has no body (HEAD, OPTIONS). */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests read bodies freely: what they hold follows from the model
-  readonly body: any
-}
-
-/** The media type of every body (RFC 8259; the charset as the seed observed it). */
-export const JSON_TYPE = 'application/json; charset=UTF-8'
+import { JSON_TYPE } from './response.ts'
+import type { RestResponse } from './response.ts'
 
 function ok(body: JsonRecord, status = 200, headers: Record<string, string> = {}): RestResponse {
   return { status, headers: { 'content-type': JSON_TYPE, ...headers }, body }
@@ -38,11 +27,12 @@ export function respondList(
   sort: string,
   window: { readonly limit: number; readonly offset: number },
   parameters: Parameters,
+  vocabulary: Vocabulary,
   path: string,
   timestamp: string,
 ): RestResponse {
   const { limit, offset } = window
-  const link = (start: number): string => `${path}?${withOffset(parameters.pairs, start)}`
+  const link = (start: number): string => `${path}?${withOffset(parameters.pairs, calledIn(vocabulary, 'offset'), start)}`
   return ok({
     success: true,
     timestamp,
@@ -59,9 +49,9 @@ export function respondList(
 }
 
 /** The query of another page: every other parameter as it was sent. */
-function withOffset(pairs: readonly Pair[], offset: number): string {
-  const at = pairs.findIndex(pair => pair.name === 'offset' && pair.operator === '')
-  const pair: Pair = { name: 'offset', operator: '', value: String(offset), bare: false }
+function withOffset(pairs: readonly Pair[], name: string, offset: number): string {
+  const at = pairs.findIndex(pair => pair.name === name && pair.operator === '')
+  const pair: Pair = { name, operator: '', value: String(offset), bare: false }
   return (at < 0 ? [...pairs, pair] : pairs.with(at, pair)).map(textOfPair).join('&')
 }
 

@@ -16,6 +16,7 @@ import type { Entity } from './orm-values.ts'
 import type { SeedData } from './options.ts'
 import { hint, nearest } from './suggest.ts'
 import { isObject, owningName, validateRecord } from './validate.ts'
+import { EVERYTHING } from './visibility.ts'
 import { explain } from './write.ts'
 import type { RecordChange, RecordRef } from './write-plan.ts'
 
@@ -26,11 +27,11 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
   const records = changes.flatMap(change => withNested(change))
   try {
     await connection.write(async (em: EntityManager) => {
-      await checkChanges(changes, { known: new Set(records.flatMap(record => record.name ?? [])) }, connection, faults)
+      await checkChanges(changes, { known: new Set(records.flatMap(record => record.name ?? [])) }, connection, EVERYTHING, faults)
       refuseFaults(faults)
       // Looking for one record must not write others that are not linked yet.
       em.setFlushMode(FlushMode.COMMIT)
-      await new Loader(records, { em, connection }).load()
+      await new Loader(records, { em, connection, exists: () => true, created: [] }).load()
     })
   } catch (error) {
     throw explain(error, connection.dialect, model)

@@ -26,3 +26,10 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
 export function hint(suggestion: string | undefined): string {
   return suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
 }
+
+/** @throws TypeError on an unknown name. */
+export function checkNames(given: object, known: readonly string[], where: string): void {
+  for (const name of Object.keys(given)) {
+    if (!known.includes(name)) throw new TypeError(`${where}: unknown option "${name}".${hint(nearest(name, known))}`)
+  }
+}

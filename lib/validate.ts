@@ -277,32 +277,3 @@ export function requireObject(body: unknown, what: string): JsonObject {
   const given = body === undefined ? 'no body' : body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`
   throw refuse('body_invalid', `The body must be a JSON object ${what}, got ${given}.`)
 }
-
-/** Levels of objects and arrays in a body. */
-const MAX_NESTING = 200
-
-/**
- * Refuses a body that is not a JSON value: that is a mistake of the caller's code, not of a client.
- *
- * @throws TypeError that names the place.
- */
-export function assertJson(value: unknown, path = 'body', seen: readonly object[] = []): void {
-  if (seen.length > MAX_NESTING) throw refuse('body_invalid', `The body is nested deeper than ${MAX_NESTING} levels.`)
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return
-  if (typeof value === 'number') {
-    if (Number.isFinite(value)) return
-    throw new TypeError(`handle: ${path} is ${value}, which is not JSON.`)
-  }
-  if (typeof value !== 'object') throw new TypeError(`handle: ${path} is a ${typeof value}, which is not JSON.`)
-  if (seen.includes(value)) throw new TypeError(`handle: ${path} refers back to an object that contains it, which is not JSON.`)
-  const inside = [...seen, value]
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) assertJson(item, `${path}.${index}`, inside)
-    return
-  }
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) {
-    throw new TypeError(`handle: ${path} is a ${value.constructor.name}, which is not a plain JSON object.`)
-  }
-  for (const [key, item] of Object.entries(value)) if (item !== undefined) assertJson(item, `${path}.${key}`, inside)
-}

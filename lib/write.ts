@@ -13,19 +13,18 @@ import {
 import type { EntityManager } from '@mikro-orm/core'
 import { append, changeLink, create, load, remove, requireNewEmbedded, update } from './apply.ts'
 import type { Work } from './apply.ts'
+import { authorize } from './caller.ts'
 import { checkChanges, refuseFaults } from './check.ts'
 import type { Implied } from './check.ts'
 import type { Connection, Dialect } from './dialect.ts'
 import { RestError, refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
-import { keyFromJson, keyOfRecord } from './key.ts'
 import type { KeyValues } from './key.ts'
-import type { Attribute, Model, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from './model.ts'
+import type { Attribute, Model, Resource, ToManyAttribute, ToOneAttribute } from './model.ts'
 import { keyOfEntity } from './orm-values.ts'
 import type { Entity } from './orm-values.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
-import type { Parameters } from './parse-query.ts'
-import type { Reader } from './read.ts'
+import type { Reader, View } from './read.ts'
 import type { JsonRecord } from './render.ts'
 import { notFound } from './resolve.ts'
 import { isObject, requireObject, validateRecord } from './validate.ts'
@@ -58,38 +57,38 @@ export class Writer {
   }
 
   /** POST of a collection. */
-  create(resource: Resource, body: unknown, parameters: Parameters, signal?: AbortSignal): Promise<Written> {
+  create(resource: Resource, body: unknown, view: View): Promise<Written> {
     requireObject(body, `of the attributes of the new ${resource.singular}`)
     return this.#transaction(async work => {
-      const change = await this.#validated(body, resource, { mode: 'create' })
+      const change = await this.#validated(body, resource, { mode: 'create' }, view)
       const entity = await create(change, work)
-      await work.em.flush()
-      return this.#written(resource, keyOfEntity(resource, entity), parameters)
-    }, signal)
+      await this.#settle(work)
+      return this.#written(resource, keyOfEntity(resource, entity), view)
+    }, view)
   }
 
   /** POST of a list attribute. */
-  append(owner: Address, attribute: ToManyAttribute, body: unknown, parameters: Parameters, signal?: AbortSignal): Promise<Written> {
+  append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View): Promise<Written> {
     const { target } = attribute
     requireObject(body, `of the attributes of the new ${target.singular}`)
     return this.#transaction(async work => {
       const entity = await this.#loaded(owner, work)
       const implied = attribute.via.kind === 'foreign' ? { implied: { name: attribute.via.attribute, key: owner.key } } : {}
-      const change = await this.#validated(body, target, { mode: 'create', ...implied })
+      const change = await this.#validated(body, target, { mode: 'create', ...implied }, view)
       const created = await append(entity, attribute, change, work)
-      await work.em.flush()
-      return this.#written(target, keyOfEntity(target, created), parameters)
-    }, signal)
+      await this.#settle(work)
+      return this.#written(target, keyOfEntity(target, created), view)
+    }, view)
   }
 
   /** PUT and PATCH of a record: the given attributes change, the others stay. */
-  update(address: Address, body: unknown, parameters: Parameters, signal?: AbortSignal): Promise<Written> {
+  update(address: Address, body: unknown, view: View): Promise<Written> {
     requireObject(body, `of the attributes to change`)
-    return this.#change(address, body, parameters, signal)
+    return this.#change(address, body, view)
   }
 
   /** PUT and PATCH of an attribute. */
-  updateAttribute(address: Address, attribute: Attribute, body: unknown, parameters: Parameters, signal?: AbortSignal): Promise<Written> {
+  updateAttribute(address: Address, attribute: Attribute, body: unknown, view: View): Promise<Written> {
     if (body === undefined) throw refuse('body_invalid', `The body must be the JSON value of "${attribute.name}", got no body.`)
     if (attribute.kind === 'toMany' && !Array.isArray(body)) {
       throw refuse('body_invalid', `The body must be an array of IDs or objects, which replaces "${attribute.name}".`)
@@ -98,67 +97,63 @@ export class Writer {
       if (Array.isArray(body) || typeof body === 'boolean') {
         throw refuse('body_invalid', `The body must be an ID, an object or null, which "${attribute.name}" then refers to.`)
       }
-      if (isObject(body)) return this.#changeLinked(address, attribute, body, parameters, signal)
+      if (isObject(body)) return this.#changeLinked(address, attribute, body, view)
     }
-    return this.#change(address, { [attribute.name]: body }, parameters, signal)
+    return this.#change(address, { [attribute.name]: body }, view)
   }
 
-  #change(address: Address, body: unknown, parameters: Parameters, signal: AbortSignal | undefined): Promise<Written> {
+  #change(address: Address, body: unknown, view: View): Promise<Written> {
     const { resource, key } = address
     return this.#transaction(async work => {
       const entity = await this.#loaded(address, work)
-      const change = await this.#validated(body, resource, { mode: 'update', key }, entity)
+      const change = await this.#validated(body, resource, { mode: 'update', key }, view, entity)
       await update(entity, change, work)
-      await work.em.flush()
-      return this.#written(resource, key, parameters)
-    }, signal)
+      await this.#settle(work)
+      return this.#written(resource, key, view)
+    }, view)
   }
 
   /** An object changes the record that the to-one links, or creates and links one when there is none. */
-  #changeLinked(
-    address: Address,
-    attribute: ToOneAttribute,
-    body: unknown,
-    parameters: Parameters,
-    signal: AbortSignal | undefined,
-  ): Promise<Written> {
+  #changeLinked(address: Address, attribute: ToOneAttribute, body: unknown, view: View): Promise<Written> {
     const { resource, key } = address
     const { target } = attribute
     return this.#transaction(async work => {
       const entity = await this.#loaded(address, work)
-      const linked = await this.#linkedKey(address, attribute)
+      const linked = await this.#linkedKey(address, attribute, view)
+      await authorize(target, linked === undefined ? 'create' : 'update', view.ctx)
       if (linked === undefined) {
         const implied = !attribute.owner && attribute.otherSide !== undefined ? { implied: { name: attribute.otherSide, key } } : {}
-        const record = await this.#validated(body, target, { mode: 'create', ...implied })
+        const record = await this.#validated(body, target, { mode: 'create', ...implied }, view)
         await changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work)
       } else {
         const related = (await load(target, linked, work.em))!
-        const change = await this.#validated(body, target, { mode: 'update', key: linked }, related)
+        const change = await this.#validated(body, target, { mode: 'update', key: linked }, view, related)
         await update(related, change, work)
       }
-      await work.em.flush()
-      return this.#written(resource, key, parameters)
-    }, signal)
+      await this.#settle(work)
+      if (linked !== undefined && !(await work.exists(target, linked))) throw outsideScope(target)
+      return this.#written(resource, key, view)
+    }, view)
   }
 
   /** DELETE of a record; gives it as it was. */
-  delete(address: Address, parameters: Parameters, signal?: AbortSignal): Promise<Written> {
+  delete(address: Address, view: View): Promise<Written> {
     const { resource, key } = address
     return this.#transaction(async work => {
       const entity = await this.#loaded(address, work)
-      const written = await this.#written(resource, key, parameters)
+      const written = await this.#written(resource, key, view)
       await remove(resource, [entity], work)
       await work.em.flush()
       return written
-    }, signal)
+    }, view)
   }
 
   /** DELETE of a to-one: the related record goes, and the reference to it. */
-  deleteLinked(address: Address, attribute: ToOneAttribute, parameters: Parameters, signal?: AbortSignal): Promise<Written> {
+  deleteLinked(address: Address, attribute: ToOneAttribute, view: View): Promise<Written> {
     const { target } = attribute
     return this.#transaction(async work => {
       const entity = await this.#loaded(address, work)
-      const linked = await this.#linkedKey(address, attribute)
+      const linked = await this.#linkedKey(address, attribute, view)
       if (linked === undefined) throw refuse('record_not_found', `"${attribute.name}" is empty: there is no ${target.singular} to delete.`)
       if (attribute.owner && !attribute.nullable) {
         throw refuse(
@@ -166,7 +161,7 @@ export class Writer {
           `The ${address.resource.singular} needs its "${attribute.name}", so the ${target.singular} cannot be deleted.`,
         )
       }
-      const written = await this.#written(target, linked, parameters)
+      const written = await this.#written(target, linked, view)
       const related = (await load(target, linked, work.em))!
       if (attribute.owner) {
         work.em.assign(entity as never, { [attribute.property]: null } as never)
@@ -175,70 +170,81 @@ export class Writer {
       await remove(target, [related], work)
       await work.em.flush()
       return written
-    }, signal)
+    }, view)
   }
 
   /** DELETE of a list: the related records that meet the filters go; gives them as they were. */
-  deleteRelated(
-    address: Address,
-    attribute: ToManyAttribute,
-    parameters: Parameters,
-    signal?: AbortSignal,
-  ): Promise<readonly JsonRecord[]> {
+  deleteRelated(address: Address, attribute: ToManyAttribute, view: View): Promise<readonly JsonRecord[]> {
     const { target } = attribute
     return this.#transaction(async work => {
       await this.#loaded(address, work)
-      const records = await this.#reader.relatedRecords(address.resource, address.key, attribute, parameters)
-      const keys = await this.#keysOf(address, attribute, { ...parameters, depth: 1, attributes: target.keyNames, expand: undefined })
+      const records = await this.#reader.relatedRecords(address.resource, address.key, attribute, view)
+      const keys = await this.#reader.relatedKeys(address.resource, address.key, attribute, view)
       const entities: Entity[] = []
       for (const key of keys) entities.push((await load(target, key, work.em))!)
       await remove(target, entities, work)
       await work.em.flush()
       return records
-    }, signal)
+    }, view)
   }
 
-  async #keysOf(address: Address, attribute: RelationAttribute, parameters: Parameters): Promise<KeyValues[]> {
-    const records = await this.#reader.relatedRecords(address.resource, address.key, attribute, parameters)
-    return records.map(record => keyOfRecord(attribute.target, record))
+  async #linkedKey(address: Address, attribute: ToOneAttribute, view: View): Promise<KeyValues | undefined> {
+    const [key] = await this.#reader.relatedKeys(address.resource, address.key, attribute, { ...view, parameters: NO_PARAMETERS })
+    return key
   }
 
-  async #linkedKey(address: Address, attribute: ToOneAttribute): Promise<KeyValues | undefined> {
-    const record = await this.#reader.record(address.resource, address.key, { ...NO_PARAMETERS, depth: 1, attributes: [attribute.name] })
-    const id = record?.[attribute.name] ?? null
-    return id === null ? undefined : keyFromJson(id, attribute.target)
-  }
-
-  async #loaded(address: Address, { em }: Work): Promise<Entity> {
-    const entity = await load(address.resource, address.key, em)
-    if (entity === undefined) throw notFound(address.resource, address.id)
+  async #loaded(address: Address, { em, exists }: Work): Promise<Entity> {
+    const { resource, key, id } = address
+    const entity = (await exists(resource, key)) ? await load(resource, key, em) : undefined
+    if (entity === undefined) throw notFound(resource, id)
     return entity
   }
 
   /** The change that a body asks for; `entity` is the record that is changed. */
-  async #validated(body: unknown, resource: Resource, validation: Validation, entity?: Entity): Promise<RecordChange> {
+  async #validated(body: unknown, resource: Resource, validation: Validation, view: View, entity?: Entity): Promise<RecordChange> {
     const faults: Fault[] = []
     const change = validateRecord(body, resource, validation, faults)
     if (entity !== undefined) requireNewEmbedded(entity, change, faults)
-    await checkChanges([change], { self: validation.key, implied: impliedBy(validation) }, this.#connection, faults)
+    const checking = { self: validation.key, implied: impliedBy(validation) }
+    await checkChanges([change], checking, this.#connection, view.visibility, faults)
     refuseFaults(faults)
+    await this.#authorizeNested(change, view)
     return change
   }
 
-  async #written(resource: Resource, key: KeyValues, parameters: Parameters): Promise<Written> {
-    const record = await this.#reader.record(resource, key, parameters)
-    if (record === undefined) throw new Error(`A written ${resource.singular} cannot be read back.`)
+  /** A body may only make records that the caller could make by themselves. */
+  async #authorizeNested(change: RecordChange, view: View): Promise<void> {
+    const refs = [...change.links.map(({ link }) => link), ...change.lists.flatMap(({ items }) => items)]
+    for (const ref of refs) {
+      if (ref?.kind !== 'new') continue
+      await authorize(ref.record.resource, 'create', view.ctx)
+      await this.#authorizeNested(ref.record, view)
+    }
+  }
+
+  /** Writes what is pending; refuses records that the caller could not see afterwards. */
+  async #settle(work: Work): Promise<void> {
+    await work.em.flush()
+    for (const { resource, entity } of work.created) {
+      if (!(await work.exists(resource, keyOfEntity(resource, entity)))) throw outsideScope(resource)
+    }
+  }
+
+  async #written(resource: Resource, key: KeyValues, view: View): Promise<Written> {
+    const record = await this.#reader.record(resource, key, view)
+    if (record === undefined) throw outsideScope(resource)
     return { resource, key, record }
   }
 
   /** One transaction: all or nothing. What the database itself refuses is told in terms of the model. */
-  async #transaction<T>(work: (work: Work) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  async #transaction<T>(work: (work: Work) => Promise<T>, { signal, visibility }: View): Promise<T> {
+    const exists = (resource: Resource, key: KeyValues): boolean | Promise<boolean> => this.#reader.exists(resource, key, visibility)
     try {
       return await this.#connection.write(async (em: EntityManager) => {
         signal?.throwIfAborted()
         // Looking for one record must not write others that are half changed.
         em.setFlushMode(FlushMode.COMMIT)
-        const result = await work({ em, connection: this.#connection })
+        const result = await work({ em, connection: this.#connection, exists, created: [] })
         signal?.throwIfAborted()
         return result
       }, signal)
@@ -297,4 +303,8 @@ function violated(error: Error, dialect: Dialect, model: Model): string[] {
 
 function impliedBy({ implied }: Validation): Implied | undefined {
   return implied?.key === undefined ? undefined : { name: implied.name, owner: implied.key }
+}
+
+function outsideScope(resource: Resource) {
+  return refuse('outside_scope', `The ${resource.singular} would be outside of what you may see.`)
 }

@@ -9,22 +9,29 @@ import { fileURLToPath } from 'node:url'
 /** All files of lib/, lowest first. A new file goes to the place where its readers should meet it. */
 const ORDER = [
   // what everybody may use
-  'errors suggest limits options iso-time clock scalars',
-  // the model
-  'model names read-attribute read-model key',
+  'errors suggest limits iso-time clock json response scalars',
   // the request, as it is read
-  'parse-query parse resolve check-parameters',
+  'parse-query parse',
+  // what the deployer's functions are told, and own routes
+  'context request-context routes',
+  // the model, with what the deployer says of it
+  'model names resource customise read-attribute read-model key',
+  // what the request is about, and what exists for the caller
+  'read-plan visibility resolve check-parameters actions write-plan orm-values filter-query caller',
   // reading
-  'read-plan plan-paths plan-filters plan-order plan-selection plan dialect bind render read',
+  'plan-paths plan-filters plan-order plan-selection plan dialect bind render read',
   // writing
-  'write-plan validate orm-values check apply write seed',
+  'validate check apply write',
+  // who asks
+  'password tokens auth',
+  'options seed',
   // the answer
-  'respond operate',
+  'respond operate serve-versions',
   // doors
   'json-fault json-body door cors fetch http',
   // The one implementation of dialect.ts. Here and not behind it, so that no stage can reach past the seam.
-  'sqlite/sql sqlite/match sqlite/scope sqlite/expressions sqlite/encode sqlite/decode sqlite/compile',
-  'sqlite/lock sqlite/handle sqlite/kysely-dialect sqlite/orm-driver sqlite/connection sqlite/open',
+  'sqlite/sql sqlite/match sqlite/scope sqlite/expressions sqlite/select sqlite/encode sqlite/decode sqlite/compile sqlite/compile-checks',
+  'sqlite/lock sqlite/handle sqlite/kysely-dialect sqlite/on-update sqlite/orm-driver sqlite/connection sqlite/open',
   // all of it together
   'engine index',
   // The command line uses the library, which knows nothing of it.

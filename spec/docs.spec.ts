@@ -23,7 +23,7 @@ const sources = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf
 /** The members of an interface, from its source: types are gone when a spec runs. */
 function membersOf(name: string): string[] {
   for (const file of sources) {
-    const body = new RegExp(`^export interface ${name} \\{\\n(.*?)^\\}`, 'ms').exec(read(`lib/${file}`))?.[1]
+    const body = new RegExp(`^export interface ${name}(?:<.*>)? \\{\\n(.*?)^\\}`, 'ms').exec(read(`lib/${file}`))?.[1]
     if (body !== undefined) return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, member = '']) => member)
   }
   throw new Error(`There is no interface ${name}.`)
@@ -70,6 +70,24 @@ describe('docs/reference.md', () => {
   it('lists the options of the engine and of the server', () => {
     sameNames(firstCells(reference, 'Engine options'), membersOf('EngineOptions'))
     sameNames(firstCells(reference, 'HTTP server'), membersOf('ServerOptions'))
+  })
+
+  it('lists the options, rules and members of customisation and authentication', () => {
+    sameNames(firstCells(reference, 'Resource options'), membersOf('ResourceConfig'))
+    sameNames(firstCells(reference, 'Attribute rules'), membersOf('AttributeRules'))
+    sameNames(firstCells(reference, 'Computed attributes'), [...membersOf('ComputedAttribute'), ...membersOf('ComputedGroup')])
+    sameNames(firstCells(reference, 'Context'), membersOf('HookContext'))
+    sameNames(firstCells(reference, 'Authentication options'), membersOf('AuthOptions'))
+  })
+
+  it('gives the types of computed attributes and the operators of filter queries', () => {
+    const [, union = ''] = /^ {2}readonly type: (.+)$/m.exec(read('lib/resource.ts')) ?? []
+    const types = [...union.matchAll(/'(\w+)'/g)].map(([, type = '']) => type)
+    assert.ok(types.length > 5, union)
+    const [, meaning = ''] = tableBelow(reference, 'Computed attributes').find(([name]) => name === 'type') ?? []
+    for (const type of types) assert.match(meaning, new RegExp(`\\b${type}\\b`))
+    const operators = [...read('lib/filter-query.ts').matchAll(/(?:case|===) '(\$\w+)'/g)].map(([, operator = '']) => operator)
+    for (const operator of new Set(operators)) assert.ok(reference.includes(`\`${operator}\``), operator)
   })
 
   it('says which options of MikroORM are the engine’s own', async () => {

@@ -16,23 +16,43 @@ const MINUTES = 60_000
 const TIMEOUT = 5 * MINUTES
 
 /** All that the package exports; what is missing or added here is missing or added for every user. */
-const VALUES = ['Clock', 'ERRORS', 'FAULTS', 'RestEngine', 'RestError', 'createServer']
+const VALUES = ['Clock', 'ERRORS', 'FAULTS', 'RestEngine', 'RestError', 'auth', 'createServer', 'hashPassword', 'resource']
 const TYPES = [
+  'AccessRule',
+  'Action',
+  'AttributeRules',
+  'AuthModule',
+  'AuthOptions',
+  'Claims',
+  'ComputedAttribute',
+  'ComputedGroup',
   'CorsOrigins',
+  'EngineHandle',
   'EngineOptions',
   'ErrorCode',
   'FailedRequest',
   'Fault',
   'FaultCode',
+  'HandleContext',
+  'HandlerResponse',
+  'HookContext',
+  'JsonOf',
   'Limits',
+  'OwnParameter',
+  'PropertyName',
+  'PublicKey',
   'QueryInput',
   'QueryValue',
   'RefusalDetails',
-  'RequestContext',
   'RequestLine',
+  'ResourceConfig',
+  'ResourceDefinition',
   'RestResponse',
+  'Route',
   'SeedData',
   'ServerOptions',
+  'SqlFragment',
+  'Wrapper',
 ]
 
 interface Ended {

@@ -1,6 +1,7 @@
 /**
  * The examples of the README, run as they stand there: every fenced block below `<!-- run -->`. JavaScript runs as a file of its own, in a
- * folder where `mikro-rest` is installed; the requests of shell blocks go, in their order, to the sample model that `npm start` serves.
+ * folder where `mikro-rest` is installed; the requests of shell blocks go, in their order, to the sample model that `npm start` serves. Blocks below
+ * `<!-- run configured -->` are for configured.spec.ts.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -26,7 +27,7 @@ function environment(): NodeJS.ProcessEnv {
 describe('README.md', () => {
   it('marks its examples to be run', () => {
     const count = (language: string): number => blocks.filter(block => block.language === language && block.marker.startsWith('run')).length
-    assert.deepEqual({ js: count('js'), sh: count('sh') }, { js: 2, sh: 3 })
+    assert.deepEqual({ js: count('js'), sh: count('sh') }, { js: 9, sh: 6 })
     assert.equal(readme.split(SHOWN).length - 1, shellCommands().length, 'a request outside of a block that is run')
   })
 
@@ -81,7 +82,7 @@ interface Command {
 /** The requests of all shell blocks. A line that ends with a backslash goes on. */
 function shellCommands(): Command[] {
   return blocks.flatMap((block, index) => {
-    if (block.language !== 'sh') return []
+    if (block.language !== 'sh' || block.marker.startsWith('run configured')) return []
     const [, status = '200'] = /^run(?: (\d+))?$/.exec(block.marker) ?? []
     const next = blocks[index + 1]
     const texts = [...block.text.matchAll(/^(?!#)(?:[^\n]*\\\n)*[^\n]+$/gm)]

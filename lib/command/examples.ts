@@ -2,7 +2,8 @@
  * Examples: three requests that show what the loaded model can do, one each for sorting, filtering and expanding. They are made from the
  * model and from its first records, so that they answer with something.
  */
-import { isRelation, isVisible } from '../model.ts'
+import { isRelation } from '../model.ts'
+import { EVERYTHING, isVisible } from '../visibility.ts'
 import type { Attribute, Resource } from '../model.ts'
 import { RESERVED } from '../parse-query.ts'
 import { isText } from '../scalars.ts'
@@ -53,7 +54,7 @@ function expanding(resources: readonly Resource[]): string | undefined {
 /** The first visible attribute of a kind, with its resource. */
 function find(resources: readonly Resource[], suits: (attribute: Attribute) => boolean): [Resource, Attribute] | [undefined, undefined] {
   for (const resource of resources) {
-    const attribute = resource.attributes.find(each => isVisible(each) && suits(each))
+    const attribute = resource.attributes.find(each => isVisible(each, EVERYTHING) && suits(each))
     if (attribute !== undefined) return [resource, attribute]
   }
   return [undefined, undefined]

@@ -2,153 +2,55 @@
  * Compile: a ReadPlan becomes SQLite statements, and for each node the function that makes a record of a row. Pure; done once per plan.
  * One statement for the rows, one for the count, and one for each relation that is shown: never one per row.
  */
-import type { Binding, Builder, CompiledChild, CompiledNode, CompiledRead, Statement } from '../dialect.ts'
+import type { Builder, CompiledChild, CompiledNode, CompiledRead, Statement } from '../dialect.ts'
 import { joinKey } from '../key.ts'
 import type { Attribute, EmbeddedAttribute, KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Field, ReadPlan, RecordNode } from '../read-plan.ts'
-import type { ScalarType } from '../scalars.ts'
 import { decodeDocument, decoderOf, documentAt } from './decode.ts'
 import { condition, sortTerm, valueOf } from './expressions.ts'
-import { Aliases, Scope, openList } from './scope.ts'
+import { Scope, startList } from './scope.ts'
+import { Select, existing, isExact, isKey, selected, tuple } from './select.ts'
 import { bind, join, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 export function compileRead(plan: ReadPlan): CompiledRead {
-  const rows = new Select()
-  const root = new Scope(plan.resource, rows.aliases, rows.aliases.next(), rows.joins)
-  const node = compileNode(plan.node, root, rows)
+  const rows = new Select(plan.scopes)
+  const root = new Scope(plan.resource, rows.tables, rows.tables.next(), rows.joins)
+  const node = plan.node === undefined ? idsNode(root, rows) : compileNode(plan.node, root, rows)
   rows.from = sql`${name(plan.resource.table)} as ${root.alias}`
   rows.where = whereOf(plan, root)
   if (plan.paged) {
     rows.order = [...plan.order.map(term => sortTerm(term, root)), ...keyOrder(root.key)]
     rows.page = true
   }
-  return { rows: rows.finish(), count: plan.paged ? compileCount(plan) : undefined, node }
+  return { rows: rows.finish(), count: plan.paged ? compileCount(plan) : undefined, node, rendered: isRendered(node) }
+}
+
+function isRendered(node: CompiledNode): boolean {
+  return node.source !== undefined || node.children.some(child => isRendered(child.node))
 }
 
 /** The count joins only what the filters need, and sorts nothing. */
 function compileCount(plan: ReadPlan): Statement {
-  const count = new Select()
-  const root = new Scope(plan.resource, count.aliases, count.aliases.next(), count.joins)
+  const count = new Select(plan.scopes)
+  const root = new Scope(plan.resource, count.tables, count.tables.next(), count.joins)
   count.columns.push(text('count(*)'))
   count.from = sql`${name(plan.resource.table)} as ${root.alias}`
   count.where = whereOf(plan, root)
   return count.finish()
 }
 
-/** A statement that gives one row when the record of the request's key exists. */
-export function compileExists(resource: Resource): Statement {
-  const select = new Select()
-  const scope = new Scope(resource, select.aliases, select.aliases.next(), select.joins)
-  select.columns.push(text('1'))
-  select.from = sql`${name(resource.table)} as ${scope.alias}`
-  select.where = [isKey(scope.key, resource.key)]
-  return select.finish()
-}
-
-/** See `Dialect.taken`. */
-export function compileTaken(
-  resource: Resource,
-  attributes: readonly { readonly attribute: Attribute; readonly given: boolean }[],
-  excludeSelf: boolean,
-): Statement | undefined {
-  const select = new Select()
-  const scope = new Scope(resource, select.aliases, select.aliases.next(), select.joins)
-  const self = new Scope(resource, select.aliases, select.aliases.next(), select.joins)
-  const where: Sql[] = []
-  let index = 0
-  for (const { attribute, given } of attributes) {
-    const columns = columnsOfAttribute(attribute)
-    if (columns === undefined) return undefined
-    for (const { column, type } of columns) {
-      const own = sql`(select ${self.column(column)} from ${name(resource.table)} as ${self.alias} where ${isKey(self.key, resource.key)})`
-      where.push(sql`${scope.column(column)} = ${given ? bind({ from: 'given', index: index++, type }) : own}`)
-    }
-  }
-  if (excludeSelf) where.push(sql`not (${isKey(scope.key, resource.key)})`)
-  select.columns.push(text('1'))
-  select.from = sql`${name(resource.table)} as ${scope.alias}`
-  select.where = where
-  return select.finish()
-}
-
-function columnsOfAttribute(attribute: Attribute): { column: string; type: ScalarType }[] | undefined {
-  if (attribute.kind === 'scalar')
-    return attribute.source.kind === 'column' ? [{ column: attribute.source.column, type: attribute.type }] : undefined
-  if (attribute.kind !== 'toOne' || !attribute.owner) return undefined
-  return attribute.columns.map((column, index) => ({ column, type: attribute.target.key[index]!.type }))
-}
-
-/** See `Dialect.referrers`. */
-export function compileReferrers(resource: Resource, attribute: ToOneAttribute): Statement {
-  const select = new Select()
-  const scope = new Scope(resource, select.aliases, select.aliases.next(), select.joins)
-  for (const [index, column] of scope.key.entries()) select.columns.push(selected(text(column), isExact(resource.key[index]!)))
-  select.from = sql`${name(resource.table)} as ${scope.alias}`
-  select.where = [isKey(scope.columns(attribute.columns), attribute.target.key)]
-  return select.finish()
-}
-
-/** SQLite names the columns in the text of its error, and nowhere else. */
-export function violation(error: Error): { table: string; columns: string[] } | undefined {
-  const match = /(?:UNIQUE|NOT NULL) constraint failed: (.+)$/m.exec(error.message)
-  if (match === null) return undefined
-  const names = match[1]!.split(', ').map(item => item.split('.'))
-  return { table: names[0]![0]!, columns: names.map(([, column]) => column ?? '') }
-}
-
-/** A SELECT under construction. */
-class Select {
-  readonly aliases = new Aliases()
-  readonly columns: Sql[] = []
-  readonly joins: Sql[] = []
-  from: Sql = text('')
-  where: readonly Sql[] = []
-  order: readonly Sql[] = []
-  page = false
-
-  /** Adds a column; gives its position in the rows. */
-  add(column: Sql): number {
-    const known = this.columns.findIndex(other => other.text === column.text && other.bindings.length === 0)
-    return known >= 0 && column.bindings.length === 0 ? known : this.columns.push(column) - 1
-  }
-
-  finish(): Statement {
-    const parts = [sql`select ${this.columns.length === 0 ? '1' : join(this.columns, ', ')} from ${this.from}`, ...this.joins]
-    if (this.where.length > 0) parts.push(sql`where ${join(this.where, ' and ')}`)
-    if (this.order.length > 0) parts.push(sql`order by ${join(this.order, ', ')}`)
-    if (this.page) parts.push(sql`limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`)
-    const whole = join(parts, ' ')
-    return { sql: whole.text, bindings: whole.bindings }
-  }
-}
-
 function keyOrder(key: readonly string[]): Sql[] {
   return key.map(column => text(column))
 }
 
-function isKey(columns: readonly string[], parts: readonly KeyPart[]): Sql {
-  return join(
-    columns.map((column, part) => {
-      const { type } = parts[part]!
-      const value = (form: 'value' | 'upper'): Sql => bind({ from: 'key', part, type, form } satisfies Binding)
-      return type.kind === 'uuid' ? sql`${column} in (${value('value')}, ${value('upper')})` : sql`${column} = ${value('value')}`
-    }),
-    ' and ',
-  )
-}
-
-function tuple(columns: readonly string[]): string {
-  return columns.length === 1 ? columns[0]! : `(${columns.join(', ')})`
-}
-
 function whereOf(plan: ReadPlan, root: Scope): Sql[] {
-  const filters = plan.where.map(part => condition(part, root))
+  const filters = [...existing(root), ...plan.where.map(part => condition(part, root))]
   const { anchor } = plan
   if (anchor.kind === 'collection') return filters
   if (anchor.kind === 'record') return [isKey(root.key, plan.resource.key), ...filters]
   const { relation, owner } = anchor
-  const alias = root.aliases.next()
+  const alias = root.tables.next()
   const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
   if (relation.kind === 'toMany' && relation.via.kind === 'pivot') {
     const { table, ownerColumns, targetColumns } = relation.via
@@ -187,7 +89,13 @@ function compileNode(node: RecordNode, scope: Scope, select: Select): CompiledNo
   const source = new BuilderSource()
   const children: CompiledChild[] = []
   const entries = node.fields.map(field => [field.attribute.name, expressionOf(field, scope, select, source, children)] as const)
-  return { build: source.finish(source.object(entries)), children }
+  const renders = node.fields.flatMap(({ attribute: { name: called, render } }) => (render === undefined ? [] : [{ name: called, render }]))
+  return {
+    build: source.finish(source.object(entries)),
+    renders,
+    source: renders.length === 0 ? undefined : stored(scope, select),
+    children,
+  }
 }
 
 function expressionOf(field: Field, scope: Scope, select: Select, source: BuilderSource, children: CompiledChild[]): string {
@@ -198,7 +106,7 @@ function expressionOf(field: Field, scope: Scope, select: Select, source: Builde
       return embeddedExpression(field.attribute, field.fields, scope, select, source)
     case 'reference': {
       const { attribute } = field
-      const columns = attribute.owner ? scope.columns(attribute.columns).map(text) : inverseKey(attribute, scope)
+      const columns = attribute.owner ? scope.toOne(attribute).key.map(text) : inverseKey(attribute, scope)
       return keyExpression(columns, attribute.target, select, source)
     }
     case 'record':
@@ -215,9 +123,23 @@ function expressionOf(field: Field, scope: Scope, select: Select, source: Builde
   }
 }
 
-/** Beyond 2^53 a JavaScript number is not exact, so 64-bit integers leave SQLite as text. */
-function selected(value: Sql, exact: boolean): Sql {
-  return exact ? sql`cast(${value} as text)` : value
+/** All stored plain attributes of a record, private ones too: what renderers may look at. */
+function stored(scope: Scope, select: Select): Builder {
+  const source = new BuilderSource()
+  const plain = scope.resource.attributes.filter(isStored)
+  return source.finish(
+    source.object(plain.map(attribute => [attribute.name, expressionOf(fieldOf(attribute), scope, select, source, [])] as const)),
+  )
+}
+
+function isStored(attribute: Attribute): attribute is ScalarAttribute | EmbeddedAttribute {
+  if (attribute.flag !== undefined) return false
+  return attribute.kind === 'embedded' || (attribute.kind === 'scalar' && attribute.source.kind !== 'none')
+}
+
+function fieldOf(attribute: ScalarAttribute | EmbeddedAttribute): Field {
+  if (attribute.kind === 'scalar') return { kind: 'scalar', attribute }
+  return { kind: 'embedded', attribute, fields: attribute.attributes.filter(isStored).map(fieldOf) }
 }
 
 function scalarExpression(attribute: ScalarAttribute, scope: Scope, select: Select, source: BuilderSource): string {
@@ -254,16 +176,14 @@ function columnsOf(attribute: EmbeddedAttribute): string[] {
   })
 }
 
-function isExact(part: KeyPart): boolean {
-  return part.type.kind === 'bigint' && part.type.asNumber !== true
-}
-
 /** The key that an inverse to-one links: it stands in the target's table, at most once. */
 function inverseKey(attribute: ToOneAttribute, scope: Scope): Sql[] {
-  const alias = scope.aliases.next()
+  const alias = scope.tables.next()
   const on = attribute.columns.map((column, index) => `${alias}.${name(column)} = ${scope.key[index]!}`).join(' and ')
-  return attribute.target.key.map(part =>
-    text(`(select ${alias}.${name(part.column)} from ${name(attribute.target.table)} as ${alias} where ${on})`),
+  const rows = new Scope(attribute.target, scope.tables, alias)
+  const where = join([text(on), ...existing(rows)], ' and ')
+  return attribute.target.key.map(
+    part => sql`(select ${alias}.${name(part.column)} from ${name(attribute.target.table)} as ${alias} where ${where})`,
   )
 }
 
@@ -292,12 +212,12 @@ function inLinks(columns: readonly string[]): Sql {
 
 function ownedRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, above: Select): CompiledChild {
   const { target } = attribute
-  const select = new Select()
-  const there = new Scope(target, select.aliases, select.aliases.next(), select.joins)
+  const select = above.inside()
+  const there = new Scope(target, select.tables, select.tables.next(), select.joins)
   const to = addKey(there.key, target.key, select)
   const compiled = compileNode(node, there, select)
   select.from = sql`${name(target.table)} as ${there.alias}`
-  select.where = [inLinks(there.key)]
+  select.where = [inLinks(there.key), ...existing(there)]
   return {
     name: attribute.name,
     cardinality: 'one',
@@ -312,13 +232,13 @@ function ownedRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, 
 function inverseRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, above: Select): CompiledChild {
   const { target } = attribute
   const owner = scope.resource
-  const select = new Select()
-  const there = new Scope(target, select.aliases, select.aliases.next(), select.joins)
+  const select = above.inside()
+  const there = new Scope(target, select.tables, select.tables.next(), select.joins)
   const links = there.columns(attribute.columns)
   const to = addKey(links, owner.key, select)
   const compiled = compileNode(node, there, select)
   select.from = sql`${name(target.table)} as ${there.alias}`
-  select.where = [inLinks(links)]
+  select.where = [inLinks(links), ...existing(there)]
   return {
     name: attribute.name,
     cardinality: 'one',
@@ -335,14 +255,14 @@ function listChild(field: Field & { kind: 'references' | 'records' }, scope: Sco
   const { attribute } = field
   const { via } = attribute
   const owner = scope.resource
-  const select = new Select()
-  const opened = openList(attribute, [], select.aliases, select.joins)
+  const select = above.inside()
+  const opened = startList(attribute, [], select.tables, select.joins)
   const to = addKey(opened.links, owner.key, select)
   const compiled = field.kind === 'references' ? idsNode(opened.scope, select) : compileNode(field.node, opened.scope, select)
   const order = field.order.map(term => sortTerm(term, opened.scope))
   const position = via.kind === 'pivot' && via.orderColumn !== undefined ? [text(`${opened.alias}.${name(via.orderColumn)}`)] : []
   select.from = opened.from
-  select.where = [inLinks(opened.links)]
+  select.where = [inLinks(opened.links), ...(opened.existing === undefined ? [] : [opened.existing])]
   // The links first: rows then come in the order of the index on them, and SQLite need not sort.
   select.order = [...opened.links.map(text), ...order, ...position, ...keyOrder(opened.scope.key)]
   return {
@@ -359,5 +279,5 @@ function listChild(field: Field & { kind: 'references' | 'records' }, scope: Sco
 function idsNode(scope: Scope, select: Select): CompiledNode {
   const source = new BuilderSource()
   const key = keyExpression(scope.key.map(text), scope.resource, select, source)
-  return { build: source.finish(key), children: [] }
+  return { build: source.finish(key), renders: [], source: undefined, children: [] }
 }

@@ -5,8 +5,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type Database from 'better-sqlite3'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
-import type { Connection, Dialect, Reading } from '../dialect.ts'
-import { compileExists, compileRead, compileReferrers, compileTaken, violation } from './compile.ts'
+import type { Connection, Dialect, Reading, Statement } from '../dialect.ts'
+import { compileRead } from './compile.ts'
+import { compileExists, compileReferrers, compileTaken, violation } from './compile-checks.ts'
 import { encode, encodePattern } from './encode.ts'
 import type { Handle } from './handle.ts'
 import { LentSqliteDialect } from './kysely-dialect.ts'
@@ -80,6 +81,10 @@ export class SqliteConnection implements Connection {
     let step = reading.next()
     while (step.done !== true) step = reading.next(handle.all(step.value.statement.sql, step.value.parameters))
     return step.value
+  }
+
+  check(statement: Statement): void {
+    this.#handle.db.prepare(statement.sql)
   }
 
   async write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal): Promise<T> {

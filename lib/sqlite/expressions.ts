@@ -2,7 +2,7 @@
 import type { ValueForm } from '../dialect.ts'
 import type { ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, KeyRef, Operand, SortTerm, ValueRef } from '../read-plan.ts'
-import { openList } from './scope.ts'
+import { startList } from './scope.ts'
 import type { Scope } from './scope.ts'
 import { bind, join, literal, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
@@ -42,14 +42,7 @@ function operandOf(operand: Operand, scope: Scope): Sql {
 }
 
 function filterValue(ref: ValueRef, attribute: ScalarAttribute, form: ValueForm = 'value'): Sql {
-  return bind({
-    from: 'filter',
-    filter: ref.filter,
-    value: ref.value,
-    type: ref.type,
-    form,
-    inDocument: attribute.source.kind === 'document',
-  })
+  return bind({ ...ref, form, inDocument: attribute.source.kind === 'document' })
 }
 
 /** The parameters that a value is compared with: a UUID may be stored in upper or lower case. */
@@ -84,6 +77,8 @@ export function condition(node: Condition, scope: Scope): Sql {
       return sql`${operandOf(node.operand, scope)} ${node.operator} ${filterValue(node.value, node.operand.attribute)}`
     case 'match':
       return match(node, scope)
+    case 'like':
+      return sql`${operandOf(node.operand, scope)} like ${filterValue(node.value, node.operand.attribute)}`
     case 'unlinked':
       return join(
         linkOf(node.hops, node.relation, scope).map(column => text(`${column} is null`)),
@@ -94,7 +89,7 @@ export function condition(node: Condition, scope: Scope): Sql {
     case 'some': {
       const owner = scope.through(node.hops)
       const joins: Sql[] = []
-      const list = openList(node.relation, owner.key, scope.aliases, joins)
+      const list = startList(node.relation, owner.key, scope.tables, joins)
       const where = node.where === undefined ? list.on : sql`${list.on} and ${condition(node.where, list.scope)}`
       return sql`exists (select 1 from ${list.from} ${join([...joins, text('')], ' ')}where ${where})`
     }
@@ -111,7 +106,11 @@ function linkOf(hops: readonly ToOneAttribute[], relation: ToOneAttribute, scope
 function keyIn(columns: readonly string[], keys: readonly KeyRef[]): Sql {
   const part = (key: KeyRef, index: number): Sql[] => {
     const value = (form: ValueForm): Sql =>
-      bind({ from: 'filterKey', filter: key.filter, value: key.value, resource: key.resource, part: index, form })
+      bind(
+        key.from === 'filter'
+          ? { ...key, from: 'filterKey', part: index, form }
+          : { from: 'scopeKey', index: key.index, part: index, type: key.resource.key[index]!.type, form },
+      )
     return key.resource.key[index]!.type.kind === 'uuid' ? [value('value'), value('upper')] : [value('value')]
   }
   if (columns.length === 1) {
@@ -165,7 +164,7 @@ function throughList(term: SortTerm, first: number, owner: Scope): Sql {
   const joins: Sql[] = []
   const relation = term.hops[first]!
   if (relation.kind !== 'toMany') throw new Error('throughList: not a list.')
-  const list = openList(relation, owner.key, owner.aliases, joins)
+  const list = startList(relation, owner.key, owner.tables, joins)
   let scope = list.scope
   for (const hop of term.hops.slice(first + 1)) scope = scope.joinAny(hop)
   let what: Sql

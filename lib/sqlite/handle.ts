@@ -5,6 +5,9 @@ import { matchFunction } from './match.ts'
 /** How many prepared statements are kept; the least recently used one goes first. */
 const MAX_STATEMENTS = 500
 
+/** Longest text of a statement that is kept. */
+const MAX_TEXT = 20_000
+
 export class Handle {
   readonly db: Database.Database
   readonly #readers = new Map<string, Database.Statement>()
@@ -46,6 +49,8 @@ export class Handle {
 }
 
 function remember(cache: Map<string, Database.Statement>, sql: string, statement: Database.Statement): void {
+  // A text that long is an insert of many rows, which hardly comes again.
+  if (sql.length > MAX_TEXT) return
   if (cache.size >= MAX_STATEMENTS) cache.delete(cache.keys().next().value!)
   cache.set(sql, statement)
 }

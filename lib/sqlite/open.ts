@@ -5,6 +5,7 @@ import type { Options as CoreOptions } from '@mikro-orm/core'
 import type { Options } from '@mikro-orm/sqlite'
 import { SqliteConnection } from './connection.ts'
 import { Handle } from './handle.ts'
+import { skipUpdateOfCreated } from './on-update.ts'
 import { BoundSqliteDriver } from './orm-driver.ts'
 
 export interface OpenDatabase {
@@ -37,6 +38,7 @@ export async function open({ entities, database, schema, orm: extra }: Opening):
     // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
     const orm = entities.some(entity => typeof entity === 'string') ? await MikroORM.init(options) : new MikroORM(options)
     connection.attach(orm)
+    skipUpdateOfCreated(orm)
     if (schema === 'update') await updateSchema(orm, handle)
     return { orm, connection }
   } catch (error) {

@@ -21,6 +21,9 @@ import type {
 import { CompiledQuery } from 'kysely'
 import type { Kysely } from 'kysely'
 
+/** SQLite's default limit of parameters in one statement (SQLITE_MAX_VARIABLE_NUMBER); a larger insert has its values spliced in as MikroORM does. */
+const MAX_PARAMETERS = 32_766
+
 /** Texts whose `?` all stand for one bound value each, by text. */
 const bindable = new Map<string, number | undefined>()
 
@@ -75,7 +78,8 @@ export class BoundSqliteConnection extends SqliteConnection {
     await this.ensureConnection()
     const prepared = (this as unknown as Internals).prepareQuery(query, params)
     const values = placeholders(prepared.query) === prepared.params.length ? prepared.params.map(parameterOf) : undefined
-    if (values === undefined || values.includes(undefined)) return super.execute<T>(query, params, method, ctx, loggerContext)
+    if (values === undefined || values.length > MAX_PARAMETERS || values.includes(undefined))
+      return super.execute<T>(query, params, method, ctx, loggerContext)
     const text = this.getSql(prepared.query, prepared.formatted, loggerContext)
     const run = async (): Promise<T> => {
       const client = (ctx ?? this.getClient()) as Kysely<unknown>

@@ -3,20 +3,56 @@
  * Lists are never joined to rows that are shown or counted; inside a subquery that takes a minimum or a distinct count they may be (`joinList`).
  */
 import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model.ts'
-import { name, sql, text } from './sql.ts'
+import type { Condition } from '../read-plan.ts'
+import { join, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
-/** Gives every table of a statement its own alias. */
-export class Aliases {
-  #count = 0
+/** What the tables of one statement share: their aliases, and which rows of each resource exist. */
+export class Tables {
+  #count: { value: number }
+  readonly #scopes: ReadonlyMap<Resource, Condition>
+  readonly #compile: CompileCondition
+
+  constructor(scopes: ReadonlyMap<Resource, Condition>, compile: CompileCondition, count = { value: 0 }) {
+    this.#scopes = scopes
+    this.#compile = compile
+    this.#count = count
+  }
+
+  /** A new alias. */
   next(): string {
-    return `t${this.#count++}`
+    return `t${this.#count.value++}`
+  }
+
+  isScoped(resource: Resource): boolean {
+    return this.#scopes.has(resource)
+  }
+
+  /** The condition that a row of the resource meets which exists for the caller, over the table of an alias; undefined when all do. */
+  existing(resource: Resource, alias: string): Sql | undefined {
+    const condition = this.#scopes.get(resource)
+    if (condition === undefined) return undefined
+    // A scope is judged on all rows there are: inside it there are no scopes.
+    const plain = new Tables(new Map(), this.#compile, this.#count)
+    const bare = new Scope(resource, plain, alias)
+    const direct = this.#compile(condition, bare)
+    if (bare.joins.length === 0) return direct
+    // What needs joins is put into a subquery, since a join's own condition cannot speak of tables that come after it.
+    const inner = new Scope(resource, plain, plain.next())
+    const where = this.#compile(condition, inner)
+    const same = equal(
+      inner.key,
+      resource.key.map(part => `${alias}.${name(part.column)}`),
+    )
+    return sql`exists (select 1 from ${name(resource.table)} as ${inner.alias} ${join([...inner.joins, text('')], ' ')}where ${same} and ${where})`
   }
 }
 
+type CompileCondition = (condition: Condition, scope: Scope) => Sql
+
 export class Scope {
   readonly resource: Resource
-  readonly aliases: Aliases
+  readonly tables: Tables
   /** The tables of the FROM clause after the first one. */
   readonly joins: Sql[]
   readonly #key: readonly string[] | undefined
@@ -28,9 +64,9 @@ export class Scope {
    * @param alias the alias of the table, or a function that joins it when it is first needed
    * @param key the expressions of its key, where another table of the statement has them already
    */
-  constructor(resource: Resource, aliases: Aliases, alias: string | (() => string), joins: Sql[] = [], key?: readonly string[]) {
+  constructor(resource: Resource, tables: Tables, alias: string | (() => string), joins: Sql[] = [], key?: readonly string[]) {
     this.resource = resource
-    this.aliases = aliases
+    this.tables = tables
     this.joins = joins
     this.#key = key
     if (typeof alias === 'string') this.#alias = alias
@@ -40,6 +76,11 @@ export class Scope {
   /** The alias of the table. */
   get alias(): string {
     return (this.#alias ??= this.#attach!())
+  }
+
+  /** Joins the table now, also if nothing of it is asked for. */
+  attach(): void {
+    void this.alias
   }
 
   /** The expressions of the primary key. */
@@ -62,18 +103,21 @@ export class Scope {
     const foreign = relation.owner ? this.columns(relation.columns) : undefined
     // The table is joined only when more than the key is asked for: the foreign key is the key already.
     const attach = (): string => {
-      const alias = this.aliases.next()
+      const alias = this.tables.next()
       const there = relation.owner ? relation.target.key.map(part => part.column) : relation.columns
       const here = foreign ?? this.key
+      const linked = equal(
+        there.map(column => `${alias}.${name(column)}`),
+        here,
+      )
       this.joins.push(
-        sql`left join ${name(relation.target.table)} as ${alias} on ${equal(
-          there.map(column => `${alias}.${name(column)}`),
-          here,
-        )}`,
+        sql`left join ${name(relation.target.table)} as ${alias} on ${both(linked, this.tables.existing(relation.target, alias))}`,
       )
       return alias
     }
-    const scope = new Scope(relation.target, this.aliases, attach, this.joins, foreign)
+    // A foreign key to a record that does not exist for the caller is no link: then the joined record's own key tells.
+    const key = this.tables.isScoped(relation.target) ? undefined : foreign
+    const scope = new Scope(relation.target, this.tables, attach, this.joins, key)
     this.#reached.set(relation, scope)
     return scope
   }
@@ -84,8 +128,9 @@ export class Scope {
 
   /** Joins the records of a list, inside a subquery. */
   joinList(relation: ToManyAttribute): Scope {
-    const list = openList(relation, this.key, this.aliases, this.joins)
+    const list = openList(relation, this.key, this.tables, this.joins)
     this.joins.push(sql`join ${list.from} on ${list.on}`)
+    if (this.tables.isScoped(relation.target)) list.scope.attach()
     return list.scope
   }
 
@@ -99,43 +144,54 @@ export function equal(left: readonly string[], right: readonly string[]): Sql {
   return text(left.map((column, index) => `${column} = ${right[index]!}`).join(' and '))
 }
 
+/** A list, opened as a table of a statement. */
+export interface OpenList {
+  /** The records of the list. */
+  readonly scope: Scope
+  readonly from: Sql
+  /** What ties the list to its owner, and leaves out the records that do not exist for the caller. */
+  readonly on: Sql
+  /** The columns that hold the owner's key. */
+  readonly links: readonly string[]
+  /** Leaves out the records that do not exist for the caller. */
+  readonly existing: Sql | undefined
+  readonly alias: string
+}
+
+/** Opens a list as the first table of a subquery or statement. */
+export function startList(relation: ToManyAttribute, owner: readonly string[], tables: Tables, joins: Sql[]): OpenList {
+  const list = openList(relation, owner, tables, joins)
+  if (tables.isScoped(relation.target)) list.scope.attach()
+  return list
+}
+
 /** The table that a list starts from: the target's own, or the pivot table, which knows the target's key and joins the target only when needed. */
-export function openList(
-  relation: ToManyAttribute,
-  owner: readonly string[],
-  aliases: Aliases,
-  joins: Sql[],
-): { readonly scope: Scope; readonly from: Sql; readonly on: Sql; readonly links: readonly string[]; readonly alias: string } {
+function openList(relation: ToManyAttribute, owner: readonly string[], tables: Tables, joins: Sql[]): OpenList {
   const { target, via } = relation
-  const alias = aliases.next()
+  const alias = tables.next()
   const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
   if (via.kind === 'foreign') {
     const links = own(via.columns)
-    return {
-      scope: new Scope(target, aliases, alias, joins),
-      from: sql`${name(target.table)} as ${alias}`,
-      on: equal(links, owner),
-      links,
-      alias,
-    }
+    const existing = tables.existing(target, alias)
+    const scope = new Scope(target, tables, alias, joins)
+    return { scope, from: sql`${name(target.table)} as ${alias}`, on: both(equal(links, owner), existing), links, existing, alias }
   }
   const links = own(via.ownerColumns)
   const keys = own(via.targetColumns)
   const attach = (): string => {
-    const table = aliases.next()
-    joins.push(
-      sql`join ${name(target.table)} as ${table} on ${equal(
-        target.key.map(part => `${table}.${name(part.column)}`),
-        keys,
-      )}`,
+    const table = tables.next()
+    const linked = equal(
+      target.key.map(part => `${table}.${name(part.column)}`),
+      keys,
     )
+    joins.push(sql`join ${name(target.table)} as ${table} on ${both(linked, tables.existing(target, table))}`)
     return table
   }
-  return {
-    scope: new Scope(target, aliases, attach, joins, keys),
-    from: sql`${name(via.table)} as ${alias}`,
-    on: equal(links, owner),
-    links,
-    alias,
-  }
+  // The join leaves out what does not exist for the caller.
+  const scope = new Scope(target, tables, attach, joins, tables.isScoped(target) ? undefined : keys)
+  return { scope, from: sql`${name(via.table)} as ${alias}`, on: equal(links, owner), links, existing: undefined, alias }
+}
+
+function both(left: Sql, right: Sql | undefined): Sql {
+  return right === undefined ? left : sql`${left} and ${right}`
 }

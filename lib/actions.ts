@@ -1,0 +1,52 @@
+/** Actions: what a method does to which resource, in the terms of access rules and wrappers. */
+import type { Action } from './context.ts'
+import type { Resource } from './model.ts'
+import type { Target } from './resolve.ts'
+
+/** An action on a resource. */
+export interface ResourceAction {
+  readonly resource: Resource
+  readonly action: Action
+}
+
+/**
+ * The actions that a request takes: the first is what it is about (its wrappers run), all must be allowed. A list or record behind an attribute counts
+ * as one of its own resource, for which the owner must be readable as well.
+ */
+export function actionsOf(method: string, target: Target): readonly ResourceAction[] {
+  if (target.kind === 'index' || method === 'OPTIONS') return []
+  const { resource } = target
+  const reads = method === 'GET' || method === 'HEAD'
+  if (target.kind === 'collection') return [{ resource, action: reads ? 'list' : 'create' }]
+  if (target.kind === 'record') return [{ resource, action: reads ? 'get' : method === 'DELETE' ? 'delete' : 'update' }]
+  const { attribute } = target
+  const owner: ResourceAction = { resource, action: 'get' }
+  if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') return [reads ? owner : { resource, action: 'update' }]
+  const related = attribute.target
+  if (reads) return [{ resource: related, action: attribute.kind === 'toMany' ? 'list' : 'get' }, owner]
+  if (method === 'POST') return [{ resource: related, action: 'create' }, owner]
+  if (method === 'DELETE') return [{ resource: related, action: 'delete' }, owner]
+  // What it does to the related records beside linking them is judged when the body is known.
+  return [{ resource, action: 'update' }]
+}
+
+/** The resource whose records a request reads or answers with: what own parameters narrow. */
+export function rootOf(target: Target): Resource | undefined {
+  if (target.kind === 'index') return undefined
+  if (target.kind === 'attribute' && (target.attribute.kind === 'toOne' || target.attribute.kind === 'toMany'))
+    return target.attribute.target
+  return target.resource
+}
+
+/** The parts of a hook's context that the target tells. */
+export function aboutOf(
+  target: Target,
+  about: ResourceAction | undefined,
+): { action: Action | undefined; resource: string | undefined; id: string | undefined; attribute: string | undefined } {
+  return {
+    action: about?.action,
+    resource: about?.resource.plural,
+    id: target.kind === 'record' || target.kind === 'attribute' ? decodeURIComponent(target.id) : undefined,
+    attribute: target.kind === 'attribute' ? target.attribute.name : undefined,
+  }
+}

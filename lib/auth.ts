@@ -1,0 +1,316 @@
+/**
+ * Auth: the optional authentication module. Log-in and log-out as own routes, and the check of the token of every other request.
+ * Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked, login_failed, login_throttled, and with body_invalid
+ * and validation_failed for credentials that are not of their form.
+ */
+import type { EntityName, MikroORM } from '@mikro-orm/core'
+import type { Clock } from './clock.ts'
+import type { Claims, HandlerResponse, HookContext } from './context.ts'
+import { refuse } from './errors.ts'
+import type { Fault, RestError } from './errors.ts'
+import { keyFromText, keyToSegment } from './key.ts'
+import type { KeyValues } from './key.ts'
+import type { Model, Resource } from './model.ts'
+import { keyOfEntity } from './orm-values.ts'
+import type { Entity } from './orm-values.ts'
+import { verifyPassword } from './password.ts'
+import type { Request } from './parse.ts'
+import type { Principal } from './request-context.ts'
+import type { JsonRecord } from './render.ts'
+import type { Route } from './routes.ts'
+import { checkNames, hint, nearest } from './suggest.ts'
+import { Tokens } from './tokens.ts'
+import { isObject } from './validate.ts'
+
+/** Options of the authentication module. */
+export interface AuthOptions {
+  /** The entity of the users. */
+  readonly entity: EntityName
+  /** Property by which a user logs in; must be unique. Default `email`. */
+  readonly identifier?: string
+  /** Property that holds the scrypt hash of the password. Default `password`. */
+  readonly password?: string
+  /** Life of a token, in seconds. Default 3600. */
+  readonly ttl?: number
+  /** The key pair follows from it, so that tokens outlive the engine. Default: a random key. */
+  readonly secret?: string
+  /** Replaces the check of identifier and password: gives the user (an entity, or its ID), or nothing. */
+  readonly authenticate?: (credentials: unknown, ctx: HookContext) => unknown
+  /** Requests that need no token: `GET /v1/posts*`, where `*` stands for any run of characters. HEAD goes with GET. */
+  readonly public?: readonly string[]
+}
+
+/** The authentication module, for the option `auth`. */
+export interface AuthModule {
+  readonly options: Required<Omit<AuthOptions, 'secret' | 'authenticate'>> & Pick<AuthOptions, 'secret' | 'authenticate'>
+}
+
+const OPTIONS = ['entity', 'identifier', 'password', 'ttl', 'secret', 'authenticate', 'public']
+
+/**
+ * Switches log-in on.
+ *
+ * @throws TypeError, RangeError for options that are unknown or not of their form.
+ * @example RestEngine.create({ entities, auth: auth({ entity: User, public: ['GET /v1/posts*'] }) })
+ */
+export function auth(options: AuthOptions): AuthModule {
+  if (typeof options !== 'object' || options === null) throw new TypeError('auth: the options must be an object: { entity: User }.')
+  checkNames(options, OPTIONS, 'auth')
+  const { entity, identifier = 'email', password = 'password', ttl = 3600, public: open = [] } = options
+  if (entity === undefined) throw new TypeError('auth: "entity" is needed: the entity of the users.')
+  if (!Number.isFinite(ttl) || ttl <= 0) throw new RangeError('auth: "ttl" must be a number of seconds above 0.')
+  if (options.secret !== undefined && (typeof options.secret !== 'string' || options.secret === ''))
+    throw new TypeError('auth: "secret" must be a text that is not empty.')
+  if (options.authenticate !== undefined && typeof options.authenticate !== 'function')
+    throw new TypeError('auth: "authenticate" must be a function.')
+  for (const [name, value] of Object.entries({ identifier, password })) {
+    if (typeof value !== 'string' || value === '') throw new TypeError(`auth: "${name}" must be the name of a property.`)
+  }
+  if (!Array.isArray(open)) throw new TypeError('auth: "public" must be an array of patterns like "GET /v1/posts*".')
+  for (const pattern of open) {
+    if (typeof pattern !== 'string' || !/^([A-Z]+|\*) \/.*$/.test(pattern))
+      throw new TypeError(`auth: public: "${pattern}" must be like "GET /v1/posts*".`)
+  }
+  return { options: { ...options, entity, identifier, password, ttl, public: open } }
+}
+
+/** Failed log-ins of one identifier before it is throttled, and for how long, in milliseconds. */
+const MAX_FAILURES = 5
+const FAILURE_WINDOW = 60_000
+/** Identifiers of which failures are remembered; the one that failed longest ago goes first. */
+const MAX_IDENTIFIERS = 10_000
+
+/** What the module asks the engine for. */
+export interface AuthServices {
+  readonly orm: MikroORM
+  readonly clock: Clock
+  readonly versions: ReadonlyMap<string, { readonly model: Model }>
+  /** The stored plain attributes of a user, or undefined when there is none. */
+  readonly stored: (resource: Resource, key: KeyValues) => Promise<JsonRecord | undefined>
+  /** The user's record as he sees it himself. */
+  readonly shown: (resource: Resource, key: KeyValues, principal: Principal, ctx: HookContext) => Promise<JsonRecord | undefined>
+}
+
+export class Authentication {
+  readonly tokens: Tokens
+  readonly #options: AuthModule['options']
+  readonly #services: AuthServices
+  readonly #public: readonly { readonly method: string; readonly path: RegExp }[]
+  readonly #failures = new Map<string, readonly number[]>()
+  /** Log-ins of an identifier that are being checked. */
+  readonly #pending = new Map<string, Set<Promise<unknown>>>()
+
+  /** @throws TypeError when the module is no such, or the entity is not served or has no such properties. */
+  constructor(module: AuthModule, services: AuthServices) {
+    const { options } = module
+    if (options?.entity === undefined) throw new TypeError('RestEngine.create: "auth" must be made by auth({ entity, ... }).')
+    this.#options = options
+    this.#services = services
+    this.tokens = new Tokens(services.clock, options.secret)
+    const meta = services.orm.getMetadata().get(options.entity)
+    if (this.#resource('') === undefined) throw new TypeError(`auth: ${meta.className} is not served in any version.`)
+    for (const name of options.authenticate === undefined ? [options.identifier, options.password] : []) {
+      if (name in meta.properties) continue
+      throw new TypeError(`auth: ${meta.className} has no property "${name}".${hint(nearest(name, Object.keys(meta.properties)))}`)
+    }
+    this.#public = options.public.map(pattern => {
+      const space = pattern.indexOf(' ')
+      const source = pattern
+        .slice(space + 1)
+        .split('*')
+        .map(text => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`))
+        .join('.*')
+      return { method: pattern.slice(0, space), path: new RegExp(`^${source}$`, 's') }
+    })
+  }
+
+  /** The routes of the module. */
+  routes(): Route[] {
+    return [
+      { method: 'POST', path: '/{version}/login', handler: ctx => this.#logIn(ctx) },
+      { method: 'POST', path: '/{version}/logout', handler: ctx => this.#logOut(ctx) },
+    ]
+  }
+
+  /** The user entity as a resource of a version, or of the first one in which it is served. */
+  #resource(version: string): Resource {
+    const { orm, versions } = this.#services
+    const entity = orm.getMetadata().get(this.#options.entity).class
+    const own = versions.get(version)?.model.byEntity.get(entity)
+    return own ?? [...versions.values()].map(({ model }) => model.byEntity.get(entity)).find(resource => resource !== undefined)!
+  }
+
+  /** Who sends the request. Without a token nobody, where that is allowed. */
+  async authenticate(request: Request): Promise<Principal | undefined> {
+    // Who logs in may well send the token that has expired.
+    if (isLogIn(request)) return undefined
+    const header = request.headers['authorization']
+    if (header === undefined || header === '') {
+      if (this.#isPublic(request)) return undefined
+      throw missing()
+    }
+    const match = /^Bearer +(\S+) *$/i.exec(header)
+    if (match === null) {
+      throw refuse('token_malformed', 'The header "Authorization" must be "Bearer" and a token.', {
+        headers: { 'www-authenticate': 'Bearer error="invalid_request"' },
+      })
+    }
+    return this.#principalOf(this.tokens.verify(match[1]!), request.segments[0] ?? '')
+  }
+
+  async #principalOf(claims: Claims, version: string): Promise<Principal> {
+    const resource = this.#resource(version)
+    const key = keyFromText(claims.sub, resource)
+    const user = key === undefined ? undefined : await this.#services.stored(resource, key)
+    if (user === undefined) {
+      throw refuse('token_invalid', 'The user of the token does not exist any more.', {
+        headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+      })
+    }
+    return { claims, user }
+  }
+
+  #isPublic({ method, path }: Request): boolean {
+    if (method === 'OPTIONS') return true
+    const asked = method === 'HEAD' ? 'GET' : method
+    return this.#public.some(pattern => (pattern.method === '*' || pattern.method === asked) && pattern.path.test(path))
+  }
+
+  /**
+   * A token for a user: an entity, or an ID.
+   *
+   * @throws TypeError, RangeError
+   */
+  mint(user: unknown, ttl: number = this.#options.ttl): string {
+    if (!Number.isFinite(ttl)) throw new RangeError(`token: "ttl" must be a number of seconds, got ${String(ttl)}.`)
+    const resource = this.#resource('')
+    const key = this.#keyOf(user, resource)
+    if (key === undefined) throw new TypeError(`token: not a ${resource.singular}, nor an ID of one: ${String(user)}.`)
+    return this.tokens.mint(keyToSub(key), ttl)
+  }
+
+  /** @throws TypeError for an entity of another kind. */
+  #keyOf(user: unknown, resource: Resource): KeyValues | undefined {
+    if (typeof user === 'object' && user !== null) {
+      const record = user as Entity & { readonly __meta?: { readonly class?: unknown; readonly className?: string } }
+      const { __meta: meta } = record
+      if (meta !== undefined && meta.class !== resource.entity)
+        throw new TypeError(`auth: a user must be a ${resource.className}, not a ${meta.className}.`)
+      const complete = resource.keyNames.every(name => (record[resource.byName.get(name)!.property] ?? undefined) !== undefined)
+      return complete ? keyOfEntity(resource, record) : undefined
+    }
+    return user === undefined ? undefined : keyFromText(String(user as string | number | bigint), resource)
+  }
+
+  async #logIn(ctx: HookContext): Promise<HandlerResponse> {
+    const resource = this.#resource(ctx.version)
+    const { key, stored } = await this.#throttled(ctx.data, async () => {
+      const user = await this.#check(ctx)
+      const key = user === undefined || user === null || user === false ? undefined : this.#keyOf(user, resource)
+      const stored = key === undefined ? undefined : await this.#services.stored(resource, key)
+      return key === undefined || stored === undefined ? undefined : { key, stored }
+    })
+    const token = this.tokens.mint(keyToSub(key), this.#options.ttl)
+    const record = await this.#services.shown(resource, key, { claims: this.tokens.verify(token), user: stored }, ctx)
+    return {
+      body: {
+        auth_token: token,
+        message: 'Logged in.',
+        success: true,
+        timestamp: this.#services.clock.now().toISOString(),
+        user: record ?? null,
+      },
+    }
+  }
+
+  /** The user whose credentials these are, or nothing. */
+  async #check(ctx: HookContext): Promise<unknown> {
+    const { authenticate, entity, identifier, password } = this.#options
+    if (authenticate !== undefined) return authenticate(ctx.data, ctx)
+    const credentials = ctx.data
+    if (!isObject(credentials)) throw refuse('body_invalid', `The body must be an object with "${identifier}" and "${password}".`)
+    const faults = [identifier, password].flatMap((name): Fault[] => {
+      const value = credentials[name]
+      if (typeof value === 'string') return []
+      return [{ code: value === undefined ? 'required' : 'value_invalid', detail: `"${name}" must be given as a text.`, attribute: name }]
+    })
+    if (faults.length > 0) throw refuse('validation_failed', faults.map(({ detail }) => detail).join(' '), { errors: faults })
+    const em = this.#services.orm.em.fork()
+    const user = (await em.findOne(entity, { [identifier]: credentials[identifier] } as never, {
+      // A password is often a lazy property.
+      populate: [password] as never,
+    })) as Entity | null
+    return (await verifyPassword(credentials[password] as string, user?.[password])) ? user : undefined
+  }
+
+  /**
+   * What the check of credentials finds, unless their identifier has failed too often. What is being checked counts as a failure until it is known to
+   * be none: an identifier cannot be tried more often by trying at the same time.
+   */
+  async #throttled<T>(credentials: unknown, check: () => Promise<T | undefined>): Promise<T> {
+    const value = isObject(credentials) ? credentials[this.#options.identifier] : undefined
+    if (typeof value !== 'string') return (await check()) ?? failed()
+    for (let others = this.#pending.get(value); ; others = this.#pending.get(value)) {
+      this.#refuseThrottled(value)
+      if (this.#recentFailures(value).length + (others?.size ?? 0) < MAX_FAILURES) break
+      await Promise.race(others!)
+    }
+    const checking = check()
+    const settled = checking.then(
+      found => (found === undefined ? this.#fail(value) : this.#failures.delete(value)),
+      () => {},
+    )
+    const pending = this.#pending.get(value) ?? new Set()
+    this.#pending.set(value, pending.add(settled))
+    try {
+      return (await checking) ?? failed()
+    } finally {
+      pending.delete(settled)
+      if (pending.size === 0) this.#pending.delete(value)
+    }
+  }
+
+  #recentFailures(identifier: string): readonly number[] {
+    const now = this.#services.clock.now().getTime()
+    return (this.#failures.get(identifier) ?? []).filter(time => time > now - FAILURE_WINDOW && time <= now)
+  }
+
+  #refuseThrottled(identifier: string): void {
+    const recent = this.#recentFailures(identifier)
+    if (recent.length < MAX_FAILURES) return
+    const wait = Math.max(1, Math.ceil((recent[0]! + FAILURE_WINDOW - this.#services.clock.now().getTime()) / 1000))
+    throw refuse('login_throttled', `Too many failed log-ins: try again in ${wait} seconds.`, { headers: { 'retry-after': String(wait) } })
+  }
+
+  #fail(identifier: string): void {
+    const recent = this.#recentFailures(identifier)
+    if (this.#failures.size >= MAX_IDENTIFIERS) this.#failures.delete(this.#failures.keys().next().value!)
+    this.#failures.delete(identifier)
+    this.#failures.set(identifier, [...recent, this.#services.clock.now().getTime()])
+  }
+
+  async #logOut(ctx: HookContext): Promise<HandlerResponse> {
+    if (ctx.claims === undefined) throw missing()
+    this.tokens.revoke(ctx.claims)
+    return { body: { success: true, timestamp: this.#services.clock.now().toISOString(), message: 'Logged out.', status: 'OK' } }
+  }
+}
+
+function isLogIn({ method, segments }: Request): boolean {
+  return method === 'POST' && segments.length === 2 && segments[1] === 'login'
+}
+
+function missing(): RestError {
+  return refuse('token_missing', 'This needs a token: send the header "Authorization: Bearer <token>".', {
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+}
+
+function failed(): never {
+  throw refuse('login_failed', 'The log-in is wrong.', { headers: { 'www-authenticate': 'Bearer' } })
+}
+
+/** The ID as `sub` carries it: that of records, as text. */
+function keyToSub(key: KeyValues): string {
+  return key.length === 1 ? String(key[0] as string | number | bigint) : keyToSegment(key)
+}

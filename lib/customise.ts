@@ -1,0 +1,195 @@
+/**
+ * Customise: applies what the deployer says about a resource to its attributes, and reads its rules.
+ * Refuses, when the engine is created, unknown options and attributes, each with the nearest known name.
+ */
+import type { EntityMetadata, FilterQuery, MikroORM } from '@mikro-orm/core'
+import type { Action, HookContext } from './context.ts'
+import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlText } from './model.ts'
+import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig } from './resource.ts'
+import type { ScalarKind, ScalarType } from './scalars.ts'
+import { checkNames, hint, nearest } from './suggest.ts'
+
+type Config = ResourceConfig<Record<string, unknown>>
+
+const CONFIG = [
+  'name',
+  'singular',
+  'versions',
+  'depth',
+  'expand',
+  'attributes',
+  'computed',
+  'access',
+  'scope',
+  'list',
+  'get',
+  'create',
+  'update',
+  'delete',
+]
+const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable']
+export const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'delete']
+
+/** The attributes of a resource as the deployer wants them shown. */
+export function customiseAttributes(className: string, attributes: readonly Attribute[], config: Config): Attribute[] {
+  const where = `resource(${className})`
+  checkNames(config, CONFIG, where)
+  const rules = config.attributes ?? {}
+  const properties = attributes.map(({ property }) => property)
+  for (const name of Object.keys(rules)) {
+    if (!properties.includes(name)) {
+      throw new TypeError(`${where}: attributes: there is no property "${name}".${hint(nearest(name, properties))}`)
+    }
+    checkNames(rules[name]!, ATTRIBUTE_RULES, `${where}: attributes.${name}`)
+  }
+  return [
+    ...attributes.map(attribute => customised(attribute, rules[attribute.property])),
+    ...computedAttributes(where, attributes, config),
+  ]
+}
+
+function customised(attribute: Attribute, rules: NonNullable<Config['attributes']>[string]): Attribute {
+  if (rules === undefined) return attribute
+  const readOnly = attribute.readOnly || rules.readOnly === true
+  return Object.freeze({
+    ...attribute,
+    hidden: attribute.hidden || rules.private === true,
+    readOnly,
+    required: attribute.required && !readOnly,
+    filterable: rules.filterable ?? rules.render === undefined,
+    sortable: rules.sortable ?? rules.render === undefined,
+    render: rules.render as Attribute['render'],
+  })
+}
+
+const KINDS: Readonly<Record<ComputedAttribute['type'], ScalarKind>> = {
+  integer: 'integer',
+  bigint: 'bigint',
+  float: 'float',
+  decimal: 'decimal',
+  string: 'text',
+  boolean: 'boolean',
+  datetime: 'datetime',
+  date: 'date',
+  time: 'time',
+  uuid: 'uuid',
+  json: 'json',
+}
+
+function computedAttributes(where: string, taken: readonly Attribute[], config: Config): Attribute[] {
+  return Object.entries(config.computed ?? {}).map(([name, computed]) => {
+    if (taken.some(attribute => attribute.name === name)) throw new TypeError(`${where}: computed: "${name}" is an attribute already.`)
+    return computedAttribute(`${where}: computed.${name}`, name, computed, undefined)
+  })
+}
+
+function isGroup(computed: ComputedAttribute | ComputedGroup): computed is ComputedGroup {
+  return typeof computed.sql !== 'function'
+}
+
+function computedAttribute(
+  where: string,
+  name: string,
+  computed: ComputedAttribute | ComputedGroup,
+  outer: string | undefined,
+): ScalarAttribute | EmbeddedAttribute {
+  const flag = isGroup(computed) ? (computed.flag ?? outer) : outer
+  const common = {
+    name,
+    property: name,
+    nullable: !isGroup(computed),
+    hidden: false,
+    readOnly: true,
+    required: false,
+    filterable: true,
+    sortable: true,
+    flag,
+    render: undefined,
+  }
+  if (isGroup(computed)) {
+    const attributes = Object.entries(computed)
+      .filter(([key]) => key !== 'flag')
+      .map(([key, inner]) => {
+        if (typeof inner !== 'object') throw new TypeError(`${where}.${key} must be { type, sql } or a group of such.`)
+        return computedAttribute(`${where}.${key}`, key, inner, flag)
+      })
+    if (attributes.length === 0) throw new TypeError(`${where} must be { type, sql } or a group of such.`)
+    const byName = new Map(attributes.map(attribute => [attribute.name, attribute]))
+    return Object.freeze({ kind: 'embedded', ...common, document: undefined, attributes: Object.freeze(attributes), byName } as const)
+  }
+  checkNames(computed, ['type', 'sql', 'scale'], where)
+  const kind = Object.hasOwn(KINDS, computed.type) ? KINDS[computed.type] : undefined
+  if (kind === undefined) {
+    throw new TypeError(`${where}: unknown type "${computed.type}".${hint(nearest(computed.type, Object.keys(KINDS)))}`)
+  }
+  const type: ScalarType = Object.freeze({ kind, ...(computed.scale === undefined ? {} : { scale: computed.scale, precision: 38 }) })
+  const { sql } = computed
+  const source = {
+    kind: 'formula' as const,
+    sql: (alias: string): SqlText => {
+      const text = sql(alias)
+      return typeof text === 'string' ? { sql: text, values: [] } : { sql: text.sql, values: text.params }
+    },
+  }
+  return Object.freeze({ kind: 'scalar', ...common, type, source, primary: false, version: false } as const)
+}
+
+/** What the deployer and MikroORM's own filters say about a resource beside its attributes. */
+export function rulesOf(meta: EntityMetadata, orm: MikroORM, config: Config): ResourceRules {
+  const where = `resource(${meta.className})`
+  const { access = true, scope, depth = 1, expand = [] } = config
+  if (![0, 1, 2].includes(depth)) throw new RangeError(`${where}: "depth" must be 0, 1 or 2.`)
+  if (!Array.isArray(expand)) throw new TypeError(`${where}: "expand" must be an array of relation paths.`)
+  if (typeof access === 'object') checkNames(access, ACTIONS, `${where}: access`)
+  const ruleFor = (action: Action): AccessRule => (typeof access === 'object' ? (access[action] ?? true) : access)
+  for (const name of [...ACTIONS, 'scope'] as const) {
+    if (config[name] !== undefined && typeof config[name] !== 'function') throw new TypeError(`${where}: "${name}" must be a function.`)
+  }
+  return Object.freeze({
+    depth,
+    expand: Object.freeze([...expand]),
+    access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
+    scopes: Object.freeze([...(scope === undefined ? [] : [scope as ResourceRules['scopes'][number]]), ...ormFilters(meta, orm)]),
+    wrappers: Object.freeze(
+      Object.fromEntries(
+        ACTIONS.flatMap(action => (config[action] === undefined ? [] : [[action, config[action]]])),
+      ) as ResourceRules['wrappers'],
+    ),
+  })
+}
+
+/** MikroORM's filters that are on by default, of the entity and of the whole ORM, as scopes. */
+function ormFilters(meta: EntityMetadata, orm: MikroORM): ResourceRules['scopes'] {
+  const named = { ...(orm.config.get('filters') as Record<string, OrmFilter>), ...(meta.filters as Record<string, OrmFilter>) }
+  return Object.entries(named)
+    .filter(([, filter]) => filter.default !== false && concerns(filter, meta))
+    .map(([name, filter]) => async (_ctx: HookContext): Promise<FilterQuery<object> | undefined> => {
+      if (typeof filter.cond !== 'function') return filter.cond
+      const args = orm.em.getFilterParams(name)
+      if (args === undefined && filter.cond.length > 0 && filter.args !== false) {
+        throw new Error(
+          `The filter "${name}" of ${meta.className} has no parameters: set them with engine.orm.em.setFilterParams("${name}", ...).`,
+        )
+      }
+      return filter.cond(args ?? {}, 'read', orm.em.fork(), {}, meta.className)
+    })
+}
+
+interface OrmFilter {
+  readonly name?: string
+  readonly cond:
+    | FilterQuery<object>
+    | ((args: object, type: string, em: unknown, options: object, entityName: string) => FilterQuery<object> | Promise<FilterQuery<object>>)
+  readonly default?: boolean
+  readonly args?: boolean
+  readonly entity?: unknown
+}
+
+/** A filter of the whole ORM may be for some entities only. */
+function concerns(filter: OrmFilter, meta: EntityMetadata): boolean {
+  if (filter.entity === undefined) return true
+  const entities: unknown[] = Array.isArray(filter.entity) ? filter.entity : [filter.entity]
+  return entities.some(
+    entity => entity === meta.class || entity === meta.className || (entity as { meta?: { class?: unknown } }).meta?.class === meta.class,
+  )
+}

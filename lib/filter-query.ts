@@ -1,0 +1,223 @@
+/**
+ * Filter query: a condition in MikroORM's own language (FilterQuery), as scopes, entity filters and own parameters give it, becomes a Condition.
+ * Names are properties of the entity; comparisons have SQL's meaning, as they have in MikroORM: NULL is neither equal nor unequal to anything.
+ * Refuses with a plain Error what cannot be translated: that is a mistake of the deployer's code.
+ */
+import { Reference } from '@mikro-orm/core'
+import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute } from './model.ts'
+import { keyOfEntity } from './orm-values.ts'
+import type { Condition, KeyRef, Operand, ValueRef } from './read-plan.ts'
+import type { ScalarType } from './scalars.ts'
+import { scalarFromJson } from './scalars.ts'
+import { hint, nearest } from './suggest.ts'
+
+/** Conditions, with the values that they speak of. */
+export class FilterQueryReader {
+  readonly values: unknown[] = []
+  /** What tells one condition from another, values aside. */
+  shape = ''
+
+  /** @throws Error that names the place. */
+  read(query: unknown, resource: Resource, where: string): Condition {
+    this.shape += `${where}{`
+    const condition = this.#object(query, resource.attributes, [], where)
+    this.shape += '}'
+    return condition
+  }
+
+  #object(query: unknown, attributes: readonly Attribute[], hops: readonly ToOneAttribute[], where: string): Condition {
+    if (Array.isArray(query)) return all(query.map(part => this.#object(part, attributes, hops, where)))
+    if (typeof query !== 'object' || query === null || Object.getPrototypeOf(query) !== Object.prototype) {
+      throw new Error(`${where}: a condition must be a plain object of properties, got ${typeof query}.`)
+    }
+    return all(
+      Object.entries(query).flatMap(([name, value]: [string, unknown]) => {
+        if (value === undefined) return []
+        this.shape += `${name}:`
+        if (name === '$and' || name === '$or') {
+          if (!Array.isArray(value)) throw new Error(`${where}: ${name} must be an array.`)
+          this.shape += '['
+          const parts = value.map(part => {
+            this.shape += ','
+            return this.#object(part, attributes, hops, where)
+          })
+          this.shape += ']'
+          return name === '$and' ? all(parts) : any(parts)
+        }
+        if (name === '$not') return { kind: 'not', of: this.#object(value, attributes, hops, where) } as const
+        const attribute = attributes.find(({ property }) => property === name)
+        if (attribute === undefined) {
+          const names = attributes.map(({ property }) => property)
+          throw new Error(`${where}: there is no property "${name}".${hint(nearest(name, names))}`)
+        }
+        return this.#property(attribute, value, hops, `${where}.${name}`)
+      }),
+    )
+  }
+
+  #property(attribute: Attribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Condition {
+    if (attribute.kind === 'scalar') return this.#scalar(attribute, value, { hops, attribute }, where)
+    if (attribute.kind === 'embedded') return this.#embedded(attribute, value, hops, where)
+    return this.#relation(attribute, value, hops, where)
+  }
+
+  #embedded(attribute: EmbeddedAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Condition {
+    return this.#object(value, attribute.attributes, hops, where)
+  }
+
+  #ref(value: unknown, type: ScalarType, where: string): ValueRef {
+    const typed = typedValue(value, type)
+    if (typed === undefined) throw new Error(`${where}: the value cannot be of the type ${type.kind}.`)
+    return { from: 'scope', index: this.values.push(typed) - 1, type }
+  }
+
+  #scalar(attribute: ScalarAttribute, value: unknown, operand: Operand, where: string): Condition {
+    const { type } = attribute
+    const oneOf = (list: readonly unknown[]): Condition => {
+      const values = list.filter(item => item !== null)
+      this.shape += `in${values.length}${values.length < list.length ? '?' : ''} `
+      const parts: Condition[] = []
+      if (values.length > 0) parts.push({ kind: 'in', operand, values: values.map(item => this.#ref(item, type, where)) })
+      if (values.length < list.length) parts.push({ kind: 'null', operand })
+      return any(parts)
+    }
+    if (value === null || typeof value !== 'object' || value instanceof Date || value instanceof Uint8Array) return oneOf([value])
+    if (Array.isArray(value)) return oneOf(value)
+    const present: Condition = { kind: 'not', of: { kind: 'null', operand } }
+    return all(
+      Object.entries(value).map(([operator, given]: [string, unknown]): Condition => {
+        this.shape += operator
+        switch (operator) {
+          case '$eq':
+            return oneOf([given])
+          case '$in':
+            return oneOf(asArray(given, where))
+          case '$ne':
+            return given === null ? present : all([{ kind: 'not', of: oneOf([given]) }, present])
+          case '$nin':
+            return all([{ kind: 'not', of: oneOf(asArray(given, where)) }, present])
+          case '$gt':
+          case '$gte':
+          case '$lt':
+          case '$lte': {
+            const sign = ({ $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const)[operator]
+            return { kind: 'compare', operand, operator: sign, value: this.#ref(given, type, where) }
+          }
+          case '$like':
+            return { kind: 'like', operand, value: this.#ref(given, { kind: 'text' }, where) }
+          case '$exists':
+            this.shape += String(given)
+            return given === false ? { kind: 'null', operand } : present
+          case '$not':
+            return { kind: 'not', of: this.#scalar(attribute, given, operand, where) }
+          default:
+            throw new Error(`${where}: the operator "${operator}" is not supported here.`)
+        }
+      }),
+    )
+  }
+
+  #relation(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Condition {
+    const { target } = relation
+    const keys = (list: readonly unknown[]): Condition => {
+      const present = list.filter(item => item !== null)
+      this.shape += `in${present.length}${present.length < list.length ? '?' : ''} `
+      const refs: KeyRef[] = present.map(item => ({
+        from: 'scope',
+        index: this.values.push(keyValues(item, target, where)) - 1,
+        resource: target,
+      }))
+      const parts: Condition[] = []
+      if (refs.length > 0) {
+        parts.push(
+          relation.kind === 'toOne'
+            ? { kind: 'linked', hops, relation, keys: refs }
+            : { kind: 'some', hops, relation, where: { kind: 'key', keys: refs } },
+        )
+      }
+      if (present.length < list.length) {
+        parts.push(
+          relation.kind === 'toOne'
+            ? { kind: 'unlinked', hops, relation }
+            : { kind: 'not', of: { kind: 'some', hops, relation, where: undefined } },
+        )
+      }
+      return any(parts)
+    }
+    if (value === null || typeof value !== 'object' || isEntity(value)) return keys([value])
+    if (Array.isArray(value)) return keys(target.key.length > 1 && !Array.isArray(value[0]) ? [value] : value)
+    const entries = Object.entries(value as Record<string, unknown>)
+    const operators = entries.filter(([name]) => name.startsWith('$') && !['$and', '$or', '$not'].includes(name))
+    if (operators.length === 0) return this.#related(relation, value, hops, where)
+    return all(
+      operators.map(([operator, given]): Condition => {
+        this.shape += operator
+        switch (operator) {
+          case '$eq':
+            return keys([given])
+          case '$in':
+            return keys(asArray(given, where))
+          case '$ne':
+            return { kind: 'not', of: keys([given]) }
+          case '$nin':
+            return { kind: 'not', of: keys(asArray(given, where)) }
+          case '$some':
+            return this.#related(relation, given, hops, where)
+          case '$none':
+            return { kind: 'not', of: this.#related(relation, given, hops, where) }
+          case '$every':
+            return { kind: 'not', of: this.#someNot(relation, given, hops, where) }
+          default:
+            throw new Error(`${where}: the operator "${operator}" is not supported here.`)
+        }
+      }),
+    )
+  }
+
+  #related(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Condition {
+    if (relation.kind === 'toOne') return this.#object(value, relation.target.attributes, [...hops, relation], where)
+    return { kind: 'some', hops, relation, where: this.#object(value, relation.target.attributes, [], where) }
+  }
+
+  #someNot(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Condition {
+    if (relation.kind === 'toOne') throw new Error(`${where}: $every goes with lists only.`)
+    return { kind: 'some', hops, relation, where: { kind: 'not', of: this.#object(value, relation.target.attributes, [], where) } }
+  }
+}
+
+function all(of: readonly Condition[]): Condition {
+  return of.length === 1 ? of[0]! : { kind: 'all', of }
+}
+
+function any(of: readonly Condition[]): Condition {
+  return of.length === 1 ? of[0]! : { kind: 'any', of }
+}
+
+function asArray(value: unknown, where: string): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  throw new Error(`${where}: the operator takes an array.`)
+}
+
+function isEntity(value: object): boolean {
+  return Reference.isReference(value) || Object.getPrototypeOf(value) !== Object.prototype
+}
+
+/** A value as JavaScript code gives it: of the property's own type, or its JSON form. */
+function typedValue(value: unknown, type: ScalarType): unknown {
+  if (value instanceof Date)
+    return type.kind === 'datetime' ? value.getTime() : type.kind === 'date' ? value.toISOString().slice(0, 10) : undefined
+  if (typeof value === 'bigint') return type.kind === 'bigint' ? value : type.kind === 'integer' ? Number(value) : undefined
+  if (value === null || value === undefined) return undefined
+  // A value that no record can have, such as a text longer than the column, is no mistake: it just finds nothing.
+  return scalarFromJson(value, { kind: type.kind })
+}
+
+function keyValues(value: unknown, target: Resource, where: string): readonly unknown[] {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && isEntity(value)) {
+    return keyOfEntity(target, Reference.unwrapReference(value) as Record<string, unknown>)
+  }
+  const parts = (Array.isArray(value) ? value : [value]).flat(5) as unknown[]
+  const key = parts.map((part, index) => (target.key[index] === undefined ? undefined : typedValue(part, target.key[index].type)))
+  if (key.length !== target.key.length || key.includes(undefined)) throw new Error(`${where}: not a key of ${target.className}.`)
+  return key
+}

@@ -1,0 +1,50 @@
+/** JSON: what is a JSON value, for what callers, hooks and renderers hand in. */
+import { refuse } from './errors.ts'
+
+/** Levels of objects and arrays in a body. */
+const MAX_NESTING = 200
+
+/** Whether the value is JSON without a further look. */
+export function isPlain(value: unknown): boolean {
+  return value === null || typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
+}
+
+/**
+ * Refuses a value that is not JSON: that is a mistake of the deployer's or caller's code, not of a client.
+ *
+ * @throws TypeError that names the place; RestError when a body is nested too deep.
+ */
+export function assertJson(value: unknown, place: string, seen: readonly object[] = []): void {
+  if (isPlain(value)) return
+  if (seen.length > MAX_NESTING) throw refuse('body_invalid', `The body is nested deeper than ${MAX_NESTING} levels.`)
+  if (typeof value !== 'object' || value === null) {
+    throw new TypeError(`${place} is ${typeof value === 'number' ? String(value) : `a ${typeof value}`}, which is not JSON.`)
+  }
+  if (seen.includes(value)) throw new TypeError(`${place} refers back to an object that contains it, which is not JSON.`)
+  const inside = [...seen, value]
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) assertJson(item, `${place}.${index}`, inside)
+    return
+  }
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new TypeError(`${place} is a ${value.constructor.name}, which is not a plain JSON object.`)
+  }
+  for (const [key, item] of Object.entries(value)) if (item !== undefined) assertJson(item, `${place}.${key}`, inside)
+}
+
+/**
+ * The JSON form of what a hook or renderer gives: `toJSON` is honoured, as `JSON.stringify` does.
+ *
+ * @throws TypeError that names the place, when it has none.
+ */
+export function jsonOf(value: unknown, place: string): unknown {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch (error) {
+    throw new TypeError(`${place} gave a value that is not JSON: ${(error as Error).message}.`, { cause: error })
+  }
+  if (text === undefined) throw new TypeError(`${place} gave a ${typeof value}, which is not JSON.`)
+  return JSON.parse(text) as unknown
+}

@@ -1,0 +1,12 @@
+/** Response: what the engine answers. */
+export interface RestResponse {
+  readonly status: number
+  /** Lower-case names. */
+  readonly headers: Record<string, string>
+  /** A plain JSON value; undefined when the answer has no body (HEAD, OPTIONS). */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read bodies freely: what they hold follows from the model
+  readonly body: any
+}
+
+/** The media type of every body (RFC 8259; the charset as the seed observed it). */
+export const JSON_TYPE = 'application/json; charset=UTF-8'

@@ -1,0 +1,115 @@
+/** Serve the versions: for each version its model, with the reader and writer that work on it. Checks what only the database can tell. */
+import type { EntityName, MikroORM } from '@mikro-orm/core'
+import type { OwnParameter } from './caller.ts'
+import type { Clock } from './clock.ts'
+import type { Connection } from './dialect.ts'
+import type { Attribute, Model, Resource } from './model.ts'
+import type { Services } from './operate.ts'
+import type { CheckedOptions } from './options.ts'
+import { NO_PARAMETERS, RESERVED, vocabularyOf } from './parse-query.ts'
+import type { Reserved, Vocabulary } from './parse-query.ts'
+import { planRead } from './plan.ts'
+import { readModel } from './read-model.ts'
+import { Reader } from './read.ts'
+import { defaultLookUp } from './resolve.ts'
+import type { LookUp } from './resolve.ts'
+import { hint, nearest } from './suggest.ts'
+import { EVERYTHING } from './visibility.ts'
+import { Writer } from './write.ts'
+
+/** @throws TypeError, Error when the definitions, parameters or computed attributes are not fit for the model. */
+export function serveVersions(options: CheckedOptions, orm: MikroORM, connection: Connection, clock: Clock): Map<string, Services> {
+  checkVersions(options)
+  const { renamed, own } = readParameters(options.parameters)
+  const served = new Map<string, Services>()
+  for (const version of options.versions) {
+    const model = readModel(orm, version, options.resources)
+    const vocabulary = vocabularyOf(renamed, model.flags, new Set(own.keys()))
+    checkVocabulary(vocabulary)
+    checkModel(model, vocabulary, options, connection)
+    const reader = new Reader(connection, options.limits, vocabulary)
+    served.set(version, {
+      reader,
+      writer: new Writer(connection, reader, model),
+      model,
+      lookUp: lookUpOf(options, model, orm),
+      vocabulary,
+      ownParameters: own,
+      clock,
+      limits: options.limits,
+      versions: options.versions,
+      createdStatus: options.createdStatus,
+      transaction: (work, signal) => connection.write(work, signal),
+    })
+  }
+  return served
+}
+
+function checkVersions({ resources, versions }: CheckedOptions): void {
+  for (const { config } of resources) {
+    for (const version of config.versions ?? []) {
+      if (!versions.includes(version)) throw new TypeError(`resource: unknown version "${version}".${hint(nearest(version, versions))}`)
+    }
+  }
+}
+
+function readParameters(parameters: CheckedOptions['parameters']): {
+  renamed: Partial<Record<Reserved, string>>
+  own: Map<string, OwnParameter>
+} {
+  const renamed: Partial<Record<Reserved, string>> = {}
+  const own = new Map<string, OwnParameter>()
+  for (const [name, meaning] of Object.entries(parameters)) {
+    if (typeof meaning === 'function') {
+      own.set(name, meaning)
+    } else if (typeof meaning !== 'string' || !/^[\w.-]+$/.test(meaning)) {
+      throw new TypeError(`parameters: "${name}" must be another name for a reserved parameter, or a function.`)
+    } else if (!(RESERVED as readonly string[]).includes(name)) {
+      throw new TypeError(`parameters: "${name}" is no reserved parameter.${hint(nearest(name, RESERVED))}`)
+    } else {
+      renamed[name as Reserved] = meaning
+    }
+  }
+  return { renamed, own }
+}
+
+function checkVocabulary({ names, reserved, flags, own }: Vocabulary): void {
+  if (names.size < RESERVED.length + flags.size + own.size || reserved.size < RESERVED.length) {
+    throw new TypeError(`parameters: two parameters have one name among ${[...reserved.keys(), ...flags, ...own].join(', ')}.`)
+  }
+}
+
+/** Whether the database takes the expressions of computed attributes, and the default paths lead somewhere. */
+function checkModel(model: Model, vocabulary: Vocabulary, { limits }: CheckedOptions, connection: Connection): void {
+  const visibility = { ...EVERYTHING, flags: model.flags }
+  for (const resource of model.resources) {
+    planRead(resource, { kind: 'collection' }, true, NO_PARAMETERS, { limits, visibility, vocabulary })
+    for (const path of resource.attributes.flatMap(attribute => formulasIn(attribute, ''))) {
+      const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes: [path], expand: [] }
+      const plan = planRead(resource, { kind: 'collection' }, true, parameters, { limits, visibility, vocabulary })
+      try {
+        connection.check(connection.dialect.compile(plan).rows)
+      } catch (error) {
+        throw new Error(`resource(${resource.className}): computed.${path}: ${(error as Error).message}.`, { cause: error })
+      }
+    }
+  }
+}
+
+function formulasIn(attribute: Attribute, prefix: string): string[] {
+  const path = `${prefix}${attribute.name}`
+  if (attribute.kind === 'embedded') return attribute.attributes.flatMap(child => formulasIn(child, `${path}.`))
+  return attribute.kind === 'scalar' && attribute.source.kind === 'formula' && !attribute.hidden ? [path] : []
+}
+
+/** The look-up that the deployer gave, in terms of the model. */
+function lookUpOf({ lookup }: CheckedOptions, model: Model, orm: MikroORM): LookUp {
+  if (lookup === undefined) return defaultLookUp(model)
+  return (name, version): Resource | undefined => {
+    const entity = lookup(name, version)
+    if (entity === undefined || entity === null) return undefined
+    const resource = model.byEntity.get(orm.getMetadata().get(entity as EntityName).class)
+    if (resource === undefined) throw new Error(`lookup: "${name}" gave an entity that the engine does not serve in ${version}.`)
+    return resource
+  }
+}

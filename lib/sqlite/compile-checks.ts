@@ -1,0 +1,70 @@
+/** Compile the checks: the small statements by which a write is judged: does a record exist, is a value taken, who refers to a record. */
+import type { Statement } from '../dialect.ts'
+import type { Attribute, Resource, ToOneAttribute } from '../model.ts'
+import type { Condition } from '../read-plan.ts'
+import type { ScalarType } from '../scalars.ts'
+import { Scope } from './scope.ts'
+import { Select, existing, isExact, isKey, selected } from './select.ts'
+import { bind, name, sql, text } from './sql.ts'
+import type { Sql } from './sql.ts'
+
+/** A statement that gives one row when the record of the request's key exists. */
+export function compileExists(resource: Resource, scopes: ReadonlyMap<Resource, Condition>): Statement {
+  const select = new Select(scopes)
+  const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  select.columns.push(text('1'))
+  select.from = sql`${name(resource.table)} as ${scope.alias}`
+  select.where = [isKey(scope.key, resource.key), ...existing(scope)]
+  return select.finish()
+}
+
+/** See `Dialect.taken`. */
+export function compileTaken(
+  resource: Resource,
+  attributes: readonly { readonly attribute: Attribute; readonly given: boolean }[],
+  excludeSelf: boolean,
+): Statement | undefined {
+  const select = new Select()
+  const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  const self = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  const where: Sql[] = []
+  let index = 0
+  for (const { attribute, given } of attributes) {
+    const columns = columnsOfAttribute(attribute)
+    if (columns === undefined) return undefined
+    for (const { column, type } of columns) {
+      const own = sql`(select ${self.column(column)} from ${name(resource.table)} as ${self.alias} where ${isKey(self.key, resource.key)})`
+      where.push(sql`${scope.column(column)} = ${given ? bind({ from: 'given', index: index++, type }) : own}`)
+    }
+  }
+  if (excludeSelf) where.push(sql`not (${isKey(scope.key, resource.key)})`)
+  select.columns.push(text('1'))
+  select.from = sql`${name(resource.table)} as ${scope.alias}`
+  select.where = where
+  return select.finish()
+}
+
+function columnsOfAttribute(attribute: Attribute): { column: string; type: ScalarType }[] | undefined {
+  if (attribute.kind === 'scalar')
+    return attribute.source.kind === 'column' ? [{ column: attribute.source.column, type: attribute.type }] : undefined
+  if (attribute.kind !== 'toOne' || !attribute.owner) return undefined
+  return attribute.columns.map((column, index) => ({ column, type: attribute.target.key[index]!.type }))
+}
+
+/** See `Dialect.referrers`. */
+export function compileReferrers(resource: Resource, attribute: ToOneAttribute): Statement {
+  const select = new Select()
+  const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  for (const [index, column] of scope.key.entries()) select.columns.push(selected(text(column), isExact(resource.key[index]!)))
+  select.from = sql`${name(resource.table)} as ${scope.alias}`
+  select.where = [isKey(scope.columns(attribute.columns), attribute.target.key)]
+  return select.finish()
+}
+
+/** SQLite names the columns in the text of its error, and nowhere else. */
+export function violation(error: Error): { table: string; columns: string[] } | undefined {
+  const match = /(?:UNIQUE|NOT NULL) constraint failed: (.+)$/m.exec(error.message)
+  if (match === null) return undefined
+  const names = match[1]!.split(', ').map(item => item.split('.'))
+  return { table: names[0]![0]!, columns: names.map(([, column]) => column ?? '') }
+}

@@ -1,0 +1,79 @@
+/** Select: a SELECT statement under construction, and the conditions on keys that every statement is made of. */
+import type { Binding, Statement } from '../dialect.ts'
+import type { KeyPart, Resource } from '../model.ts'
+import type { Condition } from '../read-plan.ts'
+import { condition } from './expressions.ts'
+import { Tables } from './scope.ts'
+import type { Scope } from './scope.ts'
+import { bind, join, sql, text } from './sql.ts'
+import type { Sql } from './sql.ts'
+
+const NO_SCOPES: ReadonlyMap<Resource, Condition> = new Map()
+
+/** A SELECT under construction. */
+export class Select {
+  readonly tables: Tables
+  readonly columns: Sql[] = []
+  readonly joins: Sql[] = []
+  from: Sql = text('')
+  where: readonly Sql[] = []
+  order: readonly Sql[] = []
+  page = false
+
+  readonly scopes: ReadonlyMap<Resource, Condition>
+
+  constructor(scopes: ReadonlyMap<Resource, Condition> = NO_SCOPES) {
+    this.scopes = scopes
+    this.tables = new Tables(scopes, condition)
+  }
+
+  /** A further statement over the same rows that exist. */
+  inside(): Select {
+    return new Select(this.scopes)
+  }
+
+  /** Adds a column; gives its position in the rows. */
+  add(column: Sql): number {
+    const known = this.columns.findIndex(other => other.text === column.text && other.bindings.length === 0)
+    return known >= 0 && column.bindings.length === 0 ? known : this.columns.push(column) - 1
+  }
+
+  finish(): Statement {
+    const parts = [sql`select ${this.columns.length === 0 ? '1' : join(this.columns, ', ')} from ${this.from}`, ...this.joins]
+    if (this.where.length > 0) parts.push(sql`where ${join(this.where, ' and ')}`)
+    if (this.order.length > 0) parts.push(sql`order by ${join(this.order, ', ')}`)
+    if (this.page) parts.push(sql`limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`)
+    const whole = join(parts, ' ')
+    return { sql: whole.text, bindings: whole.bindings }
+  }
+}
+
+export function isKey(columns: readonly string[], parts: readonly KeyPart[]): Sql {
+  return join(
+    columns.map((column, part) => {
+      const { type } = parts[part]!
+      const value = (form: 'value' | 'upper'): Sql => bind({ from: 'key', part, type, form } satisfies Binding)
+      return type.kind === 'uuid' ? sql`${column} in (${value('value')}, ${value('upper')})` : sql`${column} = ${value('value')}`
+    }),
+    ' and ',
+  )
+}
+
+export function tuple(columns: readonly string[]): string {
+  return columns.length === 1 ? columns[0]! : `(${columns.join(', ')})`
+}
+
+/** Leaves out the rows that do not exist for the caller. */
+export function existing(scope: Scope): Sql[] {
+  const found = scope.tables.existing(scope.resource, scope.alias)
+  return found === undefined ? [] : [found]
+}
+
+/** Beyond 2^53 a JavaScript number is not exact, so 64-bit integers leave SQLite as text. */
+export function selected(value: Sql, exact: boolean): Sql {
+  return exact ? sql`cast(${value} as text)` : value
+}
+
+export function isExact(part: KeyPart): boolean {
+  return part.type.kind === 'bigint' && part.type.asNumber !== true
+}

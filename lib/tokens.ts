@@ -1,0 +1,125 @@
+/**
+ * Tokens: JSON Web Tokens (RFC 7519) signed with Ed25519 (`alg: EdDSA`, RFC 8037), minted, verified and revoked.
+ * Refuses with token_malformed, token_invalid, token_expired, token_revoked.
+ */
+import { hkdfSync, randomBytes, randomUUID } from 'node:crypto'
+import nacl from 'tweetnacl'
+import type { Clock } from './clock.ts'
+import type { Claims } from './context.ts'
+import { refuse } from './errors.ts'
+import type { ErrorCode } from './errors.ts'
+
+/** A public key as a JSON Web Key (RFC 8037 section 2). */
+export interface PublicKey {
+  readonly kty: 'OKP'
+  readonly crv: 'Ed25519'
+  readonly alg: 'EdDSA'
+  readonly use: 'sig'
+  /** base64url */
+  readonly x: string
+}
+
+const HEADER = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' })).toString('base64url')
+const MAX_VERIFIED = 1000
+const PART = /^[A-Za-z0-9_-]+$/
+
+function refuseToken(code: ErrorCode & `token_${string}`, detail: string) {
+  return refuse(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
+}
+
+export class Tokens {
+  readonly publicKey: PublicKey
+  readonly #secretKey: Uint8Array
+  readonly #verifyKey: Uint8Array
+  readonly #clock: Clock
+  /** Tokens that are known to be ours: checking a signature takes milliseconds. */
+  readonly #verified = new Map<string, Claims>()
+  /** Revoked tokens by their ID, with the time at which they expire anyway. */
+  readonly #revoked = new Map<string, number>()
+
+  /** @param secret the key pair follows from it; without one it is random */
+  constructor(clock: Clock, secret: string | undefined) {
+    const seed = secret === undefined ? randomBytes(32) : Buffer.from(hkdfSync('sha256', secret, '', 'mikro-rest ed25519', 32))
+    const pair = nacl.sign.keyPair.fromSeed(seed)
+    this.#secretKey = pair.secretKey
+    this.#verifyKey = pair.publicKey
+    this.#clock = clock
+    this.publicKey = Object.freeze({
+      kty: 'OKP',
+      crv: 'Ed25519',
+      alg: 'EdDSA',
+      use: 'sig',
+      x: Buffer.from(pair.publicKey).toString('base64url'),
+    })
+  }
+
+  #now(): number {
+    return Math.floor(this.#clock.now().getTime() / 1000)
+  }
+
+  /** @param ttl seconds; a negative one gives a token that has expired already */
+  mint(sub: string, ttl: number): string {
+    const iat = this.#now()
+    const claims: Claims = { sub, iat, exp: iat + ttl, jti: randomUUID() }
+    const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
+    const token = `${signed}.${Buffer.from(nacl.sign.detached(Buffer.from(signed), this.#secretKey)).toString('base64url')}`
+    this.#remember(token, Object.freeze(claims))
+    return token
+  }
+
+  verify(token: string): Claims {
+    let claims = this.#verified.get(token)
+    if (claims === undefined) {
+      claims = this.#check(token)
+      this.#remember(token, claims)
+    }
+    const now = this.#now()
+    if (claims.exp <= now) throw refuseToken('token_expired', 'The token has expired: log in again.')
+    // A clock that is set back, or a token of an engine that is ahead.
+    if (claims.iat > now) throw refuseToken('token_invalid', 'The token is of the future.')
+    if (this.#revoked.has(claims.jti)) throw refuseToken('token_revoked', 'The token has been revoked: log in again.')
+    return claims
+  }
+
+  #remember(token: string, claims: Claims): void {
+    if (this.#verified.size >= MAX_VERIFIED) this.#verified.delete(this.#verified.keys().next().value!)
+    this.#verified.set(token, claims)
+  }
+
+  #check(token: string): Claims {
+    const parts = token.split('.')
+    if (parts.length !== 3 || !parts.every(part => PART.test(part))) throw refuseToken('token_malformed', 'The token is no JSON Web Token.')
+    const [header, payload, signature] = parts as [string, string, string]
+    const head = jsonObject(header)
+    const claims = jsonObject(payload)
+    if (head === undefined || claims === undefined) throw refuseToken('token_malformed', 'The token is no JSON Web Token.')
+    // The algorithm is ours to say, never the token's (RFC 8725 section 3.1).
+    const bytes = Buffer.from(signature, 'base64url')
+    // Bits of the last character that no byte holds would give one token several spellings.
+    if (head['alg'] !== 'EdDSA' || bytes.length !== nacl.sign.signatureLength || bytes.toString('base64url') !== signature)
+      throw refuseToken('token_invalid', 'The token is not signed by this server.')
+    if (!nacl.sign.detached.verify(Buffer.from(`${header}.${payload}`), bytes, this.#verifyKey)) {
+      throw refuseToken('token_invalid', 'The token is not signed by this server.')
+    }
+    const { sub, iat, exp, jti } = claims
+    if (typeof sub !== 'string' || typeof iat !== 'number' || typeof exp !== 'number' || typeof jti !== 'string') {
+      throw refuseToken('token_invalid', 'The token lacks claims.')
+    }
+    return Object.freeze({ ...claims, sub, iat, exp, jti })
+  }
+
+  revoke({ jti, exp }: Claims): void {
+    const now = this.#now()
+    for (const [other, end] of this.#revoked) if (end <= now) this.#revoked.delete(other)
+    this.#revoked.set(jti, exp)
+  }
+}
+
+function jsonObject(part: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -226,7 +226,7 @@ async function members(entity: Entity, attribute: ToManyAttribute, resource: Res
 async function allMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
   const other = owningAttribute(attribute)!
   const where = { [other.property]: toPrimaryKey(resource, keyOfEntity(resource, entity)) }
-  return (await work.em.find(nameOf(attribute.target), where, UNFILTERED)) as Entity[]
+  return work.em.find(nameOf(attribute.target), where, UNFILTERED)
 }
 
 async function keepOnly<T>(items: readonly T[], test: (item: T) => boolean | Promise<boolean>): Promise<T[]> {

@@ -8,7 +8,7 @@ import type { Clock } from './clock.ts'
 import type { Claims, HandlerResponse, HookContext } from './context.ts'
 import { refuse } from './errors.ts'
 import type { Fault, RestError } from './errors.ts'
-import { keyFromText, keyToSegment } from './key.ts'
+import { keyFromText, keyToSegment, textOfPart } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Model, Resource } from './model.ts'
 import { keyOfEntity } from './orm-values.ts'
@@ -199,7 +199,7 @@ export class Authentication {
       const complete = resource.keyNames.every(name => (record[resource.byName.get(name)!.property] ?? undefined) !== undefined)
       return complete ? keyOfEntity(resource, record) : undefined
     }
-    return user === undefined ? undefined : keyFromText(String(user as string | number | bigint), resource)
+    return user === undefined ? undefined : keyFromText(textOfPart(user), resource)
   }
 
   async #logIn(ctx: HookContext): Promise<HandlerResponse> {
@@ -236,10 +236,14 @@ export class Authentication {
     })
     if (faults.length > 0) throw refuse('validation_failed', faults.map(({ detail }) => detail).join(' '), { errors: faults })
     const em = this.#services.orm.em.fork()
-    const user = (await em.findOne(entity, { [identifier]: credentials[identifier] } as never, {
-      // A password is often a lazy property.
-      populate: [password] as never,
-    })) as Entity | null
+    const user = (await em.findOne(
+      entity,
+      { [identifier]: credentials[identifier] },
+      {
+        // A password is often a lazy property.
+        populate: [password] as never,
+      },
+    )) as Entity | null
     return (await verifyPassword(credentials[password] as string, user?.[password])) ? user : undefined
   }
 
@@ -312,5 +316,5 @@ function failed(): never {
 
 /** The ID as `sub` carries it: that of records, as text. */
 function keyToSub(key: KeyValues): string {
-  return key.length === 1 ? String(key[0] as string | number | bigint) : keyToSegment(key)
+  return key.length === 1 ? textOfPart(key[0]) : keyToSegment(key)
 }

@@ -68,7 +68,7 @@ async function scopesOf(resource: Resource, ctx: HookContext, reader: FilterQuer
 
 async function isAllowed(resource: Resource, action: Action, ctx: HookContext): Promise<boolean> {
   const rule = resource.rules.access[action]
-  return typeof rule === 'boolean' ? rule : (await rule(ctx, action)) === true
+  return typeof rule === 'boolean' ? rule : rule(ctx, action)
 }
 
 /** Refuses an action that the rules of the resource do not allow. */

@@ -2,7 +2,7 @@
  * Customise: applies what the deployer says about a resource to its attributes, and reads its rules.
  * Refuses, when the engine is created, unknown options and attributes, each with the nearest known name.
  */
-import type { EntityMetadata, FilterQuery, MikroORM } from '@mikro-orm/core'
+import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { Action, HookContext } from './context.ts'
 import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlText } from './model.ts'
 import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig } from './resource.ts'
@@ -58,7 +58,7 @@ function customised(attribute: Attribute, rules: NonNullable<Config['attributes'
     required: attribute.required && !readOnly,
     filterable: rules.filterable ?? rules.render === undefined,
     sortable: rules.sortable ?? rules.render === undefined,
-    render: rules.render as Attribute['render'],
+    render: rules.render,
   })
 }
 
@@ -149,7 +149,7 @@ export function rulesOf(meta: EntityMetadata, orm: MikroORM, config: Config): Re
     depth,
     expand: Object.freeze([...expand]),
     access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
-    scopes: Object.freeze([...(scope === undefined ? [] : [scope as ResourceRules['scopes'][number]]), ...ormFilters(meta, orm)]),
+    scopes: Object.freeze([...(scope === undefined ? [] : [scope]), ...ormFilters(meta, orm)]),
     wrappers: Object.freeze(
       Object.fromEntries(
         ACTIONS.flatMap(action => (config[action] === undefined ? [] : [[action, config[action]]])),
@@ -163,7 +163,7 @@ function ormFilters(meta: EntityMetadata, orm: MikroORM): ResourceRules['scopes'
   const named = { ...(orm.config.get('filters') as Record<string, OrmFilter>), ...(meta.filters as Record<string, OrmFilter>) }
   return Object.entries(named)
     .filter(([, filter]) => filter.default !== false && concerns(filter, meta))
-    .map(([name, filter]) => async (_ctx: HookContext): Promise<FilterQuery<object> | undefined> => {
+    .map(([name, filter]) => async (_ctx: HookContext): Promise<object | undefined> => {
       if (typeof filter.cond !== 'function') return filter.cond
       const args = orm.em.getFilterParams(name)
       if (args === undefined && filter.cond.length > 0 && filter.args !== false) {
@@ -177,9 +177,7 @@ function ormFilters(meta: EntityMetadata, orm: MikroORM): ResourceRules['scopes'
 
 interface OrmFilter {
   readonly name?: string
-  readonly cond:
-    | FilterQuery<object>
-    | ((args: object, type: string, em: unknown, options: object, entityName: string) => FilterQuery<object> | Promise<FilterQuery<object>>)
+  readonly cond: object | ((args: object, type: string, em: unknown, options: object, entityName: string) => object | Promise<object>)
   readonly default?: boolean
   readonly args?: boolean
   readonly entity?: unknown

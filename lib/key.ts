@@ -41,18 +41,19 @@ export function keyFromJson(json: unknown, resource: Resource): KeyValues | unde
   return value === undefined ? undefined : [value]
 }
 
-function textOf(value: unknown): string {
+/** One part of a key as text. */
+export function textOfPart(value: unknown): string {
   return typeof value === 'string' ? value : String(value)
 }
 
 /** The ID as text, for error texts and for `Location` (a path segment, percent-encoded). */
 export function keyToSegment(values: KeyValues): string {
-  return values.map(value => encodeURIComponent(textOf(value)).replaceAll('~', '%7E')).join('~')
+  return values.map(value => encodeURIComponent(textOfPart(value)).replaceAll('~', '%7E')).join('~')
 }
 
 /** A composite key, from its parts as JSON renders them, as the ID in records. */
 export function joinKey(parts: readonly unknown[]): string {
-  return parts.map(part => encodeURIComponent(textOf(part)).replaceAll('~', '%7E')).join('~')
+  return parts.map(part => encodeURIComponent(textOfPart(part)).replaceAll('~', '%7E')).join('~')
 }
 
 /** What IDs of the resource look like, for error texts. */

@@ -79,7 +79,7 @@ function checked(route: Route): CheckedRoute {
   if (typeof route.method !== 'string' || !/^[A-Z]+$/.test(route.method))
     throw new TypeError('routes: "method" must be an upper-case method name.')
   if (typeof route.path !== 'string' || !/^\/[^/]/.test(route.path) || /\/$|\/\/|\?/.test(route.path)) {
-    throw new TypeError(`routes: the path "${String(route.path)}" must begin with "/", and have no empty segment and no query.`)
+    throw new TypeError(`routes: the path "${route.path}" must begin with "/", and have no empty segment and no query.`)
   }
   if (typeof route.handler !== 'function') throw new TypeError(`routes: ${nameOf(route)} has no handler function.`)
   const segments = route.path
@@ -111,7 +111,7 @@ export function responseOf(answer: HandlerResponse | undefined, place: string): 
   checkNames(answer, ['status', 'headers', 'body'], place)
   const { status = 200, headers = {}, body } = answer
   if (!Number.isInteger(status) || status < 200 || status > 599) throw new TypeError(`${place} gave the status ${String(status)}.`)
-  const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
+  const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   if (body === undefined) return { status, headers: plain, body: undefined }
   return { status, headers: { 'content-type': JSON_TYPE, ...plain }, body: jsonOf(body, place) }
 }

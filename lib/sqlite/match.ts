@@ -70,7 +70,8 @@ function finderOf(piece: string, fold: boolean): Finder {
     {
       startsAt: (text: string, at: number) => {
         sticky.lastIndex = at
-        return sticky.test(text)
+        // Set amid a surrogate pair, a RegExp looks at the whole pair: such a match begins before the place that was asked for.
+        return sticky.exec(text)?.index === at
       },
     },
   )

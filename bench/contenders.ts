@@ -1,0 +1,87 @@
+/** Contenders: who answers the trials. Each has a database of its own with the same tables, rows and pragmas. */
+import type { Size } from './seed.ts'
+import { TABLES, entities, rowsOf } from './seed.ts'
+import type { Trial } from './trials.ts'
+
+export const CONTENDERS = ['by hand', 'engine'] as const
+export type ContenderName = (typeof CONTENDERS)[number]
+
+/** Where the rows are: made in memory, or a file that has them. */
+export type Source = { readonly size: Size } | { readonly file: string }
+
+export interface Contender {
+  /** The answer to a call of a trial, as JSON text. */
+  answer(trial: Trial, call: number): string | Promise<string>
+  /** The tables and indexes of its database, as SQL. */
+  tables(): Promise<string[]>
+  close(): Promise<void>
+}
+
+/** Opens a contender; of the other one nothing is loaded. */
+export function open(name: ContenderName, source: Source): Promise<Contender> {
+  return name === 'engine' ? openEngine(source) : openByHand(source)
+}
+
+const SCHEMA = "select sql from sqlite_schema where name not like 'sqlite_%' order by rowid"
+
+async function openByHand(source: Source): Promise<Contender> {
+  const { default: Database } = await import('better-sqlite3')
+  const { ByHand } = await import('./by-hand.ts')
+  const db = new Database('file' in source ? source.file : ':memory:')
+  if ('size' in source) for (const statement of [...TABLES, ...rowsOf(source.size)]) db.exec(statement)
+  const api = new ByHand(db)
+  return {
+    answer: (trial, call) => trial.byHand(api, call),
+    tables: async () => db.prepare<[], string>(SCHEMA).pluck().all(),
+    close: async () => void db.close(),
+  }
+}
+
+async function openEngine(source: Source): Promise<Contender> {
+  const { RestEngine } = await import('../lib/index.ts')
+  const engine = await RestEngine.create('file' in source ? { entities, database: source.file, schema: 'keep' } : { entities })
+  const connection = engine.orm.em.getConnection()
+  if ('size' in source) for (const statement of rowsOf(source.size)) await connection.execute(statement)
+  return {
+    async answer(trial, call) {
+      const { method, path, query, body } = trial.request(call)
+      const response = await engine.handle(method, path, query, body)
+      return JSON.stringify(response.body)
+    },
+    tables: async () => ((await connection.execute(SCHEMA)) as { sql: string }[]).map(({ sql }) => sql),
+    close: () => engine.close(),
+  }
+}
+
+/** The answer without its timestamp, the only part in which two contenders may differ. */
+export function comparable(answer: string): string {
+  return answer.replace(/"timestamp":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/, '"timestamp":""')
+}
+
+/**
+ * Asks both contenders the first calls of a trial, each on rows of its own.
+ *
+ * @throws Error when an answer is not the same text, or tells of a failure.
+ */
+export async function compare(trial: Trial, source: Source, calls: number): Promise<void> {
+  const [byHand, engine] = await Promise.all([open('by hand', source), open('engine', source)])
+  try {
+    for (let call = 0; call < calls; call++) {
+      const wanted = comparable(await byHand.answer(trial, call))
+      const given = comparable(await engine.answer(trial, call))
+      if (!wanted.startsWith('{"success":true,"timestamp":""')) throw new Error(`${trial.name}: call ${call} is no success: ${wanted}`)
+      if (given !== wanted) throw new Error(`${trial.name}: call ${call} is answered differently.\n${difference(wanted, given)}`)
+    }
+  } finally {
+    await byHand.close()
+    await engine.close()
+  }
+}
+
+/** Where two texts begin to differ. */
+function difference(wanted: string, given: string): string {
+  let at = 0
+  while (wanted[at] === given[at]) at++
+  const part = (text: string): string => text.slice(Math.max(0, at - 80), at + 80)
+  return `by hand: ${part(wanted)}\nengine:  ${part(given)}`
+}

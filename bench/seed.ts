@@ -1,0 +1,64 @@
+/**
+ * Seed: the model that all trials run on, and its rows as SQL text that any connection can run: always the same rows, without a file to keep.
+ * A user has about five sites, and the sites of one user do not lie together in their table.
+ */
+import { defineEntity, p } from '@mikro-orm/sqlite'
+
+export const User = defineEntity({
+  name: 'User',
+  properties: {
+    id: p.integer().primary(),
+    name: p.string().length(60),
+    email: p.string().length(120),
+    active: p.boolean(),
+    score: p.integer(),
+    created_at: p.datetime(),
+    sites: () => p.oneToMany(Site).mappedBy('user'),
+  },
+})
+
+export const Site = defineEntity({
+  name: 'Site',
+  properties: {
+    id: p.integer().primary(),
+    url: p.string().length(200),
+    user: () => p.manyToOne(User),
+  },
+})
+
+export const entities = [User, Site]
+
+/** The tables as MikroORM makes them of the model, for a contender without MikroORM. */
+export const TABLES = [
+  'CREATE TABLE `user` (`id` integer not null primary key autoincrement, `name` text not null, `email` text not null, `active` integer not null, `score` integer not null, `created_at` datetime not null)',
+  'CREATE TABLE `site` (`id` integer not null primary key autoincrement, `url` text not null, `user_id` integer not null, constraint `site_user_id_foreign` foreign key (`user_id`) references `user` (`id`))',
+  'CREATE INDEX `site_user_id_index` on `site` (`user_id`)',
+]
+
+/** How many rows there are of each. */
+export interface Size {
+  readonly users: number
+  readonly sites: number
+}
+
+export const SIZE: Size = { users: 10_000, sites: 50_000 }
+
+/** Names that begin the names of users, a tenth of them each. */
+export const FIRST_NAMES = ['Ann', 'Bob', 'Cid', 'Dea', 'Eva', 'Fay', 'Gus', 'Hal', 'Ida', 'Joe']
+
+/** Statements that insert the rows. */
+export function rowsOf({ users, sites }: Size): string[] {
+  return [
+    `${numbers(users)} insert into "user" (id, name, email, active, score, created_at)
+      select i,
+        substr('${FIRST_NAMES.join('')}', 1 + 3 * (i * 7919 % ${FIRST_NAMES.length}), 3) || printf(' %06d', i * 7919 % 1000003),
+        printf('user%d@example.test', i), i % 3 > 0, i * 7919 % 10007, 1735689600000 + i * 6311000
+      from number`,
+    `${numbers(sites)} insert into site (id, url, user_id)
+      select i, printf('site-%06d.example.test', i * 31 % 1000003), 1 + (i * 40503 + i / 7 * 977) % ${users} from number`,
+  ]
+}
+
+function numbers(count: number): string {
+  return `with recursive number(i) as (values (1) union all select i + 1 from number where i < ${count})`
+}

@@ -1,0 +1,151 @@
+/** Trials: what is measured, as data: a request for the engine, and the same one by hand. Both vary with the number of the call. */
+import type { QueryInput } from '../lib/index.ts'
+import type { ByHand, NewUser } from './by-hand.ts'
+import { FIRST_NAMES } from './seed.ts'
+
+/** A request to the engine. */
+export interface Request {
+  readonly method: string
+  readonly path: string
+  readonly query?: QueryInput
+  readonly body?: unknown
+}
+
+export interface Trial {
+  readonly name: string
+  /** How many times the time of the hand-written code the engine may take; undefined: measured only. */
+  readonly target: number | undefined
+  /** Calls before timing, the same for both contenders: as many as it takes until they do not get faster. */
+  readonly warmUp: number
+  /** Calls that are timed together: about a hundredth of a second of them. */
+  readonly calls: number
+  /** The request of a call. Calls are numbered from 0 on, without a gap. */
+  readonly request: (call: number) => Request
+  readonly byHand: (api: ByHand, call: number) => string
+}
+
+const offsetOf = (call: number): number => (call * 70) % 900
+const idOf = (call: number): number => 1 + ((call * 37) % 1000)
+const nameOf = (call: number): string => FIRST_NAMES[call % FIRST_NAMES.length]!
+const patternOf = (call: number): string => `site-0${call % 10}*`
+
+const newUser = (call: number): NewUser => ({
+  name: `New ${call}`,
+  email: `new${call}@example.test`,
+  active: call % 2 === 0,
+  score: call,
+  created_at: new Date(1767225600000 + call * 1000).toISOString(),
+})
+
+const list = (depth: 0 | 1 | 2, calls: number): Trial => ({
+  name: `list of 100, depth ${depth}`,
+  target: 1.5,
+  warmUp: 1000,
+  calls,
+  request: call => ({ method: 'GET', path: '/v1/users', query: { depth, offset: offsetOf(call) } }),
+  byHand: (api, call) => api.listUsers(depth, offsetOf(call)),
+})
+
+const record = (depth: 0 | 1): Trial => ({
+  name: `one record, depth ${depth}`,
+  target: 4,
+  warmUp: 10_000,
+  calls: 1000,
+  request: call => ({ method: 'GET', path: `/v1/users/${idOf(call)}`, query: { depth } }),
+  byHand: (api, call) => api.getUser(idOf(call), depth),
+})
+
+export const TRIALS: readonly Trial[] = [
+  list(0, 200),
+  list(1, 60),
+  list(2, 40),
+  {
+    name: 'filter with wildcard, sort',
+    target: undefined,
+    warmUp: 200,
+    calls: 20,
+    request: call => ({
+      method: 'GET',
+      path: '/v1/users',
+      query: { name: `${nameOf(call)}*`, sort: 'score.desc', depth: 0, offset: offsetOf(call) % 100 },
+    }),
+    byHand: (api, call) => api.listUsersNamed(`${nameOf(call)}*`, offsetOf(call) % 100),
+  },
+  {
+    name: 'filter through a relation',
+    target: undefined,
+    warmUp: 50,
+    calls: 4,
+    request: call => ({
+      method: 'GET',
+      path: '/v1/users',
+      query: { 'sites.url': patternOf(call), depth: 0, offset: offsetOf(call) % 100 },
+    }),
+    byHand: (api, call) => api.listUsersWithSite(patternOf(call), offsetOf(call) % 100),
+  },
+  {
+    name: 'sort by count',
+    target: undefined,
+    warmUp: 50,
+    calls: 4,
+    request: call => ({ method: 'GET', path: '/v1/users', query: { sort: 'sites.desc', depth: 0, offset: offsetOf(call) } }),
+    byHand: (api, call) => api.listUsersBySiteCount(offsetOf(call)),
+  },
+  {
+    name: 'sort by a dotted path',
+    target: undefined,
+    warmUp: 50,
+    calls: 3,
+    request: call => ({ method: 'GET', path: '/v1/sites', query: { sort: 'user.name', offset: offsetOf(call) } }),
+    byHand: (api, call) => api.listSitesByUser(offsetOf(call)),
+  },
+  record(0),
+  record(1),
+  {
+    name: 'count with a filter',
+    target: undefined,
+    warmUp: 500,
+    calls: 40,
+    request: call => ({ method: 'GET', path: '/v1/users', query: { 'score>=': (call * 91) % 10_000, limit: 0 } }),
+    byHand: (api, call) => api.countUsers((call * 91) % 10_000),
+  },
+  {
+    name: 'create',
+    target: undefined,
+    // The unit of work is a lot of code, and is compiled late.
+    warmUp: 8000,
+    calls: 200,
+    request: call => ({ method: 'POST', path: '/v1/users', body: newUser(call) }),
+    byHand: (api, call) => api.createUser(newUser(call)),
+  },
+  {
+    name: 'update',
+    target: undefined,
+    warmUp: 8000,
+    calls: 200,
+    request: call => ({ method: 'PUT', path: `/v1/users/${idOf(call)}`, body: { name: `Name ${call}` } }),
+    byHand: (api, call) => api.renameUser(idOf(call), `Name ${call}`),
+  },
+  {
+    name: 'delete',
+    target: undefined,
+    warmUp: 8000,
+    calls: 200,
+    request: call => ({ method: 'DELETE', path: `/v1/sites/${1 + call}` }),
+    byHand: (api, call) => api.deleteSite(1 + call),
+  },
+]
+
+/** The trial of memory: most pages are cut out by ID, every tenth is one of the whole table, whose count reads all of it. */
+export const MEMORY: Trial = {
+  name: 'memory',
+  target: undefined,
+  // Until the heap has the size at which it stays.
+  warmUp: 1000,
+  calls: 1000,
+  request: call =>
+    call % 10 === 0
+      ? { method: 'GET', path: '/v1/users', query: { depth: 1, offset: offsetOf(call) } }
+      : { method: 'GET', path: '/v1/users', query: { 'id>=': idOf(call), 'id<': idOf(call) + 200, depth: 1 } },
+  byHand: (api, call) => (call % 10 === 0 ? api.listUsers(1, offsetOf(call)) : api.listUsersBetween(idOf(call), idOf(call) + 200)),
+}

@@ -1,0 +1,40 @@
+/** The trials of the benchmark: figures compare only where the answers are the same, so here is the proof that they are. No time is measured. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { comparable, compare, open } from '../bench/contenders.ts'
+import { MEMORY, TRIALS } from '../bench/trials.ts'
+
+const size = { users: 1000, sites: 5000 }
+
+describe('the trials of the benchmark', () => {
+  for (const trial of [...TRIALS, MEMORY]) {
+    it(`${trial.name}: the engine answers what the hand-written code answers`, () => compare(trial, { size }, 25))
+  }
+
+  it('tells where two answers differ', async () => {
+    const wrong = { ...TRIALS[0]!, byHand: () => '{"success":true,"timestamp":"2026-01-01T00:00:00.000Z","resource":"sites"}' }
+    await assert.rejects(compare(wrong, { size }, 1), /list of 100, depth 0: call 0 is answered differently.\nby hand: .*"sites"/)
+  })
+
+  it('ask for something else from call to call', async () => {
+    const engine = await open('engine', { size })
+    try {
+      for (const trial of TRIALS) {
+        const [first, second] = [await engine.answer(trial, 0), await engine.answer(trial, 1)]
+        assert.notEqual(comparable(first), comparable(second), trial.name)
+      }
+    } finally {
+      await engine.close()
+    }
+  })
+
+  it('run on the same tables for both', async () => {
+    const [byHand, engine] = [await open('by hand', { size }), await open('engine', { size })]
+    try {
+      assert.deepEqual(await byHand.tables(), await engine.tables())
+    } finally {
+      await byHand.close()
+      await engine.close()
+    }
+  })
+})

@@ -10,6 +10,7 @@ import type { ScalarValue } from './scalars.ts'
 export type KeyValues = readonly ScalarValue[]
 
 function decodePart(text: string): string | undefined {
+  if (!text.includes('%')) return text
   try {
     return decodeURIComponent(text)
   } catch {
@@ -22,8 +23,12 @@ function decodePart(text: string): string | undefined {
  * `encoded` tells that the text is a raw path segment, of which a single key too is still percent-encoded.
  */
 export function keyFromText(text: string, resource: Resource, encoded = false): KeyValues | undefined {
-  const single = resource.key.length === 1
-  const parts = single ? [encoded ? decodePart(text) : text] : text.split('~').map(decodePart)
+  if (resource.key.length === 1) {
+    const part = encoded ? decodePart(text) : text
+    const value = part === undefined ? undefined : scalarFromText(part, resource.key[0]!.type)
+    return value === undefined ? undefined : [value]
+  }
+  const parts = text.split('~').map(decodePart)
   if (parts.length !== resource.key.length) return undefined
   const values: ScalarValue[] = []
   for (const [index, part] of parts.entries()) {

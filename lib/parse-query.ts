@@ -83,17 +83,29 @@ export const NO_PARAMETERS: Parameters = Object.freeze({
 
 /** The pairs of a query given as an object: a key ends with its operator as written; an array repeats the parameter. */
 export function pairsOfObject(query: Exclude<QueryInput, string | URLSearchParams>): Pair[] {
-  return Object.entries(query).flatMap(([key, value]) => {
-    if (value === undefined) return []
-    const [, name = '', operator = ''] = /^(.*?)(!=|~=|>=|<=|>|<|)$/s.exec(key)!
-    const list = Array.isArray(value) ? (value as readonly QueryValue[]) : [value as QueryValue]
-    return list.map(item => {
-      const text = item === null ? 'null' : String(item)
-      if (key.includes('\0') || text.includes('\0')) throw nul()
-      if (!key.isWellFormed() || !text.isWellFormed()) throw refuse('query_malformed', 'The query is not well-formed Unicode.')
-      return { name, operator: operator as Pair['operator'], value: text, bare: text === '' && operator === '' }
-    })
-  })
+  const pairs: Pair[] = []
+  for (const [key, value] of Object.entries(query)) {
+    if (value === undefined) continue
+    const operator = operatorAtEnd(key)
+    const name = operator === '' ? key : key.slice(0, -operator.length)
+    if (Array.isArray(value)) for (const item of value as readonly QueryValue[]) pairs.push(pairOfItem(key, name, operator, item))
+    else pairs.push(pairOfItem(key, name, operator, value as QueryValue))
+  }
+  return pairs
+}
+
+function operatorAtEnd(key: string): Pair['operator'] {
+  const last = key.at(-1)
+  if (last === '>' || last === '<') return last
+  const before = key.at(-2)
+  return last === '=' && (before === '!' || before === '~' || before === '>' || before === '<') ? `${before}=` : ''
+}
+
+function pairOfItem(key: string, name: string, operator: Pair['operator'], item: QueryValue): Pair {
+  const value = item === null ? 'null' : String(item)
+  if (key.includes('\0') || value.includes('\0')) throw nul()
+  if (!key.isWellFormed() || !value.isWellFormed()) throw refuse('query_malformed', 'The query is not well-formed Unicode.')
+  return { name, operator, value, bare: value === '' && operator === '' }
 }
 
 function nul(): Error {

@@ -37,7 +37,7 @@ export function parse(
     method: method.toUpperCase(),
     path,
     segments: segmentsOf(path),
-    pairs: [...(mark < 0 ? NO_PAIRS : pairsOfText(target.slice(mark + 1))), ...pairsOf(query)],
+    pairs: mark < 0 ? pairsOf(query) : [...pairsOfText(target.slice(mark + 1)), ...pairsOf(query)],
     body,
     headers: lowerCase(headers),
   }

@@ -14,7 +14,7 @@ export interface ResourceAction {
  * as one of its own resource, for which the owner must be readable as well.
  */
 export function actionsOf(method: string, target: Target): readonly ResourceAction[] {
-  if (target.kind === 'index' || method === 'OPTIONS') return []
+  if (target.kind === 'index' || target.kind === 'own' || method === 'OPTIONS') return []
   const { resource } = target
   const reads = method === 'GET' || method === 'HEAD'
   if (target.kind === 'collection') return [{ resource, action: reads ? 'list' : 'create' }]
@@ -32,7 +32,7 @@ export function actionsOf(method: string, target: Target): readonly ResourceActi
 
 /** The resource whose records a request reads or answers with: what own parameters narrow. */
 export function rootOf(target: Target): Resource | undefined {
-  if (target.kind === 'index') return undefined
+  if (target.kind === 'index' || target.kind === 'own') return undefined
   if (target.kind === 'attribute' && (target.attribute.kind === 'toOne' || target.attribute.kind === 'toMany'))
     return target.attribute.target
   return target.resource

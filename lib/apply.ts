@@ -22,8 +22,10 @@ export interface Work {
   readonly connection: Connection
   /** Whether the record exists for the caller. */
   readonly exists: (resource: Resource, key: KeyValues) => boolean | Promise<boolean>
-  /** Records that were made on the way. */
-  readonly created: { readonly resource: Resource; readonly entity: Entity }[]
+  /** Whether the caller may know of the resource's records, so that they may be told of. */
+  readonly tells: (resource: Resource) => boolean
+  /** Records that were made or linked otherwise on the way. */
+  readonly touched: { readonly resource: Resource; readonly entity: Entity }[]
 }
 
 /** MikroORM's own filters are among the scopes of the engine; here they would only hide the rows whose owners are filtered. */
@@ -53,7 +55,7 @@ export async function create(change: RecordChange, work: Work, implied: Entity =
     if (attribute.owner) data[attribute.property] = link === null ? null : await referred(link, attribute.target, work)
   }
   const entity = em.create(nameOf(change.resource), data as never) as unknown as Entity
-  work.created.push({ resource: change.resource, entity })
+  work.touched.push({ resource: change.resource, entity })
   for (const { attribute, link } of change.links) {
     if (!attribute.owner && link !== null) await adopt(link, attribute, entity, work)
   }
@@ -78,6 +80,7 @@ async function adopt(ref: RecordRef, relation: RelationAttribute, owner: Entity,
   if (ref.kind === 'new') return create(ref.record, work, { [other.property]: owner })
   const entity = (await load(relation.target, ref.key, work.em))!
   entity[other.property] = owner
+  work.touched.push({ resource: relation.target, entity })
   return entity
 }
 
@@ -161,6 +164,11 @@ export async function changeLink(entity: Entity, { attribute, link, path }: Link
   const current = await loadInverse(entity, attribute, resource, work)
   if (link?.kind === 'existing' && current !== undefined && sameKey(keyOfEntity(attribute.target, current), link.key)) return
   if (current !== undefined) {
+    if (!(await work.exists(attribute.target, keyOfEntity(attribute.target, current)))) {
+      // What does not exist for the caller is no link of his to change.
+      if (link === null) return
+      throw refuse('unique_conflict', `"${path}" cannot be linked: another record has the link already.`)
+    }
     release(current, attribute, path, work)
     // First the old link goes, then the new one comes: both at once would break the uniqueness of the foreign key.
     await work.em.flush()
@@ -181,6 +189,7 @@ function release(member: Entity, relation: RelationAttribute, path: string, work
     work.em.remove(member as never)
   } else if (other.nullable) {
     member[other.property] = null
+    work.touched.push({ resource: relation.target, entity: member })
   } else {
     const id = keyToSegment(keyOfEntity(relation.target, member))
     throw refuse(
@@ -283,8 +292,9 @@ function unwrap(link: object): Entity {
 }
 
 /** Refuses a removal after which records would link what is no longer there, and cannot go without. */
-async function refuseOrphans(removed: ReadonlyMap<Entity, Resource>, { connection }: Work): Promise<void> {
+async function refuseOrphans(removed: ReadonlyMap<Entity, Resource>, { connection, exists, tells }: Work): Promise<void> {
   const { dialect } = connection
+  let isNeeded = false
   const left: string[] = []
   for (const [entity, resource] of removed) {
     for (const { resource: other, attribute } of resource.referrers) {
@@ -293,9 +303,15 @@ async function refuseOrphans(removed: ReadonlyMap<Entity, Resource>, { connectio
       const key = keyOfEntity(resource, entity)
       const rows = await connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect))
       const going = [...removed].filter(([, kind]) => kind === other).map(([one]) => keyOfEntity(other, one).map(String).join('\0'))
-      const staying = rows.filter(row => !going.includes(row.map(String).join('\0'))).length
-      if (staying > 0) left.push(`${staying} ${staying === 1 ? other.singular : other.plural} by "${attribute.name}"`)
+      const staying = rows.filter(row => !going.includes(row.map(String).join('\0')))
+      if (staying.length === 0) continue
+      isNeeded = true
+      if (attribute.hidden || !tells(other)) continue
+      const known = await keepOnly(staying, row => exists(other, row as KeyValues))
+      if (known.length > 0) left.push(`${known.length} ${known.length === 1 ? other.singular : other.plural} by "${attribute.name}"`)
     }
   }
-  if (left.length > 0) throw refuse('owner_required', `It cannot be deleted, since others refer to it: ${left.join(', ')}.`)
+  // Of records that do not exist for the caller nothing is told but that there are some.
+  if (isNeeded)
+    throw refuse('owner_required', `It cannot be deleted, since others refer to it${left.length > 0 ? `: ${left.join(', ')}` : ''}.`)
 }

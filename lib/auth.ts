@@ -97,6 +97,8 @@ export class Authentication {
   readonly #services: AuthServices
   readonly #public: readonly { readonly method: string; readonly path: RegExp }[]
   readonly #failures = new Map<string, readonly number[]>()
+  /** The name of the password in records of each version. */
+  readonly #passwordNames: ReadonlyMap<Resource, string>
   /** Log-ins of an identifier that are being checked. */
   readonly #pending = new Map<string, Set<Promise<unknown>>>()
 
@@ -113,6 +115,13 @@ export class Authentication {
       if (name in meta.properties) continue
       throw new TypeError(`auth: ${meta.className} has no property "${name}".${hint(nearest(name, Object.keys(meta.properties)))}`)
     }
+    this.#passwordNames = new Map(
+      [...services.versions.values()].flatMap(({ model }): [Resource, string][] => {
+        const resource = model.byEntity.get(meta.class)
+        const attribute = resource?.attributes.find(({ property }) => property === options.password)
+        return resource === undefined || attribute === undefined ? [] : [[resource, attribute.name]]
+      }),
+    )
     this.#public = options.public.map(pattern => {
       const space = pattern.indexOf(' ')
       const source = pattern
@@ -167,7 +176,15 @@ export class Authentication {
         headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
       })
     }
-    return { claims, user }
+    return { claims, user: this.#withoutPassword(resource, user) }
+  }
+
+  /** The hash is for nobody, should the model forget to hide it. */
+  #withoutPassword(resource: Resource, record: JsonRecord): JsonRecord {
+    const name = this.#passwordNames.get(resource)
+    if (name === undefined || !(name in record)) return record
+    const { [name]: _, ...others } = record
+    return others
   }
 
   #isPublic({ method, path }: Request): boolean {
@@ -199,7 +216,8 @@ export class Authentication {
       const complete = resource.keyNames.every(name => (record[resource.byName.get(name)!.property] ?? undefined) !== undefined)
       return complete ? keyOfEntity(resource, record) : undefined
     }
-    return user === undefined ? undefined : keyFromText(textOfPart(user), resource)
+    const isId = typeof user === 'string' || typeof user === 'number' || typeof user === 'bigint'
+    return isId ? keyFromText(String(user), resource) : undefined
   }
 
   async #logIn(ctx: HookContext): Promise<HandlerResponse> {
@@ -211,14 +229,19 @@ export class Authentication {
       return key === undefined || stored === undefined ? undefined : { key, stored }
     })
     const token = this.tokens.mint(keyToSub(key), this.#options.ttl)
-    const record = await this.#services.shown(resource, key, { claims: this.tokens.verify(token), user: stored }, ctx)
+    const record = await this.#services.shown(
+      resource,
+      key,
+      { claims: this.tokens.verify(token), user: this.#withoutPassword(resource, stored) },
+      ctx,
+    )
     return {
       body: {
         auth_token: token,
         message: 'Logged in.',
         success: true,
         timestamp: this.#services.clock.now().toISOString(),
-        user: record ?? null,
+        user: record === undefined ? null : this.#withoutPassword(resource, record),
       },
     }
   }

@@ -58,7 +58,8 @@ function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unkn
     case 'links':
       return given.links
     case 'literal':
-      return binding.value
+      // A function gives a value of its own to each request, such as today's date.
+      return typeof binding.value === 'function' ? (binding.value as () => unknown)() : binding.value
     case 'scope':
       return dialect.encode(given.scope![binding.index], binding.type, binding.form, binding.inDocument)
     case 'scopeKey':

@@ -14,11 +14,9 @@ import type { Visibility } from './visibility.ts'
 /** An own parameter of the deployer: gives a condition on the records that are read. */
 export type OwnParameter = (value: string, ctx: HookContext) => unknown
 
-/** Whether a model has rules that depend on the request. */
+/** Whether a model has rules on what may be read. */
 function hasRules(model: Model): boolean {
-  return model.resources.some(
-    ({ rules }) => rules.scopes.length > 0 || typeof rules.access.get === 'function' || typeof rules.access.list === 'function',
-  )
+  return model.resources.some(({ rules }) => rules.scopes.length > 0 || rules.access.get !== true || rules.access.list !== true)
 }
 
 const ruled = new WeakMap<Model, boolean>()

@@ -30,7 +30,7 @@ function checkParameters(pairs: readonly Pair[], method: string, target: Target,
   if (pairs.length === 0) return
   const { reserved, filters, what } = takenBy(method, target)
   const names = [...vocabulary.reserved].flatMap(([name, meant]) => (reserved.includes(meant) ? [name] : []))
-  const known = [...names, ...(reserved.length === 0 ? [] : vocabulary.flags), ...(filters ? vocabulary.own : [])]
+  const known = [...names, ...(target.kind === 'index' ? [] : vocabulary.flags), ...(filters ? vocabulary.own : [])]
   for (const { name, operator } of pairs) {
     if (operator === '' && vocabulary.names.has(name) ? known.includes(name) : filters) continue
     const parameter = name + operator

@@ -85,8 +85,9 @@ export function refuseFaults(faults: readonly Fault[]): void {
 }
 
 function* checkRecord(change: RecordChange, check: Check): Reading<void> {
-  const { dialect, visibility, faults, known } = check
-  yield* checkUniques(change, check)
+  const { faults } = check
+  const missing = yield* missingIn(change, check)
+  yield* checkUniques(change, check, missing)
   const own = check.self ?? givenKey(change, check.implied)
   for (const { ref, relation } of references(change)) {
     if (ref.kind === 'new') {
@@ -110,8 +111,7 @@ function* checkRecord(change: RecordChange, check: Check): Reading<void> {
       })
       continue
     }
-    if (known?.has(recordName(target, ref.key)) === true) continue
-    if (!(yield* readExists(dialect.exists(target, visibility.scopes), { ...WHOLE, key: ref.key, scope: visibility.values }, dialect))) {
+    if (missing.has(ref)) {
       faults.push({
         code: 'reference_not_found',
         detail: `"${ref.path}": there is no ${target.singular} with the ID ${keyToSegment(ref.key)}.`,
@@ -120,6 +120,19 @@ function* checkRecord(change: RecordChange, check: Check): Reading<void> {
       })
     }
   }
+}
+
+/** The links to records that do not exist for the caller. One that he may not read does not. */
+function* missingIn(change: RecordChange, { known, visibility, dialect }: Check): Reading<ReadonlySet<RecordRef>> {
+  const { scopes, values, withoutGet } = visibility
+  const missing = new Set<RecordRef>()
+  for (const { ref, relation } of references(change)) {
+    const { target } = relation
+    if (ref.kind === 'new' || known?.has(recordName(target, ref.key)) === true) continue
+    const given = { ...WHOLE, key: ref.key, scope: values }
+    if (withoutGet.has(target) || !(yield* readExists(dialect.exists(target, scopes), given, dialect))) missing.add(ref)
+  }
+  return missing
 }
 
 function references(change: RecordChange): { ref: RecordRef; relation: RelationAttribute }[] {
@@ -138,11 +151,16 @@ interface UniquePart {
   readonly made?: RecordChange
 }
 
-function* checkUniques(change: RecordChange, { self, implied, dialect, faults, seen }: Check): Reading<void> {
+/** @param missing whether others link what does not exist for the caller is not told */
+function* checkUniques(
+  change: RecordChange,
+  { self, implied, dialect, faults, seen }: Check,
+  missing: ReadonlySet<RecordRef>,
+): Reading<void> {
   const { resource } = change
   const sets = self === undefined ? [...resource.uniques, resource.keyNames] : resource.uniques
   for (const paths of sets) {
-    const parts = uniqueParts(paths, change, implied)
+    const parts = uniqueParts(paths, change, implied, missing)
     // A set that the change does not touch stays as it is; what a new record leaves out is NULL or a default, which the database judges.
     if (parts === undefined || !parts.some(part => part.given) || (self === undefined && !parts.every(part => part.given))) continue
     const text = `${resource.className} ${paths.join()} ${parts.map(textOfPart).join()}`
@@ -154,12 +172,14 @@ function* checkUniques(change: RecordChange, { self, implied, dialect, faults, s
       taken = statement !== undefined && (yield* readExists(statement, { ...WHOLE, key: self ?? [], given }, dialect))
     }
     if (!taken) continue
-    for (const path of paths) {
+    // A hidden attribute is named only when the body gives it.
+    const named = paths.filter((_, index) => parts[index]!.given || !parts[index]!.attribute.hidden)
+    for (const path of named) {
       const at = change.path === '' ? path : `${change.path}.${path}`
       const value = valueGiven(change, path)
       faults.push({
         code: 'not_unique',
-        detail: `Another ${resource.singular} has this ${paths.map(name => `"${name}"`).join(' and ')} already.`,
+        detail: `Another ${resource.singular} has this ${named.map(name => `"${name}"`).join(' and ')} already.`,
         attribute: at,
         ...(value === undefined ? {} : { value }),
       })
@@ -173,7 +193,12 @@ function textOfPart({ values, made }: UniquePart): string {
 }
 
 /** The parts of a unique set, or undefined when one of them becomes NULL, which conflicts with nothing, or a record that no other can link. */
-function uniqueParts(paths: readonly string[], change: RecordChange, implied: Implied | undefined): UniquePart[] | undefined {
+function uniqueParts(
+  paths: readonly string[],
+  change: RecordChange,
+  implied: Implied | undefined,
+  missing: ReadonlySet<RecordRef>,
+): UniquePart[] | undefined {
   const parts: UniquePart[] = []
   for (const path of paths) {
     const names = path.split('.')
@@ -186,7 +211,7 @@ function uniqueParts(paths: readonly string[], change: RecordChange, implied: Im
     } else if (found === undefined) {
       parts.push({ attribute, given: false, values: [] })
     } else if ('link' in found) {
-      if (found.link === null || found.link.kind === 'new') return undefined
+      if (found.link === null || found.link.kind === 'new' || missing.has(found.link)) return undefined
       parts.push({ attribute, given: true, values: found.link.key })
     } else {
       if (found.value === null) return undefined

@@ -51,15 +51,27 @@ export function customiseAttributes(className: string, attributes: readonly Attr
 function customised(attribute: Attribute, rules: NonNullable<Config['attributes']>[string]): Attribute {
   if (rules === undefined) return attribute
   const readOnly = attribute.readOnly || rules.readOnly === true
-  return Object.freeze({
-    ...attribute,
+  const filterable = rules.filterable ?? rules.render === undefined
+  const sortable = rules.sortable ?? rules.render === undefined
+  const changed = {
     hidden: attribute.hidden || rules.private === true,
     readOnly,
     required: attribute.required && !readOnly,
-    filterable: rules.filterable ?? rules.render === undefined,
-    sortable: rules.sortable ?? rules.render === undefined,
+    filterable,
+    sortable,
     render: rules.render,
+  }
+  if (attribute.kind !== 'embedded') return Object.freeze({ ...attribute, ...changed })
+  return Object.freeze({ ...attribute, ...changed, ...inside(attribute, filterable, sortable) })
+}
+
+/** The attributes of an embedded object, of which no more is told than of the object. */
+function inside(embedded: EmbeddedAttribute, filterable: boolean, sortable: boolean): Pick<EmbeddedAttribute, 'attributes' | 'byName'> {
+  const attributes = embedded.attributes.map(child => {
+    const own = { ...child, filterable: child.filterable && filterable, sortable: child.sortable && sortable }
+    return Object.freeze(own.kind === 'embedded' ? { ...own, ...inside(own, filterable, sortable) } : own)
   })
+  return { attributes: Object.freeze(attributes), byName: new Map(attributes.map(child => [child.name, child])) }
 }
 
 const KINDS: Readonly<Record<ComputedAttribute['type'], ScalarKind>> = {

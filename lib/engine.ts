@@ -20,7 +20,7 @@ import { parse } from './parse.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
 import type { QueryInput } from './parse-query.ts'
 import { RequestContext } from './request-context.ts'
-import { checkMethod, resolve, versionOf } from './resolve.ts'
+import { checkMethod, resolveBeside, versionOf } from './resolve.ts'
 import { respondError, withoutBody } from './respond.ts'
 import type { RestResponse } from './response.ts'
 import { Routes, runRoute } from './routes.ts'
@@ -55,7 +55,7 @@ export class RestEngine {
   readonly orm: MikroORM
   /** Where every timestamp comes from. */
   readonly clock: Clock
-  /** What is served. */
+  /** What is served in the first version. */
   readonly model: Model
   readonly versions: readonly string[]
   readonly limits: Limits
@@ -65,6 +65,7 @@ export class RestEngine {
   readonly #routes: Routes
   readonly #authentication: Authentication | undefined
   #closed = false
+  #closing: Promise<void> | undefined
   #running = 0
   #whenIdle: (() => void) | undefined
 
@@ -157,14 +158,15 @@ export class RestEngine {
       if (own !== undefined) return await runRoute(own, { ...parts, version: request.segments[0] ?? this.versions[0]! }, this.versions)
       const version = versionOf(request.segments, this.versions, this.model)
       const services = this.#served.get(version)!
-      const target = resolve(request.segments, version, services.model, services.lookUp)
-      checkMethod(request.method, target, this.#routes.methodsOf(request.segments))
+      const ownMethods = this.#routes.methodsOf(request.segments)
+      const target = resolveBeside(ownMethods, request.segments, version, services.model, services.lookUp)
+      const allowed = checkMethod(request.method, target, ownMethods)
       const parameters = parametersOf(request, target, services.vocabulary)
       const actions = actionsOf(request.method, target)
       const ctx = new RequestContext({ ...parts, version, ...aboutOf(target, actions[0]) })
       for (const { resource, action } of actions) await authorize(resource, action, ctx)
       const visibility = await visibilityOf(services.model, rootOf(target), parameters, services.ownParameters, ctx)
-      return await operate({ request, target, ctx, view: { parameters, visibility, ctx, signal: context.signal } }, services)
+      return await operate({ request, target, allowed, ctx, view: { parameters, visibility, ctx, signal: context.signal } }, services)
     } catch (error) {
       if (error instanceof TypeError && error.message.startsWith('handle: ')) throw error
       if (context.signal?.aborted === true) throw context.signal.reason
@@ -204,6 +206,11 @@ export class RestEngine {
     await seed(data, this.model, this.#connection)
   }
 
+  /** What is served in a version; undefined when there is no such version. */
+  modelOf(version: string): Model | undefined {
+    return this.#served.get(version)?.model
+  }
+
   /**
    * Mints a token, for tests.
    *
@@ -232,8 +239,11 @@ export class RestEngine {
   }
 
   /** Waits for the requests that run, then closes the database. Idempotent; `handle` throws from now on. */
-  async close(): Promise<void> {
-    if (this.#closed) return
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
     this.#closed = true
     if (this.#running > 0) {
       await new Promise<void>(resolveIdle => {

@@ -1,15 +1,22 @@
 /**
  * Filter query: a condition in MikroORM's own language (FilterQuery), as scopes, entity filters and own parameters give it, becomes a Condition.
- * Names are properties of the entity; comparisons have SQL's meaning, as they have in MikroORM: NULL is neither equal nor unequal to anything.
+ * Names are properties of the entity; comparisons have SQL's meaning, as they have in MikroORM: NULL is neither equal nor unequal to anything, and
+ * neither is what lies behind an empty link.
  * Refuses with a plain Error what cannot be translated: that is a mistake of the deployer's code.
  */
 import { Reference } from '@mikro-orm/core'
-import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute } from './model.ts'
+import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute } from './model.ts'
 import { keyOfEntity } from './orm-values.ts'
 import type { Condition, KeyRef, Operand, ValueRef } from './read-plan.ts'
 import type { ScalarType } from './scalars.ts'
 import { scalarFromJson } from './scalars.ts'
 import { hint, nearest } from './suggest.ts'
+
+/** What makes a condition true, and what makes it false: with NULLs it may be neither, which `$not` leaves so. */
+interface Verdict {
+  readonly holds: Condition
+  readonly fails: Condition
+}
 
 /** Conditions, with the values that they speak of. */
 export class FilterQueryReader {
@@ -19,50 +26,47 @@ export class FilterQueryReader {
 
   /** @throws Error that names the place. */
   read(query: unknown, resource: Resource, where: string): Condition {
-    this.shape += `${where}{`
-    const condition = this.#object(query, resource.attributes, [], where)
-    this.shape += '}'
-    return condition
+    this.shape += where
+    return this.#object(query, resource.attributes, [], where).holds
   }
 
-  #object(query: unknown, attributes: readonly Attribute[], hops: readonly ToOneAttribute[], where: string): Condition {
-    if (Array.isArray(query)) return all(query.map(part => this.#object(part, attributes, hops, where)))
+  #object(query: unknown, attributes: readonly Attribute[], hops: readonly ToOneAttribute[], where: string): Verdict {
+    if (Array.isArray(query)) return all(this.#each(query, attributes, hops, where))
     if (typeof query !== 'object' || query === null || Object.getPrototypeOf(query) !== Object.prototype) {
       throw new Error(`${where}: a condition must be a plain object of properties, got ${typeof query}.`)
     }
-    return all(
-      Object.entries(query).flatMap(([name, value]: [string, unknown]) => {
-        if (value === undefined) return []
-        this.shape += `${name}:`
-        if (name === '$and' || name === '$or') {
-          if (!Array.isArray(value)) throw new Error(`${where}: ${name} must be an array.`)
-          this.shape += '['
-          const parts = value.map(part => {
-            this.shape += ','
-            return this.#object(part, attributes, hops, where)
-          })
-          this.shape += ']'
-          return name === '$and' ? all(parts) : any(parts)
-        }
-        if (name === '$not') return { kind: 'not', of: this.#object(value, attributes, hops, where) } as const
-        const attribute = attributes.find(({ property }) => property === name)
-        if (attribute === undefined) {
-          const names = attributes.map(({ property }) => property)
-          throw new Error(`${where}: there is no property "${name}".${hint(nearest(name, names))}`)
-        }
-        return this.#property(attribute, value, hops, `${where}.${name}`)
-      }),
-    )
+    this.shape += '{'
+    const parts = Object.entries(query).flatMap(([name, value]: [string, unknown]): Verdict[] => {
+      if (value === undefined) return []
+      this.shape += `${name}:`
+      if (name === '$and' || name === '$or') {
+        if (!Array.isArray(value)) throw new Error(`${where}: ${name} must be an array.`)
+        const members = this.#each(value, attributes, hops, where)
+        return [name === '$and' ? all(members) : any(members)]
+      }
+      if (name === '$not') return [not(this.#object(value, attributes, hops, where))]
+      const attribute = attributes.find(({ property }) => property === name)
+      if (attribute === undefined) {
+        const names = attributes.map(({ property }) => property)
+        throw new Error(`${where}: there is no property "${name}".${hint(nearest(name, names))}`)
+      }
+      return [this.#property(attribute, value, hops, `${where}.${name}`)]
+    })
+    this.shape += '}'
+    return all(parts)
   }
 
-  #property(attribute: Attribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Condition {
+  #each(query: readonly unknown[], attributes: readonly Attribute[], hops: readonly ToOneAttribute[], where: string): Verdict[] {
+    this.shape += '['
+    const parts = query.map(part => this.#object(part, attributes, hops, where))
+    this.shape += ']'
+    return parts
+  }
+
+  #property(attribute: Attribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Verdict {
     if (attribute.kind === 'scalar') return this.#scalar(attribute, value, { hops, attribute }, where)
-    if (attribute.kind === 'embedded') return this.#embedded(attribute, value, hops, where)
+    if (attribute.kind === 'embedded') return this.#object(value, attribute.attributes, hops, where)
     return this.#relation(attribute, value, hops, where)
-  }
-
-  #embedded(attribute: EmbeddedAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Condition {
-    return this.#object(value, attribute.attributes, hops, where)
   }
 
   #ref(value: unknown, type: ScalarType, where: string): ValueRef {
@@ -71,55 +75,63 @@ export class FilterQueryReader {
     return { from: 'scope', index: this.values.push(typed) - 1, type }
   }
 
-  #scalar(attribute: ScalarAttribute, value: unknown, operand: Operand, where: string): Condition {
+  #scalar(attribute: ScalarAttribute, value: unknown, operand: Operand, where: string): Verdict {
     const { type } = attribute
-    const oneOf = (list: readonly unknown[]): Condition => {
+    const absent: Condition = { kind: 'null', operand }
+    /** A comparison, which NULL neither meets nor fails. */
+    const compared = (holds: Condition): Verdict => ({
+      holds,
+      fails: { kind: 'all', of: [complement(holds), complement(absent)] },
+    })
+    const oneOf = (list: readonly unknown[]): Verdict => {
       const values = list.filter(item => item !== null)
       this.shape += `in${values.length}${values.length < list.length ? '?' : ''} `
-      const parts: Condition[] = []
-      if (values.length > 0) parts.push({ kind: 'in', operand, values: values.map(item => this.#ref(item, type, where)) })
-      if (values.length < list.length) parts.push({ kind: 'null', operand })
+      const parts: Verdict[] = []
+      if (values.length > 0) parts.push(compared({ kind: 'in', operand, values: values.map(item => this.#ref(item, type, where)) }))
+      if (values.length < list.length) parts.push(certain(absent))
       return any(parts)
     }
     if (value === null || typeof value !== 'object' || value instanceof Date || value instanceof Uint8Array) return oneOf([value])
     if (Array.isArray(value)) return oneOf(value)
-    const present: Condition = { kind: 'not', of: { kind: 'null', operand } }
-    return all(
-      Object.entries(value).map(([operator, given]: [string, unknown]): Condition => {
-        this.shape += operator
-        switch (operator) {
-          case '$eq':
-            return oneOf([given])
-          case '$in':
-            return oneOf(asArray(given, where))
-          case '$ne':
-            return given === null ? present : all([{ kind: 'not', of: oneOf([given]) }, present])
-          case '$nin':
-            return all([{ kind: 'not', of: oneOf(asArray(given, where)) }, present])
-          case '$gt':
-          case '$gte':
-          case '$lt':
-          case '$lte': {
-            const sign = ({ $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const)[operator]
-            return { kind: 'compare', operand, operator: sign, value: this.#ref(given, type, where) }
-          }
-          case '$like':
-            return { kind: 'like', operand, value: this.#ref(given, { kind: 'text' }, where) }
-          case '$exists':
-            this.shape += String(given)
-            return given === false ? { kind: 'null', operand } : present
-          case '$not':
-            return { kind: 'not', of: this.#scalar(attribute, given, operand, where) }
-          default:
-            throw new Error(`${where}: the operator "${operator}" is not supported here.`)
+    this.shape += '{'
+    const parts = Object.entries(value).map(([operator, given]: [string, unknown]): Verdict => {
+      this.shape += operator
+      switch (operator) {
+        case '$eq':
+          return oneOf([given])
+        case '$in':
+          return oneOf(asArray(given, where))
+        case '$ne':
+          return not(oneOf([given]))
+        case '$nin':
+          return not(oneOf(asArray(given, where)))
+        case '$gt':
+        case '$gte':
+        case '$lt':
+        case '$lte': {
+          const sign = ({ $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const)[operator]
+          return compared({ kind: 'compare', operand, operator: sign, value: this.#ref(given, type, where) })
         }
-      }),
-    )
+        case '$like':
+          return compared({ kind: 'like', operand, value: this.#ref(given, { kind: 'text' }, where) })
+        case '$exists':
+          this.shape += String(given)
+          return given === false ? certain(absent) : not(certain(absent))
+        case '$not':
+          return not(this.#scalar(attribute, given, operand, where))
+        default:
+          throw new Error(`${where}: the operator "${operator}" is not supported here.`)
+      }
+    })
+    this.shape += '}'
+    return all(parts)
   }
 
-  #relation(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Condition {
+  #relation(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Verdict {
     const { target } = relation
-    const keys = (list: readonly unknown[]): Condition => {
+    const empty: Condition =
+      relation.kind === 'toOne' ? { kind: 'unlinked', hops, relation } : complement({ kind: 'some', hops, relation, where: undefined })
+    const keys = (list: readonly unknown[]): Verdict => {
       const present = list.filter(item => item !== null)
       this.shape += `in${present.length}${present.length < list.length ? '?' : ''} `
       const refs: KeyRef[] = present.map(item => ({
@@ -127,21 +139,16 @@ export class FilterQueryReader {
         index: this.values.push(keyValues(item, target, where)) - 1,
         resource: target,
       }))
-      const parts: Condition[] = []
+      const parts: Verdict[] = []
       if (refs.length > 0) {
-        parts.push(
-          relation.kind === 'toOne'
-            ? { kind: 'linked', hops, relation, keys: refs }
-            : { kind: 'some', hops, relation, where: { kind: 'key', keys: refs } },
-        )
+        if (relation.kind === 'toOne') {
+          const holds: Condition = { kind: 'linked', hops, relation, keys: refs }
+          parts.push({ holds, fails: { kind: 'all', of: [complement(holds), complement(empty)] } })
+        } else {
+          parts.push(certain({ kind: 'some', hops, relation, where: { kind: 'key', keys: refs } }))
+        }
       }
-      if (present.length < list.length) {
-        parts.push(
-          relation.kind === 'toOne'
-            ? { kind: 'unlinked', hops, relation }
-            : { kind: 'not', of: { kind: 'some', hops, relation, where: undefined } },
-        )
-      }
+      if (present.length < list.length) parts.push(certain(empty))
       return any(parts)
     }
     if (value === null || typeof value !== 'object' || isEntity(value)) return keys([value])
@@ -149,48 +156,65 @@ export class FilterQueryReader {
     const entries = Object.entries(value as Record<string, unknown>)
     const operators = entries.filter(([name]) => name.startsWith('$') && !['$and', '$or', '$not'].includes(name))
     if (operators.length === 0) return this.#related(relation, value, hops, where)
-    return all(
-      operators.map(([operator, given]): Condition => {
-        this.shape += operator
-        switch (operator) {
-          case '$eq':
-            return keys([given])
-          case '$in':
-            return keys(asArray(given, where))
-          case '$ne':
-            return { kind: 'not', of: keys([given]) }
-          case '$nin':
-            return { kind: 'not', of: keys(asArray(given, where)) }
-          case '$some':
-            return this.#related(relation, given, hops, where)
-          case '$none':
-            return { kind: 'not', of: this.#related(relation, given, hops, where) }
-          case '$every':
-            return { kind: 'not', of: this.#someNot(relation, given, hops, where) }
-          default:
-            throw new Error(`${where}: the operator "${operator}" is not supported here.`)
-        }
-      }),
-    )
+    if (operators.length < entries.length) throw new Error(`${where}: operators and properties cannot be mixed here.`)
+    this.shape += '{'
+    const parts = operators.map(([operator, given]): Verdict => {
+      this.shape += operator
+      switch (operator) {
+        case '$eq':
+          return keys([given])
+        case '$in':
+          return keys(asArray(given, where))
+        case '$ne':
+          return not(keys([given]))
+        case '$nin':
+          return not(keys(asArray(given, where)))
+        case '$some':
+          return this.#related(relation, given, hops, where)
+        case '$none':
+          return not(this.#related(relation, given, hops, where))
+        case '$every':
+          return certain(complement(this.#someNot(relation, given, hops, where)))
+        default:
+          throw new Error(`${where}: the operator "${operator}" is not supported here.`)
+      }
+    })
+    this.shape += '}'
+    return all(parts)
   }
 
-  #related(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Condition {
+  #related(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Verdict {
     if (relation.kind === 'toOne') return this.#object(value, relation.target.attributes, [...hops, relation], where)
-    return { kind: 'some', hops, relation, where: this.#object(value, relation.target.attributes, [], where) }
+    return certain({ kind: 'some', hops, relation, where: this.#object(value, relation.target.attributes, [], where).holds })
   }
 
   #someNot(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Condition {
     if (relation.kind === 'toOne') throw new Error(`${where}: $every goes with lists only.`)
-    return { kind: 'some', hops, relation, where: { kind: 'not', of: this.#object(value, relation.target.attributes, [], where) } }
+    return { kind: 'some', hops, relation, where: this.#object(value, relation.target.attributes, [], where).fails }
   }
 }
 
-function all(of: readonly Condition[]): Condition {
-  return of.length === 1 ? of[0]! : { kind: 'all', of }
+function complement(of: Condition): Condition {
+  return { kind: 'not', of }
 }
 
-function any(of: readonly Condition[]): Condition {
-  return of.length === 1 ? of[0]! : { kind: 'any', of }
+/** A condition that NULLs cannot leave open. */
+function certain(holds: Condition): Verdict {
+  return { holds, fails: complement(holds) }
+}
+
+function not({ holds, fails }: Verdict): Verdict {
+  return { holds: fails, fails: holds }
+}
+
+function all(of: readonly Verdict[]): Verdict {
+  return of.length === 1
+    ? of[0]!
+    : { holds: { kind: 'all', of: of.map(part => part.holds) }, fails: { kind: 'any', of: of.map(part => part.fails) } }
+}
+
+function any(of: readonly Verdict[]): Verdict {
+  return not(all(of.map(not)))
 }
 
 function asArray(value: unknown, where: string): readonly unknown[] {

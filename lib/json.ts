@@ -33,15 +33,22 @@ export function assertJson(value: unknown, place: string, seen: readonly object[
   for (const [key, item] of Object.entries(value)) if (item !== undefined) assertJson(item, `${place}.${key}`, inside)
 }
 
+function refuseLoss(_key: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} is no JSON number`)
+  if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError(`a ${typeof value} has no JSON form`)
+  if (value instanceof Map || value instanceof Set) throw new TypeError(`a ${value.constructor.name} has no JSON form`)
+  return value
+}
+
 /**
- * The JSON form of what a hook or renderer gives: `toJSON` is honoured, as `JSON.stringify` does.
+ * The JSON form of what a hook or renderer gives: `toJSON` is honoured, as `JSON.stringify` does; what it would lose in silence is refused.
  *
  * @throws TypeError that names the place, when it has none.
  */
 export function jsonOf(value: unknown, place: string): unknown {
   let text: string | undefined
   try {
-    text = JSON.stringify(value)
+    text = JSON.stringify(value, refuseLoss)
   } catch (error) {
     throw new TypeError(`${place} gave a value that is not JSON: ${(error as Error).message}.`, { cause: error })
   }

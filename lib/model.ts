@@ -7,7 +7,7 @@ import type { ScalarType } from './scalars.ts'
 
 /** Where the value of a scalar attribute is found. */
 export type Source =
-  | { readonly kind: 'column'; readonly column: string; readonly rawDefault: boolean }
+  | { readonly kind: 'column'; readonly column: string; readonly rawDefault: boolean; readonly generated: boolean }
   /** Inside a JSON document, by its keys: an embedded object that is stored as JSON. */
   | { readonly kind: 'document'; readonly column: string; readonly keys: readonly string[] }
   /** An SQL expression over the columns of a table alias, with bound values. */

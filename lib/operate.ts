@@ -8,7 +8,6 @@ import type { OwnParameter } from './caller.ts'
 import type { Clock } from './clock.ts'
 import type { Wrapper } from './context.ts'
 import { isoOf } from './iso-time.ts'
-import { assertJson } from './json.ts'
 import { keyToSegment } from './key.ts'
 import type { Limits } from './limits.ts'
 import type { Model } from './model.ts'
@@ -16,7 +15,7 @@ import type { Request } from './parse.ts'
 import type { Vocabulary } from './parse-query.ts'
 import type { Reader, View } from './read.ts'
 import type { RequestContext } from './request-context.ts'
-import { allowedMethods, notFound, refuseHidden } from './resolve.ts'
+import { notFound, refuseHidden } from './resolve.ts'
 import type { LookUp, Target } from './resolve.ts'
 import {
   respondCreated,
@@ -54,6 +53,8 @@ export interface Services {
 export interface Operation {
   readonly request: Request
   readonly target: Target
+  /** The methods that the path takes. */
+  readonly allowed: readonly string[]
   readonly view: View
   readonly ctx: RequestContext
 }
@@ -93,7 +94,7 @@ function perform(operation: Operation, services: Services): Promise<RestResponse
     case 'DELETE':
       return remove(operation, services)
     default:
-      return Promise.resolve(respondOptions(allowedMethods(operation.target)))
+      return Promise.resolve(respondOptions(operation.allowed))
   }
 }
 
@@ -101,15 +102,11 @@ function timestampOf(services: Services): string {
   return isoOf(services.clock.now().getTime())
 }
 
-/** The body, as the client sent it or a wrapper has changed it. */
-function bodyOf({ ctx, request }: Operation): unknown {
-  if (ctx.data !== request.body) assertJson(ctx.data ?? null, 'the body that a handler has put')
-  return ctx.data
-}
-
 async function get({ request, target, view }: Operation, services: Services): Promise<RestResponse> {
   const { reader, limits, vocabulary } = services
   switch (target.kind) {
+    case 'own':
+      throw new Error('get: an own route.')
     case 'index':
       return respondIndex(services.model, services.versions, request.segments[0] ?? services.versions[0]!, timestampOf(services))
     case 'collection': {
@@ -147,11 +144,11 @@ async function post(operation: Operation, services: Services): Promise<RestRespo
   const { request, target, view } = operation
   const { writer, createdStatus } = services
   if (target.kind === 'collection') {
-    const { resource, key, record } = await writer.create(target.resource, bodyOf(operation), view)
+    const { resource, key, record } = await writer.create(target.resource, operation.ctx.body, view)
     return respondCreated(resource, record, `${target.base}/${keyToSegment(key)}`, createdStatus, timestampOf(services))
   }
   if (target.kind !== 'attribute' || target.attribute.kind !== 'toMany') throw new Error('post: not a list.')
-  const { resource, key, record } = await writer.append(target, target.attribute, bodyOf(operation), view)
+  const { resource, key, record } = await writer.append(target, target.attribute, operation.ctx.body, view)
   const location = `/${request.segments[0]!}/${resource.plural}/${keyToSegment(key)}`
   return respondCreated(resource, record, location, createdStatus, timestampOf(services))
 }
@@ -162,8 +159,8 @@ async function put(operation: Operation, services: Services): Promise<RestRespon
   if (target.kind !== 'record' && target.kind !== 'attribute') throw new Error('put: not a record.')
   const { resource, record } =
     target.kind === 'record'
-      ? await writer.update(target, bodyOf(operation), view)
-      : await writer.updateAttribute(target, target.attribute, bodyOf(operation), view)
+      ? await writer.update(target, operation.ctx.body, view)
+      : await writer.updateAttribute(target, target.attribute, operation.ctx.body, view)
   return respondRecord(resource, record, timestampOf(services))
 }
 

@@ -82,7 +82,8 @@ function planPath(written: string, filter: RawFilter, index: number, context: Fi
     visibility,
     alternatives: [...vocabulary.names],
   })
-  if (!attribute.filterable) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
+  // A relation that is shown as something else must not tell by its records what it is.
+  if (![...hops, attribute].every(({ filterable }) => filterable)) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
   if (isRelation(attribute)) return through(hops, toOnes => planRelation(toOnes, attribute, filter, index))
   if (attribute.kind === 'embedded') {
     throw notFilterable(

@@ -4,11 +4,19 @@ import { DEFAULT_LIMITS } from './limits.ts'
 import type { Limits } from './limits.ts'
 import { isRelation } from './model.ts'
 import type { Resource, ToManyAttribute } from './model.ts'
-import type { RawSort } from './parse-query.ts'
+import { calledIn } from './parse-query.ts'
+import type { RawSort, Vocabulary } from './parse-query.ts'
 import { walkPath } from './plan-paths.ts'
 import type { Anchor, SortTerm } from './read-plan.ts'
 import { isOrdered } from './scalars.ts'
 import type { Visibility } from './visibility.ts'
+
+/** What sort keys are planned against. */
+export interface OrderContext {
+  readonly limits: Limits
+  readonly visibility: Visibility
+  readonly vocabulary: Vocabulary
+}
 
 export interface Order {
   readonly terms: readonly SortTerm[]
@@ -21,8 +29,7 @@ export function planOrder(
   resource: Resource,
   anchor: Anchor,
   given: readonly RawSort[] | undefined,
-  limits: Limits,
-  visibility: Visibility,
+  { limits, visibility, vocabulary }: OrderContext,
 ): Order {
   const declared = anchor.kind === 'related' && anchor.relation.kind === 'toMany' ? anchor.relation.orderBy : []
   const keys = given ?? declared
@@ -35,7 +42,9 @@ export function planOrder(
     }
   const isKey = keys.length === 1 && resource.key.length === 1 && keys[0]!.path === resource.keyNames[0] && !keys[0]!.descending
   return {
-    terms: isKey ? [] : keys.map(key => planSort(resource, key, limits, given === undefined ? undefined : visibility)),
+    terms: isKey
+      ? []
+      : keys.map(key => planSort(resource, key, limits, given === undefined ? undefined : visibility, calledIn(vocabulary, 'sort'))),
     sort: keys.map(key => `${key.path}.${key.descending ? 'desc' : 'asc'}`).join(),
   }
 }
@@ -53,20 +62,22 @@ export function planListOrder(list: ToManyAttribute): readonly SortTerm[] {
   return list.orderBy.map(key => planSort(list.target, key, DEFAULT_LIMITS, undefined))
 }
 
-function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: Visibility | undefined): SortTerm {
-  const { hops, attribute } = walkPath(key.path, resource, { parameter: 'sort', limits, visibility })
-  if (isRelation(attribute)) return { hops: [...hops, attribute], attribute: undefined, descending: key.descending }
-  if (attribute.kind === 'embedded' || !isOrdered(attribute.type) || (visibility !== undefined && !attribute.sortable)) {
+/** @param visibility undefined for the model's own order, which may go by anything */
+function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: Visibility | undefined, parameter = 'sort'): SortTerm {
+  const { hops, attribute } = walkPath(key.path, resource, { parameter, limits, visibility })
+  const isSortable = visibility === undefined || [...hops, attribute].every(({ sortable }) => sortable)
+  if (isRelation(attribute) && isSortable) return { hops: [...hops, attribute], attribute: undefined, descending: key.descending }
+  if (attribute.kind !== 'scalar' || !isOrdered(attribute.type) || !isSortable) {
     const what =
       attribute.kind === 'embedded'
         ? 'an embedded object; sort by one of its attributes'
-        : isOrdered(attribute.type)
+        : attribute.kind !== 'scalar' || isOrdered(attribute.type)
           ? 'shown with another value than the stored one'
           : `of the type ${attribute.type.kind}`
     throw refuseParameter({
       code: 'not_sortable',
       detail: `"${key.path}" cannot be sorted by: it is ${what}.`,
-      parameter: 'sort',
+      parameter,
       value: key.path,
     })
   }

@@ -24,6 +24,18 @@ export interface PathContext {
   readonly alternatives?: readonly string[]
 }
 
+/** Whether all of a path that the model has exists for the caller. */
+export function isReachable(path: string, root: Resource, visibility: Visibility): boolean {
+  let holder: { readonly byName: ReadonlyMap<string, Attribute> } = root
+  for (const name of path.split('.')) {
+    const attribute = holder.byName.get(name)
+    if (attribute === undefined) return true
+    if (!isVisible(attribute, visibility)) return false
+    if (attribute.kind !== 'scalar') holder = isRelation(attribute) ? attribute.target : attribute
+  }
+  return true
+}
+
 export function walkPath(path: string, root: Resource, context: PathContext): Walked {
   const names = path.split('.')
   const hops: RelationAttribute[] = []

@@ -5,6 +5,8 @@
 import { refuseParameter } from './errors.ts'
 import type { Limits } from './limits.ts'
 import type { Attribute, EmbeddedAttribute, Resource } from './model.ts'
+import { calledIn } from './parse-query.ts'
+import type { Vocabulary } from './parse-query.ts'
 import { planListOrder } from './plan-order.ts'
 import { walkPath } from './plan-paths.ts'
 import type { Field, RecordNode } from './read-plan.ts'
@@ -22,6 +24,7 @@ export interface Selection {
 export interface Scene {
   readonly limits: Limits
   readonly visibility: Visibility
+  readonly vocabulary: Vocabulary
 }
 
 /** Names with what is said about the names inside them. An empty tree under a name means all of it. */
@@ -33,7 +36,7 @@ export function planSelection(resource: Resource, selection: Selection, scene: S
     throw refuseParameter({
       code: 'not_a_relation',
       detail: `"${attribute.name}" is not a relation, so it cannot be expanded.`,
-      parameter: 'expand',
+      parameter: calledIn(scene.vocabulary, 'expand'),
       value: attribute.name,
     })
   })
@@ -49,12 +52,19 @@ export function planSelection(resource: Resource, selection: Selection, scene: S
   )
 }
 
-function treeOf(paths: readonly string[], root: Resource, parameter: string, scene: Scene, check?: (end: Attribute) => void): NameTree {
+function treeOf(
+  paths: readonly string[],
+  root: Resource,
+  reserved: 'expand' | 'attributes',
+  scene: Scene,
+  check?: (end: Attribute) => void,
+): NameTree {
+  const parameter = calledIn(scene.vocabulary, reserved)
   const tree: NameTree = new Map()
   for (const path of paths) {
     check?.(walkPath(path, root, { parameter, ...scene }).attribute)
     if (check === undefined) walkPath(path, root, { parameter, ...scene })
-    add(tree, path.split('.'), parameter === 'attributes')
+    add(tree, path.split('.'), reserved === 'attributes')
   }
   return tree
 }

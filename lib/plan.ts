@@ -9,6 +9,7 @@ import { NO_PARAMETERS } from './parse-query.ts'
 import type { Parameters, Vocabulary } from './parse-query.ts'
 import { formOf, planFilters } from './plan-filters.ts'
 import { planOrder } from './plan-order.ts'
+import { isReachable } from './plan-paths.ts'
 import { planSelection } from './plan-selection.ts'
 import type { Anchor, Field, ReadPlan } from './read-plan.ts'
 import { EVERYTHING, existsFor } from './visibility.ts'
@@ -80,15 +81,19 @@ export function planKeys(resource: Resource, anchor: Anchor, parameters: Paramet
 }
 
 export function planRead(resource: Resource, anchor: Anchor, paged: boolean, parameters: Parameters, context: PlanContext): ReadPlan {
-  const { limits, visibility } = context
-  const order = planOrder(resource, anchor, parameters.sort, limits, visibility)
+  const { visibility } = context
+  const order = planOrder(resource, anchor, parameters.sort, context)
   const { depth, expand } = resource.rules
   return {
     resource,
     anchor,
     node: planSelection(
       resource,
-      { depth: parameters.depth ?? depth, attributes: parameters.attributes, expand: parameters.expand ?? expand },
+      {
+        depth: parameters.depth ?? depth,
+        attributes: parameters.attributes,
+        expand: parameters.expand ?? expand.filter(path => isReachable(path, resource, visibility)),
+      },
       context,
     ),
     where: [...planFilters(parameters.filters, { ...context, root: resource }), ...visibility.where],

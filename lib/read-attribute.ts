@@ -244,7 +244,12 @@ function readSource(meta: Meta, prop: Property, document: Document | undefined):
   if (document !== undefined) return { kind: 'document', ...document }
   if (prop.formula !== undefined) return { kind: 'formula', sql: formulaOf(meta, prop) }
   if (prop.persist === false) return { kind: 'none' }
-  return { kind: 'column', column: prop.fieldNames[0]!, rawDefault: prop.default === undefined && prop.defaultRaw !== undefined }
+  return {
+    kind: 'column',
+    column: prop.fieldNames[0]!,
+    rawDefault: prop.default === undefined && prop.defaultRaw !== undefined,
+    generated: prop.generated !== undefined,
+  }
 }
 
 /** A MikroORM formula as SQL text with bound values: `??` marks an identifier, `?` a value. */

@@ -27,7 +27,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
  * @throws Error when an entity or a property cannot be served, or when two resources would have one name; TypeError, RangeError when a definition is
  * not of its form.
  */
-export function readModel(orm: MikroORM, version: string, definitions: readonly ResourceDefinition[]): Model {
+export function readModel(orm: MikroORM, version: string, definitions: readonly ResourceDefinition[], secret?: Secret): Model {
   const configs = configsOf(orm, version, definitions)
   const metas = inGivenOrder(orm).filter(meta => !meta.embeddable && !meta.abstract && !isGeneratedPivot(meta))
   const drafts = new Map<Meta, Mutable<Resource>>()
@@ -55,7 +55,7 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
   }
   for (const [meta, draft] of drafts) draft.key = keyParts(meta)
   const byClass = new Map<object, Resource>([...drafts].map(([meta, draft]) => [meta.class, draft]))
-  for (const [meta, draft] of drafts) fill(meta, draft, byClass, configs.get(meta.class) ?? {})
+  for (const [meta, draft] of drafts) fill(meta, draft, byClass, withSecret(configs.get(meta.class) ?? {}, meta, secret))
   for (const draft of drafts.values()) {
     for (const attribute of draft.attributes) {
       if (attribute.kind === 'toOne' && attribute.owner) {
@@ -101,6 +101,22 @@ function freezeModel(all: readonly Resource[]): Model {
 function flagsOf(attribute: Attribute): string[] {
   const own = attribute.flag === undefined ? [] : [attribute.flag]
   return attribute.kind === 'embedded' ? [...own, ...attribute.attributes.flatMap(flagsOf)] : own
+}
+
+/** A property that nobody may see, whatever else is said of it: the password hashes of the users. */
+export interface Secret {
+  readonly entity: object
+  readonly property: string
+}
+
+function withSecret(
+  config: ResourceConfig<Record<string, unknown>>,
+  meta: Meta,
+  secret: Secret | undefined,
+): ResourceConfig<Record<string, unknown>> {
+  if (secret?.entity !== meta.class || !(secret.property in meta.properties)) return config
+  const { attributes = {} } = config
+  return { ...config, attributes: { ...attributes, [secret.property]: { ...attributes[secret.property], private: true } } }
 }
 
 /** The definition of each entity in this version; an entity whose definitions are all for other versions is not served. */

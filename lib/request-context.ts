@@ -1,6 +1,7 @@
 /** Request context: makes the HookContext of a request. What costs something is made when it is first asked for. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Action, Claims, EngineHandle, HookContext } from './context.ts'
+import { assertJson } from './json.ts'
 import type { Request } from './parse.ts'
 
 /** Who sent the request, as far as the authentication module knows. */
@@ -27,7 +28,8 @@ export interface ContextParts {
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 
 export class RequestContext implements HookContext {
-  data: unknown
+  #data: unknown
+  #asked = false
   readonly state: Record<string, unknown> = {}
   readonly #parts: ContextParts
   #em: EntityManager | undefined
@@ -35,12 +37,29 @@ export class RequestContext implements HookContext {
 
   constructor(parts: ContextParts) {
     this.#parts = parts
-    this.data = parts.request.body
   }
 
   /** What it is made of, to make another one. */
   get parts(): ContextParts {
     return this.#parts
+  }
+  /** A copy of the body, so that a hook which changes it leaves alone what the caller has handed in. */
+  get data(): unknown {
+    if (!this.#asked) {
+      this.#asked = true
+      this.#data = structuredClone(this.#parts.request.body)
+    }
+    return this.#data
+  }
+  set data(value: unknown) {
+    this.#asked = true
+    this.#data = value
+  }
+  /** The body as the request is to be done: that of the client, or what a hook has made of it. */
+  get body(): unknown {
+    if (!this.#asked) return this.#parts.request.body
+    assertJson(this.#data ?? null, 'the body that a handler has put')
+    return this.#data
   }
   get engine(): EngineHandle {
     return this.#parts.engine

@@ -2,17 +2,19 @@
  * Resolve: the names in a path become a Target in the model.
  * Takes path segments; refuses with version_unknown, resource_unknown, record_not_found (an ID that cannot be one), attribute_not_found, path_unknown.
  */
-import { refuse } from './errors.ts'
+import { RestError, refuse } from './errors.ts'
 import { describeKey, keyFromText } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Attribute, Model, Resource } from './model.ts'
 import { hint, nearest } from './suggest.ts'
-import { EVERYTHING, isVisible, visibleNames } from './visibility.ts'
+import { EVERYTHING, isVisible, openNames } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
 /** What a path points at. `base` is the path of the collection as the client sent it: `/v1/users`. */
 export type Target =
   | { readonly kind: 'index' }
+  /** A path where nothing but own routes of the deployer is. */
+  | { readonly kind: 'own' }
   | { readonly kind: 'collection'; readonly resource: Resource; readonly base: string }
   | { readonly kind: 'record'; readonly resource: Resource; readonly base: string; readonly key: KeyValues; readonly id: string }
   | {
@@ -39,7 +41,7 @@ export function versionOf(segments: readonly string[], versions: readonly string
   return version
 }
 
-export function resolve(segments: readonly string[], version: string, model: Model, lookUp: LookUp): Target {
+function resolve(segments: readonly string[], version: string, model: Model, lookUp: LookUp): Target {
   const [, name, id, attributeName, ...more] = segments
   if (name === undefined) return { kind: 'index' }
   const resource = lookUp(decodeURIComponent(name), version)
@@ -53,6 +55,17 @@ export function resolve(segments: readonly string[], version: string, model: Mod
   const key = keyFromText(id, resource, true)
   if (key === undefined) throw notFound(resource, id)
   return attribute === undefined ? { kind: 'record', resource, base, key, id } : { kind: 'attribute', resource, base, key, id, attribute }
+}
+
+/** As `resolve`, for a path that own routes answer too: where they alone are, only their methods are known. */
+export function resolveBeside(own: readonly string[], segments: readonly string[], version: string, model: Model, lookUp: LookUp): Target {
+  if (own.length === 0) return resolve(segments, version, model, lookUp)
+  try {
+    return resolve(segments, version, model, lookUp)
+  } catch (error) {
+    if (error instanceof RestError && error.status === 404) return { kind: 'own' }
+    throw error
+  }
 }
 
 /** The refusal of an ID that no record has. */
@@ -87,7 +100,8 @@ function attributeOf(resource: Resource, name: string): Attribute {
 }
 
 function unknownAttribute(resource: Resource, name: string) {
-  const suggestion = nearest(name, visibleNames(resource.attributes, EVERYTHING))
+  // Whether the caller may know the attributes of the resource is only judged once the path is resolved.
+  const suggestion = resource.rules.access.get === true ? nearest(name, openNames(resource.attributes)) : undefined
   return refuse('attribute_not_found', `A ${resource.singular} has no attribute "${name.slice(0, 100)}".${hint(suggestion)}`)
 }
 
@@ -106,6 +120,8 @@ export function allowedMethods(target: Target): readonly string[] {
   switch (target.kind) {
     case 'index':
       return [...READING, 'OPTIONS']
+    case 'own':
+      return ['OPTIONS']
     case 'collection':
       return [...READING, 'POST', 'OPTIONS']
     case 'record':
@@ -121,12 +137,15 @@ export function allowedMethods(target: Target): readonly string[] {
   }
 }
 
-/** Refuses a method that the target does not take: 405, or 400 where it is the kind of the attribute that rules it out. */
-/** @param own methods of own routes of the same path */
-export function checkMethod(method: string, target: Target, own: readonly string[] = []): void {
+/**
+ * Gives the methods that a path takes, own routes included. Refuses another: 405, or 400 where it is the kind of the attribute that rules it out.
+ *
+ * @param own methods of own routes of the same path
+ */
+export function checkMethod(method: string, target: Target, own: readonly string[] = []): readonly string[] {
   if (target.kind === 'attribute' && !WRITING.has(method)) refuseHidden(target.resource, target.attribute, EVERYTHING)
   const allowed = [...new Set([...own, ...allowedMethods(target)])]
-  if (allowed.includes(method)) return
+  if (allowed.includes(method)) return allowed
   const headers = { allow: allowed.join(', ') }
   if (target.kind === 'attribute' && (method === 'POST' || method === 'DELETE')) {
     const { attribute } = target

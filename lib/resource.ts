@@ -31,7 +31,7 @@ export interface AttributeRules<E, K extends PropertyName<E>> {
   readonly sortable?: boolean
 }
 
-/** SQL with bound values: `?` stands for each. MikroORM's `raw('...', [...])` is one. */
+/** SQL with bound values: `?` stands for each. A value that is a function is asked for the value by every request. MikroORM's `raw('...', [...])` is one. */
 export interface SqlFragment {
   readonly sql: string
   readonly params: readonly unknown[]
@@ -55,6 +55,7 @@ export interface ComputedGroup {
 /** Who may do what: a boolean, a function, or one of them for each action. */
 export type AccessRule = boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)
 
+/** What `resource` takes: what is to differ from the defaults for one model. */
 export interface ResourceConfig<E> {
   /** Plural name, in place of the default names. */
   readonly name?: string

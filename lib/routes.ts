@@ -49,7 +49,12 @@ export class Routes {
     }
   }
 
+  /** The own route that a request meets; HEAD goes with GET. */
   match(method: string, segments: readonly string[]): RouteMatch | undefined {
+    return this.#find(method, segments) ?? (method === 'HEAD' ? this.#find('GET', segments) : undefined)
+  }
+
+  #find(method: string, segments: readonly string[]): RouteMatch | undefined {
     for (const { route, segments: pattern } of this.#routes) {
       if (
         route.method === method &&
@@ -64,9 +69,10 @@ export class Routes {
     return undefined
   }
 
-  /** The methods of the own routes of a path. */
+  /** The methods that the own routes of a path take. */
   methodsOf(segments: readonly string[]): string[] {
-    return this.#routes.filter(({ route }) => this.match(route.method, segments)?.route === route).map(({ route }) => route.method)
+    const own = this.#routes.filter(({ route }) => this.#find(route.method, segments)?.route === route).map(({ route }) => route.method)
+    return own.includes('GET') && !own.includes('HEAD') ? [...own, 'HEAD'] : own
   }
 }
 
@@ -127,5 +133,6 @@ export async function runRoute(
     throw refuse('version_unknown', `The path must begin with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".`)
   }
   const ctx = new RequestContext({ ...parts, version, params })
-  return responseOf(await route.handler(ctx), `the handler of ${nameOf(route)}`)
+  const response = responseOf(await route.handler(ctx), `the handler of ${nameOf(route)}`)
+  return parts.request.method === 'HEAD' ? { ...response, body: undefined } : response
 }

@@ -31,7 +31,7 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
       refuseFaults(faults)
       // Looking for one record must not write others that are not linked yet.
       em.setFlushMode(FlushMode.COMMIT)
-      await new Loader(records, { em, connection, exists: () => true, created: [] }).load()
+      await new Loader(records, { em, connection, exists: () => true, tells: () => true, touched: [] }).load()
     })
   } catch (error) {
     throw explain(error, connection.dialect, model)
@@ -53,7 +53,7 @@ function validated(data: SeedData, model: Model, faults: Fault[]): RecordChange[
     for (const [index, record] of (records as unknown[]).entries()) {
       const path = `${name}.${index}`
       if (!isObject(record)) throw refuse('body_invalid', `seed: "${path}" must be an object.`)
-      changes.push(validateRecord(record, resource, { mode: 'create' }, faults, path))
+      changes.push(validateRecord(record, resource, { mode: 'create', seeding: true }, faults, path))
     }
   }
   return changes

@@ -10,6 +10,7 @@ import { NO_PARAMETERS, RESERVED, vocabularyOf } from './parse-query.ts'
 import type { Reserved, Vocabulary } from './parse-query.ts'
 import { planRead } from './plan.ts'
 import { readModel } from './read-model.ts'
+import type { Secret } from './read-model.ts'
 import { Reader } from './read.ts'
 import { defaultLookUp } from './resolve.ts'
 import type { LookUp } from './resolve.ts'
@@ -23,7 +24,7 @@ export function serveVersions(options: CheckedOptions, orm: MikroORM, connection
   const { renamed, own } = readParameters(options.parameters)
   const served = new Map<string, Services>()
   for (const version of options.versions) {
-    const model = readModel(orm, version, options.resources)
+    const model = readModel(orm, version, options.resources, secretOf(options, orm))
     const vocabulary = vocabularyOf(renamed, model.flags, new Set(own.keys()))
     checkVocabulary(vocabulary)
     checkModel(model, vocabulary, options, connection)
@@ -43,6 +44,11 @@ export function serveVersions(options: CheckedOptions, orm: MikroORM, connection
     })
   }
   return served
+}
+
+function secretOf({ auth }: CheckedOptions, orm: MikroORM): Secret | undefined {
+  if (auth === undefined) return undefined
+  return { entity: orm.getMetadata().get(auth.options.entity).class, property: auth.options.password }
 }
 
 function checkVersions({ resources, versions }: CheckedOptions): void {
@@ -108,8 +114,9 @@ function lookUpOf({ lookup }: CheckedOptions, model: Model, orm: MikroORM): Look
   return (name, version): Resource | undefined => {
     const entity = lookup(name, version)
     if (entity === undefined || entity === null) return undefined
-    const resource = model.byEntity.get(orm.getMetadata().get(entity as EntityName).class)
-    if (resource === undefined) throw new Error(`lookup: "${name}" gave an entity that the engine does not serve in ${version}.`)
-    return resource
+    const meta = orm.getMetadata().find(entity as EntityName)
+    if (meta === undefined) throw new Error(`lookup: "${name}" gave what is no entity of the engine.`)
+    // An entity may be served in other versions only: then the resource does not exist in this one.
+    return model.byEntity.get(meta.class)
   }
 }

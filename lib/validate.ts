@@ -10,11 +10,14 @@ import { isRelation } from './model.ts'
 import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute } from './model.ts'
 import { characterCount, describeScalar, scalarFromJson } from './scalars.ts'
 import { hint, nearest } from './suggest.ts'
+import { openNames } from './visibility.ts'
 import type { LinkChange, ListChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
 
 /** What a body is held against. */
 export interface Validation {
   readonly mode: 'create' | 'update'
+  /** The body is a record of a seed, which may set what clients may only read. */
+  readonly seeding?: boolean
   /** The key of the record that is changed; a body may repeat it. */
   readonly key?: KeyValues
   /** The attribute that the path or the owner sets, so that the body need not. */
@@ -39,9 +42,9 @@ export function validateRecord(body: unknown, resource: Resource, validation: Va
     if (value === undefined) continue
     const at = join(path, name)
     const attribute = resource.byName.get(name)
-    if (attribute === undefined) {
+    if (attribute === undefined || (attribute.hidden && attribute.readOnly)) {
       faults.push(unknownAttribute(name, at, resource.singular, resource.attributes))
-    } else if (attribute.readOnly) {
+    } else if (attribute.readOnly && !(validation.seeding === true && isStored(attribute))) {
       faults.push({ code: 'read_only', detail: `"${at}" is computed and cannot be written.`, attribute: at })
     } else if (!isAllowed(resource, attribute, value, at, validation, faults)) {
       // told already, or nothing to change
@@ -76,7 +79,7 @@ function keyGiven(given: JsonObject, resource: Resource): KeyValues | undefined 
 }
 
 function unknownAttribute(name: string, at: string, called: string, attributes: readonly Attribute[]): Fault {
-  const names = attributes.filter(attribute => !attribute.readOnly && !attribute.hidden).map(attribute => attribute.name)
+  const names = openNames(attributes.filter(attribute => !attribute.readOnly))
   const suggestion = nearest(name, names)
   return {
     code: 'attribute_unknown',
@@ -135,6 +138,11 @@ export function requireEmbedded(attribute: EmbeddedAttribute, changes: readonly 
   faults.push(...lacking.filter(fault => !faults.some(({ attribute }) => attribute === fault.attribute)))
 }
 
+/** Whether there is a place to write the attribute to; a computed one has none. */
+function isStored(attribute: Attribute): boolean {
+  return attribute.kind !== 'scalar' || (attribute.source.kind === 'column' && !attribute.source.generated)
+}
+
 /** A plain attribute or an embedded object. */
 function validateValue(
   attribute: ScalarAttribute | EmbeddedAttribute,
@@ -156,20 +164,22 @@ function validateValue(
 function validateScalar(attribute: ScalarAttribute, value: unknown, at: string, faults: Fault[]): ValueChange | undefined {
   const { type } = attribute
   const typed = scalarFromJson(value, type)
+  // What nobody may see is not repeated in an answer either: it may be a password.
+  const shown = attribute.hidden ? {} : { value }
   if (typed === undefined || (type.kind === 'text' && !(typed as string).isWellFormed())) {
     const isEnum = type.items !== undefined
     faults.push({
       code: isEnum ? 'not_allowed' : 'value_invalid',
       detail: `"${at}" must be ${describeScalar(type)}.`,
       attribute: at,
-      value,
+      ...shown,
       ...(isEnum ? { allowed: type.items } : {}),
       ...(isEnum && typeof value === 'string' ? suggestionOf(value, type.items.map(String)) : {}),
     })
     return undefined
   }
   if (type.kind === 'text' && type.length !== undefined && characterCount(typed as string) > type.length) {
-    faults.push({ code: 'too_long', detail: `"${at}" may have at most ${type.length} characters.`, attribute: at, value })
+    faults.push({ code: 'too_long', detail: `"${at}" may have at most ${type.length} characters.`, attribute: at, ...shown })
     return undefined
   }
   return { attribute, path: at, value: typed }

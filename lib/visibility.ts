@@ -49,3 +49,13 @@ export function existsFor(attribute: Attribute, visibility: Visibility): boolean
 export function visibleNames(attributes: readonly Attribute[], visibility: Visibility): string[] {
   return attributes.filter(attribute => isVisible(attribute, visibility)).map(attribute => attribute.name)
 }
+
+/** Names of the attributes that exist for every caller, for hints where it is not known yet what may be told. */
+export function openNames(attributes: readonly Attribute[]): string[] {
+  return visibleNames(attributes, EVERYTHING).filter(name => {
+    const attribute = attributes.find(other => other.name === name)!
+    if (!isRelation(attribute)) return true
+    const { access } = attribute.target.rules
+    return (attribute.kind === 'toOne' ? access.get : access.list) === true
+  })
+}

@@ -169,6 +169,7 @@ export class Writer {
       }
       await remove(target, [related], work)
       await work.em.flush()
+      if (!(await work.exists(address.resource, address.key))) throw outsideScope(address.resource)
       return written
     }, view)
   }
@@ -204,11 +205,12 @@ export class Writer {
   async #validated(body: unknown, resource: Resource, validation: Validation, view: View, entity?: Entity): Promise<RecordChange> {
     const faults: Fault[] = []
     const change = validateRecord(body, resource, validation, faults)
+    // First of all, so that the faults of a nested body tell nothing to those who may not make such records.
+    await this.#authorizeNested(change, view)
     if (entity !== undefined) requireNewEmbedded(entity, change, faults)
     const checking = { self: validation.key, implied: impliedBy(validation) }
     await checkChanges([change], checking, this.#connection, view.visibility, faults)
     refuseFaults(faults)
-    await this.#authorizeNested(change, view)
     return change
   }
 
@@ -225,7 +227,7 @@ export class Writer {
   /** Writes what is pending; refuses records that the caller could not see afterwards. */
   async #settle(work: Work): Promise<void> {
     await work.em.flush()
-    for (const { resource, entity } of work.created) {
+    for (const { resource, entity } of work.touched) {
       if (!(await work.exists(resource, keyOfEntity(resource, entity)))) throw outsideScope(resource)
     }
   }
@@ -239,12 +241,13 @@ export class Writer {
   /** One transaction: all or nothing. What the database itself refuses is told in terms of the model. */
   async #transaction<T>(work: (work: Work) => Promise<T>, { signal, visibility }: View): Promise<T> {
     const exists = (resource: Resource, key: KeyValues): boolean | Promise<boolean> => this.#reader.exists(resource, key, visibility)
+    const tells = (resource: Resource): boolean => !visibility.withoutGet.has(resource) && !visibility.withoutList.has(resource)
     try {
       return await this.#connection.write(async (em: EntityManager) => {
         signal?.throwIfAborted()
         // Looking for one record must not write others that are half changed.
         em.setFlushMode(FlushMode.COMMIT)
-        const result = await work({ em, connection: this.#connection, exists, created: [] })
+        const result = await work({ em, connection: this.#connection, exists, tells, touched: [] })
         signal?.throwIfAborted()
         return result
       }, signal)

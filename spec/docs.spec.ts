@@ -23,7 +23,7 @@ const sources = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf
 /** The members of an interface, from its source: types are gone when a spec runs. */
 function membersOf(name: string): string[] {
   for (const file of sources) {
-    const body = new RegExp(`^export interface ${name}(?:<.*>)? \\{\\n(.*?)^\\}`, 'ms').exec(read(`lib/${file}`))?.[1]
+    const body = new RegExp(`^export interface ${name}(?:<[^{\\n]*>)? \\{\\n(.*?)^\\}`, 'ms').exec(read(`lib/${file}`))?.[1]
     if (body !== undefined) return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, member = '']) => member)
   }
   throw new Error(`There is no interface ${name}.`)

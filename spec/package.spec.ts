@@ -147,7 +147,12 @@ describe('the package', { timeout: TIMEOUT }, () => {
     const values: string[] = []
     const onlyTypes: string[] = []
     for (const [, type, names = ''] of types.matchAll(/^export (type )?\{([^}]*)\}/gm)) {
-      ;(type === undefined ? values : onlyTypes).push(...names.split(',').map(name => name.trim()))
+      ;(type === undefined ? values : onlyTypes).push(
+        ...names
+          .split(',')
+          .map(name => name.trim())
+          .filter(name => name !== ''),
+      )
     }
     assert.deepEqual(values.toSorted(), VALUES)
     assert.deepEqual(onlyTypes.toSorted(), TYPES)
@@ -160,7 +165,10 @@ describe('the package', { timeout: TIMEOUT }, () => {
     const missing: string[] = []
     for (const [, names = '', file = ''] of types.matchAll(/^export (?:type )?\{([^}]*)\} from '(.+?)\.js'/gm)) {
       const text = await readFile(join(root, 'dist/lib', `${file}.d.ts`), 'utf8')
-      for (const name of names.split(',').map(one => one.trim())) {
+      for (const name of names
+        .split(',')
+        .map(one => one.trim())
+        .filter(one => one !== '')) {
         const declared = new RegExp(
           `(\\*/\\s*)?^export (?:declare )?(?:abstract )?(?:class|function|const|interface|type) ${name}\\b`,
           'm',

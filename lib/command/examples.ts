@@ -21,7 +21,10 @@ export async function exampleRequests(engine: ExampleEngine, wanted: readonly st
   if (wanted !== undefined) return wanted.map(path => base + path)
   const { resources } = engine.model
   const paths = [sorting(resources), await filtering(resources, engine, base), expanding(resources)]
-  return paths.filter(path => path !== undefined).map(path => base + path)
+  const candidates = paths.filter(path => path !== undefined).map(path => base + path)
+  // Some may need a log-in, or be hidden by rules.
+  const answers = await Promise.all(candidates.map(path => engine.handle('GET', path)))
+  return candidates.filter((_, index) => answers[index]!.status === 200)
 }
 
 function sorting(resources: readonly Resource[]): string | undefined {

@@ -78,7 +78,7 @@ function stopOnSignal(server: HttpServer): { stopped: Promise<void> } {
 
 async function printWelcome(engine: RestEngine, loaded: Loaded, address: AddressInfo): Promise<void> {
   const origin = `http://${hostOf(address)}:${address.port}`
-  const resources = engine.versions.flatMap(version => engine.model.resources.map(({ plural }) => `/${version}/${plural}`))
+  const resources = engine.versions.flatMap(version => engine.modelOf(version)!.resources.map(({ plural }) => `/${version}/${plural}`))
   const requests = await exampleRequests(engine, loaded.examples)
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${loaded.title} at ${styleText('cyan', origin)}`,

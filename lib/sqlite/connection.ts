@@ -49,8 +49,17 @@ export class SqliteConnection implements Connection {
     return new LentSqliteDialect({
       prepare: (sql: string): Database.Statement => this.#handle.prepare(sql),
       enter: async signal => {
-        if (this.#transaction() !== undefined) return { release: () => {}, nested: true }
-        return { release: await this.#lock.acquire(signal), nested: false }
+        const transaction = this.#current.getStore()
+        if (transaction?.open === true) return { release: () => {}, nested: true }
+        const release = await this.#lock.acquire(signal)
+        return {
+          nested: false,
+          release: () => {
+            // The transaction ends here: a subscriber that is told of the commit stands outside of it.
+            if (transaction !== undefined) transaction.open = false
+            release()
+          },
+        }
       },
     })
   }
@@ -93,8 +102,7 @@ export class SqliteConnection implements Connection {
     const transaction: Transaction = { em: undefined, open: false, nested: new Lock() }
     try {
       const em = this.#orm!.em.fork()
-      // A subscriber that is told of the commit stands between two transactions: what it writes is one of its own.
-      const ctx = this.#handle.db.inTransaction ? outer?.em?.getTransactionContext() : undefined
+      const ctx = outer?.em?.getTransactionContext()
       const begun = (inner: EntityManager): Promise<T> => {
         transaction.em = inner
         transaction.open = true

@@ -1,6 +1,7 @@
 /** What the model does by itself when records are written: hooks, subscribers, cascades, orphans, and owners that are needed. */
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { Cascade, defineEntity, p } from '@mikro-orm/sqlite'
 import type { EventArgs, EventSubscriber, FlushEventArgs } from '@mikro-orm/sqlite'
 import { RestEngine, RestError } from '../../lib/index.ts'
@@ -357,5 +358,34 @@ describe('a subscriber', () => {
     assert.equal((await engine.handle('POST', '/v1/tags', undefined, { name: 'first' })).status, 200)
     assert.equal((await engine.handle('POST', '/v1/tags', undefined, { name: 'third' })).status, 200)
     assert.deepEqual(seen, [1, 2, 3])
+  })
+
+  it('stands outside of the transaction that comes next, when it uses the engine after its own', async () => {
+    let first = false
+    const statuses: number[] = []
+    const subscriber: EventSubscriber<{ name: string }> = {
+      async afterTransactionCommit() {
+        if (!first) return
+        first = false
+        await setTimeout(5)
+        statuses.push((await engine.handle('POST', '/v1/tags', undefined, { name: 'after' })).status)
+      },
+      async beforeCreate({ entity }) {
+        if (entity.name !== 'fails') return
+        await setTimeout(20)
+        throw new Error('no')
+      },
+    }
+    await using engine = await RestEngine.create({ entities: [Tag], orm: { subscribers: [subscriber] } })
+    await engine.handle('POST', '/v1/tags', undefined, { name: 'before' })
+    first = true
+    const answers = await Promise.all(['first', 'fails'].map(name => engine.handle('POST', '/v1/tags', undefined, { name })))
+    statuses.unshift(...answers.map(({ status }) => status))
+    assert.deepEqual(statuses, [200, 500, 200])
+    const { body } = await engine.handle('GET', '/v1/tags', { sort: 'id' })
+    assert.deepEqual(
+      (body.tags as { name: string }[]).map(({ name }) => name),
+      ['before', 'first', 'after'],
+    )
   })
 })

@@ -65,6 +65,7 @@ async function assertWorld(target: Target): Promise<void> {
   const ann = await record(target, '/v1/authors/1')
   assert.deepEqual([ann['mentor'], ann['pupils'], ann['profile'], ann['books']], [2, [2], 1, [2]])
   assert.equal((await record(target, '/v1/authors/3'))['mentor'], 3)
+  for (const id of [1, 2, 3]) assert.equal((await record(target, `/v1/authors/${id}`))['updatedAt'], null)
   const two = await record(target, '/v1/books/2')
   assert.deepEqual([two['sequelOf'], two['genres'], two['similar'], two['reviews'], two['author']], [1, [1, 2], [1, 2], ['2~1'], 1])
   assert.equal((await record(target, '/v1/books/1'))['sequel'], 2)

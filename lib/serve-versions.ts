@@ -47,7 +47,8 @@ export function serveVersions(options: CheckedOptions, orm: MikroORM, connection
 }
 
 function secretOf({ auth }: CheckedOptions, orm: MikroORM): Secret | undefined {
-  if (auth === undefined) return undefined
+  // Whether it was made by auth() at all is judged where the module starts.
+  if (auth?.options?.entity === undefined) return undefined
   return { entity: orm.getMetadata().get(auth.options.entity).class, property: auth.options.password }
 }
 

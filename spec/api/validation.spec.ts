@@ -128,7 +128,8 @@ describeTargets('values that an attribute cannot hold', { ...library, seed, fres
         assertRefused(made, 422, [[attribute, code]])
         const changed = await target.call('PUT', `/v1/${collection}/${ids[collection]!}`, undefined, { [attribute]: value })
         assertRefused(changed, 422, [[attribute, code]])
-        assert.deepEqual(changed.body.errors[0].value, value)
+        // What nobody may see is not repeated: it may be a password.
+        assert.deepEqual(changed.body.errors[0].value, attribute === 'passwordHash' ? undefined : value)
       }
       assert.equal((await target.call('GET', `/v1/${collection}`, { limit: 0 })).body.count, seed[collection as keyof typeof seed].length)
     })

@@ -19,7 +19,7 @@ describeTargets('with the module on', world(), target => {
       ['GET', '/v1/notes/1/text', 200],
       ['GET', '/v1/nothing', 404],
       ['GET', '/v9/notes', 404],
-      ['GET', '/v1/login', 404],
+      ['GET', '/v1/login', 405],
       ['GET', '/v1/notes?nme=x', 400],
       ['DELETE', '/v1/notes', 405],
       ['DELETE', '/v1/notes/1', 200],

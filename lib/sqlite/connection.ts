@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type Database from 'better-sqlite3'
-import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import type { EntityManager, MikroORM, Transaction } from '@mikro-orm/core'
 import type { Connection, Dialect, Reading, Statement } from '../dialect.ts'
 import { compileRead } from './compile.ts'
 import { compileExists, compileReferrers, compileTaken, violation } from './compile-checks.ts'
@@ -14,9 +14,11 @@ import { LentSqliteDialect } from './kysely-dialect.ts'
 import { Lock } from './lock.ts'
 
 /** The transaction that a piece of asynchronous work runs in. */
-interface Transaction {
-  /** Set once the transaction has begun. */
-  em: EntityManager | undefined
+interface OpenTransaction {
+  /** The one around it, if any. */
+  readonly outer: OpenTransaction | undefined
+  /** MikroORM's handle of it, set once it has begun. */
+  trx?: Transaction
   /** Whether it has begun and not ended. */
   open: boolean
   /** Keeps the writes that are nested in it apart. */
@@ -37,7 +39,7 @@ export class SqliteConnection implements Connection {
   readonly dialect = SQLITE
   readonly #handle: Handle
   readonly #lock = new Lock()
-  readonly #current = new AsyncLocalStorage<Transaction>()
+  readonly #current = new AsyncLocalStorage<OpenTransaction>()
   #orm: MikroORM | undefined
 
   constructor(handle: Handle) {
@@ -49,8 +51,8 @@ export class SqliteConnection implements Connection {
     return new LentSqliteDialect({
       prepare: (sql: string): Database.Statement => this.#handle.prepare(sql),
       enter: async signal => {
+        if (this.#transaction() !== undefined) return { release: () => {}, nested: true }
         const transaction = this.#current.getStore()
-        if (transaction?.open === true) return { release: () => {}, nested: true }
         const release = await this.#lock.acquire(signal)
         return {
           nested: false,
@@ -59,6 +61,18 @@ export class SqliteConnection implements Connection {
             if (transaction !== undefined) transaction.open = false
             release()
           },
+        }
+      },
+      transactional: async begin => {
+        const transaction: OpenTransaction = { outer: this.#transaction(), open: false, nested: new Lock() }
+        const entered = (trx: Transaction): void => {
+          transaction.trx = trx
+          transaction.open = true
+        }
+        try {
+          return await this.#current.run(transaction, () => begin(entered))
+        } finally {
+          transaction.open = false
         }
       },
     })
@@ -99,25 +113,18 @@ export class SqliteConnection implements Connection {
   async write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const outer = this.#transaction()
     const release = await outer?.nested.acquire(signal)
-    const transaction: Transaction = { em: undefined, open: false, nested: new Lock() }
     try {
-      const em = this.#orm!.em.fork()
-      const ctx = outer?.em?.getTransactionContext()
-      const begun = (inner: EntityManager): Promise<T> => {
-        transaction.em = inner
-        transaction.open = true
-        return work(inner)
-      }
-      return await this.#current.run(transaction, () => em.transactional(begun, ctx === undefined ? {} : { ctx }))
+      return await this.#orm!.em.fork().transactional(work, outer?.trx === undefined ? {} : { ctx: outer.trx })
     } finally {
-      transaction.open = false
       release?.()
     }
   }
 
-  #transaction(): Transaction | undefined {
-    const transaction = this.#current.getStore()
-    return transaction?.open === true ? transaction : undefined
+  /** The innermost transaction that has begun and not ended. */
+  #transaction(): OpenTransaction | undefined {
+    let transaction = this.#current.getStore()
+    while (transaction?.open === false) transaction = transaction.outer
+    return transaction
   }
 
   close(): void {

@@ -3,6 +3,7 @@
  * keeps 64-bit integers exact, shares one lock with the engine's own reads, lets code inside a transaction in again instead of waiting for itself
  * for ever, and gives the lock back when `begin` fails.
  */
+import type { Transaction } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type {
@@ -22,17 +23,19 @@ export interface Lender {
   /** Waits for the right to use the connection; `nested` when the caller is inside a transaction already. */
   enter(signal?: AbortSignal): Promise<{ readonly release: () => void; readonly nested: boolean }>
   prepare(sql: string): Database.Statement
+  /** Runs a transaction such that all that is called inside it knows of it; `begin` tells when it has begun. */
+  transactional<T>(begin: (entered: (trx: Transaction) => void) => Promise<T>): Promise<T>
 }
 
 export class LentSqliteDialect implements Dialect {
-  readonly #lender: Lender
+  readonly lender: Lender
 
   constructor(lender: Lender) {
-    this.#lender = lender
+    this.lender = lender
   }
 
   createDriver(): Driver {
-    return new LentDriver(this.#lender)
+    return new LentDriver(this.lender)
   }
 
   createQueryCompiler(): QueryCompiler {

@@ -20,6 +20,7 @@ import type {
 } from '@mikro-orm/core'
 import { CompiledQuery } from 'kysely'
 import type { Kysely } from 'kysely'
+import type { LentSqliteDialect } from './kysely-dialect.ts'
 
 /** SQLite's default limit of parameters in one statement (SQLITE_MAX_VARIABLE_NUMBER); a larger insert has its values spliced in as MikroORM does. */
 const MAX_PARAMETERS = 32_766
@@ -68,6 +69,17 @@ interface Internals {
 }
 
 export class BoundSqliteConnection extends SqliteConnection {
+  /** Every transaction of MikroORM's comes by here: the engine, called inside one that the deployer's code has opened, takes part in it. */
+  override transactional<T>(...[work, options]: Parameters<SqliteConnection['transactional']>): Promise<T> {
+    const { lender } = this.config.get('driverOptions') as unknown as LentSqliteDialect
+    return lender.transactional(entered =>
+      super.transactional(trx => {
+        entered(trx)
+        return work(trx)
+      }, options),
+    ) as Promise<T>
+  }
+
   override async execute<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[] = EntityData<AnyEntity>[]>(
     query: string | NativeQueryBuilder | RawQueryFragment,
     params: readonly unknown[] | Record<string, unknown> = [],

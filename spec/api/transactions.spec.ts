@@ -463,6 +463,24 @@ for (const store of ['memory', 'file'] as const) {
     )
 
     it(
+      'the engine takes part in a transaction that the caller has opened with MikroORM',
+      withEngine(async engine => {
+        const outcome = await engine.orm.em
+          .fork()
+          .transactional(async em => {
+            ;(await em.findOneOrFail(Account, 1)).name = 'changed'
+            await em.flush()
+            assert.equal(await nameOf(engine, 1), 'changed')
+            assert.equal((await engine.handle('PUT', '/v1/accounts/2', undefined, { name: 'too' })).status, 200)
+            throw reason
+          })
+          .catch((error: unknown) => error)
+        assert.equal(outcome, reason)
+        assert.deepEqual([await nameOf(engine, 1), await nameOf(engine, 2)], ['a', 'b'])
+      }),
+    )
+
+    it(
       'closing lets the write that runs finish, and refuses what comes after',
       withEngine(async engine => {
         const { gate, arrived } = holdWrites()

@@ -34,18 +34,33 @@ export const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'd
 export function customiseAttributes(className: string, attributes: readonly Attribute[], config: Config): Attribute[] {
   const where = `resource(${className})`
   checkNames(config, CONFIG, where)
+  for (const name of ['attributes', 'computed'] as const) requireObject(config[name] ?? {}, `${where}: "${name}"`)
   const rules = config.attributes ?? {}
   const properties = attributes.map(({ property }) => property)
   for (const name of Object.keys(rules)) {
     if (!properties.includes(name)) {
       throw new TypeError(`${where}: attributes: there is no property "${name}".${hint(nearest(name, properties))}`)
     }
-    checkNames(rules[name]!, ATTRIBUTE_RULES, `${where}: attributes.${name}`)
+    checkAttributeRules(rules[name], `${where}: attributes.${name}`)
   }
   return [
     ...attributes.map(attribute => customised(attribute, rules[attribute.property])),
     ...computedAttributes(where, attributes, config),
   ]
+}
+
+function checkAttributeRules(rules: unknown, where: string): void {
+  requireObject(rules, where)
+  checkNames(rules, ATTRIBUTE_RULES, where)
+  for (const [name, value] of Object.entries(rules)) {
+    if (value === undefined) continue
+    const due = name === 'render' ? 'function' : 'boolean'
+    if (typeof value !== due) throw new TypeError(`${where}: "${name}" must be a ${due}.`)
+  }
+}
+
+function requireObject(value: unknown, where: string): asserts value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError(`${where} must be an object.`)
 }
 
 function customised(attribute: Attribute, rules: NonNullable<Config['attributes']>[string]): Attribute {
@@ -105,7 +120,11 @@ function computedAttribute(
   computed: ComputedAttribute | ComputedGroup,
   outer: string | undefined,
 ): ScalarAttribute | EmbeddedAttribute {
+  if (typeof computed !== 'object' || computed === null || Array.isArray(computed))
+    throw new TypeError(`${where} must be { type, sql } or a group of such.`)
   const flag = isGroup(computed) ? (computed.flag ?? outer) : outer
+  if (flag !== undefined && (typeof flag !== 'string' || !/^\w[\w.-]*$/.test(flag)))
+    throw new TypeError(`${where}: "flag" must be the name of a parameter.`)
   const common = {
     name,
     property: name,
@@ -122,8 +141,7 @@ function computedAttribute(
     const attributes = Object.entries(computed)
       .filter(([key]) => key !== 'flag')
       .map(([key, inner]) => {
-        if (typeof inner !== 'object') throw new TypeError(`${where}.${key} must be { type, sql } or a group of such.`)
-        return computedAttribute(`${where}.${key}`, key, inner, flag)
+        return computedAttribute(`${where}.${key}`, key, inner as ComputedAttribute | ComputedGroup, flag)
       })
     if (attributes.length === 0) throw new TypeError(`${where} must be { type, sql } or a group of such.`)
     const byName = new Map(attributes.map(attribute => [attribute.name, attribute]))
@@ -134,7 +152,10 @@ function computedAttribute(
   if (kind === undefined) {
     throw new TypeError(`${where}: unknown type "${computed.type}".${hint(nearest(computed.type, Object.keys(KINDS)))}`)
   }
-  const type: ScalarType = Object.freeze({ kind, ...(computed.scale === undefined ? {} : { scale: computed.scale, precision: 38 }) })
+  const { scale } = computed
+  if (scale !== undefined && (kind !== 'decimal' || !Number.isInteger(scale) || scale < 0 || scale > 30))
+    throw new TypeError(`${where}: "scale" must be the number of digits after the point of a decimal.`)
+  const type: ScalarType = Object.freeze({ kind, ...(scale === undefined ? {} : { scale, precision: 38 }) })
   const { sql } = computed
   const source = {
     kind: 'formula' as const,
@@ -151,8 +172,20 @@ export function rulesOf(meta: EntityMetadata, orm: MikroORM, config: Config): Re
   const where = `resource(${meta.className})`
   const { access = true, scope, depth = 1, expand = [] } = config
   if (![0, 1, 2].includes(depth)) throw new RangeError(`${where}: "depth" must be 0, 1 or 2.`)
-  if (!Array.isArray(expand)) throw new TypeError(`${where}: "expand" must be an array of relation paths.`)
-  if (typeof access === 'object') checkNames(access, ACTIONS, `${where}: access`)
+  for (const name of ['name', 'singular'] as const) {
+    const called: unknown = config[name]
+    if (called !== undefined && (typeof called !== 'string' || !/^[\w.~-]+$/.test(called)))
+      throw new TypeError(`${where}: "${name}" must be a path segment such as "users".`)
+  }
+  if (!Array.isArray(expand) || !expand.every(path => typeof path === 'string'))
+    throw new TypeError(`${where}: "expand" must be an array of relation paths.`)
+  if (!isRule(access)) {
+    requireObject(access, `${where}: "access"`)
+    checkNames(access, ACTIONS, `${where}: access`)
+    for (const [action, rule] of Object.entries(access)) {
+      if (rule !== undefined && !isRule(rule)) throw new TypeError(`${where}: access.${action} must be a boolean or a function.`)
+    }
+  }
   const ruleFor = (action: Action): AccessRule => (typeof access === 'object' ? (access[action] ?? true) : access)
   for (const name of [...ACTIONS, 'scope'] as const) {
     if (config[name] !== undefined && typeof config[name] !== 'function') throw new TypeError(`${where}: "${name}" must be a function.`)
@@ -168,6 +201,10 @@ export function rulesOf(meta: EntityMetadata, orm: MikroORM, config: Config): Re
       ) as ResourceRules['wrappers'],
     ),
   })
+}
+
+function isRule(rule: unknown): rule is AccessRule {
+  return typeof rule === 'boolean' || typeof rule === 'function'
 }
 
 /** MikroORM's filters that are on by default, of the entity and of the whole ORM, as scopes. */

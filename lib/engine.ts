@@ -149,9 +149,11 @@ export class RestEngine {
 
   async #answer(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<RestResponse> {
     checkNames(context, ['headers', 'signal'], 'handle: context')
+    let isUnderWay = false
     try {
       const request = parse(method, path, query, body, context.headers ?? NO_HEADERS)
       if (WITH_BODY.has(request.method)) assertJson(request.body ?? null, 'handle: body')
+      isUnderWay = true
       const principal = await this.#authentication?.authenticate(request)
       const parts = { engine: this, fork: () => this.orm.em.fork(), request, principal, logsIn: this.#authentication !== undefined }
       const own = this.#routes.match(request.method, request.segments)
@@ -168,7 +170,8 @@ export class RestEngine {
       const visibility = await visibilityOf(services.model, rootOf(target), parameters, services.ownParameters, ctx)
       return await operate({ request, target, allowed, ctx, view: { parameters, visibility, ctx, signal: context.signal } }, services)
     } catch (error) {
-      if (error instanceof TypeError && error.message.startsWith('handle: ')) throw error
+      // What the caller broke is told to him; a hook that asks the engine wrongly is a fault of the server.
+      if (!isUnderWay && error instanceof TypeError && error.message.startsWith('handle: ')) throw error
       if (context.signal?.aborted === true) throw context.signal.reason
       const failed = this.#failed(error, { method, path })
       return method.toUpperCase() === 'HEAD' ? withoutBody(failed) : failed

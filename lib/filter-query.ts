@@ -151,8 +151,8 @@ export class FilterQueryReader {
       if (present.length < list.length) parts.push(certain(empty))
       return any(parts)
     }
-    if (value === null || typeof value !== 'object' || isEntity(value)) return keys([value])
     if (Array.isArray(value)) return keys(target.key.length > 1 && !Array.isArray(value[0]) ? [value] : value)
+    if (value === null || typeof value !== 'object' || isEntity(value)) return keys([value])
     const entries = Object.entries(value as Record<string, unknown>)
     const operators = entries.filter(([name]) => name.startsWith('$') && !['$and', '$or', '$not'].includes(name))
     if (operators.length === 0) return this.#related(relation, value, hops, where)

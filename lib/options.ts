@@ -106,6 +106,9 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     if (options[name] !== undefined && typeof options[name] !== 'function')
       throw new TypeError(`RestEngine.create: "${name}" must be a function.`)
   }
+  for (const name of ['resources', 'routes'] as const) {
+    if (options[name] !== undefined && !Array.isArray(options[name])) throw new TypeError(`RestEngine.create: "${name}" must be an array.`)
+  }
   for (const name of OWN_ORM_OPTIONS) {
     if (name in orm) throw new TypeError(`RestEngine.create: "orm.${name}" is set by the engine; use its own options.`)
   }

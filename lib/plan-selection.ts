@@ -98,6 +98,8 @@ interface Said {
   readonly exclude: NameTree
 }
 
+const WHOLE: Said = { expanded: NONE, include: undefined, exclude: NONE }
+
 /** What is said about the names inside an attribute. */
 function inside(said: Said, name: string): Said {
   const include = said.include?.get(name)
@@ -121,7 +123,10 @@ function nodeOf(resource: Resource, depth: 0 | 1 | 2, said: Said, visibility: Vi
 
 function fieldOf(attribute: Attribute, depth: 0 | 1 | 2, said: Said, visibility: Visibility): Field | undefined {
   if (attribute.kind === 'scalar') return { kind: 'scalar', attribute }
-  if (attribute.kind === 'embedded') return embeddedField(attribute, inside(said, attribute.name), visibility)
+  // What renders an object of many attributes is given all of them, whatever is said of them.
+  if (attribute.kind === 'embedded') {
+    return embeddedField(attribute, attribute.render === undefined ? inside(said, attribute.name) : WHOLE, visibility)
+  }
   // An expanded relation is rendered at the depth of its owner, any other at one less.
   const shown = said.expanded.has(attribute.name) ? depth : depth === 2 ? 1 : undefined
   if (shown !== undefined) {

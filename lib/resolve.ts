@@ -7,7 +7,7 @@ import { describeKey, keyFromText } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Attribute, Model, Resource } from './model.ts'
 import { hint, nearest } from './suggest.ts'
-import { EVERYTHING, isVisible, openNames } from './visibility.ts'
+import { EVERYTHING, existsFor, isVisible, openNames } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
 /** What a path points at. `base` is the path of the collection as the client sent it: `/v1/users`. */
@@ -128,7 +128,7 @@ export function allowedMethods(target: Target): readonly string[] {
       return [...READING, ...CHANGING, 'DELETE', 'OPTIONS']
     case 'attribute':
       return [
-        ...(isVisible(target.attribute, EVERYTHING) ? READING : []),
+        ...(existsFor(target.attribute, EVERYTHING) ? READING : []),
         ...(target.attribute.kind === 'toMany' ? ['POST'] : []),
         ...CHANGING,
         ...(target.attribute.kind === 'toOne' || target.attribute.kind === 'toMany' ? ['DELETE'] : []),
@@ -143,7 +143,9 @@ export function allowedMethods(target: Target): readonly string[] {
  * @param own methods of own routes of the same path
  */
 export function checkMethod(method: string, target: Target, own: readonly string[] = []): readonly string[] {
-  if (target.kind === 'attribute' && !WRITING.has(method)) refuseHidden(target.resource, target.attribute, EVERYTHING)
+  if (target.kind === 'attribute' && !WRITING.has(method) && !existsFor(target.attribute, EVERYTHING)) {
+    throw unknownAttribute(target.resource, target.attribute.name)
+  }
   const allowed = [...new Set([...own, ...allowedMethods(target)])]
   if (allowed.includes(method)) return allowed
   const headers = { allow: allowed.join(', ') }

@@ -43,7 +43,7 @@ export class Routes {
         throw new TypeError(`routes: ${nameOf(route.route)} can never be reached, since ${nameOf(shadow.route)} comes before it.`)
       }
       const [first] = route.segments
-      if (first !== undefined && first.name === undefined && !versions.includes(first.text)) {
+      if (first !== undefined && first.name !== 'version' && !versions.includes(first.text)) {
         throw new TypeError(`routes: ${nameOf(route.route)} must begin with "/{version}" or one of the versions ${versions.join(', ')}.`)
       }
     }
@@ -81,6 +81,7 @@ function nameOf({ method, path }: Route): string {
 }
 
 function checked(route: Route): CheckedRoute {
+  if (typeof route !== 'object' || route === null) throw new TypeError('routes: each must be { method, path, handler }.')
   checkNames(route, ['method', 'path', 'handler'], 'routes')
   if (typeof route.method !== 'string' || !/^[A-Z]+$/.test(route.method))
     throw new TypeError('routes: "method" must be an upper-case method name.')
@@ -92,6 +93,13 @@ function checked(route: Route): CheckedRoute {
     .slice(1)
     .split('/')
     .map(text => ({ name: /^\{(\w+)\}$/.exec(text)?.[1], text }))
+  const names = segments.flatMap(({ name, text }) => {
+    if (name === undefined && /[{}]/.test(text))
+      throw new TypeError(`routes: in ${nameOf(route)}, "${text}" must be a whole segment "{name}".`)
+    return name ?? []
+  })
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new TypeError(`routes: ${nameOf(route)} has two parts "{${twice}}".`)
   return { route, segments }
 }
 

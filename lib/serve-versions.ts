@@ -1,5 +1,5 @@
 /** Serve the versions: for each version its model, with the reader and writer that work on it. Checks what only the database can tell. */
-import type { EntityName, MikroORM } from '@mikro-orm/core'
+import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import type { OwnParameter } from './caller.ts'
 import type { Clock } from './clock.ts'
 import type { Connection } from './dialect.ts'
@@ -20,7 +20,7 @@ import { Writer } from './write.ts'
 
 /** @throws TypeError, Error when the definitions, parameters or computed attributes are not fit for the model. */
 export function serveVersions(options: CheckedOptions, orm: MikroORM, connection: Connection, clock: Clock): Map<string, Services> {
-  checkVersions(options)
+  checkDefinitions(options, orm)
   const { renamed, own } = readParameters(options.parameters)
   const served = new Map<string, Services>()
   for (const version of options.versions) {
@@ -52,12 +52,29 @@ function secretOf({ auth }: CheckedOptions, orm: MikroORM): Secret | undefined {
   return { entity: orm.getMetadata().get(auth.options.entity).class, property: auth.options.password }
 }
 
-function checkVersions({ resources, versions }: CheckedOptions): void {
-  for (const { config } of resources) {
+function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM): void {
+  for (const [index, definition] of (resources as unknown[]).entries()) {
+    const { entity, config } = (definition ?? {}) as Partial<CheckedOptions['resources'][number]>
+    if (entity === undefined || entity === null || typeof config !== 'object' || config === null)
+      throw new TypeError(`resources.${index} must be made by resource(Entity, { ... }).`)
+    if (knownMeta(entity, orm) === undefined) throw new TypeError(`resources.${index}: ${nameOf(entity)} is no entity of the engine.`)
+    if (config.versions !== undefined && !Array.isArray(config.versions))
+      throw new TypeError(`resources.${index}: "versions" must be an array of versions.`)
     for (const version of config.versions ?? []) {
       if (!versions.includes(version)) throw new TypeError(`resource: unknown version "${version}".${hint(nearest(version, versions))}`)
     }
   }
+}
+
+/** The metadata of an entity, if it is one of the engine's: MikroORM also answers for those that it was never given. */
+function knownMeta(entity: unknown, orm: MikroORM): EntityMetadata | undefined {
+  const meta = orm.getMetadata().find(entity as EntityName)
+  return [...orm.getMetadata()].find(known => known.class === meta?.class)
+}
+
+function nameOf(entity: unknown): string {
+  const { name, meta } = entity as { name?: string; meta?: { className?: string } }
+  return meta?.className ?? name ?? typeof entity
 }
 
 function readParameters(parameters: CheckedOptions['parameters']): {
@@ -66,8 +83,11 @@ function readParameters(parameters: CheckedOptions['parameters']): {
 } {
   const renamed: Partial<Record<Reserved, string>> = {}
   const own = new Map<string, OwnParameter>()
+  if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters))
+    throw new TypeError('parameters must be an object: { limit: "per_page", q: (value, ctx) => ({ ... }) }.')
   for (const [name, meaning] of Object.entries(parameters)) {
     if (typeof meaning === 'function') {
+      if (!/^[\w.-]+$/.test(name)) throw new TypeError(`parameters: "${name}" cannot be the name of a parameter.`)
       own.set(name, meaning)
     } else if (typeof meaning !== 'string' || !/^[\w.-]+$/.test(meaning)) {
       throw new TypeError(`parameters: "${name}" must be another name for a reserved parameter, or a function.`)
@@ -90,11 +110,15 @@ function checkVocabulary({ names, reserved, flags, own }: Vocabulary): void {
 function checkModel(model: Model, vocabulary: Vocabulary, { limits }: CheckedOptions, connection: Connection): void {
   const visibility = { ...EVERYTHING, flags: model.flags }
   for (const resource of model.resources) {
-    planRead(resource, { kind: 'collection' }, true, NO_PARAMETERS, { limits, visibility, vocabulary })
+    try {
+      planRead(resource, { kind: 'collection' }, true, NO_PARAMETERS, { limits, visibility, vocabulary })
+    } catch (error) {
+      throw new TypeError(`resource(${resource.className}): expand: ${(error as Error).message}`, { cause: error })
+    }
     for (const path of resource.attributes.flatMap(attribute => formulasIn(attribute, ''))) {
       const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes: [path], expand: [] }
-      const plan = planRead(resource, { kind: 'collection' }, true, parameters, { limits, visibility, vocabulary })
       try {
+        const plan = planRead(resource, { kind: 'collection' }, true, parameters, { limits, visibility, vocabulary })
         connection.check(connection.dialect.compile(plan).rows)
       } catch (error) {
         throw new Error(`resource(${resource.className}): computed.${path}: ${(error as Error).message}.`, { cause: error })
@@ -115,7 +139,7 @@ function lookUpOf({ lookup }: CheckedOptions, model: Model, orm: MikroORM): Look
   return (name, version): Resource | undefined => {
     const entity = lookup(name, version)
     if (entity === undefined || entity === null) return undefined
-    const meta = orm.getMetadata().find(entity as EntityName)
+    const meta = knownMeta(entity, orm)
     if (meta === undefined) throw new Error(`lookup: "${name}" gave what is no entity of the engine.`)
     // An entity may be served in other versions only: then the resource does not exist in this one.
     return model.byEntity.get(meta.class)

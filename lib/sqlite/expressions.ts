@@ -155,7 +155,11 @@ export function sortTerm(term: SortTerm, root: Scope): Sql {
     if (hop.kind === 'toMany') return sql`${throughList(term, index, scope)}${direction}`
     scope = scope.toOne(hop)
   }
-  if (term.attribute !== undefined) return sql`${valueOf(term.attribute, scope)}${direction}`
+  if (term.attribute !== undefined) {
+    const value = valueOf(term.attribute, scope)
+    // A bare number would be the position of a column.
+    return term.attribute.source.kind === 'formula' ? sql`ifnull(${value}, null)${direction}` : sql`${value}${direction}`
+  }
   return text(`(${scope.key[0]!} is not null)${direction}`)
 }
 

@@ -19,7 +19,7 @@ import type { Principal } from './request-context.ts'
 import type { JsonRecord } from './render.ts'
 import type { Route } from './routes.ts'
 import { checkNames, hint, nearest } from './suggest.ts'
-import { Tokens } from './tokens.ts'
+import { SigningKey, Tokens } from './tokens.ts'
 import { isObject } from './validate.ts'
 
 /** Options of the authentication module. */
@@ -80,9 +80,15 @@ const FAILURE_WINDOW = 60_000
 /** Identifiers of which failures are remembered; the one that failed longest ago goes first. */
 const MAX_IDENTIFIERS = 10_000
 
+/** What the module remembers. */
+export interface AuthState {
+  readonly revoked: ReadonlyMap<string, number>
+  readonly failures: ReadonlyMap<string, readonly number[]>
+}
+
 /** What the module asks the engine for. */
 export interface AuthServices {
-  readonly orm: MikroORM
+  readonly orm: () => MikroORM
   readonly clock: Clock
   readonly versions: ReadonlyMap<string, { readonly model: Model }>
   /** The stored plain attributes of a user, or undefined when there is none. */
@@ -96,20 +102,23 @@ export class Authentication {
   readonly #options: AuthModule['options']
   readonly #services: AuthServices
   readonly #public: readonly { readonly method: string; readonly path: RegExp }[]
-  readonly #failures = new Map<string, readonly number[]>()
+  #failures = new Map<string, readonly number[]>()
   /** The name of the password in records of each version. */
   readonly #passwordNames: ReadonlyMap<Resource, string>
   /** Log-ins of an identifier that are being checked. */
   readonly #pending = new Map<string, Set<Promise<unknown>>>()
 
-  /** @throws TypeError when the module is no such, or the entity is not served or has no such properties. */
-  constructor(module: AuthModule, services: AuthServices) {
+  /**
+   * @param key signs the tokens; an engine shares it with its forks
+   * @throws TypeError when the module is no such, or the entity is not served or has no such properties.
+   */
+  constructor(module: AuthModule, services: AuthServices, key: SigningKey = new SigningKey(module.options?.secret)) {
     const { options } = module
     if (options?.entity === undefined) throw new TypeError('RestEngine.create: "auth" must be made by auth({ entity, ... }).')
     this.#options = options
     this.#services = services
-    this.tokens = new Tokens(services.clock, options.secret)
-    const meta = services.orm.getMetadata().get(options.entity)
+    this.tokens = new Tokens(services.clock, key)
+    const meta = services.orm().getMetadata().get(options.entity)
     if (this.#resource('') === undefined) throw new TypeError(`auth: ${meta.className} is not served in any version.`)
     for (const name of options.authenticate === undefined ? [options.identifier, options.password] : []) {
       if (name in meta.properties) continue
@@ -133,6 +142,17 @@ export class Authentication {
     })
   }
 
+  /** What a snapshot keeps: the revoked tokens and the failed log-ins. */
+  get state(): AuthState {
+    return { revoked: this.tokens.revoked, failures: new Map(this.#failures) }
+  }
+
+  /** Takes the state of a snapshot, or of the engine that is forked. */
+  restore({ revoked, failures }: AuthState): void {
+    this.tokens.restore(revoked)
+    this.#failures = new Map(failures)
+  }
+
   /** The routes of the module. */
   routes(): Route[] {
     return [
@@ -144,7 +164,7 @@ export class Authentication {
   /** The user entity as a resource of a version, or of the first one in which it is served. */
   #resource(version: string): Resource {
     const { orm, versions } = this.#services
-    const entity = orm.getMetadata().get(this.#options.entity).class
+    const entity = orm().getMetadata().get(this.#options.entity).class
     const own = versions.get(version)?.model.byEntity.get(entity)
     return own ?? [...versions.values()].map(({ model }) => model.byEntity.get(entity)).find(resource => resource !== undefined)!
   }
@@ -258,7 +278,7 @@ export class Authentication {
       return [{ code: value === undefined ? 'required' : 'value_invalid', detail: `"${name}" must be given as a text.`, attribute: name }]
     })
     if (faults.length > 0) throw refuse('validation_failed', faults.map(({ detail }) => detail).join(' '), { errors: faults })
-    const em = this.#services.orm.em.fork()
+    const em = this.#services.orm().em.fork()
     const user = (await em.findOne(
       entity,
       { [identifier]: credentials[identifier] },

@@ -2,6 +2,15 @@
 
 const UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 }
 
+/** How a clock has been set. */
+export interface ClockSetting {
+  /** The time at which it stands still, in milliseconds since 1970; undefined when it runs. */
+  readonly frozen: number | undefined
+  /** How far it is ahead of its source, in milliseconds. */
+  readonly ahead: number
+}
+
+/** The clock of an engine. */
 export class Clock {
   readonly #source: () => Date
   #frozen: number | undefined
@@ -40,6 +49,17 @@ export class Clock {
     if (!Number.isFinite(milliseconds)) throw new RangeError(`clock.advance: not a number of milliseconds: ${duration}.`)
     if (this.#frozen === undefined) this.#ahead += milliseconds
     else this.#frozen += milliseconds
+  }
+
+  /** How the clock has been set: what a snapshot keeps of it. */
+  get setting(): ClockSetting {
+    return { frozen: this.#frozen, ahead: this.#ahead }
+  }
+
+  /** Takes a setting: that of a snapshot, or of another engine's clock. */
+  restore({ frozen, ahead }: ClockSetting): void {
+    this.#frozen = frozen
+    this.#ahead = ahead
   }
 
   /** Back to the source's own time. */

@@ -212,15 +212,15 @@ function ormFilters(meta: EntityMetadata, orm: MikroORM): ResourceRules['scopes'
   const named = { ...(orm.config.get('filters') as Record<string, OrmFilter>), ...(meta.filters as Record<string, OrmFilter>) }
   return Object.entries(named)
     .filter(([, filter]) => filter.default !== false && concerns(filter, meta))
-    .map(([name, filter]) => async (_ctx: HookContext): Promise<object | undefined> => {
+    .map(([name, filter]) => async ({ em }: HookContext): Promise<object | undefined> => {
       if (typeof filter.cond !== 'function') return filter.cond
-      const args = orm.em.getFilterParams(name)
+      const args = em.getFilterParams(name)
       if (args === undefined && filter.cond.length > 0 && filter.args !== false) {
         throw new Error(
           `The filter "${name}" of ${meta.className} has no parameters: set them with engine.orm.em.setFilterParams("${name}", ...).`,
         )
       }
-      return filter.cond(args ?? {}, 'read', orm.em.fork(), {}, meta.className)
+      return filter.cond(args ?? {}, 'read', em, {}, meta.className)
     })
 }
 

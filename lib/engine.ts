@@ -19,15 +19,19 @@ import type { CheckedOptions, EngineOptions, SeedData } from './options.ts'
 import { parse } from './parse.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
 import type { QueryInput } from './parse-query.ts'
+import { connectionLost } from './errors.ts'
 import { RequestContext } from './request-context.ts'
 import { checkMethod, resolveBeside, versionOf } from './resolve.ts'
 import { respondError, withoutBody } from './respond.ts'
 import type { RestResponse } from './response.ts'
 import { Routes, runRoute } from './routes.ts'
 import { seed } from './seed.ts'
-import { serveVersions } from './serve-versions.ts'
-import type { SqliteConnection } from './sqlite/connection.ts'
+import { readVersions, serveVersions } from './serve-versions.ts'
+import type { Edition } from './serve-versions.ts'
+import { Snapshot } from './snapshot.ts'
+import { SqliteConnection } from './sqlite/connection.ts'
 import { open } from './sqlite/open.ts'
+import type { WorldState } from './snapshot.ts'
 import { checkNames } from './suggest.ts'
 import type { PublicKey } from './tokens.ts'
 
@@ -51,8 +55,6 @@ const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
  * await engine.close()
  */
 export class RestEngine {
-  /** The MikroORM instance on the engine's database, to arrange and assert in tests. Fork its entity manager: `engine.orm.em.fork()`. */
-  readonly orm: MikroORM
   /** Where every timestamp comes from. */
   readonly clock: Clock
   /** What is served in the first version. */
@@ -61,9 +63,14 @@ export class RestEngine {
   readonly limits: Limits
   readonly #options: CheckedOptions
   readonly #connection: SqliteConnection
+  readonly #editions: ReadonlyMap<string, Edition>
   readonly #served: ReadonlyMap<string, Services>
   readonly #routes: Routes
   readonly #authentication: Authentication | undefined
+  /** What `reset` goes back to, beside the data. */
+  readonly #origin: WorldState
+  /** Ends the requests that still run when the data is replaced under them. */
+  #era = new AbortController()
   #closed = false
   #closing: Promise<void> | undefined
   #running = 0
@@ -76,34 +83,49 @@ export class RestEngine {
    */
   static async create(options: EngineOptions): Promise<RestEngine> {
     const checked = checkOptions(options)
-    const { orm, connection } = await open(checked)
+    const connection = await open(checked)
     try {
-      const engine = new RestEngine(checked, orm, connection)
+      const engine = new RestEngine(checked, connection, readVersions(checked, connection.orm, connection))
       if (checked.seed !== undefined) await engine.seed(checked.seed)
+      connection.start()
       return engine
     } catch (error) {
-      await orm.close(true)
-      connection.close()
+      await connection.close()
       throw error
     }
   }
 
-  private constructor(options: CheckedOptions, orm: MikroORM, connection: SqliteConnection) {
+  /** @param elder the engine of which this one is a fork */
+  private constructor(
+    options: CheckedOptions,
+    connection: SqliteConnection,
+    editions: ReadonlyMap<string, Edition>,
+    elder?: { readonly engine: RestEngine; readonly state: WorldState },
+  ) {
     this.#options = options
     this.#connection = connection
-    this.orm = orm
+    this.#editions = editions
     this.clock = new Clock(options.clock)
     this.versions = options.versions
     this.limits = options.limits
-    this.#served = serveVersions(options, orm, connection, this.clock)
+    this.#served = serveVersions(editions, options, connection, this.clock)
     this.model = this.#served.get(options.versions[0]!)!.model
-    this.#authentication = options.auth === undefined ? undefined : new Authentication(options.auth, this.#authServices())
+    const key = elder === undefined ? undefined : elder.engine.#authentication?.tokens.key
+    this.#authentication = options.auth === undefined ? undefined : new Authentication(options.auth, this.#authServices(), key)
     this.#routes = new Routes([...(this.#authentication?.routes() ?? []), ...options.routes], options.versions)
+    if (elder !== undefined) this.#take(elder.state)
+    this.#origin = this.#state()
+  }
+
+  /** The MikroORM instance on the engine's database, to arrange and assert in tests. Fork its entity manager: `engine.orm.em.fork()`. */
+  get orm(): MikroORM {
+    return this.#connection.orm
   }
 
   #authServices(): AuthServices {
     return {
-      orm: this.orm,
+      // Asked when it is needed: a fork makes its own only then.
+      orm: () => this.orm,
       clock: this.clock,
       versions: this.#served,
       stored: async (resource, key) => this.#servicesOf(resource).reader.stored(resource, key),
@@ -130,7 +152,7 @@ export class RestEngine {
    * @example await engine.handle('POST', '/v1/users', undefined, { name: 'Ann', email: 'ann@example.test' })
    */
   async handle(method: string, path: string, query?: QueryInput, body?: unknown, context: HandleContext = {}): Promise<RestResponse> {
-    if (this.#closed) throw new Error('The engine is closed.')
+    this.#assertOpen()
     const { signal } = context
     signal?.throwIfAborted()
     const answering = this.#counted(this.#answer(method, path, query, body, context))
@@ -149,6 +171,8 @@ export class RestEngine {
 
   async #answer(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<RestResponse> {
     checkNames(context, ['headers', 'signal'], 'handle: context')
+    const era = this.#era.signal
+    const signal = context.signal === undefined ? era : AbortSignal.any([context.signal, era])
     let isUnderWay = false
     try {
       const request = parse(method, path, query, body, context.headers ?? NO_HEADERS)
@@ -168,11 +192,11 @@ export class RestEngine {
       const ctx = new RequestContext({ ...parts, version, ...aboutOf(target, actions[0]) })
       for (const { resource, action } of actions) await authorize(resource, action, ctx)
       const visibility = await visibilityOf(services.model, rootOf(target), parameters, services.ownParameters, ctx)
-      return await operate({ request, target, allowed, ctx, view: { parameters, visibility, ctx, signal: context.signal } }, services)
+      return await operate({ request, target, allowed, ctx, view: { parameters, visibility, ctx, signal } }, services)
     } catch (error) {
       // What the caller broke is told to him; a hook that asks the engine wrongly is a fault of the server.
       if (!isUnderWay && error instanceof TypeError && error.message.startsWith('handle: ')) throw error
-      if (context.signal?.aborted === true) throw context.signal.reason
+      if (signal.aborted) throw signal.reason
       const failed = this.#failed(error, { method, path })
       return method.toUpperCase() === 'HEAD' ? withoutBody(failed) : failed
     }
@@ -205,8 +229,88 @@ export class RestEngine {
    * @example await engine.seed({ users: [{ id: 1, name: 'Ann' }], sites: [{ url: 'x', user: 1 }] })
    */
   async seed(data: SeedData): Promise<void> {
-    if (this.#closed) throw new Error('The engine is closed.')
+    this.#assertOpen()
     await seed(data, this.model, this.#connection)
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new Error('The engine is closed.')
+  }
+
+  /**
+   * Takes the state of the engine's world: data, IDs, clock, revoked tokens. Costs next to nothing while nothing has been written since the last one.
+   *
+   * @throws Error when the engine is closed, or inside a write.
+   * @example
+   * const before = await engine.snapshot()
+   * await engine.restore(before)
+   */
+  async snapshot(): Promise<Snapshot> {
+    this.#assertOpen()
+    return new Snapshot(this.#editions, await this.#connection.image(), this.#state())
+  }
+
+  /**
+   * Goes back to a snapshot, of this engine or of one with the same entities. Requests that still run are cut off: they reject with the code ECONNRESET
+   * and write nothing. Journal and faults stay.
+   *
+   * @throws TypeError for what is no snapshot, or that of another model; Error when the engine is closed, or inside a write.
+   * @example await engine.restore(before)
+   */
+  async restore(snapshot: Snapshot): Promise<void> {
+    this.#assertOpen()
+    if (!(snapshot instanceof Snapshot)) throw new TypeError('engine.restore: not a snapshot: take one with engine.snapshot().')
+    if (!snapshot.isOf(this.#editions)) {
+      const differing = this.#connection.differing(snapshot.image)
+      if (differing.length > 0) {
+        throw new TypeError(`engine.restore: the snapshot is of another model, which differs in ${differing.join(', ')}.`)
+      }
+    }
+    await this.#connection.replace(snapshot.image, () => this.#cutOff('restore'))
+    this.#take(snapshot.state)
+  }
+
+  /**
+   * Goes back to the state after `create` and its `seed` option (a fork: to the state in which it was forked): data, IDs, clock, revoked tokens. Requests
+   * that still run are cut off: they reject with the code ECONNRESET and write nothing.
+   *
+   * @throws Error when the engine is closed, inside a write, or when the database is a file that was larger than 64 MiB when it was first written to.
+   * @example afterEach(() => engine.reset())
+   */
+  async reset(): Promise<void> {
+    this.#assertOpen()
+    await this.#connection.reset(() => this.#cutOff('reset'))
+    this.#take(this.#origin)
+  }
+
+  /**
+   * An independent engine, in memory, with a copy of the data, IDs, clock and tokens. It shares what has been compiled for the model, so that a fork costs
+   * little more than the copy. Close it when it is no longer needed.
+   *
+   * @throws Error when the engine is closed, or inside a write.
+   * @example await using world = await engine.fork()
+   */
+  async fork(): Promise<RestEngine> {
+    this.#assertOpen()
+    const image = await this.#connection.image()
+    const connection = SqliteConnection.from(image, this.#connection)
+    return new RestEngine(this.#options, connection, this.#editions, { engine: this, state: this.#state() })
+  }
+
+  #state(): WorldState {
+    return { clock: this.clock.setting, auth: this.#authentication?.state }
+  }
+
+  #take({ clock, auth }: WorldState): void {
+    this.clock.restore(clock)
+    if (auth !== undefined) this.#authentication?.restore(auth)
+  }
+
+  /** Whatever still runs belongs to the world that goes away. */
+  #cutOff(by: string): void {
+    const era = this.#era
+    this.#era = new AbortController()
+    era.abort(connectionLost(`engine.${by}() has replaced the data while the request was running.`))
   }
 
   /** What is served in a version; undefined when there is no such version. */
@@ -233,7 +337,7 @@ export class RestEngine {
    * @throws Error when the authentication module is off.
    */
   get publicKey(): PublicKey {
-    return this.#authenticationOn().tokens.publicKey
+    return this.#authenticationOn().tokens.key.publicKey
   }
 
   #authenticationOn(): Authentication {
@@ -253,8 +357,7 @@ export class RestEngine {
         this.#whenIdle = resolveIdle
       })
     }
-    await this.orm.close(true)
-    this.#connection.close()
+    await this.#connection.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -132,3 +132,8 @@ export function refuse(code: ErrorCode, detail: string, details?: RefusalDetails
 export function refuseParameter(...errors: [Fault, ...Fault[]]): RestError {
   return refuse('parameter_invalid', errors.map(e => e.detail).join(' '), { errors })
 }
+
+/** The error of a request whose connection is lost, as a socket that is reset gives it. */
+export function connectionLost(detail: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(detail), { code: 'ECONNRESET', syscall: 'read' })
+}

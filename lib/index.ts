@@ -26,6 +26,8 @@ export type {
 export type { Route } from './routes.ts'
 export type { PublicKey } from './tokens.ts'
 export { Clock } from './clock.ts'
+export type { ClockSetting } from './clock.ts'
+export { Snapshot } from './snapshot.ts'
 export type { EngineOptions, FailedRequest, SeedData } from './options.ts'
 export type { Limits } from './limits.ts'
 export type { QueryInput, QueryValue } from './parse-query.ts'

@@ -48,19 +48,25 @@ const WHOLE: Window = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 
 const COLLECTION: Anchor = Object.freeze({ kind: 'collection' })
 const RECORD: Anchor = Object.freeze({ kind: 'record' })
 
+/** What has been planned and compiled for one model. It knows nothing of the data, so the readers of several databases may share it. */
+export class Plans {
+  readonly reads = new Map<string, CachedRead>()
+  readonly exists = new Map<string, Statement>()
+  readonly stored = new Map<Resource, CompiledRead>()
+}
+
 /** Reads records of one model from one connection. */
 export class Reader {
   readonly #connection: Connection
   readonly #limits: Limits
   readonly #vocabulary: Vocabulary
-  readonly #plans = new Map<string, CachedRead>()
-  readonly #exists = new Map<string, Statement>()
-  readonly #stored = new Map<Resource, CompiledRead>()
+  readonly #plans: Plans
 
-  constructor(connection: Connection, limits: Limits, vocabulary: Vocabulary) {
+  constructor(connection: Connection, limits: Limits, vocabulary: Vocabulary, plans: Plans) {
     this.#connection = connection
     this.#limits = limits
     this.#vocabulary = vocabulary
+    this.#plans = plans
   }
 
   /** A page of all records of a resource. */
@@ -149,10 +155,10 @@ export class Reader {
   /** The stored plain attributes of a record and the IDs it links, whatever is shown of them to others; hidden and private ones left out. */
   async stored(resource: Resource, key: KeyValues): Promise<JsonRecord | undefined> {
     const { dialect } = this.#connection
-    let read = this.#stored.get(resource)
+    let read = this.#plans.stored.get(resource)
     if (read === undefined) {
       read = dialect.compile(planStored(resource))
-      this.#stored.set(resource, read)
+      this.#plans.stored.set(resource, read)
     }
     const compiled = read
     const given: Arguments = { filters: [], key, ...WHOLE }
@@ -186,10 +192,10 @@ export class Reader {
 
   #existsOf(resource: Resource, { shape, scopes }: Visibility): Statement {
     const key = `${resource.plural}\0${shape}`
-    let statement = this.#exists.get(key)
+    let statement = this.#plans.exists.get(key)
     if (statement === undefined) {
       statement = this.#connection.dialect.exists(resource, scopes)
-      remember(this.#exists, key, statement)
+      remember(this.#plans.exists, key, statement)
     }
     return statement
   }
@@ -197,11 +203,11 @@ export class Reader {
   #plan(resource: Resource, anchor: Anchor, where: string, paged: boolean, { parameters, visibility }: View): CachedRead {
     checkFilterLimits(parameters.filters, this.#limits)
     const key = `${where}\0${visibility.shape}\0${shapeOf(parameters)}`
-    let cached = this.#plans.get(key)
+    let cached = this.#plans.reads.get(key)
     if (cached === undefined) {
       const plan = planRead(resource, anchor, paged, parameters, { limits: this.#limits, visibility, vocabulary: this.#vocabulary })
       cached = { read: this.#connection.dialect.compile(plan), sort: plan.sort }
-      remember(this.#plans, key, cached)
+      remember(this.#plans.reads, key, cached)
     }
     return cached
   }

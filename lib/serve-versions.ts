@@ -1,4 +1,7 @@
-/** Serve the versions: for each version its model, with the reader and writer that work on it. Checks what only the database can tell. */
+/**
+ * Serve the versions: for each version its model, which an engine shares with its forks, and the reader and writer that work on one database.
+ * Checks what only the database can tell.
+ */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import type { OwnParameter } from './caller.ts'
 import type { Clock } from './clock.ts'
@@ -11,35 +14,55 @@ import type { Reserved, Vocabulary } from './parse-query.ts'
 import { planRead } from './plan.ts'
 import { readModel } from './read-model.ts'
 import type { Secret } from './read-model.ts'
-import { Reader } from './read.ts'
+import { Plans, Reader } from './read.ts'
 import { defaultLookUp } from './resolve.ts'
 import type { LookUp } from './resolve.ts'
 import { hint, nearest } from './suggest.ts'
 import { EVERYTHING } from './visibility.ts'
 import { Writer } from './write.ts'
 
+/** One version as the engine and all its forks serve it: what follows from the model and the options alone. */
+export interface Edition {
+  readonly model: Model
+  readonly lookUp: LookUp
+  readonly vocabulary: Vocabulary
+  readonly ownParameters: ReadonlyMap<string, OwnParameter>
+  readonly plans: Plans
+}
+
 /** @throws TypeError, Error when the definitions, parameters or computed attributes are not fit for the model. */
-export function serveVersions(options: CheckedOptions, orm: MikroORM, connection: Connection, clock: Clock): Map<string, Services> {
+export function readVersions(options: CheckedOptions, orm: MikroORM, connection: Connection): Map<string, Edition> {
   checkDefinitions(options, orm)
   const { renamed, own } = readParameters(options.parameters)
-  const served = new Map<string, Services>()
+  const editions = new Map<string, Edition>()
   for (const version of options.versions) {
     const model = readModel(orm, version, options.resources, secretOf(options, orm))
     const vocabulary = vocabularyOf(renamed, model.flags, new Set(own.keys()))
     checkVocabulary(vocabulary)
     checkModel(model, vocabulary, options, connection)
-    const reader = new Reader(connection, options.limits, vocabulary)
+    editions.set(version, { model, lookUp: lookUpOf(options, model, orm), vocabulary, ownParameters: own, plans: new Plans() })
+  }
+  return editions
+}
+
+/** The versions on one database, with one clock. */
+export function serveVersions(
+  editions: ReadonlyMap<string, Edition>,
+  { limits, versions, createdStatus }: CheckedOptions,
+  connection: Connection,
+  clock: Clock,
+): Map<string, Services> {
+  const served = new Map<string, Services>()
+  for (const [version, { plans, ...edition }] of editions) {
+    const reader = new Reader(connection, limits, edition.vocabulary, plans)
     served.set(version, {
+      ...edition,
       reader,
-      writer: new Writer(connection, reader, model),
-      model,
-      lookUp: lookUpOf(options, model, orm),
-      vocabulary,
-      ownParameters: own,
+      writer: new Writer(connection, reader, edition.model),
       clock,
-      limits: options.limits,
-      versions: options.versions,
-      createdStatus: options.createdStatus,
+      limits,
+      versions,
+      createdStatus,
       transaction: (work, signal) => connection.write(work, signal),
     })
   }

@@ -27,23 +27,20 @@ function refuseToken(code: ErrorCode & `token_${string}`, detail: string) {
   return refuse(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }
 
-export class Tokens {
+/** A key pair, with what is known of the tokens that it has signed. */
+export class SigningKey {
   readonly publicKey: PublicKey
-  readonly #secretKey: Uint8Array
-  readonly #verifyKey: Uint8Array
-  readonly #clock: Clock
-  /** Tokens that are known to be ours: checking a signature takes milliseconds. */
-  readonly #verified = new Map<string, Claims>()
-  /** Revoked tokens by their ID, with the time at which they expire anyway. */
-  readonly #revoked = new Map<string, number>()
+  readonly secretKey: Uint8Array
+  readonly verifyKey: Uint8Array
+  /** Tokens whose signature is known to be right: checking one takes milliseconds. */
+  readonly verified = new Map<string, Claims>()
 
   /** @param secret the key pair follows from it; without one it is random */
-  constructor(clock: Clock, secret: string | undefined) {
+  constructor(secret: string | undefined) {
     const seed = secret === undefined ? randomBytes(32) : Buffer.from(hkdfSync('sha256', secret, '', 'mikro-rest ed25519', 32))
     const pair = nacl.sign.keyPair.fromSeed(seed)
-    this.#secretKey = pair.secretKey
-    this.#verifyKey = pair.publicKey
-    this.#clock = clock
+    this.secretKey = pair.secretKey
+    this.verifyKey = pair.publicKey
     this.publicKey = Object.freeze({
       kty: 'OKP',
       crv: 'Ed25519',
@@ -51,6 +48,29 @@ export class Tokens {
       use: 'sig',
       x: Buffer.from(pair.publicKey).toString('base64url'),
     })
+  }
+}
+
+export class Tokens {
+  readonly key: SigningKey
+  readonly #clock: Clock
+  /** Revoked tokens by their ID, with the time at which they expire anyway. */
+  readonly #revoked = new Map<string, number>()
+
+  constructor(clock: Clock, key: SigningKey) {
+    this.key = key
+    this.#clock = clock
+  }
+
+  /** The revoked tokens, as a snapshot keeps them. */
+  get revoked(): ReadonlyMap<string, number> {
+    return new Map(this.#revoked)
+  }
+
+  /** Takes the revoked tokens of a snapshot. */
+  restore(revoked: ReadonlyMap<string, number>): void {
+    this.#revoked.clear()
+    for (const [jti, exp] of revoked) this.#revoked.set(jti, exp)
   }
 
   #now(): number {
@@ -62,13 +82,13 @@ export class Tokens {
     const iat = this.#now()
     const claims: Claims = { sub, iat, exp: iat + ttl, jti: randomUUID() }
     const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
-    const token = `${signed}.${Buffer.from(nacl.sign.detached(Buffer.from(signed), this.#secretKey)).toString('base64url')}`
+    const token = `${signed}.${Buffer.from(nacl.sign.detached(Buffer.from(signed), this.key.secretKey)).toString('base64url')}`
     this.#remember(token, Object.freeze(claims))
     return token
   }
 
   verify(token: string): Claims {
-    let claims = this.#verified.get(token)
+    let claims = this.key.verified.get(token)
     if (claims === undefined) {
       claims = this.#check(token)
       this.#remember(token, claims)
@@ -82,8 +102,9 @@ export class Tokens {
   }
 
   #remember(token: string, claims: Claims): void {
-    if (this.#verified.size >= MAX_VERIFIED) this.#verified.delete(this.#verified.keys().next().value!)
-    this.#verified.set(token, claims)
+    const { verified } = this.key
+    if (verified.size >= MAX_VERIFIED) verified.delete(verified.keys().next().value!)
+    verified.set(token, claims)
   }
 
   #check(token: string): Claims {
@@ -98,7 +119,7 @@ export class Tokens {
     // Bits of the last character that no byte holds would give one token several spellings.
     if (head['alg'] !== 'EdDSA' || bytes.length !== nacl.sign.signatureLength || bytes.toString('base64url') !== signature)
       throw refuseToken('token_invalid', 'The token is not signed by this server.')
-    if (!nacl.sign.detached.verify(Buffer.from(`${header}.${payload}`), bytes, this.#verifyKey)) {
+    if (!nacl.sign.detached.verify(Buffer.from(`${header}.${payload}`), bytes, this.key.verifyKey)) {
       throw refuseToken('token_invalid', 'The token is not signed by this server.')
     }
     const { sub, iat, exp, jti } = claims

@@ -26,8 +26,11 @@ function environment(): NodeJS.ProcessEnv {
 
 describe('README.md', () => {
   it('marks its examples to be run', () => {
-    const count = (language: string): number => blocks.filter(block => block.language === language && block.marker.startsWith('run')).length
-    assert.deepEqual({ js: count('js'), sh: count('sh') }, { js: 9, sh: 6 })
+    const others = blocks.filter(({ language, marker }) => ['js', 'sh'].includes(language) && !marker.startsWith('run'))
+    assert.deepEqual(
+      others.map(({ text }) => text),
+      [],
+    )
     assert.equal(readme.split(SHOWN).length - 1, shellCommands().length, 'a request outside of a block that is run')
   })
 

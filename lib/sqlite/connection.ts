@@ -1,17 +1,19 @@
 /**
  * Connection: the open SQLite database behind the dialect seam. One handle, lent to MikroORM; one lock, shared by its transactions and our reads.
  * Inside a transaction the AsyncLocalStorage knows it, so that a hook may call the engine in its own write without waiting for itself.
+ * The whole content can be taken as an image, replaced by one, and copied into a connection of its own.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type Database from 'better-sqlite3'
+import Database from 'better-sqlite3'
 import type { EntityManager, MikroORM, Transaction } from '@mikro-orm/core'
 import type { Connection, Dialect, Reading, Statement } from '../dialect.ts'
 import { compileRead } from './compile.ts'
 import { compileExists, compileReferrers, compileTaken, violation } from './compile-checks.ts'
 import { encode, encodePattern } from './encode.ts'
-import type { Handle } from './handle.ts'
+import { Handle } from './handle.ts'
 import { LentSqliteDialect } from './kysely-dialect.ts'
 import { Lock } from './lock.ts'
+import { siblingOf } from './sibling-orm.ts'
 
 /** The transaction that a piece of asynchronous work runs in. */
 interface OpenTransaction {
@@ -35,21 +37,39 @@ const SQLITE: Dialect = {
   encodePattern,
 }
 
+/** Largest file, in bytes, whose first content is kept in memory for `reset`. */
+const MAX_BASELINE = 64 * 1024 * 1024
+
 export class SqliteConnection implements Connection {
   readonly dialect = SQLITE
-  readonly #handle: Handle
+  #handle: Handle
   readonly #lock = new Lock()
   readonly #current = new AsyncLocalStorage<OpenTransaction>()
+  readonly #makeOrm: (lent: LentSqliteDialect) => MikroORM
   #orm: MikroORM | undefined
+  /** The content that `reset` goes back to, from the first write on. */
+  #baseline: Buffer | undefined
+  /** The content as it is now, as long as nothing is written. Never for a file, to which others may write. */
+  #image: Buffer | undefined
+  /** Whether the content is that of a complete engine: what is written before is part of the baseline. */
+  #started = false
 
-  constructor(handle: Handle) {
+  /** @param makeOrm makes the MikroORM instance on this connection, when it is first needed */
+  constructor(handle: Handle, makeOrm: (lent: LentSqliteDialect) => MikroORM) {
     this.#handle = handle
+    this.#makeOrm = makeOrm
+  }
+
+  /** The MikroORM instance on this connection. */
+  get orm(): MikroORM {
+    return (this.#orm ??= this.#makeOrm(this.lend()))
   }
 
   /** The dialect to give MikroORM as `driverOptions`. */
   lend(): LentSqliteDialect {
     return new LentSqliteDialect({
       prepare: (sql: string): Database.Statement => this.#handle.prepare(sql),
+      writing: () => this.#writing(),
       enter: async signal => {
         if (this.#transaction() !== undefined) return { release: () => {}, nested: true }
         const transaction = this.#current.getStore()
@@ -78,9 +98,124 @@ export class SqliteConnection implements Connection {
     })
   }
 
-  /** The MikroORM instance that was given the dialect. */
+  /** The MikroORM instance that was given the dialect, where it could not be made at once. */
   attach(orm: MikroORM): void {
     this.#orm = orm
+  }
+
+  /** From now on the content is what `reset` goes back to. */
+  start(): void {
+    this.#started = true
+  }
+
+  #writing(): void {
+    if (!this.#started) return
+    this.#keepBaseline()
+    this.#image = undefined
+  }
+
+  /** Takes the baseline, at the last moment: most engines are never reset, and many never written to. */
+  #keepBaseline(): void {
+    if (this.#baseline === undefined && this.#size() <= MAX_BASELINE) this.#baseline = this.#image ?? this.#handle.image()
+  }
+
+  #size(): number {
+    const { memory } = this.#handle.db
+    if (memory) return 0
+    const [[bytes] = [0]] = this.#handle.all('select page_count * page_size from pragma_page_count, pragma_page_size', [])
+    return bytes as number
+  }
+
+  /** The whole content as bytes: the same ones until something is written. */
+  image(): Promise<Buffer> {
+    return this.#exclusively('snapshot', () => {
+      if (!this.#handle.db.memory) return this.#handle.image()
+      this.#image ??= this.#handle.image()
+      // Nothing has been written yet, so this is the baseline, too.
+      this.#baseline ??= this.#image
+      return this.#image
+    })
+  }
+
+  /**
+   * Replaces the whole content.
+   *
+   * @param first is called when no transaction is open any more, before anything changes
+   */
+  replace(image: Buffer, first: () => void): Promise<void> {
+    return this.#exclusively('restore', () => {
+      first()
+      return this.#replace(image)
+    })
+  }
+
+  async #replace(image: Buffer): Promise<void> {
+    this.#keepBaseline()
+    const { db } = this.#handle
+    if (db.memory) {
+      const handle = new Handle(image)
+      this.#handle.close()
+      this.#handle = handle
+      this.#image = image
+    } else {
+      // Page by page and under SQLite's own locks, so that other processes which have the file open see a whole state at any time.
+      const source = new Database(image)
+      try {
+        await source.backup(db.name)
+      } finally {
+        source.close()
+      }
+    }
+  }
+
+  /**
+   * Goes back to the baseline.
+   *
+   * @param first is called when no transaction is open any more, before anything changes
+   * @throws Error when the content was too large to be kept.
+   */
+  reset(first: () => void): Promise<void> {
+    return this.#exclusively('reset', async () => {
+      first()
+      if (this.#baseline === undefined) {
+        if (this.#size() > MAX_BASELINE) {
+          throw new Error('engine.reset: the file is too large to keep its first state in memory (64 MiB): use snapshot() and restore().')
+        }
+        return
+      }
+      if (this.#image !== this.#baseline) await this.#replace(this.#baseline)
+    })
+  }
+
+  /** A connection of its own, in memory, with this content; what is compiled for the model is shared. */
+  static from(image: Buffer, parent: SqliteConnection): SqliteConnection {
+    const connection = new SqliteConnection(new Handle(image), lent => siblingOf(parent.orm, lent))
+    connection.#baseline = image
+    connection.#image = image
+    connection.#started = true
+    return connection
+  }
+
+  /** The tables, indexes, views and triggers in which the database of an image differs from this one, by name. */
+  differing(image: Buffer): string[] {
+    const other = new Handle(image)
+    try {
+      const [own, others] = [schemaOf(this.#handle), schemaOf(other)]
+      return [...new Set([...own.keys(), ...others.keys()])].filter(name => own.get(name) !== others.get(name)).toSorted()
+    } finally {
+      other.close()
+    }
+  }
+
+  /** Runs work while no transaction is open. */
+  async #exclusively<T>(what: string, work: () => T | Promise<T>): Promise<T> {
+    if (this.#transaction() !== undefined) throw new Error(`engine.${what}: not possible inside a write, whose outcome is not known yet.`)
+    const release = await this.#lock.acquire()
+    try {
+      return await work()
+    } finally {
+      release()
+    }
   }
 
   read<T>(reading: () => Reading<T>, signal?: AbortSignal): T | Promise<T> {
@@ -114,7 +249,7 @@ export class SqliteConnection implements Connection {
     const outer = this.#transaction()
     const release = await outer?.nested.acquire(signal)
     try {
-      return await this.#orm!.em.fork().transactional(work, outer?.trx === undefined ? {} : { ctx: outer.trx })
+      return await this.orm.em.fork().transactional(work, outer?.trx === undefined ? {} : { ctx: outer.trx })
     } finally {
       release?.()
     }
@@ -127,7 +262,14 @@ export class SqliteConnection implements Connection {
     return transaction
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    await this.#orm?.close(true)
     this.#handle.close()
   }
+}
+
+function schemaOf(handle: Handle): Map<string, string> {
+  // SQLite's own tables (of counters and statistics) come and go.
+  const rows = handle.all("select name, coalesce(sql, '') from sqlite_schema where name not like 'sqlite\\_%' escape '\\'", [])
+  return new Map(rows as [string, string][])
 }

@@ -41,6 +41,14 @@ export class Handle {
     return statement
   }
 
+  /** The whole database as bytes, to open another one with. */
+  image(): Buffer {
+    const image = this.db.serialize()
+    // A database in memory has no write-ahead log: the header must not ask for one (SQLite file format, section 1.3.3).
+    if (image[18] === 2) image.fill(1, 18, 20)
+    return image
+  }
+
   close(): void {
     this.#readers.clear()
     this.#prepared.clear()

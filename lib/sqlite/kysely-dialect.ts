@@ -23,6 +23,8 @@ export interface Lender {
   /** Waits for the right to use the connection; `nested` when the caller is inside a transaction already. */
   enter(signal?: AbortSignal): Promise<{ readonly release: () => void; readonly nested: boolean }>
   prepare(sql: string): Database.Statement
+  /** Is told before anything is written. */
+  writing(): void
   /** Runs a transaction such that all that is called inside it knows of it; `begin` tells when it has begun. */
   transactional<T>(begin: (entered: (trx: Transaction) => void) => Promise<T>): Promise<T>
 }
@@ -140,18 +142,24 @@ class LentConnection implements DatabaseConnection {
   }
 
   run(sql: string): void {
-    this.#lender.prepare(sql).run()
+    this.#prepare(sql).run()
+  }
+
+  #prepare(sql: string): Database.Statement {
+    const statement = this.#lender.prepare(sql)
+    if (!statement.readonly) this.#lender.writing()
+    return statement
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const statement = this.#lender.prepare(query.sql)
+    const statement = this.#prepare(query.sql)
     if (statement.reader) return { rows: statement.all(...query.parameters).map(row => exact(row, statement)) as R[] }
     const { changes, lastInsertRowid } = statement.run(...query.parameters)
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-    const statement = this.#lender.prepare(query.sql)
+    const statement = this.#prepare(query.sql)
     for (const row of statement.iterate(...query.parameters)) yield { rows: [exact(row, statement) as R] }
   }
 }

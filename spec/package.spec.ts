@@ -24,6 +24,7 @@ const TYPES = [
   'AuthModule',
   'AuthOptions',
   'Claims',
+  'ClockSetting',
   'ComputedAttribute',
   'ComputedGroup',
   'CorsOrigins',

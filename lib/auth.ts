@@ -15,6 +15,8 @@ import { keyOfEntity } from './orm-values.ts'
 import type { Entity } from './orm-values.ts'
 import { verifyPassword } from './password.ts'
 import type { Request } from './parse.ts'
+import { compilePattern, meetsPattern } from './request-pattern.ts'
+import type { RequestPattern } from './request-pattern.ts'
 import type { Principal } from './request-context.ts'
 import type { JsonRecord } from './render.ts'
 import type { Route } from './routes.ts'
@@ -101,7 +103,7 @@ export class Authentication {
   readonly tokens: Tokens
   readonly #options: AuthModule['options']
   readonly #services: AuthServices
-  readonly #public: readonly { readonly method: string; readonly path: RegExp }[]
+  readonly #public: readonly RequestPattern[]
   #failures = new Map<string, readonly number[]>()
   /** The name of the password in records of each version. */
   readonly #passwordNames: ReadonlyMap<Resource, string>
@@ -131,15 +133,7 @@ export class Authentication {
         return resource === undefined || attribute === undefined ? [] : [[resource, attribute.name]]
       }),
     )
-    this.#public = options.public.map(pattern => {
-      const space = pattern.indexOf(' ')
-      const source = pattern
-        .slice(space + 1)
-        .split('*')
-        .map(text => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`))
-        .join('.*')
-      return { method: pattern.slice(0, space), path: new RegExp(`^${source}$`, 's') }
-    })
+    this.#public = options.public.map(compilePattern)
   }
 
   /** What a snapshot keeps: the revoked tokens and the failed log-ins. */
@@ -209,8 +203,7 @@ export class Authentication {
 
   #isPublic({ method, path }: Request): boolean {
     if (method === 'OPTIONS') return true
-    const asked = method === 'HEAD' ? 'GET' : method
-    return this.#public.some(pattern => (pattern.method === '*' || pattern.method === asked) && pattern.path.test(path))
+    return this.#public.some(pattern => meetsPattern(pattern, method, path))
   }
 
   /**

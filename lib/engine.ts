@@ -1,6 +1,7 @@
 /**
  * Engine: the composition root. `handle` reads as the list of stages that a request flows through; it has no rules of its own.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { MikroORM } from '@mikro-orm/core'
 import { aboutOf, actionsOf, rootOf } from './actions.ts'
 import { Authentication } from './auth.ts'
@@ -8,6 +9,8 @@ import type { AuthServices } from './auth.ts'
 import { authorize, visibilityOf } from './caller.ts'
 import { parametersOf } from './check-parameters.ts'
 import { Clock } from './clock.ts'
+import { Faults, faultRequest } from './faults.ts'
+import type { DropOptions, FailOptions, FaultHandle, FaultOptions, FaultRequest, Gate, RequestMatch } from './faults.ts'
 import { answer } from './fetch.ts'
 import { assertJson } from './json.ts'
 import type { Limits } from './limits.ts'
@@ -71,6 +74,9 @@ export class RestEngine {
   readonly #origin: WorldState
   /** Ends the requests that still run when the data is replaced under them. */
   #era = new AbortController()
+  readonly #faults: Faults
+  /** Set inside of the requests that have passed the faults. */
+  readonly #inside = new AsyncLocalStorage<true>()
   #closed = false
   #closing: Promise<void> | undefined
   #running = 0
@@ -115,6 +121,7 @@ export class RestEngine {
     this.#routes = new Routes([...(this.#authentication?.routes() ?? []), ...options.routes], options.versions)
     if (elder !== undefined) this.#take(elder.state)
     this.#origin = this.#state()
+    this.#faults = new Faults(options.routes.map(({ method }) => method))
   }
 
   /** The MikroORM instance on the engine's database, to arrange and assert in tests. Fork its entity manager: `engine.orm.em.fork()`. */
@@ -148,14 +155,19 @@ export class RestEngine {
    * @param path begins with the version; may carry its own `?query`
    * @param query a text, URLSearchParams, or an object whose keys end with their operator: `{ 'age>=': 18, 'name!=': 'Ann' }`
    * @param body the parsed JSON value
-   * @throws the reason of the signal when it aborts; TypeError when the caller broke the types; Error when the engine is closed.
+   * @throws the reason of the signal when it aborts; TypeError when the caller broke the types; Error when the engine is closed, and one of
+   * code ECONNRESET when a test has the connection lost.
    * @example await engine.handle('POST', '/v1/users', undefined, { name: 'Ann', email: 'ann@example.test' })
    */
   async handle(method: string, path: string, query?: QueryInput, body?: unknown, context: HandleContext = {}): Promise<RestResponse> {
     this.#assertOpen()
     const { signal } = context
     signal?.throwIfAborted()
-    const answering = this.#counted(this.#answer(method, path, query, body, context))
+    // What hooks ask does not come from outside, where the faults are.
+    const isMet = this.#faults.active && this.#inside.getStore() === undefined
+    const answering = this.#counted(
+      isMet ? this.#pass(method, path, query, body, context) : this.#answer(method, path, query, body, context),
+    )
     return signal === undefined ? answering : unlessAborted(answering, signal)
   }
 
@@ -167,6 +179,20 @@ export class RestEngine {
     } finally {
       if (--this.#running === 0) this.#whenIdle?.()
     }
+  }
+
+  /** Takes a request past the faults that tests have asked for. */
+  async #pass(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<RestResponse> {
+    const answering = (): Promise<RestResponse> => this.#inside.run(true, () => this.#answer(method, path, query, body, context))
+    if (typeof method !== 'string' || typeof path !== 'string') return answering()
+    const shown = (response: RestResponse): RestResponse => (method.toUpperCase() === 'HEAD' ? withoutBody(response) : response)
+    let course: ReturnType<Faults['meet']>
+    try {
+      course = this.#faults.meet(faultRequest(method, path, query, body, context.headers ?? NO_HEADERS))
+    } catch (error) {
+      return shown(this.#failed(error, { method, path }))
+    }
+    return this.#faults.take(course, context.signal, answering, refusal => shown(this.respondError(refusal)))
   }
 
   async #answer(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<RestResponse> {
@@ -233,6 +259,56 @@ export class RestEngine {
     await seed(data, this.model, this.#connection)
   }
 
+  /**
+   * Delays requests on their way to the engine, in real milliseconds. Delays of one request add up.
+   *
+   * @param ms from 0 to 2147483647, or a function of the request that gives them
+   * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
+   * @example using slow = engine.delay('GET /v1/orders*', 200)
+   */
+  delay(match: RequestMatch, ms: number | ((request: FaultRequest) => number), options?: FaultOptions): FaultHandle {
+    this.#assertOpen()
+    return this.#faults.delay(match, ms, options)
+  }
+
+  /**
+   * Answers requests with an error, of the one error shape. Nothing of them is done, unless with `after: true`: then only the answer is replaced.
+   *
+   * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
+   * @example using busy = engine.fail('POST /v1/orders', { status: 503, times: 2, headers: { 'retry-after': '1' } })
+   */
+  fail(match: RequestMatch, options: FailOptions): FaultHandle {
+    this.#assertOpen()
+    return this.#faults.fail(match, options)
+  }
+
+  /**
+   * Loses the connection of requests: `handle` rejects with an Error of code ECONNRESET, `fetch` with TypeError "fetch failed", and over HTTP the socket is
+   * reset. Nothing of them is done, unless with `after: true`: then only the answer is lost.
+   *
+   * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
+   * @example using lost = engine.drop('POST /v1/orders', { after: true, times: 1 })
+   */
+  drop(match: RequestMatch, options?: DropOptions): FaultHandle {
+    this.#assertOpen()
+    return this.#faults.drop(match, options)
+  }
+
+  /**
+   * Holds requests until the gate is opened.
+   *
+   * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
+   * @example
+   * using gate = engine.hold('POST /v1/orders')
+   * const answering = engine.handle('POST', '/v1/orders', undefined, { item: 1 })
+   * await gate.arrived
+   * gate.release()
+   */
+  hold(match: RequestMatch, options?: FaultOptions): Gate {
+    this.#assertOpen()
+    return this.#faults.hold(match, options)
+  }
+
   #assertOpen(): void {
     if (this.#closed) throw new Error('The engine is closed.')
   }
@@ -259,42 +335,48 @@ export class RestEngine {
    */
   async restore(snapshot: Snapshot): Promise<void> {
     this.#assertOpen()
-    if (!(snapshot instanceof Snapshot)) throw new TypeError('engine.restore: not a snapshot: take one with engine.snapshot().')
-    if (!snapshot.isOf(this.#editions)) {
-      const differing = this.#connection.differing(snapshot.image)
-      if (differing.length > 0) {
-        throw new TypeError(`engine.restore: the snapshot is of another model, which differs in ${differing.join(', ')}.`)
-      }
-    }
+    this.#checkSnapshot(snapshot, 'restore')
     await this.#connection.replace(snapshot.image, () => this.#cutOff('restore'))
     this.#take(snapshot.state)
   }
 
   /**
-   * Goes back to the state after `create` and its `seed` option (a fork: to the state in which it was forked): data, IDs, clock, revoked tokens. Requests
-   * that still run are cut off: they reject with the code ECONNRESET and write nothing.
+   * Goes back to the state after `create` and its `seed` option (a fork: to the state in which it was forked): data, IDs, clock, revoked tokens, and
+   * without faults. Requests that still run are cut off: they reject with the code ECONNRESET and write nothing.
    *
    * @throws Error when the engine is closed, inside a write, or when the database is a file that was larger than 64 MiB when it was first written to.
    * @example afterEach(() => engine.reset())
    */
   async reset(): Promise<void> {
     this.#assertOpen()
+    this.#faults.reset()
     await this.#connection.reset(() => this.#cutOff('reset'))
     this.#take(this.#origin)
   }
 
   /**
    * An independent engine, in memory, with a copy of the data, IDs, clock and tokens. It shares what has been compiled for the model, so that a fork costs
-   * little more than the copy. Close it when it is no longer needed.
+   * little more than the copy; faults are not taken over. Close it when it is no longer needed.
    *
-   * @throws Error when the engine is closed, or inside a write.
+   * @param snapshot what the fork begins with; default: the present state
+   * @throws TypeError for what is no snapshot, or that of another model; Error when the engine is closed, or inside a write.
    * @example await using world = await engine.fork()
    */
-  async fork(): Promise<RestEngine> {
+  async fork(snapshot?: Snapshot): Promise<RestEngine> {
+    const from = snapshot ?? (await this.snapshot())
     this.#assertOpen()
-    const image = await this.#connection.image()
-    const connection = SqliteConnection.from(image, this.#connection)
-    return new RestEngine(this.#options, connection, this.#editions, { engine: this, state: this.#state() })
+    this.#checkSnapshot(from, 'fork')
+    const connection = SqliteConnection.from(from.image, this.#connection)
+    return new RestEngine(this.#options, connection, this.#editions, { engine: this, state: from.state })
+  }
+
+  #checkSnapshot(snapshot: Snapshot, by: string): void {
+    if (!(snapshot instanceof Snapshot)) throw new TypeError(`engine.${by}: not a snapshot: take one with engine.snapshot().`)
+    if (snapshot.isOf(this.#editions)) return
+    const differing = this.#connection.differing(snapshot.image)
+    if (differing.length > 0) {
+      throw new TypeError(`engine.${by}: the snapshot is of another model, which differs in ${differing.join(', ')}.`)
+    }
   }
 
   #state(): WorldState {
@@ -345,13 +427,17 @@ export class RestEngine {
     return this.#authentication
   }
 
-  /** Waits for the requests that run, then closes the database. Idempotent; `handle` throws from now on. */
+  /**
+   * Waits for the requests that run, then closes the database. Idempotent; `handle` throws from now on. Delayed requests go on at once; those that a gate
+   * still holds are lost, with a warning.
+   */
   close(): Promise<void> {
     return (this.#closing ??= this.#close())
   }
 
   async #close(): Promise<void> {
     this.#closed = true
+    this.#faults.close()
     if (this.#running > 0) {
       await new Promise<void>(resolveIdle => {
         this.#whenIdle = resolveIdle

@@ -44,6 +44,8 @@ export const ERRORS = {
   request_timeout: { status: 408, title: 'The request took too long' },
   request_head_too_large: { status: 431, title: 'The request head is too large' },
   server_closed: { status: 503, title: 'The server is closing' },
+  // faults
+  fault_injected: { status: 503, title: 'A test has asked for this failure' },
   // anything else
   internal_error: { status: 500, title: 'Internal error' },
 } as const satisfies Record<string, { status: number; title: string }>
@@ -133,7 +135,12 @@ export function refuseParameter(...errors: [Fault, ...Fault[]]): RestError {
   return refuse('parameter_invalid', errors.map(e => e.detail).join(' '), { errors })
 }
 
-/** The error of a request whose connection is lost, as a socket that is reset gives it. */
-export function connectionLost(detail: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(detail), { code: 'ECONNRESET', syscall: 'read' })
+/** The error of a connection that is lost: no answer comes. It has the `code` of Node's own error. */
+export function connectionLost(detail: string): Error & { readonly code: 'ECONNRESET' } {
+  return Object.assign(new Error(detail), { code: 'ECONNRESET' } as const)
+}
+
+/** Whether `handle` has rejected since the connection is lost: a fault of a hook's own connections is answered, and never comes here. */
+export function isConnectionLost(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }

@@ -3,12 +3,12 @@
  */
 import { originForm } from './door.ts'
 import type { DoorEngine, DoorResponse } from './door.ts'
-import { RestError } from './errors.ts'
+import { RestError, isConnectionLost } from './errors.ts'
 import { JsonBody, takesBody } from './json-body.ts'
 
 /**
  * Answers a `Request` with the engine. Everything that a client may get wrong is an answer; the promise rejects when the request's signal
- * is aborted, when its body was read before, and when the engine is closed.
+ * is aborted, when its body was read before, when the engine is closed, and, as for real, when the connection is lost.
  */
 export async function answer(engine: DoorEngine, request: Request): Promise<Response> {
   const headers = Object.fromEntries(request.headers)
@@ -23,7 +23,12 @@ export async function answer(engine: DoorEngine, request: Request): Promise<Resp
   }
   // The URL of a request keeps its fragment, which is never sent.
   const target = originForm(request.url.split('#', 1)[0] ?? '')
-  return write(await engine.handle(request.method, target, undefined, body, { headers, signal: request.signal }))
+  try {
+    return write(await engine.handle(request.method, target, undefined, body, { headers, signal: request.signal }))
+  } catch (cause) {
+    // As the real one says it.
+    throw isConnectionLost(cause) ? new TypeError('fetch failed', { cause }) : cause
+  }
 }
 
 async function readBody(stream: ReadableStream<Uint8Array>, body: JsonBody): Promise<unknown> {

@@ -10,7 +10,7 @@ import { Cors } from './cors.ts'
 import type { CorsOrigins } from './cors.ts'
 import { originForm } from './door.ts'
 import type { DoorEngine, DoorResponse } from './door.ts'
-import { RestError, refuse } from './errors.ts'
+import { RestError, isConnectionLost, refuse } from './errors.ts'
 import { JsonBody, takesBody } from './json-body.ts'
 import { checkNames } from './suggest.ts'
 
@@ -20,7 +20,10 @@ export interface ServerOptions {
   cors?: CorsOrigins
   /** Answer POST, PUT, PATCH and DELETE with 405. Default: false. */
   readOnly?: boolean
-  /** Called when an answer has been handed to the socket; not called for a client that hung up before. Default: nothing is reported. */
+  /**
+   * Called when an answer has been handed to the socket; not called for a client that hung up before, or a connection that a test has lost.
+   * Default: nothing is reported.
+   */
   onRequest?: (line: RequestLine) => void
 }
 
@@ -119,6 +122,10 @@ class RestServer extends Server {
     } catch (error) {
       // Nobody is left to read an answer, so whatever went wrong is of no interest.
       if (signal.aborted) return
+      if (isConnectionLost(error)) {
+        loseConnection(request.socket)
+        return
+      }
       answer = this.#engine.respondError(error)
       unread = error instanceof RestError && error.code === 'body_too_large'
     }
@@ -159,8 +166,9 @@ class RestServer extends Server {
     try {
       return await this.#engine.handle(method, originForm(url), undefined, body, { headers, signal })
     } catch (cause) {
-      // The engine answers every fault of a client itself; it throws when it has been closed under a server that still runs.
-      throw cause instanceof TypeError ? cause : refuse('server_closed', 'The engine is closed.', { cause })
+      // The engine answers every fault of a client itself; it throws when it has been closed under a server that still
+      // runs, and when a test has the connection lost.
+      throw cause instanceof TypeError || isConnectionLost(cause) ? cause : refuse('server_closed', 'The engine is closed.', { cause })
     }
   }
 
@@ -239,6 +247,12 @@ function onlyReading(allow: string): string {
     .split(', ')
     .filter(method => READ_METHODS.includes(method))
     .join(', ')
+}
+
+/** Ends a connection as one that breaks does: over TCP with a reset, which a pipe does not have. */
+function loseConnection(socket: Socket): void {
+  if (socket.remoteAddress === undefined) socket.destroy()
+  else socket.resetAndDestroy()
 }
 
 /** What Node's parser says of a request that it cannot read. */

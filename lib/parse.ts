@@ -31,19 +31,30 @@ export function parse(
 ): Request {
   if (typeof method !== 'string') throw new TypeError(`handle: method must be a string, got ${typeof method}.`)
   if (typeof target !== 'string') throw new TypeError(`handle: path must be a string, got ${typeof target}.`)
-  const mark = target.indexOf('?')
-  const path = withoutTrailingSlash(mark < 0 ? target : target.slice(0, mark))
+  const path = pathOf(target)
   return {
     method: method.toUpperCase(),
     path,
     segments: segmentsOf(path),
-    pairs: mark < 0 ? pairsOf(query) : [...pairsOfText(target.slice(mark + 1)), ...pairsOf(query)],
+    pairs: pairsOf(target, query),
     body,
     headers: lowerCase(headers),
   }
 }
 
-function pairsOf(query: QueryInput | undefined): readonly Pair[] {
+/** The path of a target, without its query and without one trailing slash. */
+export function pathOf(target: string): string {
+  const mark = target.indexOf('?')
+  return withoutTrailingSlash(mark < 0 ? target : target.slice(0, mark))
+}
+
+/** The query parameters: those that the target carries, then those that are given beside it. */
+export function pairsOf(target: string, query: QueryInput | undefined): readonly Pair[] {
+  const mark = target.indexOf('?')
+  return mark < 0 ? pairsGiven(query) : [...pairsOfText(target.slice(mark + 1)), ...pairsGiven(query)]
+}
+
+function pairsGiven(query: QueryInput | undefined): readonly Pair[] {
   if (query === undefined || query === null) return NO_PAIRS
   if (typeof query === 'string') return pairsOfText(query.startsWith('?') ? query.slice(1) : query)
   if (query instanceof URLSearchParams) return pairsOfText(query.toString())
@@ -74,7 +85,7 @@ function segmentsOf(path: string): string[] {
 }
 
 /** Header names are case-insensitive (RFC 9110 section 5.1); those of node:http are in lower case already. */
-function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+export function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const names = Object.keys(headers)
   if (names.every(name => name === name.toLowerCase())) return headers
   return Object.fromEntries(names.map(name => [name.toLowerCase(), headers[name]!]))

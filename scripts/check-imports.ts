@@ -11,7 +11,7 @@ const ORDER = [
   // what everybody may use
   'errors suggest limits iso-time clock json response scalars',
   // the request, as it is read
-  'parse-query parse',
+  'parse-query parse request-pattern',
   // what the deployer's functions are told, and own routes
   'context request-context routes',
   // the model, with what the deployer says of it
@@ -24,6 +24,8 @@ const ORDER = [
   'validate check apply write',
   // who asks
   'password tokens auth',
+  // what tests do to requests on their way
+  'faults',
   'options seed',
   // the answer
   'respond operate serve-versions',

@@ -291,7 +291,10 @@ describe('command', () => {
         [['--prot', '1'], /Unknown option --prot\. Did you mean "--port"\?/],
         [['--readonly'], /Did you mean "--read-only"\?/],
         [['-x'], /Unknown option -x/],
-        [['--delay', '100'], /--delay is not available yet/],
+        [['--delay', '2s'], /--delay takes a number of milliseconds from 0 to 2147483647, got "2s"/],
+        [['--delay=-1'], /got "-1"/],
+        [['--delay', '2147483648'], /got "2147483648"/],
+        [['--delai', '100'], /Did you mean "--delay"\?/],
         [['--port', '65536'], /--port takes a number from 0 to 65535, got "65536"/],
         [['--port', '-1'], /--port needs a value/],
         [['--port=-1'], /got "-1"/],
@@ -333,6 +336,36 @@ describe('command', () => {
       const missing = await run('--get', '/v1/nobody')
       assert.equal(missing.code, 1)
       assert.equal((JSON.parse(missing.stdout) as { code: string }).code, 'resource_unknown')
+    })
+  })
+
+  describe('--delay', () => {
+    it('slows every request down, but not the start', async () => {
+      const command = serve('model.mjs', '--seed', 'seed.json', '--delay', '400')
+      const origin = await command.origin()
+      for (const path of ['/v1/books', '/v1/nothing']) {
+        const started = performance.now()
+        await (await fetch(origin + path)).text()
+        const took = performance.now() - started
+        assert.ok(took >= 395, `${path} took ${took} ms`)
+      }
+      assert.match((await command.printed(/GET \/v1\/nothing 404 (\d+)/))[1] ?? '', /^[4-9]\d\d|\d{4,}$/)
+      // What is delayed is in flight, and is answered.
+      const answer = fetch(`${origin}/v1/books`)
+      await wait(100)
+      command.child.kill('SIGTERM')
+      assert.equal((await answer).status, 200)
+      assert.deepEqual(await command.ended, { code: 0, signal: null })
+    })
+
+    it('holds for --get, too', async () => {
+      const answered = async (delay: string): Promise<number> => {
+        const started = performance.now()
+        assert.equal((await run('model.mjs', '--get', '/v1/books', '--delay', delay)).code, 0)
+        return performance.now() - started
+      }
+      const took = await answered('3000')
+      assert.ok(took >= 2995, `${took} ms`)
     })
   })
 

@@ -23,7 +23,9 @@ const sources = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf
 /** The members of an interface, from its source: types are gone when a spec runs. */
 function membersOf(name: string): string[] {
   for (const file of sources) {
-    const body = new RegExp(`^export interface ${name}(?:<[^{\\n]*>)? \\{\\n(.*?)^\\}`, 'ms').exec(read(`lib/${file}`))?.[1]
+    const body = new RegExp(`^export interface ${name}(?:<[^{\\n]*>)?(?: extends [^{\\n]+)? \\{\\n(.*?)^\\}`, 'ms').exec(
+      read(`lib/${file}`),
+    )?.[1]
     if (body !== undefined) return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, member = '']) => member)
   }
   throw new Error(`There is no interface ${name}.`)
@@ -104,6 +106,14 @@ describe('docs/reference.md', () => {
     const methods = methodsOf(RestEngine.prototype).filter(name => name !== 'respondError')
     sameNames(firstCells(reference, 'Engine members'), [...methods, ...Object.keys(engine)])
     sameNames(firstCells(reference, 'Clock'), methodsOf(Clock.prototype))
+  })
+
+  it('lists the options of faults and the members of gates', () => {
+    const options = ['FaultOptions', 'DropOptions', 'FailOptions', 'FailureDetails'].flatMap(membersOf)
+    sameNames(firstCells(reference, 'Making it fail'), options)
+    sameNames(firstCells(reference, 'Gate'), [...membersOf('Gate'), ...membersOf('FaultHandle')])
+    const [, , code = ''] = tableBelow(reference, 'Making it fail').find(([name]) => name === 'code') ?? []
+    assert.ok(Object.hasOwn(ERRORS, code), code)
   })
 
   it('lists the reserved parameters and the operators', () => {

@@ -3,6 +3,7 @@
  * given, and the nearest option when a name is misspelt.
  */
 import { parseArgs } from 'node:util'
+import { MAX_DELAY } from '../faults.ts'
 import { hint, nearest } from '../suggest.ts'
 import { CommandError } from './command-error.ts'
 
@@ -19,6 +20,8 @@ export interface CommandArguments {
   readonly readOnly: boolean
   /** Empty: no other origin. */
   readonly cors: readonly string[]
+  /** Milliseconds by which every request is delayed. */
+  readonly delay: number
   readonly watch: boolean
   readonly quiet: boolean
   /** Path of the one request to answer on standard output. */
@@ -41,6 +44,7 @@ const OPTIONS = {
   version: { type: 'string', value: 'NAME', text: 'first segment of the paths; may be repeated (default v1)' },
   'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405' },
   cors: { type: 'string', value: 'ORIGIN', text: 'let pages of this origin read the answers; may be repeated; * is all' },
+  delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
   watch: { type: 'boolean', text: 'start again when the module or the seed changes' },
   quiet: { type: 'boolean', text: 'do not print a line for every request' },
   get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },
@@ -96,6 +100,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     versions: values.get('version') ?? [],
     readOnly: values.has('read-only'),
     cors: values.get('cors') ?? [],
+    delay: toDelay(last('delay') ?? '0'),
     watch: values.has('watch'),
     quiet: values.has('quiet'),
     get: last('get'),
@@ -116,12 +121,17 @@ function toPort(text: string): number {
   return port
 }
 
+function toDelay(text: string): number {
+  const delay = /^\d{1,10}$/.test(text) ? Number(text) : NaN
+  if (!(delay <= MAX_DELAY)) throw misuse(`--delay takes a number of milliseconds from 0 to ${MAX_DELAY}, got "${text}".`)
+  return delay
+}
+
 function isOptionName(name: string): name is OptionName {
   return Object.hasOwn(OPTIONS, name)
 }
 
 function unknownOption(rawName: string): CommandError {
-  if (rawName === '--delay') return misuse('--delay is not available yet.')
   const name = nearest(rawName.replace(/^-+/, ''), NAMES)
   return misuse(`Unknown option ${rawName}.${hint(name === undefined ? undefined : `--${name}`)} See --help.`)
 }

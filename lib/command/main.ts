@@ -32,7 +32,7 @@ async function run(args: CommandArguments): Promise<number> {
   const engine = await RestEngine.create({ onError: printError, ...loaded.options })
   try {
     if (loaded.seed !== undefined) await engine.seed(loaded.seed)
-    if (args.get !== undefined) return await get(engine, args.get)
+    if (args.get !== undefined) return await get(engine, args.get, args.delay)
     await serve(engine, loaded, args)
     return 0
   } finally {
@@ -41,7 +41,8 @@ async function run(args: CommandArguments): Promise<number> {
 }
 
 /** Answers one request on standard output. */
-async function get(engine: RestEngine, path: string): Promise<number> {
+async function get(engine: RestEngine, path: string, delay: number): Promise<number> {
+  if (delay > 0) engine.delay('*', delay)
   const { status, body } = await engine.handle('GET', path)
   return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)
 }

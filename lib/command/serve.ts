@@ -26,9 +26,12 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
     ...(args.cors.length === 0 ? {} : { cors: args.cors }),
     ...(args.quiet ? {} : { onRequest: printRequest }),
   })
+  // Asked of the engine before it is slowed down.
+  const requests = await exampleRequests(engine, loaded.examples)
+  if (args.delay > 0) engine.delay('*', args.delay)
   await listen(server, args)
   const { stopped } = stopOnSignal(server)
-  await printWelcome(engine, loaded, server.address() as AddressInfo)
+  printWelcome(engine, loaded.title, requests, server.address() as AddressInfo)
   await stopped
 }
 
@@ -76,12 +79,11 @@ function stopOnSignal(server: HttpServer): { stopped: Promise<void> } {
   return { stopped }
 }
 
-async function printWelcome(engine: RestEngine, loaded: Loaded, address: AddressInfo): Promise<void> {
+function printWelcome(engine: RestEngine, title: string, requests: readonly string[], address: AddressInfo): void {
   const origin = `http://${hostOf(address)}:${address.port}`
   const resources = engine.versions.flatMap(version => engine.modelOf(version)!.resources.map(({ plural }) => `/${version}/${plural}`))
-  const requests = await exampleRequests(engine, loaded.examples)
   const lines = [
-    `${styleText('bold', 'mikro-rest')} serves ${loaded.title} at ${styleText('cyan', origin)}`,
+    `${styleText('bold', 'mikro-rest')} serves ${title} at ${styleText('cyan', origin)}`,
     '',
     'Resources:',
     ...resources.map(path => `  ${path}`),

@@ -9,10 +9,13 @@ import type { Duplex } from 'node:stream'
 import { Cors } from './cors.ts'
 import type { CorsOrigins } from './cors.ts'
 import { originForm } from './door.ts'
-import type { DoorEngine, DoorResponse } from './door.ts'
+import type { DoorResponse } from './door.ts'
 import { RestError, isConnectionLost, refuse } from './errors.ts'
 import { JsonBody, takesBody } from './json-body.ts'
 import { checkNames } from './suggest.ts'
+import { TestControls } from './test-controls.ts'
+import type { TestControlOptions } from './test-controls.ts'
+import type { WorldEngine } from './worlds.ts'
 
 /** What a server may be told. */
 export interface ServerOptions {
@@ -20,6 +23,11 @@ export interface ServerOptions {
   cors?: CorsOrigins
   /** Answer POST, PUT, PATCH and DELETE with 405. Default: false. */
   readOnly?: boolean
+  /**
+   * Let other processes reset, seed, fail and hold by `/_test/...` routes, and have worlds of their own by the header or cookie `X-World`. Default: false.
+   * For tests only: whoever reaches the server may do all that, without a token.
+   */
+  testControls?: boolean | TestControlOptions
   /**
    * Called when an answer has been handed to the socket; not called for a client that hung up before, or a connection that a test has lost.
    * Default: nothing is reported.
@@ -37,7 +45,7 @@ export interface RequestLine {
   readonly duration: number
 }
 
-const OPTION_NAMES = ['cors', 'readOnly', 'onRequest'] as const satisfies (keyof ServerOptions)[]
+const OPTION_NAMES = ['cors', 'readOnly', 'testControls', 'onRequest'] as const satisfies (keyof ServerOptions)[]
 const READ_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 const WRITE_METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE']
 // How long a refused upload is read on, in milliseconds.
@@ -51,13 +59,14 @@ const LINGER = 1_000
  * @example
  * const server = createServer(engine, { cors: 'http://localhost:5173' }).listen(3000, '127.0.0.1')
  */
-export function createServer(engine: DoorEngine, options: ServerOptions = {}): Server {
+export function createServer(engine: WorldEngine, options: ServerOptions = {}): Server {
   checkNames(options, OPTION_NAMES, 'createServer')
   return new RestServer(engine, options)
 }
 
 class RestServer extends Server {
-  readonly #engine: DoorEngine
+  readonly #engine: WorldEngine
+  readonly #controls: TestControls | undefined
   readonly #readOnly: boolean
   readonly #onRequest: ((line: RequestLine) => void) | undefined
   readonly #cors: Cors | undefined
@@ -66,7 +75,7 @@ class RestServer extends Server {
   readonly #unanswered = new Set<ServerResponse>()
   #closing = false
 
-  constructor(engine: DoorEngine, options: ServerOptions) {
+  constructor(engine: WorldEngine, options: ServerOptions) {
     // Node would answer a request without Host by itself, without the body that every other error has.
     super({ requireHostHeader: false })
     this.#engine = engine
@@ -74,6 +83,9 @@ class RestServer extends Server {
     this.#onRequest = options.onRequest
     this.#methods = this.#readOnly ? READ_METHODS : [...READ_METHODS, ...WRITE_METHODS]
     this.#cors = options.cors === undefined ? undefined : new Cors(options.cors, this.#methods)
+    const { testControls = false } = options
+    this.#controls = testControls === false ? undefined : new TestControls(engine, testControls)
+    this.once('close', () => void this.#controls?.close())
     this.on('request', (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response))
     this.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       // A client that announces a body over the limit is told so before it sends it.
@@ -150,7 +162,7 @@ class RestServer extends Server {
       // The asterisk form asks about the server as a whole (RFC 9110 section 9.3.7).
       if (request.url === '*') return { status: 204, headers: { allow: this.#methods.join(', ') } }
     }
-    if (this.#readOnly && WRITE_METHODS.includes(method)) {
+    if (this.#readOnly && WRITE_METHODS.includes(method) && !this.#isControl(request)) {
       throw refuse('method_not_allowed', `This server is read-only: ${method} is not allowed.`, {
         headers: { allow: READ_METHODS.join(', ') },
       })
@@ -158,13 +170,28 @@ class RestServer extends Server {
     return undefined
   }
 
+  #isControl({ url = '/' }: IncomingMessage): boolean {
+    return this.#controls !== undefined && TestControls.isControl(originForm(url))
+  }
+
   async #ask(request: IncomingMessage, signal: AbortSignal): Promise<DoorResponse> {
+    if (this.#controls === undefined) return this.#askEngine(this.#engine, request, signal)
+    if (!this.#isControl(request)) {
+      const world = await this.#controls.worldOf(request.headers)
+      return world.use(() => this.#askEngine(world.engine, request, signal))
+    }
+    const { method = '', url = '/', headers } = request
+    const body = takesBody(method) ? await readBody(request, signal, this.#engine.limits.maxBodyBytes) : undefined
+    return this.#controls.answer(method, originForm(url), body, headers, signal)
+  }
+
+  async #askEngine(engine: WorldEngine, request: IncomingMessage, signal: AbortSignal): Promise<DoorResponse> {
     const { method = '', url = '/' } = request
     const body = takesBody(method) ? await readBody(request, signal, this.#engine.limits.maxBodyBytes) : undefined
     // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
     const headers = request.headers as Record<string, string>
     try {
-      return await this.#engine.handle(method, originForm(url), undefined, body, { headers, signal })
+      return await engine.handle(method, originForm(url), undefined, body, { headers, signal })
     } catch (cause) {
       // The engine answers every fault of a client itself; it throws when it has been closed under a server that still
       // runs, and when a test has the connection lost.

@@ -30,12 +30,12 @@ const ORDER = [
   // the answer
   'respond operate serve-versions',
   // doors
-  'json-fault json-body door cors fetch http',
+  'json-fault json-body door cors fetch snapshot worlds test-controls http',
   // The one implementation of dialect.ts. Here and not behind it, so that no stage can reach past the seam.
   'sqlite/sql sqlite/match sqlite/scope sqlite/expressions sqlite/select sqlite/encode sqlite/decode sqlite/compile sqlite/compile-checks',
   'sqlite/lock sqlite/handle sqlite/kysely-dialect sqlite/on-update sqlite/orm-driver sqlite/sibling-orm sqlite/connection sqlite/open',
   // all of it together
-  'snapshot engine index',
+  'engine index',
   // The command line uses the library, which knows nothing of it.
   'command/command-error command/arguments command/modules command/load command/examples command/serve command/watch command/main',
 ].flatMap(names => names.split(' ').map(name => `${name}.ts`))

@@ -61,6 +61,7 @@ const TYPES = [
   'SeedData',
   'ServerOptions',
   'SqlFragment',
+  'TestControlOptions',
   'Wrapper',
 ]
 

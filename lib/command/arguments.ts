@@ -22,6 +22,8 @@ export interface CommandArguments {
   readonly cors: readonly string[]
   /** Milliseconds by which every request is delayed. */
   readonly delay: number
+  /** Whether other processes may control the server by `/_test/...`. */
+  readonly testControls: boolean
   readonly watch: boolean
   readonly quiet: boolean
   /** Path of the one request to answer on standard output. */
@@ -45,6 +47,7 @@ const OPTIONS = {
   'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405' },
   cors: { type: 'string', value: 'ORIGIN', text: 'let pages of this origin read the answers; may be repeated; * is all' },
   delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
+  'test-controls': { type: 'boolean', text: 'let tests reset, seed and fail by /_test/...; X-World names worlds' },
   watch: { type: 'boolean', text: 'start again when the module or the seed changes' },
   quiet: { type: 'boolean', text: 'do not print a line for every request' },
   get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },
@@ -101,6 +104,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     readOnly: values.has('read-only'),
     cors: values.get('cors') ?? [],
     delay: toDelay(last('delay') ?? '0'),
+    testControls: values.has('test-controls'),
     watch: values.has('watch'),
     quiet: values.has('quiet'),
     get: last('get'),

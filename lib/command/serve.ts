@@ -23,6 +23,7 @@ const SAME_SIGNAL = 100
 export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArguments): Promise<void> {
   const server = createServer(engine, {
     readOnly: args.readOnly,
+    testControls: args.testControls,
     ...(args.cors.length === 0 ? {} : { cors: args.cors }),
     ...(args.quiet ? {} : { onRequest: printRequest }),
   })
@@ -31,7 +32,7 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
   if (args.delay > 0) engine.delay('*', args.delay)
   await listen(server, args)
   const { stopped } = stopOnSignal(server)
-  printWelcome(engine, loaded.title, requests, server.address() as AddressInfo)
+  printWelcome(engine, loaded.title, requests, args, server.address() as AddressInfo)
   await stopped
 }
 
@@ -79,7 +80,13 @@ function stopOnSignal(server: HttpServer): { stopped: Promise<void> } {
   return { stopped }
 }
 
-function printWelcome(engine: RestEngine, title: string, requests: readonly string[], address: AddressInfo): void {
+function printWelcome(
+  engine: RestEngine,
+  title: string,
+  requests: readonly string[],
+  { testControls }: CommandArguments,
+  address: AddressInfo,
+): void {
   const origin = `http://${hostOf(address)}:${address.port}`
   const resources = engine.versions.flatMap(version => engine.modelOf(version)!.resources.map(({ plural }) => `/${version}/${plural}`))
   const lines = [
@@ -90,6 +97,7 @@ function printWelcome(engine: RestEngine, title: string, requests: readonly stri
     '',
     'Try:',
     ...requests.map(path => `  curl '${origin}${path}'`),
+    ...(testControls ? ['', 'Test controls, for whoever reaches this address:', `  curl '${origin}/_test'`] : []),
     '',
   ]
   console.log(lines.join('\n'))

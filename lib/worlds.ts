@@ -1,0 +1,131 @@
+/**
+ * Worlds: forks of one engine by name, for tests that share a server. A world is forked from the engine's state at the start when it is first asked for, and
+ * closed when nobody has asked for it for a while.
+ */
+import type { Clock } from './clock.ts'
+import type { DoorEngine } from './door.ts'
+import type { DropOptions, FailOptions, FaultHandle, FaultOptions, Gate, RequestMatch } from './faults.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** What test controls use of `RestEngine`. */
+export interface WorldEngine extends DoorEngine {
+  readonly clock: Clock
+  seed(data: Readonly<Record<string, readonly object[]>>): Promise<void>
+  snapshot(): Promise<Snapshot>
+  restore(snapshot: Snapshot): Promise<void>
+  reset(): Promise<void>
+  fork(snapshot?: Snapshot): Promise<WorldEngine>
+  token(user: unknown, options?: { readonly ttl?: number }): string
+  delay(match: RequestMatch, ms: number, options?: FaultOptions): FaultHandle
+  fail(match: RequestMatch, options: FailOptions): FaultHandle
+  drop(match: RequestMatch, options?: DropOptions): FaultHandle
+  hold(match: RequestMatch, options?: FaultOptions): Gate
+  close(): Promise<void>
+}
+
+/** One world of a server. */
+export class World {
+  readonly engine: WorldEngine
+  /** Snapshots and faults that have been asked for over HTTP, by their ID. */
+  readonly snapshots = new Map<string, Snapshot>()
+  readonly faults = new Map<string, NamedFault>()
+  #running = 0
+  #usedAt = performance.now()
+  #named = 0
+
+  constructor(engine: WorldEngine) {
+    this.engine = engine
+  }
+
+  /** An ID for a snapshot or fault. */
+  name(prefix: string): string {
+    return `${prefix}${++this.#named}`
+  }
+
+  /** Counts work in this world, so that it is not idle meanwhile. */
+  async use<T>(work: () => Promise<T>): Promise<T> {
+    this.#running++
+    try {
+      return await work()
+    } finally {
+      this.#running--
+      this.#usedAt = performance.now()
+    }
+  }
+
+  /** Milliseconds since it was last used. */
+  get idle(): number {
+    return this.#running > 0 ? 0 : performance.now() - this.#usedAt
+  }
+}
+
+/** A fault that has an ID. */
+export interface NamedFault {
+  readonly kind: 'delay' | 'fail' | 'drop' | 'hold'
+  readonly match: string
+  readonly handle: FaultHandle | Gate
+}
+
+/** How often idle worlds are looked for, as a part of the time after which they are. */
+const ROUNDS = 4
+
+/** The worlds of one server. */
+export class Worlds {
+  readonly #seeded: Promise<Snapshot>
+  readonly #main: World
+  readonly #worlds = new Map<string, Promise<World>>()
+  readonly #timer: NodeJS.Timeout
+  readonly #idle: number
+
+  /** @param idle milliseconds after which a world that nobody uses is closed */
+  constructor(engine: WorldEngine, idle: number) {
+    this.#idle = idle
+    this.#main = new World(engine)
+    this.#seeded = engine.snapshot()
+    // Told to whoever asks for a world.
+    this.#seeded.catch(() => {})
+    this.#timer = setInterval(() => void this.#closeIdle(), Math.max(1, idle / ROUNDS))
+    this.#timer.unref()
+  }
+
+  /** The names of the worlds that there are, apart from the engine's own. */
+  get names(): string[] {
+    return [...this.#worlds.keys()]
+  }
+
+  /** The world of a name: the engine's own without one. */
+  async of(name: string | undefined): Promise<World> {
+    if (name === undefined) return this.#main
+    let world = this.#worlds.get(name)
+    if (world === undefined) {
+      world = this.#fork()
+      this.#worlds.set(name, world)
+      world.catch(() => this.#worlds.delete(name))
+    }
+    return world
+  }
+
+  async #fork(): Promise<World> {
+    return new World(await this.#main.engine.fork(await this.#seeded))
+  }
+
+  /** Closes a world, if there is one of the name; the next request that names it begins a new one. */
+  async drop(name: string): Promise<void> {
+    const world = this.#worlds.get(name)
+    this.#worlds.delete(name)
+    await (await world)?.engine.close()
+  }
+
+  async #closeIdle(): Promise<void> {
+    for (const [name, world] of this.#worlds) {
+      // Asked again after the wait: it may have been used meanwhile.
+      if ((await world).idle >= this.#idle && this.#worlds.get(name) === world) await this.drop(name)
+    }
+  }
+
+  /** Closes all worlds but the engine's own. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await Promise.all(this.names.map(name => this.drop(name)))
+  }
+}

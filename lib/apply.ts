@@ -54,7 +54,9 @@ export async function create(change: RecordChange, work: Work, implied: Entity =
   for (const { attribute, link } of change.links) {
     if (attribute.owner) data[attribute.property] = link === null ? null : await referred(link, attribute.target, work)
   }
+  const from = Date.now()
   const entity = em.create(nameOf(change.resource), data as never) as unknown as Entity
+  work.connection.retime(entity, data, from)
   work.touched.push({ resource: change.resource, entity })
   for (const { attribute, link } of change.links) {
     if (!attribute.owner && link !== null) await adopt(link, attribute, entity, work)

@@ -13,12 +13,19 @@ export interface ClockSetting {
 /** The clock of an engine. */
 export class Clock {
   readonly #source: () => Date
+  readonly #isOwn: boolean
   #frozen: number | undefined
   #ahead = 0
 
   /** @param source gives the current time; the system's by default */
-  constructor(source: () => Date = () => new Date()) {
-    this.#source = source
+  constructor(source?: () => Date) {
+    this.#source = source ?? ((): Date => new Date())
+    this.#isOwn = source !== undefined
+  }
+
+  /** Whether it shows the system's own time: it has no other source, and has not been set or moved. */
+  get isSystem(): boolean {
+    return !this.#isOwn && this.#frozen === undefined && this.#ahead === 0
   }
 
   /** The current time of the engine. */

@@ -126,4 +126,11 @@ export interface Connection {
   check(statement: Statement): void
   /** Runs work in a transaction, one at a time; inside the work of another one it is nested in that. */
   write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /**
+   * Puts the engine's time where the constructor of a new entity has put the system's.
+   *
+   * @param given what the entity was made of, which stays as it is
+   * @param from when the making began, in milliseconds of the system's clock
+   */
+  retime(entity: object, given: object, from: number): void
 }

@@ -112,6 +112,7 @@ export class RestEngine {
     this.#connection = connection
     this.#editions = editions
     this.clock = new Clock(options.clock)
+    connection.follow(this.clock)
     this.versions = options.versions
     this.limits = options.limits
     this.#served = serveVersions(editions, options, connection, this.clock)

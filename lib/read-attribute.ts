@@ -142,10 +142,24 @@ function base(prop: Property, name: string, declared: Property = prop) {
   }
 }
 
+/** Whether the constructor of the class gives it a value: `createdAt = new Date()`. MikroORM takes only those for defaults that are constant. */
+function isInitialised(meta: Meta, prop: Property): boolean {
+  try {
+    const entity = new (meta.class as unknown as new () => Record<string, unknown>)()
+    return (entity[prop.name] ?? undefined) !== undefined
+  } catch {
+    // One that cannot do without arguments.
+    return false
+  }
+}
+
 export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<object, Resource>, paths: Map<string, string>): Attribute {
   const name = publicName(prop)
   paths.set(prop.name, name)
-  if (prop.kind === 'scalar') return Object.freeze(readScalar(meta, prop, name, prop, undefined))
+  if (prop.kind === 'scalar') {
+    const attribute = readScalar(meta, prop, name, prop, undefined)
+    return Object.freeze({ ...attribute, required: attribute.required && !isInitialised(meta, prop) })
+  }
   if (prop.kind === 'embedded') return readEmbedded(meta, prop, name, prop, undefined, paths, name)
   const target = drafts.get(prop.targetMeta!.class)
   if (target === undefined) throw unsupported(meta, prop.name, 'its target is not served')

@@ -6,6 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Database from 'better-sqlite3'
 import type { EntityManager, MikroORM, Transaction } from '@mikro-orm/core'
+import type { Clock } from '../clock.ts'
 import type { Connection, Dialect, Reading, Statement } from '../dialect.ts'
 import { compileRead } from './compile.ts'
 import { compileExists, compileReferrers, compileTaken, violation } from './compile-checks.ts'
@@ -13,6 +14,7 @@ import { encode, encodePattern } from './encode.ts'
 import { Handle } from './handle.ts'
 import { LentSqliteDialect } from './kysely-dialect.ts'
 import { Lock } from './lock.ts'
+import { retime } from './model-time.ts'
 import { siblingOf } from './sibling-orm.ts'
 
 /** The transaction that a piece of asynchronous work runs in. */
@@ -53,6 +55,7 @@ export class SqliteConnection implements Connection {
   #image: Buffer | undefined
   /** Whether the content is that of a complete engine: what is written before is part of the baseline. */
   #started = false
+  #clock: Clock | undefined
 
   /** @param makeOrm makes the MikroORM instance on this connection, when it is first needed */
   constructor(handle: Handle, makeOrm: (lent: LentSqliteDialect) => MikroORM) {
@@ -68,8 +71,12 @@ export class SqliteConnection implements Connection {
   /** The dialect to give MikroORM as `driverOptions`. */
   lend(): LentSqliteDialect {
     return new LentSqliteDialect({
-      prepare: (sql: string): Database.Statement => this.#handle.prepare(sql),
+      prepare: (sql: string): Database.Statement => {
+        this.#followClock()
+        return this.#handle.prepare(sql)
+      },
       writing: () => this.#writing(),
+      clock: () => this.#clock,
       enter: async signal => {
         if (this.#transaction() !== undefined) return { release: () => {}, nested: true }
         const transaction = this.#current.getStore()
@@ -235,10 +242,27 @@ export class SqliteConnection implements Connection {
   }
 
   #run<T>(reading: Reading<T>): T {
+    this.#followClock()
     const handle = this.#handle
     let step = reading.next()
     while (step.done !== true) step = reading.next(handle.all(step.value.statement.sql, step.value.parameters))
     return step.value
+  }
+
+  /** The time of the model's functions and of SQL is that of this clock. */
+  follow(clock: Clock): void {
+    this.#clock = clock
+  }
+
+  /** Not before the clock differs from the system's: SQLite's own functions are faster. */
+  #followClock(): void {
+    const clock = this.#clock
+    if (clock !== undefined && !this.#handle.followsTime && !clock.isSystem) this.#handle.followTime(() => clock.now())
+  }
+
+  retime(entity: object, given: object, from: number): void {
+    if (this.#clock === undefined || this.#clock.isSystem) return
+    retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor as never).props, from, this.#clock)
   }
 
   check(statement: Statement): void {

@@ -1,6 +1,7 @@
 /** Handle: one open SQLite database with its prepared statements. */
 import Database from 'better-sqlite3'
 import { matchFunction } from './match.ts'
+import { followTime } from './time-functions.ts'
 
 /** How many prepared statements are kept; the least recently used one goes first. */
 const MAX_STATEMENTS = 500
@@ -12,12 +13,24 @@ export class Handle {
   readonly db: Database.Database
   readonly #readers = new Map<string, Database.Statement>()
   readonly #prepared = new Map<string, Database.Statement>()
+  #followsTime = false
 
   /** @param source `:memory:`, a path (created when missing), or the bytes of a snapshot. */
   constructor(source: string | Buffer, options: Database.Options = {}) {
     this.db = new Database(source, options)
     this.db.pragma('foreign_keys = on')
     this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction)
+  }
+
+  /** Whether SQL has its time from elsewhere. */
+  get followsTime(): boolean {
+    return this.#followsTime
+  }
+
+  /** From now on SQL has its time from this function. */
+  followTime(now: () => Date): void {
+    followTime(this.db, now)
+    this.#followsTime = true
   }
 
   /** Rows as arrays. */

@@ -17,6 +17,7 @@ import type {
   QueryCompiler,
   QueryResult,
 } from 'kysely'
+import type { Clock } from '../clock.ts'
 
 /** What the dialect needs of the open database. */
 export interface Lender {
@@ -25,6 +26,8 @@ export interface Lender {
   prepare(sql: string): Database.Statement
   /** Is told before anything is written. */
   writing(): void
+  /** The clock of the engine, once there is one. */
+  clock(): Clock | undefined
   /** Runs a transaction such that all that is called inside it knows of it; `begin` tells when it has begun. */
   transactional<T>(begin: (entered: (trx: Transaction) => void) => Promise<T>): Promise<T>
 }

@@ -9,6 +9,11 @@ type OnUpdate = (entity: Record<string, unknown>, em: unknown) => unknown
 const justCreated = new WeakSet<object>()
 const wrapped = new WeakSet<OnUpdate>()
 
+/** Another wrapper around a function: what is inside stays known. */
+export function takeOver(inner: unknown, outer: object): void {
+  if (wrapped.has(inner as OnUpdate)) wrapped.add(outer as OnUpdate)
+}
+
 export function skipUpdateOfCreated(orm: MikroORM): void {
   let pending: object[] = []
   orm.em.getEventManager().registerSubscriber({

@@ -6,6 +6,7 @@ import type { Options } from '@mikro-orm/sqlite'
 import { SqliteConnection } from './connection.ts'
 import { Handle } from './handle.ts'
 import type { LentSqliteDialect } from './kysely-dialect.ts'
+import { followClock } from './model-time.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 import { BoundSqliteDriver } from './orm-driver.ts'
 
@@ -29,6 +30,7 @@ export async function open({ entities, database, schema, orm: extra }: Opening):
     // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
     if (entities.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.lend())))
     skipUpdateOfCreated(connection.orm)
+    followClock(connection.orm)
     if (schema === 'update') await updateSchema(connection.orm, handle)
     return connection
   } catch (error) {

@@ -1,0 +1,54 @@
+/**
+ * Time functions: SQLite's own `now` becomes that of the engine's clock, in `current_timestamp` and in all functions that know of it. So the defaults of
+ * columns, the version properties of MikroORM, triggers and expressions of the deployer follow a clock that a test has set.
+ */
+import Database from 'better-sqlite3'
+
+/** The keywords, which are functions, with the functions that say the same. */
+const KEYWORDS = { current_timestamp: 'datetime', current_date: 'date', current_time: 'time' } as const
+
+/** The functions, with the place of their first time among the arguments. */
+const FUNCTIONS = { date: 0, time: 0, datetime: 0, julianday: 0, unixepoch: 0, strftime: 1, timediff: 0 } as const
+
+let evaluator: Database.Database | undefined
+const statements = new Map<string, Database.Statement>()
+
+/** What SQLite itself gives: on a database of its own, where the functions are those that it came with. */
+function evaluate(name: string, args: readonly unknown[]): unknown {
+  const key = `${name}/${args.length}`
+  let statement = statements.get(key)
+  if (statement === undefined) {
+    evaluator ??= new Database(':memory:')
+    statement = evaluator.prepare(`select ${name}(${args.map(() => '?').join()})`)
+    statement.pluck().safeIntegers()
+    statements.set(key, statement)
+  }
+  return statement.get(...args)
+}
+
+function isNow(value: unknown): boolean {
+  return typeof value === 'string' && value.toLowerCase() === 'now'
+}
+
+/** The arguments with the time in place of `now`, which may be left out. */
+function withTime(name: keyof typeof FUNCTIONS, args: readonly unknown[], now: string): readonly unknown[] {
+  if (name === 'timediff') return args.map(value => (isNow(value) ? now : value))
+  const at = FUNCTIONS[name]
+  if (args.length < at) return args
+  const first = args[at]
+  if (isNow(first)) return args.with(at, now)
+  const isModifier = typeof first === 'string' && /^subsec(?:ond)?$/i.test(first)
+  return args.length === at || isModifier ? [...args.slice(0, at), now, ...args.slice(at)] : args
+}
+
+/** From now on `now` is what the function says. */
+export function followTime(db: Database.Database, now: () => Date): void {
+  // As SQLite's own: allowed in indexes and generated columns, one value for a statement.
+  const options = { deterministic: true, safeIntegers: true }
+  const text = (): string => now().toISOString()
+  for (const [keyword, name] of Object.entries(KEYWORDS)) db.function(keyword, options, () => evaluate(name, [text()]))
+  for (const name of Object.keys(FUNCTIONS) as (keyof typeof FUNCTIONS)[]) {
+    if (name === 'timediff') db.function(name, options, (from: unknown, to: unknown) => evaluate(name, withTime(name, [from, to], text())))
+    else db.function(name, { ...options, varargs: true }, (...args: unknown[]) => evaluate(name, withTime(name, args, text())))
+  }
+}

@@ -147,7 +147,13 @@ describe('the clock', () => {
     await own.handle('POST', '/v1/notes', undefined, { text: 'posted' })
     const given = '2020-01-01T00:00:00.000Z'
     await own.handle('POST', '/v1/notes', undefined, { text: 'given', createdAt: given })
-    const { body } = await own.handle('GET', '/v1/notes')
+    // Also where it happens to be the time of the call.
+    for (let round = 0; round < 40; round++) {
+      const createdAt = new Date(Date.now() + (round % 5)).toISOString()
+      const { body } = await own.handle('POST', '/v1/notes', undefined, { text: 'given', createdAt })
+      assert.equal(body.note.createdAt, createdAt)
+    }
+    const { body } = await own.handle('GET', '/v1/notes', { limit: 3 })
     assert.deepEqual(
       (body.notes as { createdAt: string; updatedAt: unknown }[]).map(({ createdAt, updatedAt }) => [createdAt, Number(updatedAt)]),
       ['2005-05-05T05:05:05.000Z', '2005-05-05T05:05:05.000Z', given].map(date => [date, Date.UTC(2005, 4, 5, 5, 5, 5)]),

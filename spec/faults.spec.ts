@@ -1,7 +1,7 @@
 /** Faults: delays, failures, lost connections and gates, through handle, fetch and real HTTP. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -463,6 +463,12 @@ describe('faults', () => {
       fail.dispose()
       gate.release()
       assert.equal((await answer).status, 200)
+      await using own = await RestEngine.create({
+        entities: [Order],
+        routes: [{ method: 'GET', path: '/v1/now', handler: () => (ending.dispose(), { body: { done: true } }) }],
+      })
+      const ending = own.fail('GET /v1/now', { status: 500, after: true })
+      assert.deepEqual((await own.handle('GET', '/v1/now')).body, { done: true })
     })
   })
 
@@ -478,9 +484,15 @@ describe('faults', () => {
         await wait(5)
         client.abort(new Error(`gone: ${method}`))
         await assert.rejects(answer, { message: `gone: ${method}` })
+        assert.equal(getEventListeners(client.signal, 'abort').length, 0)
       }
       assert.equal(gate.requests.length, 0)
+      const { signal } = new AbortController()
+      const answer = engine.handle('POST', '/v1/login', undefined, {}, { signal })
+      while (gate.requests.length === 0) await wait(1)
       gate.release()
+      assert.equal((await answer).status, 404)
+      assert.equal(getEventListeners(signal, 'abort').length, 0)
       assert.deepEqual(await items(), ['pen'])
     })
 

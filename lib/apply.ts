@@ -4,6 +4,7 @@
  * Refuses with owner_required, version_conflict and record_not_found.
  */
 import type { Collection, EntityManager } from '@mikro-orm/core'
+import type { Awaitable } from './awaitable.ts'
 import type { Connection } from './dialect.ts'
 import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
@@ -21,9 +22,9 @@ export interface Work {
   readonly em: EntityManager
   readonly connection: Connection
   /** Whether the record exists for the caller. */
-  readonly exists: (resource: Resource, key: KeyValues) => boolean | Promise<boolean>
+  readonly exists: (resource: Resource, key: KeyValues) => Awaitable<boolean>
   /** Whether the caller may know of the resource's records, so that they may be told of. */
-  readonly tells: (resource: Resource) => boolean
+  readonly tells: (resource: Resource) => Awaitable<boolean>
   /** Records that were made or linked otherwise on the way. */
   readonly touched: { readonly resource: Resource; readonly entity: Entity }[]
 }
@@ -240,7 +241,7 @@ async function allMembers(entity: Entity, attribute: ToManyAttribute, resource: 
   return work.em.find(nameOf(attribute.target), where, UNFILTERED)
 }
 
-async function keepOnly<T>(items: readonly T[], test: (item: T) => boolean | Promise<boolean>): Promise<T[]> {
+async function keepOnly<T>(items: readonly T[], test: (item: T) => Awaitable<boolean>): Promise<T[]> {
   const kept: T[] = []
   for (const item of items) if (await test(item)) kept.push(item)
   return kept
@@ -308,7 +309,7 @@ async function refuseOrphans(removed: ReadonlyMap<Entity, Resource>, { connectio
       const staying = rows.filter(row => !going.includes(row.map(String).join('\0')))
       if (staying.length === 0) continue
       isNeeded = true
-      if (attribute.hidden || !tells(other)) continue
+      if (attribute.hidden || !(await tells(other))) continue
       const known = await keepOnly(staying, row => exists(other, row as KeyValues))
       if (known.length > 0) left.push(`${known.length} ${known.length === 1 ? other.singular : other.plural} by "${attribute.name}"`)
     }

@@ -6,7 +6,7 @@ import type { Binding, Dialect, Statement } from './dialect.ts'
 import { refuseParameter } from './errors.ts'
 import { describeKey, keyFromText } from './key.ts'
 import type { KeyValues } from './key.ts'
-import type { Renderer } from './model.ts'
+import type { Renderer, Resource } from './model.ts'
 import type { RawFilter, RawValue } from './parse-query.ts'
 import { describeScalar, scalarFromText } from './scalars.ts'
 
@@ -20,8 +20,8 @@ export interface Arguments {
   readonly links?: string
   /** Collects the values that are yet to be rendered by the deployer's functions, which may be asynchronous. */
   readonly pending?: PendingRender[]
-  /** The values of scopes and own parameters. */
-  readonly scope?: readonly unknown[]
+  /** The values of a resource's scope, or of own parameters. */
+  readonly valuesOf?: (resource: Resource | undefined) => readonly unknown[]
   /** The values that the engine itself asks for. */
   readonly given?: readonly unknown[]
 }
@@ -61,9 +61,9 @@ function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unkn
       // A function gives a value of its own to each request, such as today's date.
       return typeof binding.value === 'function' ? (binding.value as () => unknown)() : binding.value
     case 'scope':
-      return dialect.encode(given.scope![binding.index], binding.type, binding.form, binding.inDocument)
+      return dialect.encode(given.valuesOf!(binding.of)[binding.index], binding.type, binding.form, binding.inDocument)
     case 'scopeKey':
-      return dialect.encode((given.scope![binding.index] as KeyValues)[binding.part], binding.type, binding.form, false)
+      return dialect.encode((given.valuesOf!(binding.of)[binding.index] as KeyValues)[binding.part], binding.type, binding.form, false)
     case 'given':
       return dialect.encode(given.given![binding.index], binding.type, 'value', false)
     case 'filter':

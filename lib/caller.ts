@@ -1,79 +1,167 @@
 /**
- * Caller: who asks, and what exists for him: evaluates access rules, scopes and own parameters of one request.
+ * Caller: who asks, and what exists for him: asks access rules and scopes, each once a request and only when something depends on it, and reads own
+ * parameters.
  * Refuses with forbidden, or token_missing where a log-in would help.
  */
+import { after } from './awaitable.ts'
+import type { Awaitable } from './awaitable.ts'
 import type { Action, HookContext } from './context.ts'
 import { refuse } from './errors.ts'
 import { FilterQueryReader } from './filter-query.ts'
 import type { Model, Resource } from './model.ts'
 import type { Parameters } from './parse-query.ts'
 import type { Condition } from './read-plan.ts'
-import { EVERYTHING } from './visibility.ts'
-import type { Visibility } from './visibility.ts'
+import { EVERYTHING, Unasked } from './visibility.ts'
+import type { Rule, Visibility } from './visibility.ts'
 
 /** An own parameter of the deployer: gives a condition on the records that are read. */
 export type OwnParameter = (value: string, ctx: HookContext) => unknown
 
-/** Whether a model has rules on what may be read. */
+/** Whether a model has rules on what may be done or read. */
 function hasRules(model: Model): boolean {
-  return model.resources.some(({ rules }) => rules.scopes.length > 0 || rules.access.get !== true || rules.access.list !== true)
+  return model.resources.some(({ rules }) => rules.scopes.length > 0 || Object.values(rules.access).some(rule => rule !== true))
 }
 
 const ruled = new WeakMap<Model, boolean>()
 
-/** What exists for the caller. `root` is the resource that own parameters narrow. */
-export async function visibilityOf(
-  model: Model,
+/** What exists for the caller; own parameters are yet to be read. */
+export function visibilityOf(model: Model, parameters: Parameters, ctx: HookContext): Visibility {
+  let rules = ruled.get(model)
+  if (rules === undefined) ruled.set(model, (rules = hasRules(model)))
+  return !rules && parameters.flags.length === 0 && parameters.own.length === 0 ? EVERYTHING : new Caller(parameters.flags, ctx)
+}
+
+/** The same, narrowed by own parameters. `root` is the resource that they narrow. */
+export function narrowed(
+  visibility: Visibility,
   root: Resource | undefined,
   parameters: Parameters,
   own: ReadonlyMap<string, OwnParameter>,
-  ctx: HookContext,
-): Promise<Visibility> {
-  let rules = ruled.get(model)
-  if (rules === undefined) ruled.set(model, (rules = hasRules(model)))
-  if (!rules && parameters.flags.length === 0 && parameters.own.length === 0) return EVERYTHING
-  const reader = new FilterQueryReader()
-  const scopes = new Map<Resource, Condition>()
-  const withoutGet = new Set<Resource>()
-  const withoutList = new Set<Resource>()
-  let shape = ''
-  if (rules) {
-    for (const resource of model.resources) {
-      const conditions = await scopesOf(resource, ctx, reader)
-      if (conditions.length > 0) scopes.set(resource, conditions.length === 1 ? conditions[0]! : { kind: 'all', of: conditions })
-      if (!(await isAllowed(resource, 'get', ctx))) withoutGet.add(resource)
-      if (!(await isAllowed(resource, 'list', ctx))) withoutList.add(resource)
+): Awaitable<Visibility> {
+  return parameters.own.length > 0 && visibility instanceof Caller ? visibility.narrow(root, parameters, own) : visibility
+}
+
+/** What a scope says of a resource. */
+interface ReadScope {
+  readonly condition: Condition | undefined
+  readonly values: readonly unknown[]
+  readonly shape: string
+}
+
+const WHOLE: ReadScope = Object.freeze({ condition: undefined, values: [], shape: '' })
+
+class Caller implements Visibility {
+  readonly flags: ReadonlySet<string>
+  shape: string
+  where: readonly Condition[] = []
+  readonly #ctx: HookContext
+  readonly #answers = new Map<Resource, Partial<Record<Action, Awaitable<boolean>>>>()
+  readonly #scopes = new Map<Resource, Awaitable<ReadScope>>()
+  #own: readonly unknown[] = []
+
+  constructor(flags: readonly string[], ctx: HookContext) {
+    this.flags = new Set(flags)
+    this.shape = `${flags.toSorted().join()}\0`
+    this.#ctx = ctx
+  }
+
+  async narrow(root: Resource | undefined, parameters: Parameters, own: ReadonlyMap<string, OwnParameter>): Promise<this> {
+    const reader = new FilterQueryReader(undefined)
+    const where: Condition[] = []
+    for (const { name, value } of parameters.own) {
+      const query: unknown = await own.get(name)!(value, this.#ctx)
+      if (query !== undefined && query !== null && root !== undefined) where.push(reader.read(query, root, `parameter "${name}"`))
     }
-    shape += `${[...withoutGet].map(({ plural }) => plural).join()}\0${[...withoutList].map(({ plural }) => plural).join()}\0`
+    this.where = where
+    this.#own = reader.values
+    this.shape += reader.shape
+    return this
   }
-  const where: Condition[] = []
-  for (const { name, value } of parameters.own) {
-    const query: unknown = await own.get(name)!(value, ctx)
-    if (query !== undefined && query !== null && root !== undefined) where.push(reader.read(query, root, `parameter "${name}"`))
+
+  readonly permits = (resource: Resource, action: Action): Awaitable<boolean> => {
+    const rule = resource.rules.access[action]
+    if (typeof rule === 'boolean') return rule
+    let answers = this.#answers.get(resource)
+    if (answers === undefined) this.#answers.set(resource, (answers = {}))
+    return (answers[action] ??= settled<boolean, boolean>(rule(this.#ctx, action), Boolean, answer => void (answers[action] = answer)))
   }
-  shape += `${parameters.flags.toSorted().join()}\0${reader.shape}`
-  return { shape, scopes, where, values: reader.values, withoutGet, withoutList, flags: new Set(parameters.flags) }
+
+  readonly allows = (resource: Resource, action: 'get' | 'list'): boolean => {
+    const rule = resource.rules.access[action]
+    const answer = typeof rule === 'boolean' ? rule : this.#answers.get(resource)?.[action]
+    if (typeof answer === 'boolean') return answer
+    throw new Unasked({ resource, about: action })
+  }
+
+  readonly scopeOf = (resource: Resource): Condition | undefined => {
+    if (resource.rules.scopes.length === 0) return undefined
+    const scope = this.#scopes.get(resource)
+    if (scope === undefined || scope instanceof Promise) throw new Unasked({ resource, about: 'scope' })
+    return scope.condition
+  }
+
+  readonly valuesOf = (resource: Resource | undefined): readonly unknown[] => {
+    if (resource === undefined) return this.#own
+    const scope = this.#scopes.get(resource)
+    if (scope === undefined || scope instanceof Promise) throw new Unasked({ resource, about: 'scope' })
+    return scope.values
+  }
+
+  readonly ask = ({ resource, about }: Rule): Awaitable<string> => {
+    if (about === 'scope') return after(this.#scope(resource), ({ shape }) => shape)
+    return after(this.permits(resource, about), answer => (answer ? '+' : '-'))
+  }
+
+  #scope(resource: Resource): Awaitable<ReadScope> {
+    const known = this.#scopes.get(resource)
+    if (known !== undefined) return known
+    const { scopes } = resource.rules
+    if (scopes.length === 0) return WHOLE
+    const reader = new FilterQueryReader(resource)
+    const conditions: Condition[] = []
+    const add = (query: object | null | undefined): void => {
+      if (query !== undefined && query !== null) conditions.push(reader.read(query, resource, `scope of ${resource.className}`))
+    }
+    const readFrom = (first: number): Awaitable<ReadScope> => {
+      for (let index = first; index < scopes.length; index++) {
+        const query = scopes[index]!(this.#ctx)
+        if (isThenable(query)) return Promise.resolve(query).then(given => (add(given), readFrom(index + 1)))
+        add(query)
+      }
+      const condition: Condition | undefined = conditions.length > 1 ? { kind: 'all', of: conditions } : conditions[0]
+      return { condition, values: reader.values, shape: reader.shape }
+    }
+    const scope = settled(
+      readFrom(0),
+      given => given,
+      given => void this.#scopes.set(resource, given),
+    )
+    this.#scopes.set(resource, scope)
+    return scope
+  }
 }
 
-async function scopesOf(resource: Resource, ctx: HookContext, reader: FilterQueryReader): Promise<Condition[]> {
-  const conditions: Condition[] = []
-  for (const scope of resource.rules.scopes) {
-    const query = await scope(ctx)
-    if (query !== undefined && query !== null) conditions.push(reader.read(query, resource, `scope of ${resource.className}`))
-  }
-  return conditions
+function isThenable(value: unknown): value is PromiseLike<never> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-async function isAllowed(resource: Resource, action: Action, ctx: HookContext): Promise<boolean> {
-  const rule = resource.rules.access[action]
-  return typeof rule === 'boolean' ? rule : rule(ctx, action)
+/** An answer that is there, or a promise of it, which then takes its own place by `keep`. */
+function settled<T, U>(answer: T | PromiseLike<T>, read: (answer: T) => U, keep: (answer: U) => void): Awaitable<U> {
+  if (!isThenable(answer)) return read(answer as T)
+  return Promise.resolve(answer).then(given => {
+    const kept = read(given)
+    keep(kept)
+    return kept
+  })
 }
 
 /** Refuses an action that the rules of the resource do not allow. */
-export async function authorize(resource: Resource, action: Action, ctx: HookContext): Promise<void> {
-  if (await isAllowed(resource, action, ctx)) return
-  if (ctx.logsIn && ctx.claims === undefined) {
-    throw refuse('token_missing', `To ${action} ${resource.plural} a log-in is needed.`, { headers: { 'www-authenticate': 'Bearer' } })
-  }
-  throw refuse('forbidden', `You may not ${action} ${resource.plural}.`)
+export function authorize(resource: Resource, action: Action, visibility: Visibility, ctx: HookContext): Awaitable<void> {
+  return after(visibility.permits(resource, action), isAllowed => {
+    if (isAllowed) return
+    if (ctx.logsIn && ctx.claims === undefined) {
+      throw refuse('token_missing', `To ${action} ${resource.plural} a log-in is needed.`, { headers: { 'www-authenticate': 'Bearer' } })
+    }
+    throw refuse('forbidden', `You may not ${action} ${resource.plural}.`)
+  })
 }

@@ -9,8 +9,9 @@ import { keyToSegment, partsOf, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Attribute, RelationAttribute, Resource } from './model.ts'
 import { readExists } from './render.ts'
-import type { Visibility } from './visibility.ts'
 import { owningName } from './validate.ts'
+import { EVERYTHING } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
 import type { LinkChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
 
 const WHOLE = { filters: [], limit: 1, offset: 0 } as const
@@ -70,11 +71,29 @@ export async function checkChanges(
   faults: Fault[],
 ): Promise<void> {
   const { dialect } = connection
+  if (visibility !== EVERYTHING) for (const change of changes) await askAbout(change, visibility)
   const check: Check = { ...checking, dialect, visibility, faults, seen: new Set() }
   function* all(): Reading<void> {
     for (const change of changes) yield* checkRecord(change, check)
   }
   await connection.read(all)
+}
+
+/** Asks the rules of all resources that a change touches, since the check itself cannot wait, and what it lets through may alter what they look at. */
+async function askAbout(change: RecordChange, visibility: Visibility): Promise<void> {
+  await visibility.ask({ resource: change.resource, about: 'scope' })
+  for (const { ref } of references(change)) if (ref.kind === 'new') await askAbout(ref.record, visibility)
+  const relations = [
+    ...change.links.map(({ attribute, link }) => ({ attribute, refs: link === null ? [] : [link] })),
+    ...change.lists.map(({ attribute, items }) => ({ attribute, refs: items })),
+  ]
+  for (const { attribute, refs } of relations) {
+    const { target: resource } = attribute
+    const isLinked = refs.some(ref => ref.kind === 'existing')
+    if (isLinked && !(await visibility.permits(resource, 'get'))) continue
+    // The records that a list or an inverse link has now are looked at as well.
+    if (isLinked || attribute.kind === 'toMany' || !attribute.owner) await visibility.ask({ resource, about: 'scope' })
+  }
 }
 
 /** Refuses a change that has faults: 409 when all that is wrong is uniqueness, else 422. */
@@ -124,13 +143,13 @@ function* checkRecord(change: RecordChange, check: Check): Reading<void> {
 
 /** The links to records that do not exist for the caller. One that he may not read does not. */
 function* missingIn(change: RecordChange, { known, visibility, dialect }: Check): Reading<ReadonlySet<RecordRef>> {
-  const { scopes, values, withoutGet } = visibility
   const missing = new Set<RecordRef>()
   for (const { ref, relation } of references(change)) {
     const { target } = relation
     if (ref.kind === 'new' || known?.has(recordName(target, ref.key)) === true) continue
-    const given = { ...WHOLE, key: ref.key, scope: values }
-    if (withoutGet.has(target) || !(yield* readExists(dialect.exists(target, scopes), given, dialect))) missing.add(ref)
+    const given = { ...WHOLE, key: ref.key, valuesOf: visibility.valuesOf }
+    const exists = visibility.allows(target, 'get') && (yield* readExists(dialect.exists(target, visibility.scopeOf), given, dialect))
+    if (!exists) missing.add(ref)
   }
   return missing
 }

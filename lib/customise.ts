@@ -212,15 +212,15 @@ function ormFilters(meta: EntityMetadata, orm: MikroORM): ResourceRules['scopes'
   const named = { ...(orm.config.get('filters') as Record<string, OrmFilter>), ...(meta.filters as Record<string, OrmFilter>) }
   return Object.entries(named)
     .filter(([, filter]) => filter.default !== false && concerns(filter, meta))
-    .map(([name, filter]) => async ({ em }: HookContext): Promise<object | undefined> => {
+    .map(([name, filter]) => (ctx: HookContext): object | Promise<object> => {
       if (typeof filter.cond !== 'function') return filter.cond
-      const args = em.getFilterParams(name)
+      const args = ctx.em.getFilterParams(name)
       if (args === undefined && filter.cond.length > 0 && filter.args !== false) {
         throw new Error(
           `The filter "${name}" of ${meta.className} has no parameters: set them with engine.orm.em.setFilterParams("${name}", ...).`,
         )
       }
-      return filter.cond(args ?? {}, 'read', em, {}, meta.className)
+      return filter.cond(args ?? {}, 'read', ctx.em, {}, meta.className)
     })
 }
 

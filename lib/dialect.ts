@@ -4,7 +4,7 @@
  */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Attribute, Renderer, Resource, ToOneAttribute } from './model.ts'
-import type { Condition, ReadPlan } from './read-plan.ts'
+import type { ReadPlan, ScopeLookup } from './read-plan.ts'
 import type { ScalarType } from './scalars.ts'
 
 /** How the value of a filter is turned into a parameter. */
@@ -36,8 +36,22 @@ export type Binding =
   | { readonly from: 'offset' }
   | { readonly from: 'literal'; readonly value: unknown }
   /** A value of a scope or own parameter. */
-  | { readonly from: 'scope'; readonly index: number; readonly type: ScalarType; readonly form: ValueForm; readonly inDocument: boolean }
-  | { readonly from: 'scopeKey'; readonly index: number; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
+  | {
+      readonly from: 'scope'
+      readonly of: Resource | undefined
+      readonly index: number
+      readonly type: ScalarType
+      readonly form: ValueForm
+      readonly inDocument: boolean
+    }
+  | {
+      readonly from: 'scopeKey'
+      readonly of: Resource | undefined
+      readonly index: number
+      readonly part: number
+      readonly type: ScalarType
+      readonly form: ValueForm
+    }
   /** One of the values that the engine itself asks for. */
   | { readonly from: 'given'; readonly index: number; readonly type: ScalarType }
 
@@ -97,7 +111,7 @@ export type Reading<T> = Generator<{ readonly statement: Statement; readonly par
 export interface Dialect {
   compile(plan: ReadPlan): CompiledRead
   /** A statement that gives one row when the record of a key exists. */
-  exists(resource: Resource, scopes: ReadonlyMap<Resource, Condition>): Statement
+  exists(resource: Resource, scopeOf: ScopeLookup): Statement
   /**
    * A statement that gives one row when a record other than that of the key has these values: those marked as given come from `Arguments.given` in
    * order, the others are those of the record of the key. Undefined when the attributes have no columns to compare.

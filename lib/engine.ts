@@ -6,7 +6,7 @@ import type { MikroORM } from '@mikro-orm/core'
 import { aboutOf, actionsOf, rootOf } from './actions.ts'
 import { Authentication } from './auth.ts'
 import type { AuthServices } from './auth.ts'
-import { authorize, visibilityOf } from './caller.ts'
+import { authorize, narrowed, visibilityOf } from './caller.ts'
 import { parametersOf } from './check-parameters.ts'
 import { Clock } from './clock.ts'
 import { Faults, faultRequest } from './faults.ts'
@@ -140,7 +140,7 @@ export class RestEngine {
       shown: async (resource, key, principal, ctx) => {
         const services = this.#servicesOf(resource)
         const own = new RequestContext({ ...(ctx as RequestContext).parts, principal })
-        const visibility = await visibilityOf(services.model, undefined, NO_PARAMETERS, new Map(), own)
+        const visibility = visibilityOf(services.model, NO_PARAMETERS, own)
         return services.reader.record(resource, key, { parameters: NO_PARAMETERS, visibility, ctx: own, signal: undefined })
       },
     }
@@ -217,8 +217,9 @@ export class RestEngine {
       const parameters = parametersOf(request, target, services.vocabulary)
       const actions = actionsOf(request.method, target)
       const ctx = new RequestContext({ ...parts, version, ...aboutOf(target, actions[0]) })
-      for (const { resource, action } of actions) await authorize(resource, action, ctx)
-      const visibility = await visibilityOf(services.model, rootOf(target), parameters, services.ownParameters, ctx)
+      const rules = visibilityOf(services.model, parameters, ctx)
+      for (const { resource, action } of actions) await authorize(resource, action, rules, ctx)
+      const visibility = await narrowed(rules, rootOf(target), parameters, services.ownParameters)
       return await operate({ request, target, allowed, ctx, view: { parameters, visibility, ctx, signal } }, services)
     } catch (error) {
       // What the caller broke is told to him; a hook that asks the engine wrongly is a fault of the server.

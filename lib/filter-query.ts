@@ -21,8 +21,14 @@ interface Verdict {
 /** Conditions, with the values that they speak of. */
 export class FilterQueryReader {
   readonly values: unknown[] = []
+  readonly #of: Resource | undefined
   /** What tells one condition from another, values aside. */
   shape = ''
+
+  /** @param of the resource whose scope is read; undefined for own parameters */
+  constructor(of: Resource | undefined) {
+    this.#of = of
+  }
 
   /** @throws Error that names the place. */
   read(query: unknown, resource: Resource, where: string): Condition {
@@ -72,7 +78,7 @@ export class FilterQueryReader {
   #ref(value: unknown, type: ScalarType, where: string): ValueRef {
     const typed = typedValue(value, type)
     if (typed === undefined) throw new Error(`${where}: the value cannot be of the type ${type.kind}.`)
-    return { from: 'scope', index: this.values.push(typed) - 1, type }
+    return { from: 'scope', of: this.#of, index: this.values.push(typed) - 1, type }
   }
 
   #scalar(attribute: ScalarAttribute, value: unknown, operand: Operand, where: string): Verdict {
@@ -136,6 +142,7 @@ export class FilterQueryReader {
       this.shape += `in${present.length}${present.length < list.length ? '?' : ''} `
       const refs: KeyRef[] = present.map(item => ({
         from: 'scope',
+        of: this.#of,
         index: this.values.push(keyValues(item, target, where)) - 1,
         resource: target,
       }))

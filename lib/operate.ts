@@ -31,6 +31,7 @@ import {
 } from './respond.ts'
 import type { RestResponse } from './response.ts'
 import { responseOf } from './routes.ts'
+import { whenAsked } from './visibility.ts'
 import type { Writer } from './write.ts'
 
 /** What operations of one version work with. */
@@ -172,7 +173,7 @@ async function remove({ target, view }: Operation, services: Services): Promise<
   }
   if (target.kind !== 'attribute') throw new Error('remove: not a record.')
   const { resource: owner, attribute } = target
-  refuseHidden(owner, attribute, view.visibility)
+  await whenAsked(view.visibility, () => refuseHidden(owner, attribute, view.visibility))
   if (attribute.kind === 'toMany') {
     return respondDeletedList(attribute.target, await writer.deleteRelated(target, attribute, view), timestampOf(services))
   }

@@ -110,36 +110,38 @@ function inside(said: Said, name: string): Said {
   }
 }
 
-function isShown(attribute: Attribute, said: Said, visibility: Visibility): boolean {
-  if (!isVisible(attribute, visibility) || isWhole(said.exclude.get(attribute.name))) return false
+/** Whether the request wants it. Asked before whether it exists for the caller, which may depend on a rule that need not be asked otherwise. */
+function isWanted(attribute: Attribute, said: Said): boolean {
+  if (isWhole(said.exclude.get(attribute.name))) return false
   return said.include === undefined || said.include.has(attribute.name)
 }
 
 function nodeOf(resource: Resource, depth: 0 | 1 | 2, said: Said, visibility: Visibility): RecordNode {
-  const shown = resource.attributes.filter(attribute => isShown(attribute, said, visibility))
-  const fields = shown.flatMap(attribute => fieldOf(attribute, depth, said, visibility) ?? [])
+  const wanted = resource.attributes.filter(attribute => isWanted(attribute, said))
+  const fields = wanted.flatMap(attribute => fieldOf(attribute, depth, said, visibility) ?? [])
   return { resource, fields }
 }
 
 function fieldOf(attribute: Attribute, depth: 0 | 1 | 2, said: Said, visibility: Visibility): Field | undefined {
-  if (attribute.kind === 'scalar') return { kind: 'scalar', attribute }
+  if (attribute.kind === 'scalar') return isVisible(attribute, visibility) ? { kind: 'scalar', attribute } : undefined
   // What renders an object of many attributes is given all of them, whatever is said of them.
   if (attribute.kind === 'embedded') {
+    if (!isVisible(attribute, visibility)) return undefined
     return embeddedField(attribute, attribute.render === undefined ? inside(said, attribute.name) : WHOLE, visibility)
   }
   // An expanded relation is rendered at the depth of its owner, any other at one less.
   const shown = said.expanded.has(attribute.name) ? depth : depth === 2 ? 1 : undefined
+  if ((shown === undefined && depth === 0) || !isVisible(attribute, visibility)) return undefined
   if (shown !== undefined) {
     const node = nodeOf(attribute.target, shown, inside(said, attribute.name), visibility)
     return attribute.kind === 'toOne'
       ? { kind: 'record', attribute, node }
       : { kind: 'records', attribute, order: planListOrder(attribute), node }
   }
-  if (depth === 0) return undefined
   return attribute.kind === 'toOne' ? { kind: 'reference', attribute } : { kind: 'references', attribute, order: planListOrder(attribute) }
 }
 
 function embeddedField(attribute: EmbeddedAttribute, said: Said, visibility: Visibility): Field {
-  const shown = attribute.attributes.filter(child => isShown(child, said, visibility))
-  return { kind: 'embedded', attribute, fields: shown.flatMap(child => fieldOf(child, 0, said, visibility) ?? []) }
+  const wanted = attribute.attributes.filter(child => isWanted(child, said))
+  return { kind: 'embedded', attribute, fields: wanted.flatMap(child => fieldOf(child, 0, said, visibility) ?? []) }
 }

@@ -6,15 +6,18 @@ import type { EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute, T
 import type { Operator } from './parse-query.ts'
 import type { ScalarType } from './scalars.ts'
 
-/** A value to compare with: of a filter, by its position in the request, or of a scope, by its position among the values of the visibility. */
+/**
+ * A value to compare with: of a filter, by its position in the request, or of the scope of a resource (of own parameters, without one), by its position
+ * among the values of that.
+ */
 export type ValueRef =
   | { readonly from: 'filter'; readonly filter: number; readonly value: number; readonly type: ScalarType }
-  | { readonly from: 'scope'; readonly index: number; readonly type: ScalarType }
+  | { readonly from: 'scope'; readonly of: Resource | undefined; readonly index: number; readonly type: ScalarType }
 
-/** An ID to compare with, of a record of the resource. */
+/** An ID to compare with, of a record of `resource`. */
 export type KeyRef =
   | { readonly from: 'filter'; readonly filter: number; readonly value: number; readonly resource: Resource }
-  | { readonly from: 'scope'; readonly index: number; readonly resource: Resource }
+  | { readonly from: 'scope'; readonly of: Resource | undefined; readonly index: number; readonly resource: Resource }
 
 /** A scalar attribute reached through to-one relations; what lies behind an empty one is NULL. */
 export interface Operand {
@@ -80,6 +83,9 @@ export interface RecordNode {
   readonly fields: readonly Field[]
 }
 
+/** The condition that the rows of a resource meet which exist for the caller; undefined when all do. */
+export type ScopeLookup = (resource: Resource) => Condition | undefined
+
 /** Which records a plan starts from. */
 export type Anchor =
   | { readonly kind: 'collection' }
@@ -94,8 +100,8 @@ export interface ReadPlan {
   /** The shape of the records; undefined when only their IDs are wanted. */
   readonly node: RecordNode | undefined
   readonly where: readonly Condition[]
-  /** The rows that exist, of every resource that has a scope. */
-  readonly scopes: ReadonlyMap<Resource, Condition>
+  /** Which rows exist, of any resource that is come upon. */
+  readonly scopeOf: ScopeLookup
   /** The order before the primary key, which always comes last. */
   readonly order: readonly SortTerm[]
   /** Whether the rows are cut by limit and offset and counted. */

@@ -2,6 +2,8 @@
  * Read: the reading stages put together: plan, compile, bind, run, render. Plans are cached by the shape of the request; the cache is bounded, and
  * the least recently made plan goes first.
  */
+import { after } from './awaitable.ts'
+import type { Awaitable } from './awaitable.ts'
 import type { Arguments, PendingRender } from './bind.ts'
 import type { HookContext } from './context.ts'
 import type { CompiledRead, Connection, Reading, Statement } from './dialect.ts'
@@ -16,7 +18,8 @@ import { planKeys, planRead, planStored, shapeOf } from './plan.ts'
 import type { Anchor } from './read-plan.ts'
 import { readExists, readPage, readRecords, renderPending } from './render.ts'
 import type { JsonRecord, Page } from './render.ts'
-import type { Visibility } from './visibility.ts'
+import { EVERYTHING, Unasked, toldBy, whenAsked } from './visibility.ts'
+import type { Rule, Visibility } from './visibility.ts'
 
 /** What a request wants to see, and who asks. */
 export interface View {
@@ -32,8 +35,6 @@ export interface Window {
   readonly offset: number
 }
 
-export type Awaitable<T> = T | Promise<T>
-
 /** A page with the order that is in effect. */
 export type OrderedPage = Page & { readonly sort: string }
 
@@ -41,6 +42,9 @@ interface CachedRead {
   readonly read: CompiledRead
   readonly sort: string
 }
+
+/** What is kept under the shape of a request and the answers to rules: the work done, or the rule that it comes upon next. */
+type Step<T> = { readonly done: T } | { readonly asks: Rule }
 
 const MAX_PLANS = 1000
 const NO_KEY: KeyValues = Object.freeze([])
@@ -50,8 +54,8 @@ const RECORD: Anchor = Object.freeze({ kind: 'record' })
 
 /** What has been planned and compiled for one model. It knows nothing of the data, so the readers of several databases may share it. */
 export class Plans {
-  readonly reads = new Map<string, CachedRead>()
-  readonly exists = new Map<string, Statement>()
+  readonly reads = new Map<string, Step<CachedRead>>()
+  readonly exists = new Map<string, Step<Statement>>()
   readonly stored = new Map<Resource, CompiledRead>()
 }
 
@@ -71,11 +75,12 @@ export class Reader {
 
   /** A page of all records of a resource. */
   page(resource: Resource, window: Window, view: View): Awaitable<OrderedPage> {
-    const { read, sort } = this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view)
-    const given = this.#arguments(read, NO_KEY, window, view)
-    const { dialect } = this.#connection
-    return this.#finish(given, view, function* () {
-      return { ...(yield* readPage(read, given, dialect)), sort }
+    return after(this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view), ({ read, sort }) => {
+      const given = this.#arguments(read, NO_KEY, window, view)
+      const { dialect } = this.#connection
+      return this.#finish(given, view, function* () {
+        return { ...(yield* readPage(read, given, dialect)), sort }
+      })
     })
   }
 
@@ -88,47 +93,60 @@ export class Reader {
     view: View,
   ): Awaitable<OrderedPage | undefined> {
     const anchor: Anchor = { kind: 'related', relation, owner }
-    const { read, sort } = this.#plan(relation.target, anchor, `related\0${owner.plural}\0${relation.name}`, true, view)
-    const given = this.#arguments(read, key, window, view)
-    const exists = this.#existsOf(owner, view.visibility)
-    const { dialect } = this.#connection
-    return this.#finish(given, view, function* () {
-      if (!(yield* readExists(exists, given, dialect))) return undefined
-      return { ...(yield* readPage(read, given, dialect)), sort }
-    })
+    const planned = this.#plan(relation.target, anchor, `related\0${owner.plural}\0${relation.name}`, true, view)
+    return after(planned, ({ read, sort }) =>
+      after(this.#existsOf(owner, view.visibility), exists => {
+        const given = this.#arguments(read, key, window, view)
+        const { dialect } = this.#connection
+        return this.#finish(given, view, function* () {
+          if (!(yield* readExists(exists, given, dialect))) return undefined
+          return { ...(yield* readPage(read, given, dialect)), sort }
+        })
+      }),
+    )
   }
 
   /** One record, or undefined when it does not exist. */
   record(resource: Resource, key: KeyValues, view: View): Awaitable<JsonRecord | undefined> {
-    const { read } = this.#plan(resource, RECORD, `record\0${resource.plural}`, false, view)
-    const given = this.#arguments(read, key, WHOLE, view)
-    const { dialect } = this.#connection
-    return this.#finish(given, view, function* () {
-      return (yield* readRecords(read, given, dialect))[0]
+    return after(this.#planRecord(resource, view), ({ read }) => {
+      const given = this.#arguments(read, key, WHOLE, view)
+      const { dialect } = this.#connection
+      return this.#finish(given, view, function* () {
+        return (yield* readRecords(read, given, dialect))[0]
+      })
     })
+  }
+
+  /** Asks all rules that reading a record of the resource will come upon, before something is changed that they may look at. */
+  prepare(resource: Resource, view: View): Awaitable<void> {
+    if (view.visibility !== EVERYTHING) return after(this.#planRecord(resource, view), () => undefined)
   }
 
   /** The record that a to-one links, null when it is empty, or undefined when its owner does not exist. */
   relatedRecord(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<JsonRecord | null | undefined> {
     const anchor: Anchor = { kind: 'related', relation, owner }
-    const { read } = this.#plan(relation.target, anchor, `one\0${owner.plural}\0${relation.name}`, false, view)
-    const given = this.#arguments(read, key, WHOLE, view)
-    const exists = this.#existsOf(owner, view.visibility)
-    const { dialect } = this.#connection
-    return this.#finish(given, view, function* () {
-      if (!(yield* readExists(exists, given, dialect))) return undefined
-      return (yield* readRecords(read, given, dialect))[0] ?? null
-    })
+    const planned = this.#plan(relation.target, anchor, `one\0${owner.plural}\0${relation.name}`, false, view)
+    return after(planned, ({ read }) =>
+      after(this.#existsOf(owner, view.visibility), exists => {
+        const given = this.#arguments(read, key, WHOLE, view)
+        const { dialect } = this.#connection
+        return this.#finish(given, view, function* () {
+          if (!(yield* readExists(exists, given, dialect))) return undefined
+          return (yield* readRecords(read, given, dialect))[0] ?? null
+        })
+      }),
+    )
   }
 
   /** The records of a list attribute that meet the filters, unpaged. */
   relatedRecords(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<readonly JsonRecord[]> {
     const anchor: Anchor = { kind: 'related', relation, owner }
-    const { read } = this.#plan(relation.target, anchor, `all\0${owner.plural}\0${relation.name}`, true, view)
-    const given = this.#arguments(read, key, WHOLE, view)
-    const { dialect } = this.#connection
-    return this.#finish(given, view, function* () {
-      return (yield* readPage(read, given, dialect)).records
+    return after(this.#plan(relation.target, anchor, `all\0${owner.plural}\0${relation.name}`, true, view), ({ read }) => {
+      const given = this.#arguments(read, key, WHOLE, view)
+      const { dialect } = this.#connection
+      return this.#finish(given, view, function* () {
+        return (yield* readPage(read, given, dialect)).records
+      })
     })
   }
 
@@ -137,8 +155,9 @@ export class Reader {
     const { target } = relation
     const context = { limits: this.#limits, visibility, vocabulary: this.#vocabulary }
     const { dialect } = this.#connection
-    const read = dialect.compile(planKeys(target, { kind: 'related', relation, owner }, parameters, context))
-    const given: Arguments = { filters: parameters.filters, key, scope: visibility.values, ...WHOLE }
+    const anchor: Anchor = { kind: 'related', relation, owner }
+    const read = await whenAsked(visibility, () => dialect.compile(planKeys(target, anchor, parameters, context)))
+    const given: Arguments = { filters: parameters.filters, key, valuesOf: visibility.valuesOf, ...WHOLE }
     const ids: readonly unknown[] = await this.#connection.read(() => readRecords(read, given, dialect))
     return ids.map(id => keyFromJson(id, target)!)
   }
@@ -169,9 +188,11 @@ export class Reader {
 
   /** Whether the record of a key exists for the caller. */
   exists(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
-    const statement = this.#existsOf(resource, visibility)
-    const { dialect } = this.#connection
-    return this.#connection.read(() => readExists(statement, { filters: [], key, scope: visibility.values, ...WHOLE }, dialect))
+    return after(this.#existsOf(resource, visibility), statement => {
+      const { dialect } = this.#connection
+      const given: Arguments = { filters: [], key, valuesOf: visibility.valuesOf, ...WHOLE }
+      return this.#connection.read(() => readExists(statement, given, dialect))
+    })
   }
 
   #arguments(
@@ -180,7 +201,7 @@ export class Reader {
     window: Window,
     { parameters, visibility }: View,
   ): Arguments & { pending?: PendingRender[] } {
-    const given = { filters: parameters.filters, key, limit: window.limit, offset: window.offset, scope: visibility.values }
+    const given = { filters: parameters.filters, key, limit: window.limit, offset: window.offset, valuesOf: visibility.valuesOf }
     return read.rendered ? { ...given, pending: [] } : given
   }
 
@@ -190,26 +211,55 @@ export class Reader {
     return given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
   }
 
-  #existsOf(resource: Resource, { shape, scopes }: Visibility): Statement {
-    const key = `${resource.plural}\0${shape}`
-    let statement = this.#plans.exists.get(key)
-    if (statement === undefined) {
-      statement = this.#connection.dialect.exists(resource, scopes)
-      remember(this.#plans.exists, key, statement)
-    }
-    return statement
+  #existsOf(resource: Resource, visibility: Visibility): Awaitable<Statement> {
+    return find(this.#plans.exists, resource.plural, visibility, ({ scopeOf }) => this.#connection.dialect.exists(resource, scopeOf))
   }
 
-  #plan(resource: Resource, anchor: Anchor, where: string, paged: boolean, { parameters, visibility }: View): CachedRead {
+  #planRecord(resource: Resource, view: View): Awaitable<CachedRead> {
+    return this.#plan(resource, RECORD, `record\0${resource.plural}`, false, view)
+  }
+
+  #plan(resource: Resource, anchor: Anchor, where: string, paged: boolean, view: View): Awaitable<CachedRead> {
+    const { parameters } = view
     checkFilterLimits(parameters.filters, this.#limits)
-    const key = `${where}\0${visibility.shape}\0${shapeOf(parameters)}`
-    let cached = this.#plans.reads.get(key)
-    if (cached === undefined) {
+    return find(this.#plans.reads, `${where}\0${view.visibility.shape}\0${shapeOf(parameters)}`, view.visibility, visibility => {
       const plan = planRead(resource, anchor, paged, parameters, { limits: this.#limits, visibility, vocabulary: this.#vocabulary })
-      cached = { read: this.#connection.dialect.compile(plan), sort: plan.sort }
-      remember(this.#plans.reads, key, cached)
-    }
-    return cached
+      return { read: this.#connection.dialect.compile(plan), sort: plan.sort }
+    })
+  }
+}
+
+/**
+ * What is kept under a key, or made now. Work that comes upon a rule stops there; then the rule is kept under the key, and what follows from its answer
+ * under the key with the answer behind it. So a request asks just the rules that its work comes upon, and no others to find out which these are.
+ */
+function find<T>(
+  cache: Map<string, Step<T>>,
+  start: string,
+  visibility: Visibility,
+  make: (visibility: Visibility) => T,
+  asked: Rule[] = [],
+): Awaitable<T> {
+  let key = start
+  for (;;) {
+    let step = cache.get(key)
+    if (step === undefined) remember(cache, key, (step = stepOf(() => make(toldBy(asked, visibility)))))
+    if ('done' in step) return step.done
+    asked.push(step.asks)
+    const answer = visibility.ask(step.asks)
+    // NUL separates, as neither a request nor a rule contains one.
+    const at = `${key}\0\0`
+    if (answer instanceof Promise) return answer.then(given => find(cache, at + given, visibility, make, asked))
+    key = at + answer
+  }
+}
+
+function stepOf<T>(make: () => T): Step<T> {
+  try {
+    return { done: make() }
+  } catch (error) {
+    if (error instanceof Unasked) return { asks: error.rule }
+    throw error
   }
 }
 

@@ -1,37 +1,97 @@
 /**
  * Visibility: what exists for the caller of one request: which resources can be reached, which rows they have, which flags are set. Plans depend on
- * its shape; its values are bound like those of filters.
+ * the answers to the rules that they come upon; the values of those are bound like those of filters.
+ *
+ * Rules are the deployer's functions, which may take their time or fail, so only those are asked that a plan comes upon. Planning itself cannot wait: it
+ * stops at a rule that nobody has asked yet (`Unasked`), and begins anew when that is known. The answers are kept, so that each is asked once a request.
  */
+import { after } from './awaitable.ts'
+import type { Awaitable } from './awaitable.ts'
+import type { Action } from './context.ts'
 import type { Attribute, Resource } from './model.ts'
 import { isRelation } from './model.ts'
-import type { Condition } from './read-plan.ts'
+import type { Condition, ScopeLookup } from './read-plan.ts'
+
+/** A question that a plan depends on: whether records or lists of a resource may be seen, or which of its rows exist. */
+export interface Rule {
+  readonly resource: Resource
+  readonly about: 'get' | 'list' | 'scope'
+}
+
+/** Stops what cannot go on before a rule is asked. */
+export class Unasked extends Error {
+  readonly rule: Rule
+
+  constructor(rule: Rule) {
+    super(`The rule of ${rule.resource.className} about "${rule.about}" is not asked yet.`)
+    this.rule = rule
+  }
+}
 
 export interface Visibility {
-  /** All that a plan depends on, as a text. */
+  /** All that a plan depends on beside the rules, as a text. */
   readonly shape: string
-  /** The condition that the rows of a resource meet which exist for the caller. */
-  readonly scopes: ReadonlyMap<Resource, Condition>
   /** Conditions of own parameters, on the resource that the request reads. */
   readonly where: readonly Condition[]
-  /** The values of the conditions. */
-  readonly values: readonly unknown[]
-  /** Resources of which the caller may not see single records, and lists. */
-  readonly withoutGet: ReadonlySet<Resource>
-  readonly withoutList: ReadonlySet<Resource>
   /** Flags that the request gives. */
   readonly flags: ReadonlySet<string>
+  /** Whether the caller may see single records, or lists. Throws Unasked. */
+  readonly allows: (resource: Resource, action: 'get' | 'list') => boolean
+  /** The condition that the rows of a resource meet which exist for the caller. Throws Unasked. */
+  readonly scopeOf: ScopeLookup
+  /** The values of the scope of a resource, or of own parameters. */
+  readonly valuesOf: (resource: Resource | undefined) => readonly unknown[]
+  /** Whether the caller may do it. */
+  readonly permits: (resource: Resource, action: Action) => Awaitable<boolean>
+  /** Asks a rule. Gives all of its answer that a plan depends on, as a text. */
+  readonly ask: (rule: Rule) => Awaitable<string>
 }
+
+const NO_VALUES: readonly unknown[] = Object.freeze([])
 
 /** Everything exists, for the engine's own use and for models without rules. */
 export const EVERYTHING: Visibility = Object.freeze({
-  shape: '',
-  scopes: new Map(),
+  shape: '\0',
   where: [],
-  values: [],
-  withoutGet: new Set<Resource>(),
-  withoutList: new Set<Resource>(),
   flags: new Set<string>(),
+  allows: () => true,
+  scopeOf: () => undefined,
+  valuesOf: () => NO_VALUES,
+  permits: () => true,
+  ask: () => '',
 })
+
+/** Does work that may come upon rules: asks them, and begins anew after each. The work must leave nothing behind when it stops. */
+export function whenAsked<T>(visibility: Visibility, work: () => T): Awaitable<T> {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof Unasked)) throw error
+    return after(visibility.ask(error.rule), () => whenAsked(visibility, work))
+  }
+}
+
+/**
+ * What exists, as far as these rules tell: comes to a stop at any other, though that may have been asked elsewhere. What is kept for other requests must
+ * not depend on an answer that it was not found by.
+ */
+export function toldBy(rules: readonly Rule[], visibility: Visibility): Visibility {
+  if (visibility === EVERYTHING) return visibility
+  const require = (resource: Resource, about: Rule['about']): void => {
+    if (!rules.some(rule => rule.resource === resource && rule.about === about)) throw new Unasked({ resource, about })
+  }
+  return {
+    ...visibility,
+    allows: (resource, action) => {
+      if (typeof resource.rules.access[action] !== 'boolean') require(resource, action)
+      return visibility.allows(resource, action)
+    },
+    scopeOf: resource => {
+      if (resource.rules.scopes.length > 0) require(resource, 'scope')
+      return visibility.scopeOf(resource)
+    },
+  }
+}
 
 /** Whether the attribute exists for reading. One that is hidden, or not stored, or leads to what may not be seen, does not; neither does one behind a flag. */
 export function isVisible(attribute: Attribute, visibility: Visibility): boolean {
@@ -41,8 +101,7 @@ export function isVisible(attribute: Attribute, visibility: Visibility): boolean
 /** As `isVisible`, flags aside. */
 export function existsFor(attribute: Attribute, visibility: Visibility): boolean {
   if (attribute.hidden || (attribute.kind === 'scalar' && attribute.source.kind === 'none')) return false
-  if (!isRelation(attribute)) return true
-  return !(attribute.kind === 'toOne' ? visibility.withoutGet : visibility.withoutList).has(attribute.target)
+  return !isRelation(attribute) || visibility.allows(attribute.target, attribute.kind === 'toOne' ? 'get' : 'list')
 }
 
 /** Names of all attributes that exist for the caller, for hints. */

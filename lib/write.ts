@@ -13,6 +13,7 @@ import {
 import type { EntityManager } from '@mikro-orm/core'
 import { append, changeLink, create, load, remove, requireNewEmbedded, update } from './apply.ts'
 import type { Work } from './apply.ts'
+import type { Awaitable } from './awaitable.ts'
 import { authorize } from './caller.ts'
 import { checkChanges, refuseFaults } from './check.ts'
 import type { Implied } from './check.ts'
@@ -61,6 +62,7 @@ export class Writer {
     requireObject(body, `of the attributes of the new ${resource.singular}`)
     return this.#transaction(async work => {
       const change = await this.#validated(body, resource, { mode: 'create' }, view)
+      await this.#reader.prepare(resource, view)
       const entity = await create(change, work)
       await this.#settle(work)
       return this.#written(resource, keyOfEntity(resource, entity), view)
@@ -75,6 +77,7 @@ export class Writer {
       const entity = await this.#loaded(owner, work)
       const implied = attribute.via.kind === 'foreign' ? { implied: { name: attribute.via.attribute, key: owner.key } } : {}
       const change = await this.#validated(body, target, { mode: 'create', ...implied }, view)
+      await this.#reader.prepare(target, view)
       const created = await append(entity, attribute, change, work)
       await this.#settle(work)
       return this.#written(target, keyOfEntity(target, created), view)
@@ -107,6 +110,7 @@ export class Writer {
     return this.#transaction(async work => {
       const entity = await this.#loaded(address, work)
       const change = await this.#validated(body, resource, { mode: 'update', key }, view, entity)
+      await this.#reader.prepare(resource, view)
       await update(entity, change, work)
       await this.#settle(work)
       return this.#written(resource, key, view)
@@ -120,14 +124,16 @@ export class Writer {
     return this.#transaction(async work => {
       const entity = await this.#loaded(address, work)
       const linked = await this.#linkedKey(address, attribute, view)
-      await authorize(target, linked === undefined ? 'create' : 'update', view.ctx)
+      await authorize(target, linked === undefined ? 'create' : 'update', view.visibility, view.ctx)
       if (linked === undefined) {
         const implied = !attribute.owner && attribute.otherSide !== undefined ? { implied: { name: attribute.otherSide, key } } : {}
         const record = await this.#validated(body, target, { mode: 'create', ...implied }, view)
+        await this.#reader.prepare(resource, view)
         await changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work)
       } else {
         const related = (await load(target, linked, work.em))!
         const change = await this.#validated(body, target, { mode: 'update', key: linked }, view, related)
+        await this.#reader.prepare(resource, view)
         await update(related, change, work)
       }
       await this.#settle(work)
@@ -219,7 +225,7 @@ export class Writer {
     const refs = [...change.links.map(({ link }) => link), ...change.lists.flatMap(({ items }) => items)]
     for (const ref of refs) {
       if (ref?.kind !== 'new') continue
-      await authorize(ref.record.resource, 'create', view.ctx)
+      await authorize(ref.record.resource, 'create', view.visibility, view.ctx)
       await this.#authorizeNested(ref.record, view)
     }
   }
@@ -240,8 +246,9 @@ export class Writer {
 
   /** One transaction: all or nothing. What the database itself refuses is told in terms of the model. */
   async #transaction<T>(work: (work: Work) => Promise<T>, { signal, visibility }: View): Promise<T> {
-    const exists = (resource: Resource, key: KeyValues): boolean | Promise<boolean> => this.#reader.exists(resource, key, visibility)
-    const tells = (resource: Resource): boolean => !visibility.withoutGet.has(resource) && !visibility.withoutList.has(resource)
+    const exists = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.exists(resource, key, visibility)
+    const tells = async (resource: Resource): Promise<boolean> =>
+      (await visibility.permits(resource, 'get')) && (await visibility.permits(resource, 'list'))
     try {
       return await this.#connection.write(async (em: EntityManager) => {
         signal?.throwIfAborted()

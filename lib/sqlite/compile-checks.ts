@@ -1,7 +1,7 @@
 /** Compile the checks: the small statements by which a write is judged: does a record exist, is a value taken, who refers to a record. */
 import type { Statement } from '../dialect.ts'
 import type { Attribute, Resource, ToOneAttribute } from '../model.ts'
-import type { Condition } from '../read-plan.ts'
+import type { ScopeLookup } from '../read-plan.ts'
 import type { ScalarType } from '../scalars.ts'
 import { Scope } from './scope.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
@@ -9,8 +9,8 @@ import { bind, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** A statement that gives one row when the record of the request's key exists. */
-export function compileExists(resource: Resource, scopes: ReadonlyMap<Resource, Condition>): Statement {
-  const select = new Select(scopes)
+export function compileExists(resource: Resource, scopeOf: ScopeLookup): Statement {
+  const select = new Select(scopeOf)
   const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
   select.columns.push(text('1'))
   select.from = sql`${name(resource.table)} as ${scope.alias}`

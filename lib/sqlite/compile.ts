@@ -14,7 +14,7 @@ import { bind, join, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 export function compileRead(plan: ReadPlan): CompiledRead {
-  const rows = new Select(plan.scopes)
+  const rows = new Select(plan.scopeOf)
   const root = new Scope(plan.resource, rows.tables, rows.tables.next(), rows.joins)
   const node = plan.node === undefined ? idsNode(root, rows) : compileNode(plan.node, root, rows)
   rows.from = sql`${name(plan.resource.table)} as ${root.alias}`
@@ -32,7 +32,7 @@ function isRendered(node: CompiledNode): boolean {
 
 /** The count joins only what the filters need, and sorts nothing. */
 function compileCount(plan: ReadPlan): Statement {
-  const count = new Select(plan.scopes)
+  const count = new Select(plan.scopeOf)
   const root = new Scope(plan.resource, count.tables, count.tables.next(), count.joins)
   count.columns.push(text('count(*)'))
   count.from = sql`${name(plan.resource.table)} as ${root.alias}`

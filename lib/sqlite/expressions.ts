@@ -109,7 +109,7 @@ function keyIn(columns: readonly string[], keys: readonly KeyRef[]): Sql {
       bind(
         key.from === 'filter'
           ? { ...key, from: 'filterKey', part: index, form }
-          : { from: 'scopeKey', index: key.index, part: index, type: key.resource.key[index]!.type, form },
+          : { from: 'scopeKey', of: key.of, index: key.index, part: index, type: key.resource.key[index]!.type, form },
       )
     return key.resource.key[index]!.type.kind === 'uuid' ? [value('value'), value('upper')] : [value('value')]
   }

@@ -3,18 +3,21 @@
  * Lists are never joined to rows that are shown or counted; inside a subquery that takes a minimum or a distinct count they may be (`joinList`).
  */
 import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model.ts'
-import type { Condition } from '../read-plan.ts'
+import type { Condition, ScopeLookup } from '../read-plan.ts'
 import { join, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
+
+/** All rows exist. */
+export const NO_SCOPES: ScopeLookup = () => undefined
 
 /** What the tables of one statement share: their aliases, and which rows of each resource exist. */
 export class Tables {
   #count: { value: number }
-  readonly #scopes: ReadonlyMap<Resource, Condition>
+  readonly #scopeOf: ScopeLookup
   readonly #compile: CompileCondition
 
-  constructor(scopes: ReadonlyMap<Resource, Condition>, compile: CompileCondition, count = { value: 0 }) {
-    this.#scopes = scopes
+  constructor(scopeOf: ScopeLookup, compile: CompileCondition, count = { value: 0 }) {
+    this.#scopeOf = scopeOf
     this.#compile = compile
     this.#count = count
   }
@@ -25,15 +28,15 @@ export class Tables {
   }
 
   isScoped(resource: Resource): boolean {
-    return this.#scopes.has(resource)
+    return this.#scopeOf(resource) !== undefined
   }
 
   /** The condition that a row of the resource meets which exists for the caller, over the table of an alias; undefined when all do. */
   existing(resource: Resource, alias: string): Sql | undefined {
-    const condition = this.#scopes.get(resource)
+    const condition = this.#scopeOf(resource)
     if (condition === undefined) return undefined
     // A scope is judged on all rows there are: inside it there are no scopes.
-    const plain = new Tables(new Map(), this.#compile, this.#count)
+    const plain = new Tables(NO_SCOPES, this.#compile, this.#count)
     const bare = new Scope(resource, plain, alias)
     const direct = this.#compile(condition, bare)
     if (bare.joins.length === 0) return direct

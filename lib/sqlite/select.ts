@@ -1,14 +1,12 @@
 /** Select: a SELECT statement under construction, and the conditions on keys that every statement is made of. */
 import type { Binding, Statement } from '../dialect.ts'
-import type { KeyPart, Resource } from '../model.ts'
-import type { Condition } from '../read-plan.ts'
+import type { KeyPart } from '../model.ts'
+import type { ScopeLookup } from '../read-plan.ts'
 import { condition } from './expressions.ts'
-import { Tables } from './scope.ts'
+import { NO_SCOPES, Tables } from './scope.ts'
 import type { Scope } from './scope.ts'
 import { bind, join, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
-
-const NO_SCOPES: ReadonlyMap<Resource, Condition> = new Map()
 
 /** A SELECT under construction. */
 export class Select {
@@ -20,16 +18,16 @@ export class Select {
   order: readonly Sql[] = []
   page = false
 
-  readonly scopes: ReadonlyMap<Resource, Condition>
+  readonly #scopeOf: ScopeLookup
 
-  constructor(scopes: ReadonlyMap<Resource, Condition> = NO_SCOPES) {
-    this.scopes = scopes
-    this.tables = new Tables(scopes, condition)
+  constructor(scopeOf: ScopeLookup = NO_SCOPES) {
+    this.#scopeOf = scopeOf
+    this.tables = new Tables(scopeOf, condition)
   }
 
   /** A further statement over the same rows that exist. */
   inside(): Select {
-    return new Select(this.scopes)
+    return new Select(this.#scopeOf)
   }
 
   /** Adds a column; gives its position in the rows. */

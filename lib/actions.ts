@@ -1,6 +1,7 @@
 /** Actions: what a method does to which resource, in the terms of access rules and wrappers. */
 import type { Action } from './context.ts'
 import type { Resource } from './model.ts'
+import type { About } from './request-context.ts'
 import type { Target } from './resolve.ts'
 
 /** An action on a resource. */
@@ -38,15 +39,12 @@ export function rootOf(target: Target): Resource | undefined {
   return target.resource
 }
 
-/** The parts of a hook's context that the target tells. */
-export function aboutOf(
-  target: Target,
-  about: ResourceAction | undefined,
-): { action: Action | undefined; resource: string | undefined; id: string | undefined; attribute: string | undefined } {
+/** What a hook's context tells of the target. */
+export function aboutOf(target: Target, action: ResourceAction | undefined): About {
   return {
-    action: about?.action,
-    resource: about?.resource.plural,
-    id: target.kind === 'record' || target.kind === 'attribute' ? decodeURIComponent(target.id) : undefined,
+    action: action?.action,
+    resource: action?.resource.plural,
+    id: target.kind === 'record' || target.kind === 'attribute' ? target.id : undefined,
     attribute: target.kind === 'attribute' ? target.attribute.name : undefined,
   }
 }

@@ -18,6 +18,8 @@ export interface Arguments {
   readonly offset: number
   /** The keys of the rows above, as one JSON text. */
   readonly links?: string
+  /** The key of the one row above. */
+  readonly link?: readonly unknown[]
   /** Collects the values that are yet to be rendered by the deployer's functions, which may be asynchronous. */
   readonly pending?: PendingRender[]
   /** The values of a resource's scope, or of own parameters. */
@@ -57,6 +59,8 @@ function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unkn
       return dialect.encode(given.key[binding.part], binding.type, binding.form, false)
     case 'links':
       return given.links
+    case 'link':
+      return given.link![binding.part]
     case 'literal':
       // A function gives a value of its own to each request, such as today's date.
       return typeof binding.value === 'function' ? (binding.value as () => unknown)() : binding.value

@@ -3,6 +3,7 @@
  * parameters.
  * Refuses with forbidden, or token_missing where a log-in would help.
  */
+import type { ResourceAction } from './actions.ts'
 import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { Action, HookContext } from './context.ts'
@@ -164,4 +165,12 @@ export function authorize(resource: Resource, action: Action, visibility: Visibi
     }
     throw refuse('forbidden', `You may not ${action} ${resource.plural}.`)
   })
+}
+
+/** Refuses what the rules of the resources do not all allow; asks them one after another. */
+export function authorizeAll(actions: readonly ResourceAction[], visibility: Visibility, ctx: HookContext): Awaitable<void> {
+  for (const [index, { resource, action }] of actions.entries()) {
+    const answer = authorize(resource, action, visibility, ctx)
+    if (answer instanceof Promise) return answer.then(() => authorizeAll(actions.slice(index + 1), visibility, ctx))
+  }
 }

@@ -73,10 +73,11 @@ export async function checkChanges(
   const { dialect } = connection
   if (visibility !== EVERYTHING) for (const change of changes) await askAbout(change, visibility)
   const check: Check = { ...checking, dialect, visibility, faults, seen: new Set() }
-  function* all(): Reading<void> {
-    for (const change of changes) yield* checkRecord(change, check)
-  }
-  await connection.read(all)
+  await connection.read(() => checkRecords(changes, check))
+}
+
+function* checkRecords(changes: readonly RecordChange[], check: Check): Reading<void> {
+  for (const change of changes) yield* checkRecord(change, check)
 }
 
 /** Asks the rules of all resources that a change touches, since the check itself cannot wait, and what it lets through may alter what they look at. */

@@ -12,25 +12,28 @@ export interface ClockSetting {
 
 /** The clock of an engine. */
 export class Clock {
-  readonly #source: () => Date
-  readonly #isOwn: boolean
+  readonly #source: (() => Date) | undefined
   #frozen: number | undefined
   #ahead = 0
 
   /** @param source gives the current time; the system's by default */
   constructor(source?: () => Date) {
-    this.#source = source ?? ((): Date => new Date())
-    this.#isOwn = source !== undefined
+    this.#source = source
   }
 
   /** Whether it shows the system's own time: it has no other source, and has not been set or moved. */
   get isSystem(): boolean {
-    return !this.#isOwn && this.#frozen === undefined && this.#ahead === 0
+    return this.#source === undefined && this.#frozen === undefined && this.#ahead === 0
   }
 
   /** The current time of the engine. */
   now(): Date {
-    return new Date(this.#frozen ?? this.#source().getTime() + this.#ahead)
+    return new Date(this.time())
+  }
+
+  /** The same in milliseconds since 1970. */
+  time(): number {
+    return this.#frozen ?? (this.#source === undefined ? Date.now() : this.#source().getTime()) + this.#ahead
   }
 
   /**

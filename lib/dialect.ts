@@ -32,6 +32,8 @@ export type Binding =
   | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
   /** The keys of the rows above, for a statement that reads one relation of all of them. */
   | { readonly from: 'links' }
+  /** A part of the key of the one row above. */
+  | { readonly from: 'link'; readonly part: number }
   | { readonly from: 'limit' }
   | { readonly from: 'offset' }
   | { readonly from: 'literal'; readonly value: unknown }
@@ -88,6 +90,8 @@ export interface CompiledChild {
   /** Whether the linking values are written into the list of keys as they are (numbers) or as JSON texts. */
   readonly numericLinks: readonly boolean[]
   readonly statement: Statement
+  /** The same for one record: a plain comparison with its key instead of a list of keys. */
+  readonly single: Statement
   readonly node: CompiledNode
 }
 

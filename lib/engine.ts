@@ -2,11 +2,13 @@
  * Engine: the composition root. `handle` reads as the list of stages that a request flows through; it has no rules of its own.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { MikroORM } from '@mikro-orm/core'
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { aboutOf, actionsOf, rootOf } from './actions.ts'
 import { Authentication } from './auth.ts'
 import type { AuthServices } from './auth.ts'
-import { authorize, narrowed, visibilityOf } from './caller.ts'
+import { after } from './awaitable.ts'
+import type { Awaitable } from './awaitable.ts'
+import { authorizeAll, narrowed, visibilityOf } from './caller.ts'
 import { parametersOf } from './check-parameters.ts'
 import { Clock } from './clock.ts'
 import { Faults, faultRequest } from './faults.ts'
@@ -19,11 +21,13 @@ import { operate } from './operate.ts'
 import type { Services } from './operate.ts'
 import { checkOptions } from './options.ts'
 import type { CheckedOptions, EngineOptions, SeedData } from './options.ts'
-import { parse } from './parse.ts'
+import { NO_HEADERS, parse } from './parse.ts'
+import type { Request as ParsedRequest } from './parse.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
 import type { QueryInput } from './parse-query.ts'
 import { connectionLost } from './errors.ts'
 import { RequestContext } from './request-context.ts'
+import type { Principal } from './request-context.ts'
 import { checkMethod, resolveBeside, versionOf } from './resolve.ts'
 import { respondError, withoutBody } from './respond.ts'
 import type { RestResponse } from './response.ts'
@@ -46,7 +50,7 @@ export interface HandleContext {
   readonly signal?: AbortSignal
 }
 
-const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
+const NO_CONTEXT: HandleContext = Object.freeze({})
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
 /**
@@ -75,6 +79,7 @@ export class RestEngine {
   /** Ends the requests that still run when the data is replaced under them. */
   #era = new AbortController()
   readonly #faults: Faults
+  readonly #fork = (): EntityManager => this.orm.em.fork()
   /** Set inside of the requests that have passed the faults. */
   readonly #inside = new AsyncLocalStorage<true>()
   #closed = false
@@ -160,16 +165,23 @@ export class RestEngine {
    * code ECONNRESET when a test has the connection lost.
    * @example await engine.handle('POST', '/v1/users', undefined, { name: 'Ann', email: 'ann@example.test' })
    */
-  async handle(method: string, path: string, query?: QueryInput, body?: unknown, context: HandleContext = {}): Promise<RestResponse> {
+  async handle(
+    method: string,
+    path: string,
+    query?: QueryInput,
+    body?: unknown,
+    context: HandleContext = NO_CONTEXT,
+  ): Promise<RestResponse> {
     this.#assertOpen()
     const { signal } = context
     signal?.throwIfAborted()
     // What hooks ask does not come from outside, where the faults are.
     const isMet = this.#faults.active && this.#inside.getStore() === undefined
-    const answering = this.#counted(
-      isMet ? this.#pass(method, path, query, body, context) : this.#answer(method, path, query, body, context),
-    )
-    return signal === undefined ? answering : unlessAborted(answering, signal)
+    const answering = isMet ? this.#pass(method, path, query, body, context) : this.#answer(method, path, query, body, context)
+    // What is answered at once never ran beside anything else.
+    if (!(answering instanceof Promise)) return answering
+    const counted = this.#counted(answering)
+    return signal === undefined ? counted : unlessAborted(counted, signal)
   }
 
   /** Counts a request while it runs, so that `close` can wait for it. */
@@ -184,7 +196,7 @@ export class RestEngine {
 
   /** Takes a request past the faults that tests have asked for. */
   async #pass(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<RestResponse> {
-    const answering = (): Promise<RestResponse> => this.#inside.run(true, () => this.#answer(method, path, query, body, context))
+    const answering = async (): Promise<RestResponse> => this.#inside.run(true, () => this.#answer(method, path, query, body, context))
     if (typeof method !== 'string' || typeof path !== 'string') return answering()
     const shown = (response: RestResponse): RestResponse => (method.toUpperCase() === 'HEAD' ? withoutBody(response) : response)
     let course: ReturnType<Faults['meet']>
@@ -196,38 +208,52 @@ export class RestEngine {
     return this.#faults.take(course, context.signal, answering, refusal => shown(this.respondError(refusal)))
   }
 
-  async #answer(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<RestResponse> {
-    checkNames(context, ['headers', 'signal'], 'handle: context')
+  /** Not an async function, as none on the way of a reading request is: what can be answered at once waits for nothing. */
+  #answer(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
+    if (context !== NO_CONTEXT) checkNames(context, ['headers', 'signal'], 'handle: context')
     const era = this.#era.signal
     const signal = context.signal === undefined ? era : AbortSignal.any([context.signal, era])
-    let isUnderWay = false
+    const failed = (error: unknown): RestResponse => {
+      if (signal.aborted) throw signal.reason
+      const response = this.#failed(error, { method, path })
+      return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
+    }
+    let request: ParsedRequest
     try {
-      const request = parse(method, path, query, body, context.headers ?? NO_HEADERS)
+      request = parse(method, path, query, body, context.headers ?? NO_HEADERS)
       if (WITH_BODY.has(request.method)) assertJson(request.body ?? null, 'handle: body')
-      isUnderWay = true
-      const principal = await this.#authentication?.authenticate(request)
-      const parts = { engine: this, fork: () => this.orm.em.fork(), request, principal, logsIn: this.#authentication !== undefined }
-      const own = this.#routes.match(request.method, request.segments)
-      if (own !== undefined) return await runRoute(own, { ...parts, version: request.segments[0] ?? this.versions[0]! }, this.versions)
-      const version = versionOf(request.segments, this.versions, this.model)
-      const services = this.#served.get(version)!
-      const ownMethods = this.#routes.methodsOf(request.segments)
-      const target = resolveBeside(ownMethods, request.segments, version, services.model, services.lookUp)
-      const allowed = checkMethod(request.method, target, ownMethods)
-      const parameters = parametersOf(request, target, services.vocabulary)
-      const actions = actionsOf(request.method, target)
-      const ctx = new RequestContext({ ...parts, version, ...aboutOf(target, actions[0]) })
-      const rules = visibilityOf(services.model, parameters, ctx)
-      for (const { resource, action } of actions) await authorize(resource, action, rules, ctx)
-      const visibility = await narrowed(rules, rootOf(target), parameters, services.ownParameters)
-      return await operate({ request, target, allowed, ctx, view: { parameters, visibility, ctx, signal } }, services)
     } catch (error) {
       // What the caller broke is told to him; a hook that asks the engine wrongly is a fault of the server.
-      if (!isUnderWay && error instanceof TypeError && error.message.startsWith('handle: ')) throw error
-      if (signal.aborted) throw signal.reason
-      const failed = this.#failed(error, { method, path })
-      return method.toUpperCase() === 'HEAD' ? withoutBody(failed) : failed
+      if (error instanceof TypeError && error.message.startsWith('handle: ')) throw error
+      return failed(error)
     }
+    try {
+      const response = after(this.#authentication?.authenticate(request), principal => this.#perform(request, principal, signal))
+      return response instanceof Promise ? response.catch(failed) : response
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  #perform(request: ParsedRequest, principal: Principal | undefined, signal: AbortSignal): Awaitable<RestResponse> {
+    const { method, segments } = request
+    const parts = { engine: this, fork: this.#fork, request, principal, logsIn: this.#authentication !== undefined }
+    const own = this.#routes.match(method, segments)
+    if (own !== undefined) return runRoute(own, { ...parts, version: segments[0] ?? this.versions[0]! }, this.versions)
+    const version = versionOf(segments, this.versions, this.model)
+    const services = this.#served.get(version)!
+    const ownMethods = this.#routes.methodsOf(segments)
+    const target = resolveBeside(ownMethods, segments, version, services.model, services.lookUp)
+    const allowed = checkMethod(method, target, ownMethods)
+    const parameters = parametersOf(request, target, services.vocabulary)
+    const actions = actionsOf(method, target)
+    const ctx = new RequestContext({ ...parts, version, about: aboutOf(target, actions[0]) })
+    const rules = visibilityOf(services.model, parameters, ctx)
+    return after(authorizeAll(actions, rules, ctx), () =>
+      after(narrowed(rules, rootOf(target), parameters, services.ownParameters), visibility =>
+        operate({ request, target, allowed, about: actions[0], ctx, view: { parameters, visibility, ctx, signal } }, services),
+      ),
+    )
   }
 
   #failed(error: unknown, request: { method: string; path: string }): RestResponse {

@@ -3,17 +3,19 @@
  * Takes a resolved and checked request; gives the response.
  */
 import type { EntityManager } from '@mikro-orm/core'
-import { actionsOf } from './actions.ts'
+import type { ResourceAction } from './actions.ts'
+import { after } from './awaitable.ts'
+import type { Awaitable } from './awaitable.ts'
 import type { OwnParameter } from './caller.ts'
 import type { Clock } from './clock.ts'
 import type { Wrapper } from './context.ts'
 import { isoOf } from './iso-time.ts'
 import { keyToSegment } from './key.ts'
 import type { Limits } from './limits.ts'
-import type { Model } from './model.ts'
+import type { Model, Resource } from './model.ts'
 import type { Request } from './parse.ts'
 import type { Vocabulary } from './parse-query.ts'
-import type { Reader, View } from './read.ts'
+import type { OrderedPage, Reader, View, Window } from './read.ts'
 import type { RequestContext } from './request-context.ts'
 import { notFound, refuseHidden } from './resolve.ts'
 import type { LookUp, Target } from './resolve.ts'
@@ -54,25 +56,26 @@ export interface Services {
 export interface Operation {
   readonly request: Request
   readonly target: Target
+  /** What the request is about, if it is about a resource. */
+  readonly about: ResourceAction | undefined
   /** The methods that the path takes. */
   readonly allowed: readonly string[]
   readonly view: View
   readonly ctx: RequestContext
 }
 
-export async function operate(operation: Operation, services: Services): Promise<RestResponse> {
-  const { method } = operation.request
-  const [about] = actionsOf(method, operation.target)
-  const wrapper = about === undefined ? undefined : about.resource.rules.wrappers[about.action]
-  const response = await (wrapper === undefined ? perform(operation, services) : wrapped(wrapper, operation, services))
-  return method === 'HEAD' ? withoutBody(response) : response
+export function operate(operation: Operation, services: Services): Awaitable<RestResponse> {
+  const { about, request } = operation
+  const wrapper = about?.resource.rules.wrappers[about.action]
+  const response = wrapper === undefined ? perform(operation, services) : wrapped(wrapper, operation, services)
+  return request.method === 'HEAD' ? after(response, withoutBody) : response
 }
 
 /** Runs the deployer's wrapper; around a write it is part of the transaction, which its failure rolls back. */
 async function wrapped(wrapper: Wrapper, operation: Operation, services: Services): Promise<RestResponse> {
   const { ctx, request, view } = operation
   const run = async (): Promise<RestResponse> =>
-    responseOf(await wrapper(ctx, () => perform(operation, services)), `the ${ctx.action} handler of ${ctx.resource}`)
+    responseOf(await wrapper(ctx, async () => perform(operation, services)), `the ${ctx.action} handler of ${ctx.resource}`)
   if (request.method === 'GET' || request.method === 'HEAD') return run()
   return services.transaction(async em => {
     ctx.enter(em)
@@ -82,7 +85,7 @@ async function wrapped(wrapper: Wrapper, operation: Operation, services: Service
   }, view.signal)
 }
 
-function perform(operation: Operation, services: Services): Promise<RestResponse> {
+function perform(operation: Operation, services: Services): Awaitable<RestResponse> {
   switch (operation.request.method) {
     case 'GET':
     case 'HEAD':
@@ -95,16 +98,16 @@ function perform(operation: Operation, services: Services): Promise<RestResponse
     case 'DELETE':
       return remove(operation, services)
     default:
-      return Promise.resolve(respondOptions(operation.allowed))
+      return respondOptions(operation.allowed)
   }
 }
 
 function timestampOf(services: Services): string {
-  return isoOf(services.clock.now().getTime())
+  return isoOf(services.clock.time())
 }
 
-async function get({ request, target, view }: Operation, services: Services): Promise<RestResponse> {
-  const { reader, limits, vocabulary } = services
+function get({ request, target, view }: Operation, services: Services): Awaitable<RestResponse> {
+  const { reader, limits } = services
   switch (target.kind) {
     case 'own':
       throw new Error('get: an own route.')
@@ -112,33 +115,46 @@ async function get({ request, target, view }: Operation, services: Services): Pr
       return respondIndex(services.model, services.versions, request.segments[0] ?? services.versions[0]!, timestampOf(services))
     case 'collection': {
       const window = windowOf(view.parameters, limits)
-      const page = await reader.page(target.resource, window, view)
-      return respondList(target.resource, page, page.sort, window, view.parameters, vocabulary, request.path, timestampOf(services))
+      return after(reader.page(target.resource, window, view), page => listOf(target.resource, page, window, request, view, services))
     }
-    case 'record': {
-      const record = await reader.record(target.resource, target.key, view)
-      if (record === undefined) throw notFound(target.resource, target.id)
-      return respondRecord(target.resource, record, timestampOf(services))
-    }
+    case 'record':
+      return after(reader.record(target.resource, target.key, view), record => {
+        if (record === undefined) throw notFound(target.resource, target.id)
+        return respondRecord(target.resource, record, timestampOf(services))
+      })
     case 'attribute': {
       const { resource, key, attribute } = target
       refuseHidden(resource, attribute, view.visibility)
       if (attribute.kind === 'toMany') {
         const window = windowOf(view.parameters, limits)
-        const page = await reader.relatedPage(resource, key, attribute, window, view)
-        if (page === undefined) throw notFound(resource, target.id)
-        return respondList(attribute.target, page, page.sort, window, view.parameters, vocabulary, request.path, timestampOf(services))
+        return after(reader.relatedPage(resource, key, attribute, window, view), page => {
+          if (page === undefined) throw notFound(resource, target.id)
+          return listOf(attribute.target, page, window, request, view, services)
+        })
       }
       if (attribute.kind === 'toOne') {
-        const record = await reader.relatedRecord(resource, key, attribute, view)
-        if (record === undefined) throw notFound(resource, target.id)
-        return respondRecord(attribute.target, record, timestampOf(services))
+        return after(reader.relatedRecord(resource, key, attribute, view), record => {
+          if (record === undefined) throw notFound(resource, target.id)
+          return respondRecord(attribute.target, record, timestampOf(services))
+        })
       }
-      const holder = await reader.value(resource, key, attribute, view)
-      if (holder === undefined) throw notFound(resource, target.id)
-      return respondValue(resource, attribute, holder[attribute.name] ?? null, timestampOf(services))
+      return after(reader.value(resource, key, attribute, view), holder => {
+        if (holder === undefined) throw notFound(resource, target.id)
+        return respondValue(resource, attribute, holder[attribute.name] ?? null, timestampOf(services))
+      })
     }
   }
+}
+
+function listOf(
+  resource: Resource,
+  page: OrderedPage,
+  window: Window,
+  { path }: Request,
+  { parameters }: View,
+  services: Services,
+): RestResponse {
+  return respondList(resource, page, page.sort, window, parameters, services.vocabulary, path, timestampOf(services))
 }
 
 async function post(operation: Operation, services: Services): Promise<RestResponse> {

@@ -190,14 +190,14 @@ export function vocabularyOf(
 /** Parses pairs into parameters. */
 export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary): Parameters {
   if (pairs.length === 0) return NO_PARAMETERS
-  const given = new Map<Reserved, string>()
+  const given: { [name in Reserved]?: string } = {}
   const filters: RawFilter[] = []
   const flags: string[] = []
   const own: Pair[] = []
   for (const pair of pairs) {
     const reserved = pair.operator === '' ? vocabulary.reserved.get(pair.name) : undefined
     if (reserved !== undefined) {
-      if (given.has(reserved)) {
+      if (given[reserved] !== undefined) {
         throw refuseParameter({
           code: 'parameter_repeated',
           detail: `The parameter "${pair.name}" is given twice.`,
@@ -205,7 +205,7 @@ export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary):
           value: pair.value,
         })
       }
-      given.set(reserved, pair.value)
+      given[reserved] = pair.value
     } else if (pair.operator === '' && vocabulary.flags.has(pair.name)) {
       if (isFlagSet(pair)) flags.push(pair.name)
     } else if (pair.operator === '' && vocabulary.own.has(pair.name)) {
@@ -214,22 +214,22 @@ export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary):
       filters.push(parseFilter(pair))
     }
   }
-  const list = (name: Reserved): readonly string[] | undefined => {
-    const text = given.get(name)
-    return text === undefined || text === '' ? undefined : text.split(',')
-  }
   return {
     pairs,
-    limit: integer('limit', given.get('limit'), vocabulary),
-    offset: integer('offset', given.get('offset'), vocabulary),
-    sort: list('sort')?.map(parseSort),
-    depth: depth(given.get('depth'), vocabulary),
-    attributes: list('attributes'),
-    expand: list('expand'),
+    limit: integer('limit', given.limit, vocabulary),
+    offset: integer('offset', given.offset, vocabulary),
+    sort: list(given.sort)?.map(parseSort),
+    depth: depth(given.depth, vocabulary),
+    attributes: list(given.attributes),
+    expand: list(given.expand),
     filters,
     flags,
     own,
   }
+}
+
+function list(text: string | undefined): readonly string[] | undefined {
+  return text === undefined || text === '' ? undefined : text.split(',')
 }
 
 /** A flag is set by its bare name, or by a value that says so. */
@@ -246,8 +246,8 @@ export function calledIn(vocabulary: Vocabulary, reserved: Reserved): string {
 
 function integer(reserved: Reserved, text: string | undefined, vocabulary: Vocabulary): number | undefined {
   if (text === undefined) return undefined
-  const parameter = calledIn(vocabulary, reserved)
   if (!/^(?:0|[1-9]\d*)$/.test(text)) {
+    const parameter = calledIn(vocabulary, reserved)
     throw refuseParameter({
       code: 'value_invalid',
       detail: `"${parameter}" must be a plain decimal integer, 0 or more, got "${text}".`,
@@ -261,8 +261,8 @@ function integer(reserved: Reserved, text: string | undefined, vocabulary: Vocab
 
 function depth(text: string | undefined, vocabulary: Vocabulary): 0 | 1 | 2 | undefined {
   if (text === undefined) return undefined
-  const parameter = calledIn(vocabulary, 'depth')
   if (text !== '0' && text !== '1' && text !== '2') {
+    const parameter = calledIn(vocabulary, 'depth')
     throw refuseParameter({
       code: 'value_invalid',
       detail: `"${parameter}" must be 0, 1 or 2, got "${text}".`,

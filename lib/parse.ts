@@ -19,6 +19,8 @@ export interface Request {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** The headers of a request without any. */
+export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 const NO_PAIRS: readonly Pair[] = Object.freeze([])
 
 /** @throws TypeError when the caller broke the types: a method or path that is not a text. */
@@ -70,22 +72,25 @@ function segmentsOf(path: string): string[] {
   if (!path.startsWith('/')) throw refuse('path_unknown', `A path begins with "/", got "${path.slice(0, 100)}".`)
   if (path === '/') return []
   const segments = path.slice(1).split('/')
-  for (const segment of segments) {
-    if (segment.includes('\0') || segment.includes('%00')) throw refuse('path_malformed', 'The path contains a NUL character.')
-    if (segment.includes('%')) {
-      try {
-        decodeURIComponent(segment)
-      } catch {
-        throw refuse('path_malformed', `The path contains a bad percent-encoding in "${segment.slice(0, 100)}".`)
-      }
-    }
-  }
+  const isPlain = !path.includes('%') && !path.includes('\0')
+  if (!isPlain) segments.forEach(checkSegment)
   if (segments.includes('')) throw refuse('path_unknown', 'The path has an empty segment ("//").')
   return segments
 }
 
+function checkSegment(segment: string): void {
+  if (segment.includes('\0') || segment.includes('%00')) throw refuse('path_malformed', 'The path contains a NUL character.')
+  if (!segment.includes('%')) return
+  try {
+    decodeURIComponent(segment)
+  } catch {
+    throw refuse('path_malformed', `The path contains a bad percent-encoding in "${segment.slice(0, 100)}".`)
+  }
+}
+
 /** Header names are case-insensitive (RFC 9110 section 5.1); those of node:http are in lower case already. */
 export function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (headers === NO_HEADERS) return headers
   const names = Object.keys(headers)
   if (names.every(name => name === name.toLowerCase())) return headers
   return Object.fromEntries(names.map(name => [name.toLowerCase(), headers[name]!]))

@@ -16,7 +16,7 @@ import type { Parameters, Vocabulary } from './parse-query.ts'
 import { checkFilterLimits } from './plan-filters.ts'
 import { planKeys, planRead, planStored, shapeOf } from './plan.ts'
 import type { Anchor } from './read-plan.ts'
-import { readExists, readPage, readRecords, renderPending } from './render.ts'
+import { readExists, readFirst, readLinked, readPage, readRecords, readWithin, renderPending } from './render.ts'
 import type { JsonRecord, Page } from './render.ts'
 import { EVERYTHING, Unasked, toldBy, whenAsked } from './visibility.ts'
 import type { Rule, Visibility } from './visibility.ts'
@@ -78,9 +78,10 @@ export class Reader {
     return after(this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view), ({ read, sort }) => {
       const given = this.#arguments(read, NO_KEY, window, view)
       const { dialect } = this.#connection
-      return this.#finish(given, view, function* () {
-        return { ...(yield* readPage(read, given, dialect)), sort }
-      })
+      return after(
+        this.#finish(given, view, () => readPage(read, given, dialect)),
+        ({ records, count }) => ({ records, count, sort }),
+      )
     })
   }
 
@@ -98,10 +99,10 @@ export class Reader {
       after(this.#existsOf(owner, view.visibility), exists => {
         const given = this.#arguments(read, key, window, view)
         const { dialect } = this.#connection
-        return this.#finish(given, view, function* () {
-          if (!(yield* readExists(exists, given, dialect))) return undefined
-          return { ...(yield* readPage(read, given, dialect)), sort }
-        })
+        return after(
+          this.#finish(given, view, () => readWithin(exists, given, dialect, readPage(read, given, dialect))),
+          page => page && { ...page, sort },
+        )
       }),
     )
   }
@@ -111,9 +112,7 @@ export class Reader {
     return after(this.#planRecord(resource, view), ({ read }) => {
       const given = this.#arguments(read, key, WHOLE, view)
       const { dialect } = this.#connection
-      return this.#finish(given, view, function* () {
-        return (yield* readRecords(read, given, dialect))[0]
-      })
+      return this.#finish(given, view, () => readFirst(read, given, dialect))
     })
   }
 
@@ -130,10 +129,7 @@ export class Reader {
       after(this.#existsOf(owner, view.visibility), exists => {
         const given = this.#arguments(read, key, WHOLE, view)
         const { dialect } = this.#connection
-        return this.#finish(given, view, function* () {
-          if (!(yield* readExists(exists, given, dialect))) return undefined
-          return (yield* readRecords(read, given, dialect))[0] ?? null
-        })
+        return this.#finish(given, view, () => readWithin(exists, given, dialect, readLinked(read, given, dialect)))
       }),
     )
   }
@@ -144,9 +140,10 @@ export class Reader {
     return after(this.#plan(relation.target, anchor, `all\0${owner.plural}\0${relation.name}`, true, view), ({ read }) => {
       const given = this.#arguments(read, key, WHOLE, view)
       const { dialect } = this.#connection
-      return this.#finish(given, view, function* () {
-        return (yield* readPage(read, given, dialect)).records
-      })
+      return after(
+        this.#finish(given, view, () => readPage(read, given, dialect)),
+        ({ records }) => records,
+      )
     })
   }
 
@@ -181,9 +178,7 @@ export class Reader {
     }
     const compiled = read
     const given: Arguments = { filters: [], key, ...WHOLE }
-    return this.#connection.read(function* () {
-      return (yield* readRecords(compiled, given, dialect))[0]
-    })
+    return this.#connection.read(() => readFirst(compiled, given, dialect))
   }
 
   /** Whether the record of a key exists for the caller. */

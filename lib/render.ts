@@ -1,6 +1,7 @@
 /**
  * Render: runs the statements of a compiled plan and puts their rows together as JSON records.
- * Written as Reading work (dialect.ts): one statement for the rows, at most one for the count, one for each relation that is shown.
+ * Written as Reading work (dialect.ts): one statement for the rows, at most one for the count, one for each relation that is shown. All generator functions
+ * stand on their own: one that is made anew for each request costs more than the reading of a record.
  */
 import { bindParameters } from './bind.ts'
 import type { Arguments, PendingRender } from './bind.ts'
@@ -21,7 +22,8 @@ export interface Page {
 /** The page that the limit and offset of the arguments cut out. */
 export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<Page> {
   const rows = given.limit === 0 ? [] : yield request(read.rows, given, dialect)
-  const records = yield* recordsOf(rows, read.node, given, dialect)
+  const records = build(rows, read.node, given)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, given, dialect)
   const { limit, offset } = given
   // A page that is not full, and not past the end, tells the count itself.
   const known = rows.length < limit && (rows.length > 0 || offset === 0)
@@ -32,7 +34,29 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
 
 /** All records of a plan that is not paged. */
 export function* readRecords(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<readonly JsonRecord[]> {
-  return yield* recordsOf(yield request(read.rows, given, dialect), read.node, given, dialect)
+  const rows = yield request(read.rows, given, dialect)
+  const records = build(rows, read.node, given)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, given, dialect)
+  return records
+}
+
+/** The first record of a plan, if there is one. */
+export function* readFirst(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<JsonRecord | undefined> {
+  const rows = yield request(read.rows, given, dialect)
+  const records = build(rows, read.node, given)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, given, dialect)
+  return records[0]
+}
+
+/** The record that a to-one links; null when it is empty. */
+export function* readLinked(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<JsonRecord | null> {
+  return (yield* readFirst(read, given, dialect)) ?? null
+}
+
+/** What is read of a record that exists; undefined when it does not. */
+export function* readWithin<T>(exists: Statement, given: Arguments, dialect: Dialect, reading: Reading<T>): Reading<T | undefined> {
+  if ((yield request(exists, given, dialect)).length === 0) return undefined
+  return yield* reading
 }
 
 /** Whether the record of the key exists. */
@@ -49,14 +73,51 @@ function request(statement: Statement, given: Arguments, dialect: Dialect) {
   return { statement, parameters: bindParameters(statement, given, dialect) }
 }
 
-function* recordsOf(rows: readonly Row[], node: CompiledNode, given: Arguments, dialect: Dialect): Reading<readonly JsonRecord[]> {
+function requestLinked(statement: Statement, link: readonly unknown[], given: Arguments, dialect: Dialect) {
+  // Mostly the link is all that there is to bind.
+  const isAll = statement.bindings.length === link.length
+  return { statement, parameters: isAll ? link : bindParameters(statement, { ...given, link }, dialect) }
+}
+
+/** The records of rows, without their relations. */
+function build(rows: readonly Row[], node: CompiledNode, given: Arguments): JsonRecord[] {
   const records: JsonRecord[] = []
   for (const row of rows) records.push(node.build(row) as JsonRecord)
   if (node.source !== undefined) collectRenders(rows, records, node, given)
-  if (rows.length > 0) {
-    for (const child of node.children) yield* attach(child, rows, records, given, dialect)
-  }
   return records
+}
+
+/** Reads the relations of records, of which there are some. */
+function* attachAll(
+  rows: readonly Row[],
+  records: readonly JsonRecord[],
+  node: CompiledNode,
+  given: Arguments,
+  dialect: Dialect,
+): Reading<void> {
+  for (const child of node.children) {
+    if (rows.length > 1) {
+      yield* attach(child, rows, records, given, dialect)
+      continue
+    }
+    // One record: nothing to sort out by owner.
+    const link = linkAt(rows[0]!, child.from)
+    const found = link === undefined ? [] : yield requestLinked(child.single, link, given, dialect)
+    const related = build(found, child.node, given)
+    if (found.length > 0 && child.node.children.length > 0) yield* attachAll(found, related, child.node, given, dialect)
+    records[0]![child.name] = child.cardinality === 'one' ? (related[0] ?? null) : related
+  }
+}
+
+/** The values that link, or undefined when the link is empty. */
+function linkAt(row: Row, at: readonly number[]): readonly unknown[] | undefined {
+  const link: unknown[] = []
+  for (const position of at) {
+    const part = row[position]
+    if (part === null) return undefined
+    link.push(part)
+  }
+  return link
 }
 
 function collectRenders(rows: readonly Row[], records: readonly JsonRecord[], node: CompiledNode, given: Arguments): void {
@@ -76,7 +137,7 @@ export async function renderPending(pending: readonly PendingRender[], ctx: Hook
   }
 }
 
-/** Reads one relation of all the records, and puts what it finds into them. */
+/** Reads one relation of several records, and puts what it finds into them. */
 function* attach(
   child: CompiledChild,
   rows: readonly Row[],
@@ -87,7 +148,8 @@ function* attach(
   const { name, cardinality, from, to } = child
   const links = linksOf(child, rows)
   const found = links === '[]' ? [] : yield request(child.statement, { ...given, links }, dialect)
-  const related = yield* recordsOf(found, child.node, given, dialect)
+  const related = build(found, child.node, given)
+  if (found.length > 0 && child.node.children.length > 0) yield* attachAll(found, related, child.node, given, dialect)
   if (cardinality === 'one') {
     const byLink = new Map<unknown, unknown>()
     for (const [index, row] of found.entries()) byLink.set(linkOf(row, to), related[index])

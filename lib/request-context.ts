@@ -10,6 +10,15 @@ export interface Principal {
   readonly user: Readonly<Record<string, unknown>>
 }
 
+/** What a request is about. */
+export interface About {
+  readonly action: Action | undefined
+  readonly resource: string | undefined
+  /** As the client sent it, percent-encoded. */
+  readonly id: string | undefined
+  readonly attribute: string | undefined
+}
+
 /** What a context is made of. */
 export interface ContextParts {
   readonly engine: EngineHandle
@@ -18,10 +27,8 @@ export interface ContextParts {
   readonly version: string
   readonly principal: Principal | undefined
   readonly logsIn: boolean
-  readonly action?: Action | undefined
-  readonly resource?: string | undefined
-  readonly id?: string | undefined
-  readonly attribute?: string | undefined
+  /** What the request is about; undefined in an own route. */
+  readonly about?: About
   readonly params?: Readonly<Record<string, string>>
 }
 
@@ -30,7 +37,7 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 export class RequestContext implements HookContext {
   #data: unknown
   #asked = false
-  readonly state: Record<string, unknown> = {}
+  #state: Record<string, unknown> | undefined
   readonly #parts: ContextParts
   #em: EntityManager | undefined
   #query: Readonly<Record<string, string | readonly string[]>> | undefined
@@ -71,20 +78,24 @@ export class RequestContext implements HookContext {
   enter(em: EntityManager): void {
     this.#em = em
   }
+  get state(): Record<string, unknown> {
+    return (this.#state ??= {})
+  }
   get action(): Action | undefined {
-    return this.#parts.action
+    return this.#parts.about?.action
   }
   get version(): string {
     return this.#parts.version
   }
   get resource(): string | undefined {
-    return this.#parts.resource
+    return this.#parts.about?.resource
   }
   get id(): string | undefined {
-    return this.#parts.id
+    const id = this.#parts.about?.id
+    return id === undefined ? undefined : decodeURIComponent(id)
   }
   get attribute(): string | undefined {
-    return this.#parts.attribute
+    return this.#parts.about?.attribute
   }
   get method(): string {
     return this.#parts.request.method

@@ -44,7 +44,7 @@ export function versionOf(segments: readonly string[], versions: readonly string
 function resolve(segments: readonly string[], version: string, model: Model, lookUp: LookUp): Target {
   const [, name, id, attributeName, ...more] = segments
   if (name === undefined) return { kind: 'index' }
-  const resource = lookUp(decodeURIComponent(name), version)
+  const resource = lookUp(name.includes('%') ? decodeURIComponent(name) : name, version)
   if (resource === undefined) throw unknownResource(decodeURIComponent(name), model)
   const base = `/${version}/${name}`
   if (id === undefined) return { kind: 'collection', resource, base }
@@ -114,18 +114,21 @@ export function refuseHidden(resource: Resource, attribute: Attribute, visibilit
 const READING = ['GET', 'HEAD']
 const CHANGING = ['PUT', 'PATCH']
 const WRITING = new Set(CHANGING)
+const OF_INDEX: readonly string[] = [...READING, 'OPTIONS']
+const OF_COLLECTION: readonly string[] = [...READING, 'POST', 'OPTIONS']
+const OF_RECORD: readonly string[] = [...READING, ...CHANGING, 'DELETE', 'OPTIONS']
 
 /** The methods that a target takes, in the order of the `Allow` header (RFC 9110 section 10.2.1). */
 export function allowedMethods(target: Target): readonly string[] {
   switch (target.kind) {
     case 'index':
-      return [...READING, 'OPTIONS']
+      return OF_INDEX
     case 'own':
       return ['OPTIONS']
     case 'collection':
-      return [...READING, 'POST', 'OPTIONS']
+      return OF_COLLECTION
     case 'record':
-      return [...READING, ...CHANGING, 'DELETE', 'OPTIONS']
+      return OF_RECORD
     case 'attribute':
       return [
         ...(existsFor(target.attribute, EVERYTHING) ? READING : []),
@@ -146,7 +149,7 @@ export function checkMethod(method: string, target: Target, own: readonly string
   if (target.kind === 'attribute' && !WRITING.has(method) && !existsFor(target.attribute, EVERYTHING)) {
     throw unknownAttribute(target.resource, target.attribute.name)
   }
-  const allowed = [...new Set([...own, ...allowedMethods(target)])]
+  const allowed = own.length === 0 ? allowedMethods(target) : [...new Set([...own, ...allowedMethods(target)])]
   if (allowed.includes(method)) return allowed
   const headers = { allow: allowed.join(', ') }
   if (target.kind === 'attribute' && (method === 'POST' || method === 'DELETE')) {

@@ -12,8 +12,8 @@ import type { JsonRecord, Page } from './render.ts'
 import { JSON_TYPE } from './response.ts'
 import type { RestResponse } from './response.ts'
 
-function ok(body: JsonRecord, status = 200, headers: Record<string, string> = {}): RestResponse {
-  return { status, headers: { 'content-type': JSON_TYPE, ...headers }, body }
+function ok(body: JsonRecord): RestResponse {
+  return { status: 200, headers: { 'content-type': JSON_TYPE }, body }
 }
 
 /** Page size and start in effect. */
@@ -65,7 +65,8 @@ export function respondValue(resource: Resource, attribute: Attribute, value: un
 }
 
 export function respondCreated(resource: Resource, record: JsonRecord, location: string, status: number, timestamp: string): RestResponse {
-  return ok({ success: true, timestamp, resource: resource.singular, [resource.singular]: record, status: 'OK' }, status, { location })
+  const body = { success: true, timestamp, resource: resource.singular, [resource.singular]: record, status: 'OK' }
+  return { status, headers: { 'content-type': JSON_TYPE, location }, body }
 }
 
 export function respondDeleted(resource: Resource, record: JsonRecord, timestamp: string): RestResponse {

@@ -26,6 +26,8 @@ export interface RouteMatch {
   readonly params: Readonly<Record<string, string>>
 }
 
+const NO_METHODS: readonly string[] = Object.freeze([])
+
 interface CheckedRoute {
   readonly route: Route
   readonly segments: readonly { readonly name: string | undefined; readonly text: string }[]
@@ -70,7 +72,8 @@ export class Routes {
   }
 
   /** The methods that the own routes of a path take. */
-  methodsOf(segments: readonly string[]): string[] {
+  methodsOf(segments: readonly string[]): readonly string[] {
+    if (this.#routes.length === 0) return NO_METHODS
     const own = this.#routes.filter(({ route }) => this.#find(route.method, segments)?.route === route).map(({ route }) => route.method)
     return own.includes('GET') && !own.includes('HEAD') ? [...own, 'HEAD'] : own
   }

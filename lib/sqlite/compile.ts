@@ -5,12 +5,12 @@
 import type { Builder, CompiledChild, CompiledNode, CompiledRead, Statement } from '../dialect.ts'
 import { joinKey } from '../key.ts'
 import type { Attribute, EmbeddedAttribute, KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../model.ts'
-import type { Field, ReadPlan, RecordNode } from '../read-plan.ts'
+import type { Condition, Field, ReadPlan, RecordNode } from '../read-plan.ts'
 import { decodeDocument, decoderOf, documentAt } from './decode.ts'
 import { condition, sortTerm, valueOf } from './expressions.ts'
 import { Scope, startList } from './scope.ts'
-import { Select, existing, isExact, isKey, selected, tuple } from './select.ts'
-import { bind, join, name, sql, text } from './sql.ts'
+import { Select, existing, isExact, isKey, selected } from './select.ts'
+import { bind, join, name, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 export function compileRead(plan: ReadPlan): CompiledRead {
@@ -44,9 +44,30 @@ function keyOrder(key: readonly string[]): Sql[] {
   return key.map(column => text(column))
 }
 
+/**
+ * Whether a condition is about the records of a list. With such filters alone all records are asked. Another filter may leave few, and whether it does
+ * only the data knows: then to ask each of those is the safe way.
+ */
+function isAboutList(part: Condition): boolean {
+  switch (part.kind) {
+    case 'some':
+      return true
+    case 'not':
+      return isAboutList(part.of)
+    case 'any':
+      return part.of.some(isAboutList)
+    case 'all':
+      return part.of.length > 0 && part.of.every(isAboutList)
+    default:
+      return false
+  }
+}
+
 function whereOf(plan: ReadPlan, root: Scope): Sql[] {
-  const filters = [...existing(root), ...plan.where.map(part => condition(part, root))]
   const { anchor } = plan
+  const scoped = existing(root)
+  const wide = anchor.kind === 'collection' && scoped.length === 0 && plan.where.every(isAboutList)
+  const filters = [...scoped, ...plan.where.map(part => condition(part, root, wide))]
   if (anchor.kind === 'collection') return filters
   if (anchor.kind === 'record') return [isKey(root.key, plan.resource.key), ...filters]
   const { relation, owner } = anchor
@@ -210,6 +231,22 @@ function inLinks(columns: readonly string[]): Sql {
   return sql`${tuple(columns)} in (select ${parts.join(', ')} from json_each(${links}))`
 }
 
+/** The columns are the key of the one row above. */
+function isLink(columns: readonly string[]): Sql {
+  return join(
+    columns.map((column, part) => sql`${column} = ${bind({ from: 'link', part })}`),
+    ' and ',
+  )
+}
+
+/** The statement that reads a relation of many records, and the one that reads it of one. */
+function statementsOf(select: Select, links: readonly string[], where: readonly Sql[]): { statement: Statement; single: Statement } {
+  select.where = [inLinks(links), ...where]
+  const statement = select.finish()
+  select.where = [isLink(links), ...where]
+  return { statement, single: select.finish() }
+}
+
 function ownedRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, above: Select): CompiledChild {
   const { target } = attribute
   const select = above.inside()
@@ -217,14 +254,13 @@ function ownedRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, 
   const to = addKey(there.key, target.key, select)
   const compiled = compileNode(node, there, select)
   select.from = sql`${name(target.table)} as ${there.alias}`
-  select.where = [inLinks(there.key), ...existing(there)]
   return {
     name: attribute.name,
     cardinality: 'one',
     from: addKey(scope.columns(attribute.columns), target.key, above),
     to,
     numericLinks: isNumeric(target.key),
-    statement: select.finish(),
+    ...statementsOf(select, there.key, existing(there)),
     node: compiled,
   }
 }
@@ -238,14 +274,13 @@ function inverseRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope
   const to = addKey(links, owner.key, select)
   const compiled = compileNode(node, there, select)
   select.from = sql`${name(target.table)} as ${there.alias}`
-  select.where = [inLinks(links), ...existing(there)]
   return {
     name: attribute.name,
     cardinality: 'one',
     from: addKey(scope.key, owner.key, above),
     to,
     numericLinks: isNumeric(owner.key),
-    statement: select.finish(),
+    ...statementsOf(select, links, existing(there)),
     node: compiled,
   }
 }
@@ -262,7 +297,6 @@ function listChild(field: Field & { kind: 'references' | 'records' }, scope: Sco
   const order = field.order.map(term => sortTerm(term, opened.scope))
   const position = via.kind === 'pivot' && via.orderColumn !== undefined ? [text(`${opened.alias}.${name(via.orderColumn)}`)] : []
   select.from = opened.from
-  select.where = [inLinks(opened.links), ...(opened.existing === undefined ? [] : [opened.existing])]
   // The links first: rows then come in the order of the index on them, and SQLite need not sort.
   select.order = [...opened.links.map(text), ...order, ...position, ...keyOrder(opened.scope.key)]
   return {
@@ -271,7 +305,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, scope: Sco
     from: addKey(scope.key, owner.key, above),
     to,
     numericLinks: isNumeric(owner.key),
-    statement: select.finish(),
+    ...statementsOf(select, opened.links, opened.existing === undefined ? [] : [opened.existing]),
     node: compiled,
   }
 }

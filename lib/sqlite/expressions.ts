@@ -4,7 +4,7 @@ import type { ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, KeyRef, Operand, SortTerm, ValueRef } from '../read-plan.ts'
 import { startList } from './scope.ts'
 import type { Scope } from './scope.ts'
-import { bind, join, literal, sql, text } from './sql.ts'
+import { bind, join, literal, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** The stored value of an attribute, in a form that compares and sorts as its type does. */
@@ -55,17 +55,21 @@ function isOneOf(value: Sql, parameters: readonly Sql[]): Sql {
   return parameters.length === 1 ? sql`${value} = ${parameters[0]!}` : sql`${value} in (${join(parameters, ', ')})`
 }
 
-export function condition(node: Condition, scope: Scope): Sql {
+/**
+ * A condition as SQL. `wide` tells that all records are asked: then the owners of the list's records that meet a condition are found once, for all of them
+ * (`in`), and else record by record (`exists`), by the index on the link.
+ */
+export function condition(node: Condition, scope: Scope, wide = false): Sql {
   switch (node.kind) {
     case 'all':
     case 'any':
       if (node.of.length === 0) return text(node.kind === 'all' ? 'true' : 'false')
       return sql`(${join(
-        node.of.map(part => condition(part, scope)),
+        node.of.map(part => condition(part, scope, wide)),
         node.kind === 'all' ? ' and ' : ' or ',
       )})`
     case 'not':
-      return sql`(${condition(node.of, scope)}) is not true`
+      return sql`(${condition(node.of, scope, wide)}) is not true`
     case 'null':
       return sql`${operandOf(node.operand, scope)} is null`
     case 'in':
@@ -90,6 +94,12 @@ export function condition(node: Condition, scope: Scope): Sql {
       const owner = scope.through(node.hops)
       const joins: Sql[] = []
       const list = startList(node.relation, owner.key, scope.tables, joins)
+      // The owners of known records are few, whoever asks.
+      if (node.where !== undefined && (wide || node.where.kind === 'key')) {
+        const where = join([...(list.existing === undefined ? [] : [list.existing]), condition(node.where, list.scope, wide)], ' and ')
+        const owners = sql`select ${list.links.join(', ')} from ${list.from} ${join([...joins, text('')], ' ')}where ${where}`
+        return sql`${tuple(owner.key)} in (${owners})`
+      }
       const where = node.where === undefined ? list.on : sql`${list.on} and ${condition(node.where, list.scope)}`
       return sql`exists (select 1 from ${list.from} ${join([...joins, text('')], ' ')}where ${where})`
     }

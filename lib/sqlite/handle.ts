@@ -40,7 +40,17 @@ export class Handle {
       statement = this.db.prepare(sql).raw()
       remember(this.#readers, sql, statement)
     }
-    return statement.all(...parameters) as unknown[][]
+    // A call with few arguments costs less than one that spreads them.
+    switch (parameters.length) {
+      case 0:
+        return statement.all() as unknown[][]
+      case 1:
+        return statement.all(parameters[0]) as unknown[][]
+      case 2:
+        return statement.all(parameters[0], parameters[1]) as unknown[][]
+      default:
+        return statement.all(...parameters) as unknown[][]
+    }
   }
 
   /** A statement for MikroORM: rows as objects, integers exact. */

@@ -57,10 +57,6 @@ export function isKey(columns: readonly string[], parts: readonly KeyPart[]): Sq
   )
 }
 
-export function tuple(columns: readonly string[]): string {
-  return columns.length === 1 ? columns[0]! : `(${columns.join(', ')})`
-}
-
 /** Leaves out the rows that do not exist for the caller. */
 export function existing(scope: Scope): Sql[] {
   const found = scope.tables.existing(scope.resource, scope.alias)

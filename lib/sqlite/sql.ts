@@ -46,6 +46,11 @@ export function name(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`
 }
 
+/** A row value of SQL: `(a, b)`; a single expression stays as it is. */
+export function tuple(expressions: readonly string[]): string {
+  return expressions.length === 1 ? expressions[0]! : `(${expressions.join(', ')})`
+}
+
 /** A quoted text literal, for JSON paths of the model. */
 export function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`

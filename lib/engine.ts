@@ -10,10 +10,16 @@ import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
 import { authorizeAll, narrowed, visibilityOf } from './caller.ts'
 import { parametersOf } from './check-parameters.ts'
+import { watchedOf } from './changes.ts'
+import type { Watched } from './changes.ts'
 import { Clock } from './clock.ts'
+import { expectChanges } from './expect.ts'
+import type { ExpectedChanges } from './expect.ts'
 import { Faults, faultRequest } from './faults.ts'
 import type { DropOptions, FailOptions, FaultHandle, FaultOptions, FaultRequest, Gate, RequestMatch } from './faults.ts'
 import { answer } from './fetch.ts'
+import { Journal, copyOf } from './journal.ts'
+import type { JournalEntry, JournalRecord } from './journal.ts'
 import { assertJson } from './json.ts'
 import type { Limits } from './limits.ts'
 import type { Model, Resource } from './model.ts'
@@ -32,12 +38,14 @@ import { checkMethod, resolveBeside, versionOf } from './resolve.ts'
 import { respondError, withoutBody } from './respond.ts'
 import type { RestResponse } from './response.ts'
 import { Routes, runRoute } from './routes.ts'
+import { Secrets } from './secrets.ts'
 import { seed } from './seed.ts'
 import { readVersions, serveVersions } from './serve-versions.ts'
 import type { Edition } from './serve-versions.ts'
 import { Snapshot } from './snapshot.ts'
 import { SqliteConnection } from './sqlite/connection.ts'
 import { open } from './sqlite/open.ts'
+import type { Recorder } from './sqlite/recorder.ts'
 import type { WorldState } from './snapshot.ts'
 import { checkNames } from './suggest.ts'
 import type { PublicKey } from './tokens.ts'
@@ -52,6 +60,28 @@ export interface HandleContext {
 
 const NO_CONTEXT: HandleContext = Object.freeze({})
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+/** Methods that change nothing by themselves. */
+const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** What an engine shares with its forks: what follows from model and options alone. */
+interface Family {
+  readonly editions: ReadonlyMap<string, Edition>
+  readonly watched: Watched
+  readonly secrets: Secrets
+  /** Whether a request that reads may run code of the deployer's, which may write. */
+  readonly mayRunOwnCode: boolean
+}
+
+function familyOf(options: CheckedOptions, connection: SqliteConnection): Family {
+  const editions = readVersions(options, connection.orm, connection)
+  const models = [...editions.values()].map(({ model }) => model)
+  return {
+    editions,
+    watched: watchedOf(models),
+    secrets: new Secrets(models, options.auth?.options?.identifier, options.auth?.options?.password),
+    mayRunOwnCode: runsOwnCode(options, connection.orm),
+  }
+}
 
 /**
  * An embeddable REST engine: entities in, a JSON REST API out.
@@ -70,7 +100,7 @@ export class RestEngine {
   readonly limits: Limits
   readonly #options: CheckedOptions
   readonly #connection: SqliteConnection
-  readonly #editions: ReadonlyMap<string, Edition>
+  readonly #family: Family
   readonly #served: ReadonlyMap<string, Services>
   readonly #routes: Routes
   readonly #authentication: Authentication | undefined
@@ -82,6 +112,8 @@ export class RestEngine {
   readonly #fork = (): EntityManager => this.orm.em.fork()
   /** Set inside of the requests that have passed the faults. */
   readonly #inside = new AsyncLocalStorage<true>()
+  readonly #journal: Journal | undefined
+  readonly #recorder: Recorder
   #closed = false
   #closing: Promise<void> | undefined
   #running = 0
@@ -96,7 +128,7 @@ export class RestEngine {
     const checked = checkOptions(options)
     const connection = await open(checked)
     try {
-      const engine = new RestEngine(checked, connection, readVersions(checked, connection.orm, connection))
+      const engine = new RestEngine(checked, connection, familyOf(checked, connection))
       if (checked.seed !== undefined) await engine.seed(checked.seed)
       connection.start()
       return engine
@@ -110,18 +142,21 @@ export class RestEngine {
   private constructor(
     options: CheckedOptions,
     connection: SqliteConnection,
-    editions: ReadonlyMap<string, Edition>,
+    family: Family,
     elder?: { readonly engine: RestEngine; readonly state: WorldState },
   ) {
     this.#options = options
     this.#connection = connection
-    this.#editions = editions
+    this.#family = family
     this.clock = new Clock(options.clock)
     connection.follow(this.clock)
     this.versions = options.versions
     this.limits = options.limits
-    this.#served = serveVersions(editions, options, connection, this.clock)
+    this.#served = serveVersions(family.editions, options, connection, this.clock)
     this.model = this.#served.get(options.versions[0]!)!.model
+    const { secrets, watched } = family
+    this.#journal = options.journal === 0 ? undefined : new Journal(options.journal, secrets, this.model)
+    this.#recorder = connection.record(watched, () => this.#journal?.current())
     const key = elder === undefined ? undefined : elder.engine.#authentication?.tokens.key
     this.#authentication = options.auth === undefined ? undefined : new Authentication(options.auth, this.#authServices(), key)
     this.#routes = new Routes([...(this.#authentication?.routes() ?? []), ...options.routes], options.versions)
@@ -174,29 +209,76 @@ export class RestEngine {
   ): Promise<RestResponse> {
     this.#assertOpen()
     const { signal } = context
-    signal?.throwIfAborted()
-    // What hooks ask does not come from outside, where the faults are.
-    const isMet = this.#faults.active && this.#inside.getStore() === undefined
-    const answering = isMet ? this.#pass(method, path, query, body, context) : this.#answer(method, path, query, body, context)
+    const record = this.#journal?.begin(method, path)
+    if (signal?.aborted === true) {
+      this.#recordFailure(record, signal.reason)
+      throw signal.reason
+    }
+    let answering: Awaitable<RestResponse>
+    try {
+      // Only what may change rows must be known to whatever runs in it.
+      answering =
+        record === undefined || (!this.#family.mayRunOwnCode && READING.has(method))
+          ? this.#enter(method, path, query, body, context, record)
+          : this.#journal!.within(record, () => this.#enter(method, path, query, body, context, record))
+    } catch (error) {
+      this.#recordFailure(record, error)
+      throw error
+    }
     // What is answered at once never ran beside anything else.
-    if (!(answering instanceof Promise)) return answering
-    const counted = this.#counted(answering)
-    return signal === undefined ? counted : unlessAborted(counted, signal)
+    if (!(answering instanceof Promise)) {
+      if (record !== undefined) this.#journal!.end(record, answering)
+      return answering
+    }
+    const counted = this.#counted(answering, record)
+    return signal === undefined ? counted : unlessAborted(counted, signal, () => this.#recordFailure(record, signal.reason))
   }
 
-  /** Counts a request while it runs, so that `close` can wait for it. */
-  async #counted(answering: Promise<RestResponse>): Promise<RestResponse> {
+  /** Counts a request while it runs, so that `close` can wait for it; then the journal has it. */
+  async #counted(answering: Promise<RestResponse>, record: JournalRecord | undefined): Promise<RestResponse> {
     this.#running++
     try {
-      return await answering
+      const response = await answering
+      if (record !== undefined) this.#journal!.end(record, response)
+      return response
+    } catch (error) {
+      this.#recordFailure(record, error)
+      throw error
     } finally {
       if (--this.#running === 0) this.#whenIdle?.()
     }
   }
 
+  /** What the caller has called wrongly is no request. */
+  #recordFailure(record: JournalRecord | undefined, error: unknown): void {
+    if (record !== undefined && !isMisuse(error)) this.#journal!.fail(record, error)
+  }
+
+  #enter(
+    method: string,
+    path: string,
+    query: QueryInput | undefined,
+    body: unknown,
+    context: HandleContext,
+    record: JournalRecord | undefined,
+  ): Awaitable<RestResponse> {
+    // What hooks ask does not come from outside, where the faults are.
+    return this.#faults.active && this.#inside.getStore() === undefined
+      ? this.#pass(method, path, query, body, context, record)
+      : this.#answer(method, path, query, body, context, record)
+  }
+
   /** Takes a request past the faults that tests have asked for. */
-  async #pass(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<RestResponse> {
-    const answering = async (): Promise<RestResponse> => this.#inside.run(true, () => this.#answer(method, path, query, body, context))
+  async #pass(
+    method: string,
+    path: string,
+    query: QueryInput | undefined,
+    body: unknown,
+    context: HandleContext,
+    record: JournalRecord | undefined,
+  ): Promise<RestResponse> {
+    const answering = async (): Promise<RestResponse> =>
+      this.#inside.run(true, () => this.#answer(method, path, query, body, context, record))
     if (typeof method !== 'string' || typeof path !== 'string') return answering()
     const shown = (response: RestResponse): RestResponse => (method.toUpperCase() === 'HEAD' ? withoutBody(response) : response)
     let course: ReturnType<Faults['meet']>
@@ -209,7 +291,14 @@ export class RestEngine {
   }
 
   /** Not an async function, as none on the way of a reading request is: what can be answered at once waits for nothing. */
-  #answer(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
+  #answer(
+    method: string,
+    path: string,
+    query: QueryInput | undefined,
+    body: unknown,
+    context: HandleContext,
+    record: JournalRecord | undefined,
+  ): Awaitable<RestResponse> {
     if (context !== NO_CONTEXT) checkNames(context, ['headers', 'signal'], 'handle: context')
     const era = this.#era.signal
     const signal = context.signal === undefined ? era : AbortSignal.any([context.signal, era])
@@ -221,21 +310,30 @@ export class RestEngine {
     let request: ParsedRequest
     try {
       request = parse(method, path, query, body, context.headers ?? NO_HEADERS)
-      if (WITH_BODY.has(request.method)) assertJson(request.body ?? null, 'handle: body')
+      record?.parsed(request)
+      if (WITH_BODY.has(request.method)) {
+        assertJson(request.body ?? null, 'handle: body')
+        if (record !== undefined) record.body = copyOf(request.body)
+      }
     } catch (error) {
       // What the caller broke is told to him; a hook that asks the engine wrongly is a fault of the server.
-      if (error instanceof TypeError && error.message.startsWith('handle: ')) throw error
+      if (isMisuse(error)) throw error
       return failed(error)
     }
     try {
-      const response = after(this.#authentication?.authenticate(request), principal => this.#perform(request, principal, signal))
+      const response = after(this.#authentication?.authenticate(request), principal => this.#perform(request, principal, signal, record))
       return response instanceof Promise ? response.catch(failed) : response
     } catch (error) {
       return failed(error)
     }
   }
 
-  #perform(request: ParsedRequest, principal: Principal | undefined, signal: AbortSignal): Awaitable<RestResponse> {
+  #perform(
+    request: ParsedRequest,
+    principal: Principal | undefined,
+    signal: AbortSignal,
+    record: JournalRecord | undefined,
+  ): Awaitable<RestResponse> {
     const { method, segments } = request
     const parts = { engine: this, fork: this.#fork, request, principal, logsIn: this.#authentication !== undefined }
     const own = this.#routes.match(method, segments)
@@ -244,6 +342,7 @@ export class RestEngine {
     const services = this.#served.get(version)!
     const ownMethods = this.#routes.methodsOf(segments)
     const target = resolveBeside(ownMethods, segments, version, services.model, services.lookUp)
+    record?.resolved(target, services.model)
     const allowed = checkMethod(method, target, ownMethods)
     const parameters = parametersOf(request, target, services.vocabulary)
     const actions = actionsOf(method, target)
@@ -285,6 +384,55 @@ export class RestEngine {
   async seed(data: SeedData): Promise<void> {
     this.#assertOpen()
     await seed(data, this.model, this.#connection)
+  }
+
+  /**
+   * The journal: the requests that have been answered, the newest last; the last 1,000 of them, or as many as the option `journal` says. A new array of
+   * frozen entries. They hold no token and no password: `[secret]` stands in their place.
+   *
+   * @example
+   * const [entry] = engine.requests.filter(({ method, path }) => method === 'POST' && path === '/v1/orders')
+   * assert.equal(entry.changes.length, 4)
+   */
+  get requests(): JournalEntry[] {
+    return this.#journal?.since(0) ?? []
+  }
+
+  /**
+   * Empties the journal.
+   *
+   * @example engine.clearRequests()
+   */
+  clearRequests(): void {
+    this.#journal?.clear()
+  }
+
+  /**
+   * Asserts which records some work changes: by resource, by how many their number grows or falls (`1`, `-2`), or how many of them are inserted, updated
+   * and deleted (`{ updated: 1 }`; 0 where nothing is said), or `'any'`. The number of records of all other resources must stay the same, unless `*`
+   * says what is expected of them. Counts whatever changes the database: requests, hooks, `engine.orm`.
+   *
+   * @returns what the work gives
+   * @throws AssertionError with a table of what was expected and what has happened, and the requests that did it; TypeError for what is no resource;
+   * what the work throws.
+   * @example await engine.expect({ orders: 1, order_items: 3, products: { updated: 3 } }, () => placeOrder())
+   */
+  async expect<T>(changes: ExpectedChanges, work: () => T | Promise<T>): Promise<T> {
+    this.#assertOpen()
+    const { tables } = this.#family.watched
+    return expectChanges(changes, work, {
+      tables,
+      nameOf: name => {
+        const table = tables.find(({ resource, name: own }) => own === name || (resource.served && resource.accepted.includes(name)))
+        return table?.name
+      },
+      count: () => this.#connection.countRows(tables.map(({ resource }) => resource.table)),
+      watchers: this.#recorder.watchers,
+      follow: () => {
+        const position = this.#journal?.position ?? 0
+        return () => this.#journal?.since(position) ?? []
+      },
+    })
   }
 
   /**
@@ -351,7 +499,7 @@ export class RestEngine {
    */
   async snapshot(): Promise<Snapshot> {
     this.#assertOpen()
-    return new Snapshot(this.#editions, await this.#connection.image(), this.#state())
+    return new Snapshot(this.#family, await this.#connection.image(), this.#state())
   }
 
   /**
@@ -369,8 +517,8 @@ export class RestEngine {
   }
 
   /**
-   * Goes back to the state after `create` and its `seed` option (a fork: to the state in which it was forked): data, IDs, clock, revoked tokens, and
-   * without faults. Requests that still run are cut off: they reject with the code ECONNRESET and write nothing.
+   * Goes back to the state after `create` and its `seed` option (a fork: to the state in which it was forked): data, IDs, clock, revoked tokens, with
+   * an empty journal and without faults. Requests that still run are cut off: they reject with the code ECONNRESET and write nothing.
    *
    * @throws Error when the engine is closed, inside a write, or when the database is a file that was larger than 64 MiB when it was first written to.
    * @example afterEach(() => engine.reset())
@@ -378,6 +526,7 @@ export class RestEngine {
   async reset(): Promise<void> {
     this.#assertOpen()
     this.#faults.reset()
+    this.#journal?.reset()
     await this.#connection.reset(() => this.#cutOff('reset'))
     this.#take(this.#origin)
   }
@@ -395,12 +544,12 @@ export class RestEngine {
     this.#assertOpen()
     this.#checkSnapshot(from, 'fork')
     const connection = SqliteConnection.from(from.image, this.#connection)
-    return new RestEngine(this.#options, connection, this.#editions, { engine: this, state: from.state })
+    return new RestEngine(this.#options, connection, this.#family, { engine: this, state: from.state })
   }
 
   #checkSnapshot(snapshot: Snapshot, by: string): void {
     if (!(snapshot instanceof Snapshot)) throw new TypeError(`engine.${by}: not a snapshot: take one with engine.snapshot().`)
-    if (snapshot.isOf(this.#editions)) return
+    if (snapshot.isOf(this.#family)) return
     const differing = this.#connection.differing(snapshot.image)
     if (differing.length > 0) {
       throw new TypeError(`engine.${by}: the snapshot is of another model, which differs in ${differing.join(', ')}.`)
@@ -479,10 +628,32 @@ export class RestEngine {
   }
 }
 
+/** Whether the caller broke the types of `handle`. */
+function isMisuse(error: unknown): boolean {
+  return error instanceof TypeError && error.message.startsWith('handle: ')
+}
+
+/** Whether something of the deployer's runs in requests that read. */
+function runsOwnCode(options: CheckedOptions, orm: MikroORM): boolean {
+  const { resources, routes, parameters, lookup, auth } = options
+  return (
+    resources.length > 0 ||
+    routes.length > 0 ||
+    lookup !== undefined ||
+    auth !== undefined ||
+    Object.values(parameters).some(meaning => typeof meaning === 'function') ||
+    options.orm.filters !== undefined ||
+    [...orm.getMetadata()].some(({ filters }) => Object.keys(filters ?? {}).length > 0)
+  )
+}
+
 /** The answer, unless the signal aborts first; the work that still runs then finds the signal aborted and commits nothing. */
-function unlessAborted(answering: Promise<RestResponse>, signal: AbortSignal): Promise<RestResponse> {
+function unlessAborted(answering: Promise<RestResponse>, signal: AbortSignal, aborted: () => void): Promise<RestResponse> {
   return new Promise((resolvePromise, reject) => {
-    const abort = (): void => reject(signal.reason as Error)
+    const abort = (): void => {
+      aborted()
+      reject(signal.reason as Error)
+    }
     signal.addEventListener('abort', abort, { once: true })
     answering.then(resolvePromise, reject).finally(() => signal.removeEventListener('abort', abort))
   })

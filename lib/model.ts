@@ -109,6 +109,8 @@ export interface ToManyAttribute extends AttributeBase {
         readonly ownerColumns: readonly string[]
         readonly targetColumns: readonly string[]
         readonly orderColumn: string | undefined
+        /** Whether this is the side that MikroORM writes the pivot table for. */
+        readonly owner: boolean
       }
   readonly otherSide: string | undefined
   /** The model's order of the list: pairs of a dotted path and a direction. */
@@ -154,6 +156,8 @@ export interface Resource {
 /** Everything that is served. */
 export interface Model {
   readonly resources: readonly Resource[]
+  /** Every entity, those too that are not served in this version. */
+  readonly entities: readonly Resource[]
   /** By what the deployer passed as entity, and by MikroORM's class for it. */
   readonly byEntity: ReadonlyMap<object, Resource>
   /** By every accepted path segment. */

@@ -49,6 +49,8 @@ export interface EngineOptions {
   readonly createdStatus?: 200 | 201
   /** Status of a body that the model refuses: 422 (the default) or 400. */
   readonly validationStatus?: 400 | 422
+  /** Requests that `engine.requests` keeps, the newest ones; 0 keeps none. Default 1000. */
+  readonly journal?: number
   /** Told of every error that is answered with a 500. Default: nothing is told. */
   readonly onError?: (error: unknown, request: FailedRequest) => void
 }
@@ -73,6 +75,7 @@ const OPTIONS = [
   'clock',
   'createdStatus',
   'validationStatus',
+  'journal',
   'onError',
 ]
 
@@ -91,6 +94,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     versions = ['v1'],
     createdStatus = 200,
     validationStatus = 422,
+    journal = 1000,
   } = options
   if (!Array.isArray(entities) || entities.length === 0) {
     throw new TypeError(
@@ -102,6 +106,8 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   oneOf('schema', schema, ['update', 'keep'])
   oneOf('createdStatus', createdStatus, [200, 201])
   oneOf('validationStatus', validationStatus, [400, 422])
+  if (!Number.isSafeInteger(journal) || journal < 0)
+    throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
   for (const name of ['lookup', 'clock', 'onError'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function')
       throw new TypeError(`RestEngine.create: "${name}" must be a function.`)
@@ -131,6 +137,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     limits: checkLimits(options.limits ?? {}),
     createdStatus,
     validationStatus,
+    journal,
     onError: options.onError ?? ((): void => {}),
   }
 }

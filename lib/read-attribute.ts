@@ -214,6 +214,7 @@ function readPivot(meta: Meta, prop: Property): ToManyAttribute['via'] {
     ownerColumns: Object.freeze([...prop.joinColumns]),
     targetColumns: Object.freeze([...prop.inverseJoinColumns]),
     orderColumn: prop.fixedOrder === true ? prop.fixedOrderColumn : undefined,
+    owner: prop.owner,
   }
 }
 

@@ -95,7 +95,13 @@ function freezeModel(all: readonly Resource[]): Model {
     }
   }
   const flags = new Set(resources.flatMap(resource => resource.attributes.flatMap(flagsOf)))
-  return Object.freeze({ resources, byName, flags, byEntity: new Map(resources.map(resource => [resource.entity, resource])) })
+  return Object.freeze({
+    resources,
+    entities: all,
+    byName,
+    flags,
+    byEntity: new Map(resources.map(resource => [resource.entity, resource])),
+  })
 }
 
 function flagsOf(attribute: Attribute): string[] {

@@ -140,6 +140,11 @@ export class TestControls {
         await world.engine.restore(known(world.snapshots, id, 'snapshot'))
         return {}
       }),
+      control('GET', '/requests', 'the journal of the world', ({ world }) => ({ requests: world.engine.requests })),
+      control('DELETE', '/requests', 'empties the journal', ({ world }) => {
+        world.engine.clearRequests()
+        return {}
+      }),
       control('GET', '/faults', 'the faults that are in effect', ({ world }) => ({
         faults: [...world.faults].map(([id, fault]) => shown(id, fault)),
       })),

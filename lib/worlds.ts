@@ -10,6 +10,8 @@ import type { Snapshot } from './snapshot.ts'
 /** What test controls use of `RestEngine`. */
 export interface WorldEngine extends DoorEngine {
   readonly clock: Clock
+  readonly requests: readonly object[]
+  clearRequests(): void
   seed(data: Readonly<Record<string, readonly object[]>>): Promise<void>
   snapshot(): Promise<Snapshot>
   restore(snapshot: Snapshot): Promise<void>

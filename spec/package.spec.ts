@@ -23,6 +23,7 @@ const TYPES = [
   'AttributeRules',
   'AuthModule',
   'AuthOptions',
+  'Change',
   'Claims',
   'ClockSetting',
   'ComputedAttribute',
@@ -32,6 +33,8 @@ const TYPES = [
   'EngineHandle',
   'EngineOptions',
   'ErrorCode',
+  'ExpectedChange',
+  'ExpectedChanges',
   'FailOptions',
   'FailedRequest',
   'FailureDetails',
@@ -44,6 +47,7 @@ const TYPES = [
   'HandleContext',
   'HandlerResponse',
   'HookContext',
+  'JournalEntry',
   'JsonOf',
   'Limits',
   'OwnParameter',
@@ -58,6 +62,7 @@ const TYPES = [
   'ResourceDefinition',
   'RestResponse',
   'Route',
+  'RowCounts',
   'SeedData',
   'ServerOptions',
   'SqlFragment',
@@ -149,7 +154,7 @@ describe('the package', { timeout: TIMEOUT }, () => {
     for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'bin/serve.js', 'dist/lib/index.js', 'dist/lib/index.d.ts']) {
       assert.ok(paths.includes(path), path)
     }
-    assert.ok(packed.unpackedSize < 700_000, `${packed.unpackedSize} bytes`)
+    assert.ok(packed.unpackedSize < 1_500_000, `${packed.unpackedSize} bytes`)
   })
 
   it('exports what it always has', async () => {

@@ -149,6 +149,22 @@ describe('test controls', () => {
     }
   })
 
+  it('show the journal of a world, and empty it', async () => {
+    await add('Bob', 'a')
+    await ask('GET', '/v1/user', undefined, { 'x-world': 'a' })
+    const { requests } = (await control('GET', '/requests', undefined, 'a')) as unknown as {
+      requests: { method: string; path: string; changes: object[] }[]
+    }
+    assert.deepEqual(
+      requests.map(({ method, path }) => `${method} ${path}`),
+      ['POST /v1/users', 'GET /v1/user'],
+    )
+    assert.deepEqual(requests[0]!.changes, [{ type: 'insert', resource: 'users', id: 2, before: null, after: { id: 2, name: 'Bob' } }])
+    assert.deepEqual((await control('GET', '/requests'))['requests'], [])
+    await control('DELETE', '/requests', undefined, 'a')
+    assert.deepEqual((await control('GET', '/requests', undefined, 'a'))['requests'], [])
+  })
+
   it('set the clock', async () => {
     await control('POST', '/clock', { set: '2030-01-01T00:00:00Z' })
     assert.equal((await control('POST', '/clock', { advance: '31d' }))['now'], '2030-02-01T00:00:00.000Z')

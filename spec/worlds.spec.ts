@@ -211,7 +211,11 @@ for (const kind of ['memory', 'file'] as const) {
       await engine.reset()
       go.resolve()
       await rejected
+      assert.deepEqual(engine.requests, [], 'it belongs to the journal before')
       assert.deepEqual(await usersOf(engine), ['1 Ann', '2 Bob'])
+      assert.equal(engine.requests.length, 1)
+      await using world = await engine.fork()
+      assert.deepEqual(world.requests, [], 'a fork has a journal of its own')
     })
 
     it('waits for a write that is under way, and takes its outcome', async () => {

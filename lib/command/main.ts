@@ -29,7 +29,9 @@ async function run(args: CommandArguments): Promise<number> {
   // Not before it is needed: loading MikroORM takes longer than everything that a wrong command line asks for.
   const { RestEngine } = await import('../engine.ts')
   const loaded = await load(args)
-  const engine = await RestEngine.create({ onError: printError, ...loaded.options })
+  // A server that runs for long would fill its memory with what nobody asks for.
+  const journal = args.testControls ? {} : { journal: 0 }
+  const engine = await RestEngine.create({ onError: printError, ...journal, ...loaded.options })
   try {
     if (loaded.seed !== undefined) await engine.seed(loaded.seed)
     if (args.get !== undefined) return await get(engine, args.get, args.delay)

@@ -315,3 +315,30 @@ function idsNode(scope: Scope, select: Select): CompiledNode {
   const key = keyExpression(scope.key.map(text), scope.resource, select, source)
   return { build: source.finish(key), renders: [], source: undefined, children: [] }
 }
+
+/** The columns of a row that a trigger hands over, and what makes a value of them. */
+export interface CompiledImage {
+  readonly columns: readonly string[]
+  readonly record: Builder
+  readonly id: Builder
+}
+
+/**
+ * A row as a trigger sees it, under the alias `"old"` or `"new"`: its ID, and the fields that the row itself holds.
+ *
+ * @param node fields without lists, inverse relations and computed attributes: those are not in the row
+ */
+export function compileImage(node: RecordNode, alias: string): CompiledImage {
+  const select = new Select()
+  const scope = new Scope(node.resource, select.tables, alias, select.joins)
+  const record = compileNode(node, scope, select).build
+  return { record, id: idsNode(scope, select).build, columns: select.columns.map(column => column.text) }
+}
+
+/** The ID of a record that other columns than its own hold, as a trigger sees them. */
+export function compileLink(resource: Resource, alias: string, columns: readonly string[]): Omit<CompiledImage, 'record'> {
+  const select = new Select()
+  const source = new BuilderSource()
+  const key = columns.map(column => text(`${alias}.${name(column)}`))
+  return { id: source.finish(keyExpression(key, resource, select, source)), columns: select.columns.map(column => column.text) }
+}

@@ -6,8 +6,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Database from 'better-sqlite3'
 import type { EntityManager, MikroORM, Transaction } from '@mikro-orm/core'
+import type { ChangeSink, Watched } from '../changes.ts'
 import type { Clock } from '../clock.ts'
-import type { Connection, Dialect, Reading, Statement } from '../dialect.ts'
+import type { CompiledRead, Connection, Dialect, Reading, Statement } from '../dialect.ts'
+import type { KeyValues } from '../key.ts'
+import { readRecords } from '../render.ts'
 import { compileRead } from './compile.ts'
 import { compileExists, compileReferrers, compileTaken, violation } from './compile-checks.ts'
 import { encode, encodePattern } from './encode.ts'
@@ -15,7 +18,9 @@ import { Handle } from './handle.ts'
 import { LentSqliteDialect } from './kysely-dialect.ts'
 import { Lock } from './lock.ts'
 import { retime } from './model-time.ts'
+import { Recorder } from './recorder.ts'
 import { siblingOf } from './sibling-orm.ts'
+import { name } from './sql.ts'
 
 /** The transaction that a piece of asynchronous work runs in. */
 interface OpenTransaction {
@@ -56,6 +61,7 @@ export class SqliteConnection implements Connection {
   /** Whether the content is that of a complete engine: what is written before is part of the baseline. */
   #started = false
   #clock: Clock | undefined
+  #recorder: Recorder | undefined
 
   /** @param makeOrm makes the MikroORM instance on this connection, when it is first needed */
   constructor(handle: Handle, makeOrm: (lent: LentSqliteDialect) => MikroORM) {
@@ -70,7 +76,11 @@ export class SqliteConnection implements Connection {
 
   /** The dialect to give MikroORM as `driverOptions`. */
   lend(): LentSqliteDialect {
+    const observer = (): Recorder | undefined => this.#recorder
     return new LentSqliteDialect({
+      get observer() {
+        return observer()
+      },
       prepare: (sql: string): Database.Statement => {
         this.#followClock()
         return this.#handle.prepare(sql)
@@ -223,6 +233,25 @@ export class SqliteConnection implements Connection {
     } finally {
       release()
     }
+  }
+
+  /** Tells from now on of the rows that change: `current` says whom. */
+  record(watched: Watched, current: () => ChangeSink | undefined): Recorder {
+    const readList = (read: CompiledRead, key: KeyValues): readonly unknown[] => {
+      const [record] = this.#run(readRecords(read, { filters: [], key, limit: 1, offset: 0 }, this.dialect))
+      return (Object.values(record ?? {})[0] ?? []) as readonly unknown[]
+    }
+    this.#recorder = new Recorder(watched, () => this.#handle.db, readList, current)
+    return this.#recorder
+  }
+
+  /** The number of rows of each table, all at one time. */
+  countRows(tables: readonly string[]): readonly number[] | Promise<readonly number[]> {
+    const statement: Statement = { sql: `select ${tables.map(table => `(select count(*) from ${name(table)})`).join(', ')}`, bindings: [] }
+    return this.read(function* () {
+      const [row] = yield { statement, parameters: [] }
+      return row as readonly number[]
+    })
   }
 
   read<T>(reading: () => Reading<T>, signal?: AbortSignal): T | Promise<T> {

@@ -19,8 +19,27 @@ import type {
 } from 'kysely'
 import type { Clock } from '../clock.ts'
 
+/** What is told of transactions and of statements that write; see recorder.ts. */
+export interface WriteObserver {
+  readonly position: number
+  prepare(): void
+  begin(): void
+  mark(savepoint: string): void
+  cut(to: string | number): void
+  settle(): void
+  deliver(): void
+  discard(): void
+  deliverStatement(): void
+  beforeSchemaChange(): void
+}
+
+/** A statement that changes the schema. */
+const SCHEMA_CHANGE = /^\s*(?:create|drop|alter)\b/i
+
 /** What the dialect needs of the open database. */
 export interface Lender {
+  /** Set where somebody wants to know of the rows that change. */
+  readonly observer: WriteObserver | undefined
   /** Waits for the right to use the connection; `nested` when the caller is inside a transaction already. */
   enter(signal?: AbortSignal): Promise<{ readonly release: () => void; readonly nested: boolean }>
   prepare(sql: string): Database.Statement
@@ -86,11 +105,15 @@ class LentDriver implements Driver {
   /** Inside another transaction a new one is a savepoint of it. */
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     const lent = connection as LentConnection
+    const { observer } = this.#lender
     try {
       if (lent.nested) {
+        observer?.prepare()
         lent.savepoint = `mikro_${++this.#savepoints}`
         lent.run(`savepoint ${lent.savepoint}`)
+        observer?.mark(lent.savepoint)
       } else {
+        observer?.begin()
         // At once, so that another process that writes to the file makes this one wait here instead of failing later.
         lent.run('begin immediate')
       }
@@ -103,25 +126,37 @@ class LentDriver implements Driver {
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
     const lent = connection as LentConnection
-    lent.run(lent.savepoint === undefined ? 'commit' : `release ${lent.savepoint}`)
+    if (lent.savepoint !== undefined) {
+      lent.run(`release ${lent.savepoint}`)
+      return
+    }
+    const { observer } = this.#lender
+    observer?.settle()
+    lent.run('commit')
+    observer?.deliver()
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     const lent = connection as LentConnection
+    const { observer } = this.#lender
     if (lent.savepoint === undefined) {
       lent.run('rollback')
+      observer?.discard()
     } else {
       lent.run(`rollback to ${lent.savepoint}`)
       lent.run(`release ${lent.savepoint}`)
+      observer?.cut(lent.savepoint)
     }
   }
 
   async savepoint(connection: DatabaseConnection, name: string): Promise<void> {
     ;(connection as LentConnection).run(`savepoint "${name}"`)
+    this.#lender.observer?.mark(name)
   }
 
   async rollbackToSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
     ;(connection as LentConnection).run(`rollback to "${name}"`)
+    this.#lender.observer?.cut(name)
   }
 
   async releaseSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
@@ -156,6 +191,24 @@ class LentConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const statement = this.#prepare(query.sql)
+    const { observer } = this.#lender
+    if (observer === undefined || statement.readonly) return this.#execute(query, statement)
+    if (SCHEMA_CHANGE.test(query.sql)) observer.beforeSchemaChange()
+    else observer.prepare()
+    const { position } = observer
+    let result: QueryResult<R>
+    try {
+      result = this.#execute(query, statement)
+    } catch (error) {
+      // SQLite undoes a statement that fails; the transaction may go on.
+      observer.cut(position)
+      throw error
+    }
+    observer.deliverStatement()
+    return result
+  }
+
+  #execute<R>(query: CompiledQuery, statement: Database.Statement): QueryResult<R> {
     if (statement.reader) return { rows: statement.all(...query.parameters).map(row => exact(row, statement)) as R[] }
     const { changes, lastInsertRowid } = statement.run(...query.parameters)
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }

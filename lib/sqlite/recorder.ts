@@ -1,0 +1,375 @@
+/**
+ * Recorder: tells of every row that changes, whoever changes it: the unit of work, a native query, SQL of a hook, or SQLite itself (on delete cascade,
+ * set null). SQLite has triggers for that: temporary ones, which exist for this connection only and never in a file. They hand the row over as the
+ * reading stages would read it. Nothing is told before its transaction has committed, and nothing at all of what is rolled back.
+ */
+import type Database from 'better-sqlite3'
+import type { ChangeSink, ListChange, RowChange, RowImage, Watched, WatchedList, WatchedTable } from '../changes.ts'
+import type { Builder, CompiledRead } from '../dialect.ts'
+import { keyFromJson } from '../key.ts'
+import type { KeyValues } from '../key.ts'
+import { planListOrder } from '../plan-order.ts'
+import { compileImage, compileLink, compileRead } from './compile.ts'
+import type { CompiledImage } from './compile.ts'
+import type { WriteObserver } from './kysely-dialect.ts'
+import { literal, name } from './sql.ts'
+
+/** Reads the IDs in a list of a record, in the order of the list. */
+export type ReadList = (read: CompiledRead, key: KeyValues) => readonly unknown[]
+
+/** What a trigger tells, as the second argument of the function that it calls. */
+const INSERT = 0
+const UPDATE = 1
+const DELETE = 2
+
+/** A function takes 1,000 arguments (SQLITE_MAX_FUNCTION_ARG), and an update hands over a row twice. */
+const MAX_COLUMNS = 490
+
+interface CompiledTable {
+  readonly table: WatchedTable
+  readonly image: CompiledImage
+}
+
+interface CompiledList {
+  readonly list: WatchedList
+  readonly owner: Builder
+  /** Position of the columns of the target among those that are handed over. */
+  readonly from: number
+  readonly target: Builder
+  readonly read: CompiledRead
+}
+
+/** A row of a pivot table that has come or gone. */
+interface LinkChange {
+  readonly kind: 'link'
+  readonly compiled: CompiledList
+  readonly inserted: boolean
+  readonly owner: string | number
+  readonly target: string | number
+}
+
+interface Pending {
+  readonly sink: ChangeSink | undefined
+  readonly change: RecordedRow | LinkChange | ListChange
+}
+
+/** A changed row, as the trigger has handed it over. */
+class RecordedRow implements RowChange {
+  readonly kind = 'row'
+  readonly #compiled: CompiledTable
+  readonly #values: readonly unknown[]
+
+  /** @param values position of the table, what has happened, and the columns: the old ones, the new ones */
+  constructor(compiled: CompiledTable, values: readonly unknown[]) {
+    this.#compiled = compiled
+    this.#values = values
+  }
+
+  get table(): WatchedTable {
+    return this.#compiled.table
+  }
+
+  before(): RowImage | undefined {
+    return this.#values[1] === INSERT ? undefined : this.#image(2)
+  }
+
+  after(): RowImage | undefined {
+    const { columns } = this.#compiled.image
+    return this.#values[1] === DELETE ? undefined : this.#image(this.#values[1] === UPDATE ? 2 + columns.length : 2)
+  }
+
+  #image(start: number): RowImage {
+    const { columns, record, id } = this.#compiled.image
+    const row = this.#values.slice(start, start + columns.length)
+    return { id: id(row) as string | number, record: record(row) as Record<string, unknown> }
+  }
+}
+
+/** What follows from the model alone. */
+interface CompiledWatch {
+  readonly tables: readonly CompiledTable[]
+  readonly lists: readonly CompiledList[]
+  readonly triggers: readonly { readonly table: string; readonly columns: readonly string[]; readonly sql: readonly string[] }[]
+}
+
+/** An engine shares it with its forks. */
+const compiledWatches = new WeakMap<Watched, CompiledWatch>()
+
+function compileWatch(watched: Watched): CompiledWatch {
+  let compiled = compiledWatches.get(watched)
+  if (compiled !== undefined) return compiled
+  compiled = {
+    tables: watched.tables.map(table => ({
+      table,
+      image: compileImage({ resource: table.resource, fields: table.fields }, NEW),
+    })),
+    lists: watched.lists.map(compileList),
+    triggers: [
+      ...watched.tables.map(({ resource, fields }, index) => {
+        const columns = (alias: string): readonly string[] => compileImage({ resource, fields }, alias).columns
+        return triggersOf(resource.table, index, { old: columns(OLD), new: columns(NEW) })
+      }),
+      ...watched.lists.map((list, index) =>
+        triggersOf(list.attribute.via.table, watched.tables.length + index, { old: linkColumns(list, OLD), new: linkColumns(list, NEW) }),
+      ),
+    ],
+  }
+  compiledWatches.set(watched, compiled)
+  return compiled
+}
+
+export class Recorder implements WriteObserver {
+  readonly #watched: Watched
+  #compiled: CompiledWatch | undefined
+  readonly #database: () => Database.Database
+  readonly #readList: ReadList
+  readonly #current: () => ChangeSink | undefined
+  /** Told of every change, whoever makes it. */
+  readonly watchers = new Set<ChangeSink>()
+  /** Changes of the open transaction. */
+  #pending: Pending[] = []
+  readonly #marks = new Map<string, number>()
+  /** The database that has the triggers. */
+  #installed: Database.Database | undefined
+  /** Whether they came in a transaction: its rollback takes them away. */
+  #installedInside = false
+  readonly #known = new WeakSet<Database.Database>()
+  #text: string | undefined
+
+  /**
+   * @param database the one that is open now; another one may be put in its place
+   * @param current who is told of a row that changes now, besides the watchers
+   */
+  constructor(watched: Watched, database: () => Database.Database, readList: ReadList, current: () => ChangeSink | undefined) {
+    this.#database = database
+    this.#readList = readList
+    this.#current = current
+    this.#watched = watched
+  }
+
+  /** Not before something is written. */
+  get #compiledWatch(): CompiledWatch {
+    return (this.#compiled ??= compileWatch(this.#watched))
+  }
+
+  /** Sees to it that changes are told, if anybody wants to know of them. Asked before a statement that may write, best outside of a transaction. */
+  prepare(): void {
+    const db = this.#database()
+    if (this.#installed === db || (this.watchers.size === 0 && this.#current() === undefined)) return
+    if (!this.#known.has(db)) {
+      db.function('mikro_changed', { varargs: true, directOnly: false }, (...values: unknown[]) => this.#changed(values))
+      this.#known.add(db)
+    }
+    this.#text ??= this.#compiledWatch.triggers.flatMap(({ table, columns, sql }) => (fits(db, table, columns) ? sql : [])).join('\n')
+    db.exec(this.#text)
+    this.#installed = db
+    this.#installedInside = db.inTransaction
+  }
+
+  /** Takes the triggers away before a statement that changes the schema, which they might stand in the way of; they come back with the next write. */
+  beforeSchemaChange(): void {
+    const db = this.#database()
+    if (this.#installed === db) {
+      const rows = db.prepare("select name from sqlite_temp_master where type = 'trigger' and name like 'mikro_changed_%'").pluck().all()
+      for (const trigger of rows as string[]) db.exec(`drop trigger temp.${name(trigger)}`)
+    }
+    this.#installed = undefined
+    this.#text = undefined
+  }
+
+  /** A trigger has fired. */
+  #changed(values: readonly unknown[]): null {
+    const sink = this.#current()
+    if (sink === undefined && this.watchers.size === 0) return null
+    const index = values[0] as number
+    const { tables, lists } = this.#compiledWatch
+    const compiled = tables[index]
+    if (compiled !== undefined) {
+      this.#pending.push({ sink, change: new RecordedRow(compiled, values) })
+      return null
+    }
+    const link = lists[index - tables.length]!
+    const width = (values.length - 2) / (values[1] === UPDATE ? 2 : 1)
+    const changes = values[1] === UPDATE ? [false, true] : [values[1] === INSERT]
+    for (const [position, inserted] of changes.entries()) {
+      const row = values.slice(2 + position * width, 2 + (position + 1) * width)
+      const owner = link.owner(row) as string | number
+      const target = link.target(row.slice(link.from)) as string | number
+      this.#pending.push({ sink, change: { kind: 'link', compiled: link, inserted, owner, target } })
+    }
+    return null
+  }
+
+  /** Before an outermost transaction. */
+  begin(): void {
+    this.#pending = []
+    this.#marks.clear()
+    this.prepare()
+  }
+
+  /** A point to go back to: a savepoint, by name, or the beginning of a statement. */
+  get position(): number {
+    return this.#pending.length
+  }
+
+  mark(savepoint: string): void {
+    this.#marks.set(savepoint, this.#pending.length)
+  }
+
+  /** What came after is undone. */
+  cut(to: string | number): void {
+    const length = typeof to === 'number' ? to : (this.#marks.get(to) ?? 0)
+    this.#pending.length = Math.min(this.#pending.length, length)
+    if (typeof to === 'string') this.#forgetTriggers()
+  }
+
+  /** The transaction is undone. */
+  discard(): void {
+    this.#pending = []
+    this.#marks.clear()
+    this.#forgetTriggers()
+  }
+
+  #forgetTriggers(): void {
+    if (this.#installedInside) this.#installed = undefined
+  }
+
+  /** Reads what has become of the lists, while the transaction still stands. */
+  settle(): void {
+    if (this.#pending.some(({ change }) => change.kind === 'link')) this.#pending = this.#withLists(this.#pending)
+  }
+
+  /** The transaction has committed: tells of its changes. */
+  deliver(): void {
+    this.#installedInside = false
+    if (this.#pending.length === 0) return
+    const pending = this.#pending
+    this.#pending = []
+    this.#marks.clear()
+    for (const { sink, change } of pending) {
+      if (change.kind === 'link') continue
+      sink?.add(change)
+      for (const watcher of this.watchers) watcher.add(change)
+    }
+  }
+
+  /** A statement outside of any transaction has been run. */
+  deliverStatement(): void {
+    if (this.#pending.length === 0 || this.#database().inTransaction) return
+    this.settle()
+    this.deliver()
+  }
+
+  /** Makes of the rows of pivot tables the lists that they are: from what these hold now, back through what has happened. */
+  #withLists(pending: readonly Pending[]): Pending[] {
+    const states = new Map<string, Set<unknown>>()
+    const groups = new Map<object | undefined, Map<string, { left: number; after?: unknown[] }>>()
+    const keyOf = ({ compiled, owner }: LinkChange): string => `${this.#compiledWatch.lists.indexOf(compiled)}\0${owner}`
+    for (const { sink, change } of pending) {
+      if (change.kind !== 'link') continue
+      const key = keyOf(change)
+      const group = groups.get(sink) ?? new Map<string, { left: number; after?: unknown[] }>()
+      groups.set(sink, group)
+      group.set(key, { left: (group.get(key)?.left ?? 0) + 1 })
+    }
+    const result: Pending[] = []
+    for (const { sink, change } of pending.toReversed()) {
+      if (change.kind !== 'link') {
+        result.push({ sink, change })
+        continue
+      }
+      const { compiled, inserted, owner, target } = change
+      const key = keyOf(change)
+      let state = states.get(key)
+      if (state === undefined) {
+        const { resource } = compiled.list.table
+        state = new Set(this.#readList(compiled.read, keyFromJson(owner, resource)!))
+        states.set(key, state)
+      }
+      const group = groups.get(sink)!.get(key)!
+      group.after ??= [...state]
+      if (inserted) state.delete(target)
+      else state.add(target)
+      if (--group.left > 0) continue
+      const { list } = compiled
+      result.push({ sink, change: { kind: 'list', list, id: owner, before: inOrder([...state], list), after: group.after } })
+    }
+    return result.reverse()
+  }
+}
+
+const OLD = '"old"'
+const NEW = '"new"'
+
+function compileList(list: WatchedList): CompiledList {
+  const { attribute, table } = list
+  const owner = compileLink(table.resource, NEW, attribute.via.ownerColumns)
+  return {
+    list,
+    owner: owner.id,
+    from: owner.columns.length,
+    target: compileLink(attribute.target, NEW, attribute.via.targetColumns).id,
+    read: compileRead({
+      resource: table.resource,
+      anchor: { kind: 'record' },
+      node: { resource: table.resource, fields: [{ kind: 'references', attribute, order: planListOrder(attribute) }] },
+      where: [],
+      scopeOf: () => undefined,
+      order: [],
+      paged: false,
+      sort: '',
+    }),
+  }
+}
+
+function linkColumns({ attribute, table }: WatchedList, alias: string): readonly string[] {
+  return [
+    ...compileLink(table.resource, alias, attribute.via.ownerColumns).columns,
+    ...compileLink(attribute.target, alias, attribute.via.targetColumns).columns,
+  ]
+}
+
+/** What has gone from a list stands at its end; where the list is in the order of its keys, it goes to its place. */
+function inOrder(ids: unknown[], { attribute }: WatchedList): unknown[] {
+  if (attribute.orderBy.length > 0 || attribute.via.orderColumn !== undefined || attribute.target.key.length > 1) return ids
+  return ids.toSorted((a, b) => {
+    const [first, second] =
+      typeof a === 'string' && /^-?\d+$/.test(a) && attribute.target.key[0]!.type.kind === 'bigint'
+        ? [BigInt(a), BigInt(b as string)]
+        : [a as string, b as string]
+    return first < second ? -1 : first > second ? 1 : 0
+  })
+}
+
+function triggersOf(table: string, index: number, columns: { readonly old: readonly string[]; readonly new: readonly string[] }) {
+  const trigger = (event: string, what: number, values: readonly string[]): string =>
+    `create temp trigger if not exists ${name(`mikro_changed_${index}_${event}`)} after ${event} on main.${name(table)} ` +
+    `begin select mikro_changed(${[String(index), String(what), ...values].join(', ')}); end;`
+  return {
+    table,
+    columns: columns.new,
+    sql: [
+      trigger('insert', INSERT, columns.new),
+      trigger('update', UPDATE, [...columns.old, ...columns.new]),
+      trigger('delete', DELETE, columns.old),
+    ],
+  }
+}
+
+/** Whether the table is there with all the columns: a trigger for others would make every write fail. */
+function fits(db: Database.Database, table: string, columns: readonly string[]): boolean {
+  const found = db
+    .prepare(
+      `select 1 from sqlite_master where type = 'table' and name = ${literal(table)} collate nocase and sql not like 'create virtual%'`,
+    )
+    .get()
+  if (found === undefined || columns.length > MAX_COLUMNS) return false
+  try {
+    db.prepare(`select ${columns.join(', ')} from ${name(table)} as ${NEW}`)
+    return true
+  } catch (error) {
+    // A file may lack columns that the model names; reading them fails in the same way, and says so.
+    if ((error as Error).message.startsWith('no such column')) return false
+    throw error
+  }
+}

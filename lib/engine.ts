@@ -20,6 +20,8 @@ import type { DropOptions, FailOptions, FaultHandle, FaultOptions, FaultRequest,
 import { answer } from './fetch.ts'
 import { Journal, copyOf } from './journal.ts'
 import type { JournalEntry, JournalRecord } from './journal.ts'
+import { intercept } from './intercept.ts'
+import type { InterceptOptions, Interception } from './intercept.ts'
 import { assertJson } from './json.ts'
 import type { Limits } from './limits.ts'
 import type { Model, Resource } from './model.ts'
@@ -114,6 +116,7 @@ export class RestEngine {
   readonly #inside = new AsyncLocalStorage<true>()
   readonly #journal: Journal | undefined
   readonly #recorder: Recorder
+  readonly #interceptions = new Set<Interception>()
   #closed = false
   #closing: Promise<void> | undefined
   #running = 0
@@ -376,6 +379,26 @@ export class RestEngine {
   }
 
   /**
+   * Answers the requests of this process to an origin, or to several, instead of the network: those of the global `fetch`, and of the undici
+   * package's `request`, `stream`, `pipeline` and `fetch`. Other origins pass through to what was there before. Clients on `node:http`, and
+   * undici clients that are given a dispatcher of their own, are not intercepted. Of several interceptions of one origin the latest counts.
+   *
+   * @param origin scheme, host and port: `'https://api.example.test'`, a URL, or an array of them
+   * @param options `strict`: fail requests to origins that nobody intercepts; default: false
+   * @returns a disposable; ended by its `using` block, `dispose()` or `engine.close()`, in any order
+   * @throws TypeError for what is not an origin, and for an unknown option; Error when the engine is closed.
+   * @example
+   * using api = engine.intercept('https://api.example.test')
+   * const response = await fetch('https://api.example.test/v1/users')
+   */
+  intercept(origin: string | URL | readonly (string | URL)[], options: InterceptOptions = {}): Interception {
+    this.#assertOpen()
+    const interception = intercept(this, origin, options, () => this.#interceptions.delete(interception))
+    this.#interceptions.add(interception)
+    return interception
+  }
+
+  /**
    * Loads records by resource name, in any order, in one transaction, validated like bodies of POST.
    *
    * @throws RestError with all faults; nothing is loaded then.
@@ -605,7 +628,7 @@ export class RestEngine {
   }
 
   /**
-   * Waits for the requests that run, then closes the database. Idempotent; `handle` throws from now on. Delayed requests go on at once; those that a gate
+   * Ends its interceptions, waits for the requests that run, then closes the database. Idempotent; `handle` throws from now on. Delayed requests go on at once; those that a gate
    * still holds are lost, with a warning.
    */
   close(): Promise<void> {
@@ -615,6 +638,7 @@ export class RestEngine {
   async #close(): Promise<void> {
     this.#closed = true
     this.#faults.close()
+    for (const interception of this.#interceptions) interception.dispose()
     if (this.#running > 0) {
       await new Promise<void>(resolveIdle => {
         this.#whenIdle = resolveIdle

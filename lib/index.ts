@@ -7,6 +7,7 @@ export type { DropOptions, FailOptions, FailureDetails, FaultHandle, FaultOption
 export { createServer } from './http.ts'
 export type { RequestLine, ServerOptions } from './http.ts'
 export type { TestControlOptions } from './test-controls.ts'
+export type { InterceptOptions, Interception } from './intercept.ts'
 export type { CorsOrigins } from './cors.ts'
 export { auth } from './auth.ts'
 export type { AuthModule, AuthOptions } from './auth.ts'

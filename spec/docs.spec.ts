@@ -74,6 +74,11 @@ describe('docs/reference.md', () => {
     sameNames(firstCells(reference, 'HTTP server'), membersOf('ServerOptions'))
   })
 
+  it('lists the options of an interception, and its members', () => {
+    sameNames(firstCells(reference, 'Intercepting'), membersOf('InterceptOptions'))
+    sameNames(firstCells(reference, 'Interception'), membersOf('Interception'))
+  })
+
   it('lists the options, rules and members of customisation and authentication', () => {
     sameNames(firstCells(reference, 'Resource options'), membersOf('ResourceConfig'))
     sameNames(firstCells(reference, 'Attribute rules'), membersOf('AttributeRules'))

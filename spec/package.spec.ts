@@ -47,6 +47,8 @@ const TYPES = [
   'HandleContext',
   'HandlerResponse',
   'HookContext',
+  'InterceptOptions',
+  'Interception',
   'JournalEntry',
   'JsonOf',
   'Limits',

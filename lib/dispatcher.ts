@@ -1,0 +1,199 @@
+/**
+ * Dispatcher: what undici and the `fetch` built on it ask of a dispatcher, written down here because it is no dependency. Handlers come in
+ * two generations: undici 8 has `onRequestStart` and a controller, undici 6 and 7 (the `fetch` of Node 22 and 24) have `onConnect` and raw
+ * headers. We speak the current one; two adapters translate.
+ */
+
+/** The options of one request, as undici hands them over. */
+export interface DispatchOptions {
+  readonly origin?: string | URL | null
+  readonly path: string
+  readonly method: string
+  readonly headers?: unknown
+  readonly body?: unknown
+  /** Query parameters that are not part of the path. */
+  readonly query?: Readonly<Record<string, unknown>> | null
+  readonly upgrade?: unknown
+  /** Milliseconds to wait for the head of the answer; 0 is for ever. */
+  readonly headersTimeout?: number | null
+}
+
+/** Lower-case names. */
+export type ResponseHeaders = Record<string, string | string[]>
+
+/** How a client steers its request. */
+export interface DispatchController {
+  readonly paused: boolean
+  readonly aborted: boolean
+  readonly reason: unknown
+  rawHeaders: Buffer[] | null
+  rawTrailers: Buffer[] | null
+  pause(): void
+  resume(): void
+  abort(reason?: unknown): void
+}
+
+/** Hooks that both generations share. */
+interface BodyHooks {
+  onBodySent?(chunk: Uint8Array): void
+  onRequestSent?(): void
+  onResponseStarted?(): void
+}
+
+/** A handler of undici 8. */
+export interface Handler extends BodyHooks {
+  onRequestStart(controller: DispatchController, context: unknown): void
+  onRequestUpgrade?(controller: DispatchController, status: number, headers: ResponseHeaders, socket: unknown): void
+  onResponseStart?(controller: DispatchController, status: number, headers: ResponseHeaders, statusText?: string): void
+  onResponseData?(controller: DispatchController, chunk: Buffer): void
+  onResponseEnd?(controller: DispatchController, trailers: ResponseHeaders): void
+  onResponseError?(controller: DispatchController | null, error: unknown): void
+}
+
+/** A handler of undici 6 and 7. What it answers `false` to is to pause. */
+export interface LegacyHandler extends BodyHooks {
+  onConnect?(abort: (reason?: unknown) => void, context: unknown): void
+  onUpgrade?(status: number, rawHeaders: Buffer[], socket: unknown): void
+  onHeaders?(status: number, rawHeaders: Buffer[], resume: () => void, statusText?: string): boolean | void
+  onData?(chunk: Buffer): boolean | void
+  onComplete?(rawTrailers: Buffer[] | null): void
+  onError?(error: unknown): void
+}
+
+export type AnyHandler = Handler | LegacyHandler
+
+export interface Dispatcher {
+  dispatch(options: DispatchOptions, handler: AnyHandler): boolean
+}
+
+/** A handler may have the methods of both generations; undici takes the current ones then. */
+export function isCurrent(handler: AnyHandler): handler is Handler {
+  return 'onRequestStart' in handler && typeof handler.onRequestStart === 'function'
+}
+
+/** The state of a request between client and dispatcher. */
+export class Controller implements DispatchController {
+  rawHeaders: Buffer[] | null = null
+  rawTrailers: Buffer[] | null = null
+  paused = false
+  aborted = false
+  reason: unknown = null
+  readonly #onAbort: (reason: unknown) => void
+  readonly #onResume: (() => void) | undefined
+
+  constructor(onAbort: (reason: unknown) => void, onResume?: () => void) {
+    this.#onAbort = onAbort
+    this.#onResume = onResume
+  }
+
+  pause(): void {
+    this.paused = true
+  }
+
+  resume(): void {
+    if (!this.paused) return
+    this.paused = false
+    this.#onResume?.()
+  }
+
+  abort(reason?: unknown): void {
+    if (this.aborted) return
+    this.aborted = true
+    this.reason = reason
+    this.#onAbort(reason)
+  }
+}
+
+/** A handler of any generation, as one of undici 8. */
+export function toCurrent(handler: AnyHandler): Handler {
+  if (isCurrent(handler)) return handler
+  return {
+    onBodySent: chunk => handler.onBodySent?.(chunk),
+    onRequestSent: () => handler.onRequestSent?.(),
+    onResponseStarted: () => handler.onResponseStarted?.(),
+    onRequestStart: (controller, context) => handler.onConnect?.(reason => controller.abort(reason), context),
+    onResponseStart(controller, status, headers, statusText) {
+      const raw = controller.rawHeaders ?? rawOf(headers)
+      if (handler.onHeaders?.(status, raw, () => controller.resume(), statusText) === false) controller.pause()
+    },
+    onResponseData(controller, chunk) {
+      if (handler.onData?.(chunk) === false) controller.pause()
+    },
+    onResponseEnd: controller => handler.onComplete?.(controller.rawTrailers ?? []),
+    onResponseError(_controller, error) {
+      if (handler.onError === undefined) throw error
+      handler.onError(error)
+    },
+  }
+}
+
+/** A handler of undici 8, for a dispatcher that knows those of undici 6 alone. */
+export function toLegacy(handler: Handler): LegacyHandler {
+  let controller: Controller
+  let resume: (() => void) | undefined
+  return {
+    onBodySent: chunk => handler.onBodySent?.(chunk),
+    onRequestSent: () => handler.onRequestSent?.(),
+    onResponseStarted: () => handler.onResponseStarted?.(),
+    onConnect(abort, context) {
+      controller = new Controller(abort, () => resume?.())
+      handler.onRequestStart(controller, context)
+    },
+    onUpgrade(status, rawHeaders, socket) {
+      controller.rawHeaders = rawHeaders
+      return handler.onRequestUpgrade?.(controller, status, parsed(rawHeaders), socket)
+    },
+    onHeaders(status, rawHeaders, resumeReading, statusText) {
+      resume = resumeReading
+      controller.rawHeaders = rawHeaders
+      handler.onResponseStart?.(controller, status, parsed(rawHeaders), statusText)
+      return !controller.paused
+    },
+    onData(chunk) {
+      handler.onResponseData?.(controller, chunk)
+      return !controller.paused
+    },
+    onComplete(rawTrailers) {
+      controller.rawTrailers = rawTrailers
+      handler.onResponseEnd?.(controller, parsed(rawTrailers ?? []))
+    },
+    onError: error => handler.onResponseError?.(controller ?? null, error),
+  }
+}
+
+/** Headers as they stand on the wire: names and values in turns. */
+export function rawOf(headers: ResponseHeaders): Buffer[] {
+  const raw: Buffer[] = []
+  for (const name of Object.keys(headers)) {
+    const value = headers[name]!
+    for (const each of typeof value === 'string' ? [value] : value) raw.push(Buffer.from(name, 'latin1'), Buffer.from(each, 'latin1'))
+  }
+  return raw
+}
+
+function parsed(raw: readonly Buffer[]): ResponseHeaders {
+  const headers: ResponseHeaders = {}
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = raw[at]!.toString('latin1').toLowerCase()
+    const value = raw[at + 1]!.toString('latin1')
+    const before = headers[name]
+    headers[name] = before === undefined ? value : [before, value].flat()
+  }
+  return headers
+}
+
+const ERROR_NAMES = {
+  UND_ERR_ABORTED: 'AbortError',
+  UND_ERR_HEADERS_TIMEOUT: 'HeadersTimeoutError',
+  UND_ERR_INVALID_ARG: 'InvalidArgumentError',
+  UND_ERR_NOT_SUPPORTED: 'NotSupportedError',
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'RequestContentLengthMismatchError',
+} as const
+
+/** An error that a client takes for one of undici's own: by `code`, by `name`, and by `instanceof`, which asks for marks. */
+export function undiciError(code: keyof typeof ERROR_NAMES, message: string, cause?: unknown): Error {
+  const error = Object.assign(cause === undefined ? new Error(message) : new Error(message, { cause }), { name: ERROR_NAMES[code], code })
+  const marks = code === 'UND_ERR_ABORTED' ? ['UND_ERR', 'UND_ERR_ABORT', code] : ['UND_ERR', code]
+  for (const mark of marks) Object.defineProperty(error, Symbol.for(`undici.error.${mark}`), { value: true })
+  return error
+}

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { describeGuides } from './helpers/guides.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const MINUTES = 60_000
@@ -77,6 +78,8 @@ interface Ended {
   readonly stdout: string
   readonly stderr: string
 }
+
+const readme = await readFile(join(root, 'README.md'), 'utf8')
 
 /** Settings of npm that say how the registry is reached. An npm around this spec sets others, of its own folder and command. */
 const NETWORK = /^npm_config_(?:registry|cache|userconfig|globalconfig|cafile|fetch_\w+|https?_proxy|proxy|noproxy|offline)$/
@@ -273,4 +276,6 @@ describe('the package', { timeout: TIMEOUT }, () => {
     const output = await succeed('npx', ['--no-install', 'mikro-rest', 'model/entities.ts', '--get', '/v1/books'], folder)
     assert.equal((JSON.parse(output) as { count: number }).count, 0)
   })
+
+  describeGuides(readme, root, () => ({ folder, offline }))
 })

@@ -1,7 +1,7 @@
 /**
  * The examples of the README, run as they stand there: every fenced block below `<!-- run -->`. JavaScript runs as a file of its own, in a
  * folder where `mikro-rest` is installed; the requests of shell blocks go, in their order, to the sample model that `npm start` serves. Blocks below
- * `<!-- run configured -->` are for configured.spec.ts.
+ * `<!-- run configured -->` are for configured.spec.ts, the guides (`<!-- file ... -->`, `<!-- guide -->`) for package.spec.ts.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -26,7 +26,7 @@ function environment(): NodeJS.ProcessEnv {
 
 describe('README.md', () => {
   it('marks its examples to be run', () => {
-    const others = blocks.filter(({ language, marker }) => ['js', 'sh'].includes(language) && !marker.startsWith('run'))
+    const others = blocks.filter(({ language, marker }) => ['js', 'sh'].includes(language) && !/^(?:run|file|guide)\b/.test(marker))
     assert.deepEqual(
       others.map(({ text }) => text),
       [],
@@ -56,7 +56,7 @@ describe('README.md, JavaScript', () => {
   after(() => rm(folder, { recursive: true, force: true }))
 
   for (const { language, marker, text, line } of blocks) {
-    if (language !== 'js') continue
+    if (language !== 'js' || marker.startsWith('file')) continue
     it(`line ${line} runs`, async () => {
       assert.equal(marker, 'run')
       const file = join(folder, `line-${line}.js`)
@@ -85,7 +85,7 @@ interface Command {
 /** The requests of all shell blocks. A line that ends with a backslash goes on. */
 function shellCommands(): Command[] {
   return blocks.flatMap((block, index) => {
-    if (block.language !== 'sh' || block.marker.startsWith('run configured')) return []
+    if (block.language !== 'sh' || block.marker === 'guide' || block.marker.startsWith('run configured')) return []
     const [, status = '200'] = /^run(?: (\d+))?$/.exec(block.marker) ?? []
     const next = blocks[index + 1]
     const texts = [...block.text.matchAll(/^(?!#)(?:[^\n]*\\\n)*[^\n]+$/gm)]

@@ -27,7 +27,7 @@ export function firstCells(markdown: string, heading: string): string[] {
 
 /** A fenced block below a marker: `<!-- run -->`, an empty line, the block. */
 export interface Block {
-  /** What the marker says: `run`, `run 400`, `prints`. */
+  /** What the marker says: `run`, `run 400`, `prints`, `file shop.js`, `guide`. */
   readonly marker: string
   readonly language: string
   readonly text: string
@@ -36,7 +36,7 @@ export interface Block {
 }
 
 export function markedBlocks(markdown: string): Block[] {
-  return [...markdown.matchAll(/^<!-- ((?:run|prints)\b.*?) -->\n+```(\w+)\n(.*?)^```$/gms)].map(
+  return [...markdown.matchAll(/^<!-- ((?:run|prints|file|guide)\b.*?) -->\n+```(\w+)\n(.*?)^```$/gms)].map(
     ({ index, 1: marker = '', 2: language = '', 3: text = '' }) => {
       return { marker, language, text, line: markdown.slice(0, index).split('\n').length + 3 }
     },

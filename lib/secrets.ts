@@ -3,6 +3,7 @@
  * and what is sent to log in, wherever they stand: also where an error text repeats them.
  */
 import type { EmbeddedAttribute, Model, Resource } from './model.ts'
+import { textOfPair } from './parse-query.ts'
 import type { Pair } from './parse-query.ts'
 
 /** What stands in the place of a secret. */
@@ -17,6 +18,9 @@ const TOKEN = /eyJ[\w-]{6,}(?:\.[\w-]*)+/g
 
 /** Shorter texts would be found in others by chance. */
 const MIN_ECHO = 4
+
+/** Characters of a value that error texts repeat. */
+const REPEATED = 100
 
 /** Members of the engine's own answers. */
 const ENVELOPE = new Set(
@@ -65,8 +69,8 @@ export class Secrets {
   }
 
   mask(exchange: Exchange): Masked {
-    const mask = new Mask(this.#names)
     const { pairs, body, resource, attribute, model, response } = exchange
+    const mask = new Mask(this.#names, resource)
     const segments = exchange.path.split('/').slice(1)
     const logsIn = this.#identifier !== undefined && exchange.method === 'POST' && segments.length === 2 && segments[1] === 'login'
     const last = segments.length === 4 ? decoded(segments[3]!) : undefined
@@ -128,11 +132,14 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined
 /** The secrets of one request. */
 class Mask {
   readonly #names: ReadonlySet<string>
+  readonly #resource: Shape
   readonly #echoes = new Set<string>()
   #pattern: RegExp | undefined
 
-  constructor(names: ReadonlySet<string>) {
+  /** @param resource what the request is about: what faults name are attributes of it */
+  constructor(names: ReadonlySet<string>, resource: Shape) {
     this.#names = names
+    this.#resource = resource
   }
 
   /** Whether the value under a name is secret: what the model says, else what the name says. */
@@ -150,6 +157,8 @@ class Mask {
       .some(path => {
         let shape = resource
         for (const part of path.split('.')) {
+          // The position in a list.
+          if (/^\d+$/.test(part)) continue
           if (this.isSecret(part, shape)) return true
           shape = inside(shape, part)
         }
@@ -162,9 +171,12 @@ class Mask {
     if (typeof value === 'string' || typeof value === 'number') {
       const text = String(value)
       if (text.length < MIN_ECHO) return
-      // As it is, and as JSON, a URL or a form writes it.
-      const spellings = [text, JSON.stringify(text).slice(1, -1), encode(text), encode(text).replaceAll('%20', '+')]
-      for (const spelling of spellings) this.#echoes.add(spelling)
+      // As it is, and as JSON, a path or the link to another page writes it.
+      const spellings = [text, JSON.stringify(text).slice(1, -1)]
+      if (text.isWellFormed())
+        spellings.push(encodeURIComponent(text), textOfPair({ name: '', operator: '', value: text, bare: false }).slice(1))
+      // An error text repeats the beginning of what is long.
+      for (const spelling of spellings) this.#echoes.add(spelling).add(spelling.slice(0, REPEATED))
     } else if (Array.isArray(value)) {
       for (const item of value) this.gather(item)
     } else if (typeof value === 'object' && value !== null) {
@@ -175,8 +187,7 @@ class Mask {
   /** A token in a path may be percent-encoded; error texts repeat the beginning of a segment as it came. */
   gatherSegment(segment: string): void {
     const plain = decoded(segment)
-    if (plain !== segment && maskTokens(plain) !== plain)
-      for (const length of [segment.length, 100]) this.#echoes.add(segment.slice(0, length))
+    if (plain !== segment && maskTokens(plain) !== plain) this.#echoes.add(segment).add(segment.slice(0, REPEATED))
   }
 
   gatherIn(value: unknown, shape: Shape): void {
@@ -228,7 +239,7 @@ class Mask {
     const object = value as Record<string, unknown>
     const copy: Record<string, unknown> = {}
     // A fault names its attribute, and may repeat the value that it is about.
-    const about = shape === undefined && typeof object['attribute'] === 'string' && this.isSecretPath(object['attribute'], undefined)
+    const about = shape === undefined && typeof object['attribute'] === 'string' && this.isSecretPath(object['attribute'], this.#resource)
     for (const [name, item] of Object.entries(object)) {
       if (item === undefined) continue
       const hides = (byName ? this.isSecret(name, shape) : SECRET_NAME.test(name)) || (about && name === 'value')
@@ -269,10 +280,6 @@ class Mask {
 function put(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
   else object[name] = value
-}
-
-function encode(text: string): string {
-  return text.isWellFormed() ? encodeURIComponent(text) : text
 }
 
 /** The shape of what is under a name. */

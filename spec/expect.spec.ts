@@ -171,7 +171,6 @@ describe('engine.expect', () => {
       engine.expect({ orders: 1 }, () => Promise.reject(error)),
       error,
     )
-    // Afterwards nobody watches any more.
     await engine.expect({ labels: 1 }, () => engine.handle('POST', '/v1/labels', undefined, { name: 'x' }))
   })
 

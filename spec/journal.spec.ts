@@ -7,7 +7,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import type { EventArgs, FlushEventArgs } from '@mikro-orm/sqlite'
-import { RestEngine, auth, hashPassword, resource } from '../lib/index.ts'
+import { RestEngine, RestError, auth, hashPassword, resource } from '../lib/index.ts'
 import type { Change, EngineOptions, JournalEntry } from '../lib/index.ts'
 
 /** What hooks of orders do, set by each test. */
@@ -532,6 +532,42 @@ describe('the changes of a request', () => {
     assert.deepEqual(brief(await changesOf(engine, 'POST', '/v1/labels', undefined, { name: 'z' })), ['insert labels 5'])
   })
 
+  it('are not those of a rolled back transaction, nor are they lost after it', async () => {
+    await using engine = await start()
+    // The triggers come inside of this transaction, and go with it.
+    await assert.rejects(
+      engine.orm.em.fork().transactional(async () => {
+        await engine.handle('POST', '/v1/labels', undefined, { name: 'x' })
+        throw new Error('no')
+      }),
+    )
+    assert.deepEqual(brief(await changesOf(engine, 'POST', '/v1/labels', undefined, { name: 'y' })), ['insert labels 4'])
+    assert.deepEqual(engine.requests[0]!.changes, [])
+  })
+
+  it('of a statement of its own are told at once, without what was rolled back before', async () => {
+    await using engine = await start({
+      routes: [
+        {
+          method: 'POST',
+          path: '/{version}/try',
+          handler: async ({ em }) => {
+            await em
+              .transactional(async inner => {
+                await inner.insert(Label, { id: 10, name: 'undone' })
+                throw new Error('undo')
+              })
+              .catch(() => {})
+            await em.insert(Label, { id: 11, name: 'kept' })
+            assert.equal((await em.findOneOrFail(Label, 11)).name, 'kept')
+            return { body: {} }
+          },
+        },
+      ],
+    })
+    assert.deepEqual(brief(await changesOf(engine, 'POST', '/v1/try')), ['insert labels 11'])
+  })
+
   it('go on after the tables have been made anew', async () => {
     await using engine = await start()
     await changesOf(engine, 'PUT', '/v1/labels/1', undefined, { name: 'x' })
@@ -676,6 +712,63 @@ describe('what the journal never holds', () => {
     await engine.handle('GET', '/v1/users', { password: 'hunter222', 'author.password~=': '*hunter222*', nothing: 'hunter222' })
     assert.doesNotMatch(JSON.stringify(engine.requests), /hunter222/)
     assert.deepEqual(last(engine).query[2], ['nothing', '[secret]'])
+  })
+
+  it('masks the value that a fault repeats, however short it is', async () => {
+    const Guest = defineEntity({
+      name: 'Guest',
+      properties: {
+        id: p.integer().primary(),
+        name: p.string(),
+        host: () => p.manyToOne(User).hidden().nullable(),
+        friends: () => p.oneToMany(Guest).mappedBy('of'),
+        of: () => p.manyToOne(Guest).nullable(),
+      },
+    })
+    await using engine = await startAuth({ entities: [User, Post, Guest] })
+    await engine.handle('POST', '/v1/guests', undefined, { name: 'x', host: 42, friends: [{ name: 'y', host: 43 }] })
+    const { errors } = last(engine).response
+    assert.deepEqual(
+      errors.map(({ attribute, value }: { attribute: string; value: unknown }) => [attribute, value]),
+      [
+        ['host', '[secret]'],
+        ['friends.0.host', '[secret]'],
+      ],
+    )
+    await engine.handle('PUT', '/v1/gusets/1/password', undefined, 'abc')
+    assert.equal(last(engine).body, '[secret]')
+  })
+
+  it('masks a secret that contains another one, and in other spellings', async () => {
+    await using engine = await startAuth({
+      parameters: { passphrase: () => ({}) },
+      routes: [
+        {
+          method: 'POST',
+          path: '/{version}/refuse',
+          handler: ({ data: sent }) => {
+            throw new RestError(400, 'refused', `Not this: ${JSON.stringify(sent)}`)
+          },
+        },
+      ],
+      seed: {
+        posts: [
+          { id: 1, author: { email: 'c@x.test', password: 'x' } },
+          { id: 2, author: { email: 'd@x.test', password: 'x' } },
+        ],
+      },
+    })
+    await engine.handle('POST', '/v1/refuse', undefined, {
+      password: 'rose',
+      old_password: 'rosebud',
+      'new-password': 'a "quoted"\nline',
+      note: 'rosebud',
+    })
+    assert.equal(last(engine).body.note, '[secret]')
+    assert.doesNotMatch(JSON.stringify(last(engine)), /bud|quoted/)
+    await engine.handle('GET', '/v1/posts', { passphrase: 'open, sesame & go', limit: 1 })
+    assert.match(last(engine).response.next, /passphrase=\[secret\]&/)
+    assert.doesNotMatch(JSON.stringify(last(engine)), /sesame/)
   })
 
   it('masks tokens wherever they stand: path, query, bodies, texts, keys', async () => {

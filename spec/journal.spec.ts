@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/sqlite'
+import Database from 'better-sqlite3'
 import type { EventArgs, FlushEventArgs } from '@mikro-orm/sqlite'
 import { RestEngine, RestError, auth, hashPassword, resource } from '../lib/index.ts'
 import type { Change, EngineOptions, JournalEntry } from '../lib/index.ts'
@@ -602,6 +603,76 @@ describe('the changes of a request', () => {
       assert.equal((await engine.handle('POST', '/v1/labels', undefined, { name: 'y' })).status, 200)
     } finally {
       await rm(folder, { recursive: true, force: true })
+    }
+  })
+
+  it('do not get in the way of a file that holds what the model does not expect', async () => {
+    const Room = defineEntity({
+      name: 'Room',
+      properties: { id: p.uuid().primary(), name: p.string(), floor: p.integer().lazy().nullable(), doors: () => p.manyToMany(Door) },
+    })
+    const Door = defineEntity({ name: 'Door', properties: { id: p.integer().primary(), color: p.string() } })
+    const Roof = defineEntity({ name: 'Roof', properties: { id: p.integer().primary() } })
+    const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-journal-'))
+    try {
+      const database = join(folder, 'data.db')
+      const file = new Database(database)
+      // "floor" is missing, so are roofs; a key is no UUID, and a link leads nowhere.
+      file.exec(`
+        create table room (id text primary key, name text);
+        create table door (id integer primary key, color text);
+        create table room_doors (room_id text, door_id integer);
+        insert into room values ('kitchen', 'a'), ('00000000-0000-4000-8000-000000000001', 'b');
+        insert into door values (1, 'red'), (2, 'blue');
+        insert into room_doors values ('kitchen', 1), ('00000000-0000-4000-8000-000000000001', 2), (null, 1), ('nowhere', 1);
+      `)
+      file.close()
+      await using engine = await RestEngine.create({
+        entities: [Room, Door, Roof],
+        database,
+        schema: 'keep',
+        routes: [
+          {
+            method: 'POST',
+            path: '/{version}/clear',
+            handler: async ({ em }) => {
+              await em.getConnection().execute('delete from room_doors', [], 'run')
+              await em.getConnection().execute("update room set name = 'x'", [], 'run')
+              return { body: {} }
+            },
+          },
+        ],
+      })
+      const changes = await changesOf(engine, 'POST', '/v1/clear')
+      // Rooms cannot be read as the model has them; their lists can.
+      assert.deepEqual(
+        changes.map(({ type, id, before, after }) => [type, id, before, after]),
+        [
+          ['update', 'kitchen', { doors: [1] }, { doors: [] }],
+          ['update', '00000000-0000-4000-8000-000000000001', { doors: [2] }, { doors: [] }],
+          ['update', 'nowhere', { doors: [1] }, { doors: [] }],
+        ],
+      )
+      assert.deepEqual(brief(await changesOf(engine, 'PUT', '/v1/doors/1', undefined, { color: 'green' })), ['update doors 1'])
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+
+  it('have nothing of tables that are too wide to be watched', async () => {
+    const columns = Object.fromEntries(Array.from({ length: 495 }, (_, index) => [`c${index}`, p.integer().nullable()]))
+    const Wide = defineEntity({ name: 'Wide', properties: { id: p.integer().primary(), ...columns } })
+    const Narrow = defineEntity({
+      name: 'Narrow',
+      properties: { id: p.integer().primary(), ...Object.fromEntries(Object.entries(columns).slice(0, 489)) },
+    })
+    await using engine = await RestEngine.create({ entities: [Wide, Narrow] })
+    for (const [name, expected] of [
+      ['wides', []],
+      ['narrows', ['update narrows 1']],
+    ] as const) {
+      await changesOf(engine, 'POST', `/v1/${name}`, undefined, { c3: 1 })
+      assert.deepEqual(brief(await changesOf(engine, 'PUT', `/v1/${name}/1`, undefined, { c3: 2 })), expected)
     }
   })
 

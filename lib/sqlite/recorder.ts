@@ -169,7 +169,7 @@ export class Recorder implements WriteObserver {
   /** Takes the triggers away before a statement that changes the schema, which they might stand in the way of; they come back with the next write. */
   beforeSchemaChange(): void {
     const db = this.#database()
-    if (this.#installed === db) {
+    if (this.#known.has(db)) {
       const rows = db.prepare("select name from sqlite_temp_master where type = 'trigger' and name like 'mikro_changed_%'").pluck().all()
       for (const trigger of rows as string[]) db.exec(`drop trigger temp.${name(trigger)}`)
     }
@@ -193,9 +193,10 @@ export class Recorder implements WriteObserver {
     const changes = values[1] === UPDATE ? [false, true] : [values[1] === INSERT]
     for (const [position, inserted] of changes.entries()) {
       const row = values.slice(2 + position * width, 2 + (position + 1) * width)
-      const owner = link.owner(row) as string | number
-      const target = link.target(row.slice(link.from)) as string | number
-      this.#pending.push({ sink, change: { kind: 'link', compiled: link, inserted, owner, target } })
+      const owner = link.owner(row) as string | number | null
+      const target = link.target(row.slice(link.from)) as string | number | null
+      // A file may hold rows that link nothing.
+      if (owner !== null && target !== null) this.#pending.push({ sink, change: { kind: 'link', compiled: link, inserted, owner, target } })
     }
     return null
   }
@@ -283,7 +284,9 @@ export class Recorder implements WriteObserver {
       let state = states.get(key)
       if (state === undefined) {
         const { resource } = compiled.list.table
-        state = new Set(this.#readList(compiled.read, keyFromJson(owner, resource)!))
+        const ownerKey = keyFromJson(owner, resource)
+        // What cannot be a key of the resource, in a file that somebody else has written, has no list that could be read.
+        state = new Set(ownerKey === undefined ? [] : this.#readList(compiled.read, ownerKey))
         states.set(key, state)
       }
       const group = groups.get(sink)!.get(key)!

@@ -1,6 +1,5 @@
 /**
- * Read: the reading stages put together: plan, compile, bind, run, render. Plans are cached by the shape of the request; the cache is bounded, and
- * the least recently made plan goes first.
+ * Read: the reading stages put together: plan, compile, bind, run, render. Plans are cached by the shape of the request; the cache is bounded.
  */
 import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
@@ -16,6 +15,7 @@ import type { Parameters, Vocabulary } from './parse-query.ts'
 import { checkFilterLimits } from './plan-filters.ts'
 import { planKeys, planRead, planStored, shapeOf } from './plan.ts'
 import type { Anchor } from './read-plan.ts'
+import { Recent } from './recent.ts'
 import { readExists, readFirst, readLinked, readPage, readRecords, readWithin, renderPending } from './render.ts'
 import type { JsonRecord, Page } from './render.ts'
 import { EVERYTHING, Unasked, toldBy, whenAsked } from './visibility.ts'
@@ -46,7 +46,8 @@ interface CachedRead {
 /** What is kept under the shape of a request and the answers to rules: the work done, or the rule that it comes upon next. */
 type Step<T> = { readonly done: T } | { readonly asks: Rule }
 
-const MAX_PLANS = 1000
+/** How many plans are kept. */
+const PLANS = 2000
 const NO_KEY: KeyValues = Object.freeze([])
 const WHOLE: Window = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
 const COLLECTION: Anchor = Object.freeze({ kind: 'collection' })
@@ -54,8 +55,8 @@ const RECORD: Anchor = Object.freeze({ kind: 'record' })
 
 /** What has been planned and compiled for one model. It knows nothing of the data, so the readers of several databases may share it. */
 export class Plans {
-  readonly reads = new Map<string, Step<CachedRead>>()
-  readonly exists = new Map<string, Step<Statement>>()
+  readonly reads = new Recent<Step<CachedRead>>(PLANS)
+  readonly exists = new Recent<Step<Statement>>(PLANS)
   readonly stored = new Map<Resource, CompiledRead>()
 }
 
@@ -229,7 +230,7 @@ export class Reader {
  * under the key with the answer behind it. So a request asks just the rules that its work comes upon, and no others to find out which these are.
  */
 function find<T>(
-  cache: Map<string, Step<T>>,
+  cache: Recent<Step<T>>,
   start: string,
   visibility: Visibility,
   make: (visibility: Visibility) => T,
@@ -238,7 +239,7 @@ function find<T>(
   let key = start
   for (;;) {
     let step = cache.get(key)
-    if (step === undefined) remember(cache, key, (step = stepOf(() => make(toldBy(asked, visibility)))))
+    if (step === undefined) cache.set(key, (step = stepOf(() => make(toldBy(asked, visibility)))))
     if ('done' in step) return step.done
     asked.push(step.asks)
     const answer = visibility.ask(step.asks)
@@ -256,11 +257,6 @@ function stepOf<T>(make: () => T): Step<T> {
     if (error instanceof Unasked) return { asks: error.rule }
     throw error
   }
-}
-
-function remember<T>(cache: Map<string, T>, key: string, value: T): void {
-  if (cache.size >= MAX_PLANS) cache.delete(cache.keys().next().value!)
-  cache.set(key, value)
 }
 
 async function finishRender<T>(result: Awaitable<T>, pending: readonly PendingRender[], ctx: HookContext): Promise<T> {

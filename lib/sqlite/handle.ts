@@ -1,18 +1,20 @@
 /** Handle: one open SQLite database with its prepared statements. */
 import Database from 'better-sqlite3'
+import { Recent } from '../recent.ts'
 import { matchFunction } from './match.ts'
 import { followTime } from './time-functions.ts'
 
-/** How many prepared statements are kept; the least recently used one goes first. */
-const MAX_STATEMENTS = 500
+/** How many prepared statements are kept, of ours and of MikroORM's. One takes about 11 KB. */
+const READERS = 2000
+const PREPARED = 500
 
 /** Longest text of a statement that is kept. */
 const MAX_TEXT = 20_000
 
 export class Handle {
   readonly db: Database.Database
-  readonly #readers = new Map<string, Database.Statement>()
-  readonly #prepared = new Map<string, Database.Statement>()
+  readonly #readers = new Recent<Database.Statement>(READERS)
+  readonly #prepared = new Recent<Database.Statement>(PREPARED)
   #followsTime = false
 
   /** @param source `:memory:`, a path (created when missing), or the bytes of a snapshot. */
@@ -38,7 +40,8 @@ export class Handle {
     let statement = this.#readers.get(sql)
     if (statement === undefined) {
       statement = this.db.prepare(sql).raw()
-      remember(this.#readers, sql, statement)
+      // A text that long is one with a list of values, which hardly comes again.
+      if (sql.length <= MAX_TEXT) this.#readers.set(sql, statement)
     }
     // A call with few arguments costs less than one that spreads them.
     switch (parameters.length) {
@@ -59,7 +62,8 @@ export class Handle {
     if (statement === undefined) {
       statement = this.db.prepare(sql)
       if (statement.reader) statement.safeIntegers(true)
-      remember(this.#prepared, sql, statement)
+      // A text that long is an insert of many rows, which hardly comes again.
+      if (sql.length <= MAX_TEXT) this.#prepared.set(sql, statement)
     }
     return statement
   }
@@ -77,11 +81,4 @@ export class Handle {
     this.#prepared.clear()
     this.db.close()
   }
-}
-
-function remember(cache: Map<string, Database.Statement>, sql: string, statement: Database.Statement): void {
-  // A text that long is an insert of many rows, which hardly comes again.
-  if (sql.length > MAX_TEXT) return
-  if (cache.size >= MAX_STATEMENTS) cache.delete(cache.keys().next().value!)
-  cache.set(sql, statement)
 }

@@ -3,6 +3,7 @@
  * cascades and orphan removal all happen there. Nothing is rendered here: the answer is read by the reading stages.
  * Refuses with owner_required, version_conflict and record_not_found.
  */
+import { ScalarReference } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import type { Awaitable } from './awaitable.ts'
 import type { Connection } from './dialect.ts'
@@ -15,7 +16,8 @@ import { keyOfEntity, toPrimaryKey, toProperties } from './orm-values.ts'
 import type { Entity } from './orm-values.ts'
 import { readRows } from './render.ts'
 import { owningName, requireEmbedded } from './validate.ts'
-import type { LinkChange, ListChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
+import { toProperty } from './scalars.ts'
+import type { EmbeddedValue, LinkChange, ListChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
 
 /** The unit of work of one request. */
 export interface Work {
@@ -102,12 +104,51 @@ async function fillList(entity: Entity, { attribute, items }: ListChange, work: 
 export async function update(entity: Entity, change: RecordChange, work: Work): Promise<void> {
   const { em } = work
   checkVersion(entity, change)
-  const made = [...newEmbedded(entity, change.values)]
   const values = change.values.filter(({ attribute }) => !(attribute.kind === 'scalar' && attribute.version))
-  em.assign(entity as never, toProperties(values) as never, { mergeEmbeddedProperties: true, mergeObjectProperties: false })
-  for (const embedded of made) fillDefaults(entity, embedded, em)
+  assignValues(entity, values, em)
   for (const link of change.links) await changeLink(entity, link, change.resource, work)
   for (const list of change.lists) await replaceList(entity, list, change.resource, work)
+}
+
+/**
+ * Sets the plain values of an entity, or of an embedded object. Not by `em.assign`, which takes the objects of custom types for mistakes. An embedded
+ * object keeps what the change does not give; a list of them is replaced, and so is one that may now be of another class.
+ */
+function assignValues(holder: Entity, changes: readonly ValueChange[], em: EntityManager): void {
+  for (const { attribute, value } of changes) {
+    const { property } = attribute
+    if (attribute.kind === 'scalar') {
+      setScalar(holder, property, toProperty(value, attribute.type))
+      continue
+    }
+    const given = value as EmbeddedValue
+    if (given === null) {
+      holder[property] = null
+    } else if ('members' in given) {
+      holder[property] = given.members.map(member => newObject(attribute, member, em))
+    } else if (attribute.variants !== undefined || (holder[property] ?? null) === null) {
+      holder[property] = newObject(attribute, given, em)
+    } else {
+      assignValues(holder[property] as Entity, given, em)
+    }
+  }
+}
+
+/** A property with `ref: true` holds a reference to its value. */
+function setScalar(holder: Entity, property: string, value: unknown): void {
+  const current = holder[property]
+  if (current instanceof ScalarReference) current.set(value)
+  else holder[property] = value
+}
+
+function newObject(attribute: EmbeddedAttribute, changes: readonly ValueChange[], em: EntityManager): Entity {
+  const object = em
+    .getEntityFactory()
+    .createEmbeddable(attribute.entity as never, toProperties(changes) as never, { newEntity: true }) as Entity
+  assignValues(object, changes, em)
+  // MikroORM does it for new records only.
+  em.getEntityFactory().assignDefaultValues(object, em.getMetadata(object.constructor as never) as never)
+  return object
 }
 
 /** An embedded object that a change makes where there was none. */
@@ -115,31 +156,22 @@ interface NewEmbedded {
   readonly attribute: EmbeddedAttribute
   readonly path: string
   readonly value: readonly ValueChange[]
-  /** The properties that lead to it from the entity. */
-  readonly properties: readonly string[]
 }
 
-function* newEmbedded(holder: Entity, changes: readonly ValueChange[], above: readonly string[] = []): Generator<NewEmbedded> {
+function* newEmbedded(holder: Entity, changes: readonly ValueChange[]): Generator<NewEmbedded> {
   for (const { attribute, path, value } of changes) {
-    if (attribute.kind !== 'embedded' || value === null) continue
+    // A list, and an object of one of several classes, is given as a whole.
+    if (attribute.kind !== 'embedded' || value === null || attribute.array || attribute.variants !== undefined) continue
     const current = holder[attribute.property] ?? null
-    const properties = [...above, attribute.property]
     const inner = value as readonly ValueChange[]
-    if (current === null) yield { attribute, path, value: inner, properties }
-    yield* newEmbedded((current ?? {}) as Entity, inner, properties)
+    if (current === null) yield { attribute, path, value: inner }
+    yield* newEmbedded((current ?? {}) as Entity, inner)
   }
 }
 
 /** The faults of what new embedded objects lack. The change of one that is there need not give everything, so that validation cannot tell. */
 export function requireNewEmbedded(entity: Entity, change: RecordChange, faults: Fault[]): void {
   for (const { attribute, path, value } of newEmbedded(entity, change.values)) requireEmbedded(attribute, value, path, faults)
-}
-
-/** Gives a new embedded object its defaults, which MikroORM does for new records only. */
-function fillDefaults(entity: Entity, { properties }: NewEmbedded, em: EntityManager): void {
-  let object = entity
-  for (const property of properties) object = object[property] as Entity
-  em.getEntityFactory().assignDefaultValues(object, em.getMetadata(object.constructor as never) as never)
 }
 
 /** An old value of the version property tells that the client has seen an older state (optimistic locking). */

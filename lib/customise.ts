@@ -66,15 +66,15 @@ function requireObject(value: unknown, where: string): asserts value is object {
 function customised(attribute: Attribute, rules: NonNullable<Config['attributes']>[string]): Attribute {
   if (rules === undefined) return attribute
   const readOnly = attribute.readOnly || rules.readOnly === true
-  const filterable = rules.filterable ?? rules.render === undefined
-  const sortable = rules.sortable ?? rules.render === undefined
+  const filterable = rules.filterable ?? (rules.render === undefined && attribute.filterable)
+  const sortable = rules.sortable ?? (rules.render === undefined && attribute.sortable)
   const changed = {
     hidden: attribute.hidden || rules.private === true,
     readOnly,
     required: attribute.required && !readOnly,
     filterable,
     sortable,
-    render: rules.render,
+    render: rules.render ?? attribute.render,
   }
   if (attribute.kind !== 'embedded') return Object.freeze({ ...attribute, ...changed })
   return Object.freeze({ ...attribute, ...changed, ...inside(attribute, filterable, sortable) })
@@ -145,7 +145,16 @@ function computedAttribute(
       })
     if (attributes.length === 0) throw new TypeError(`${where} must be { type, sql } or a group of such.`)
     const byName = new Map(attributes.map(attribute => [attribute.name, attribute]))
-    return Object.freeze({ kind: 'embedded', ...common, document: undefined, attributes: Object.freeze(attributes), byName } as const)
+    return Object.freeze({
+      kind: 'embedded',
+      entity: undefined,
+      ...common,
+      document: undefined,
+      array: false,
+      variants: undefined,
+      attributes: Object.freeze(attributes),
+      byName,
+    } as const)
   }
   checkNames(computed, ['type', 'sql', 'scale'], where)
   const kind = Object.hasOwn(KINDS, computed.type) ? KINDS[computed.type] : undefined

@@ -12,6 +12,10 @@ export type Source =
   | { readonly kind: 'document'; readonly column: string; readonly keys: readonly string[] }
   /** An SQL expression over the columns of a table alias, with bound values. */
   | { readonly kind: 'formula'; readonly sql: (alias: string) => SqlText }
+  /** Inside a JSON value, by names that a request gives. */
+  | { readonly kind: 'within'; readonly json: ScalarAttribute; readonly names: readonly string[] }
+  /** Given by a getter of the entity, of a record's plain values. */
+  | { readonly kind: 'getter' }
   /** Not stored at all: it may be written, for life-cycle hooks to use. */
   | { readonly kind: 'none' }
 
@@ -67,10 +71,24 @@ export interface ScalarAttribute extends AttributeBase {
 
 export interface EmbeddedAttribute extends AttributeBase {
   readonly kind: 'embedded'
+  /** The embeddable class, as MikroORM takes it; undefined for what is no object of an entity, but of computed attributes. */
+  readonly entity: object | undefined
   /** Where the object is stored as JSON; undefined when its attributes have columns of their own. */
   readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
+  /** A list of such objects, which is always stored as JSON. */
+  readonly array: boolean
+  /** An object of one of several classes: which one, an attribute of it tells. `attributes` has those of all classes. */
+  readonly variants: Variants | undefined
   readonly attributes: readonly (ScalarAttribute | EmbeddedAttribute)[]
   readonly byName: ReadonlyMap<string, ScalarAttribute | EmbeddedAttribute>
+}
+
+/** The classes that an embedded object may be of. */
+export interface Variants {
+  /** The attribute that tells the class. */
+  readonly discriminator: string
+  /** The attributes of each class, by the value of the discriminator. */
+  readonly byValue: ReadonlyMap<string, readonly (ScalarAttribute | EmbeddedAttribute)[]>
 }
 
 export interface ToOneAttribute extends AttributeBase {

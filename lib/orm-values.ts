@@ -2,39 +2,25 @@
 import { Reference } from '@mikro-orm/core'
 import type { KeyValues } from './key.ts'
 import type { Resource, ScalarAttribute } from './model.ts'
-import type { ScalarType, ScalarValue } from './scalars.ts'
-import type { ValueChange } from './write-plan.ts'
+import { fromProperty, toProperty } from './scalars.ts'
+import type { EmbeddedValue, ValueChange } from './write-plan.ts'
 
 /** An entity, as MikroORM hands it out. */
 export type Entity = Record<string, unknown>
-
-/** The value that a property holds. */
-export function toProperty(value: unknown, type: ScalarType): unknown {
-  if (value === null) return null
-  switch (type.kind) {
-    case 'datetime':
-      return new Date(value as number)
-    case 'bigint':
-      return type.asNumber === true ? Number(value) : type.asText === true ? (value as bigint).toString() : value
-    case 'decimal':
-      return type.asNumber === true ? Number(value) : value
-    default:
-      return value
-  }
-}
-
-function fromProperty(value: unknown, type: ScalarType): ScalarValue {
-  return type.kind === 'bigint' ? BigInt(value as string) : (value as ScalarValue)
-}
 
 /** The plain values of a change by property. An embedded object becomes an object of its properties. */
 export function toProperties(changes: readonly ValueChange[]): Entity {
   const data: Entity = {}
   for (const { attribute, value } of changes) {
     if (attribute.kind === 'scalar') data[attribute.property] = toProperty(value, attribute.type)
-    else data[attribute.property] = value === null ? null : toProperties(value as readonly ValueChange[])
+    else data[attribute.property] = toObject(value as EmbeddedValue)
   }
   return data
+}
+
+function toObject(value: EmbeddedValue): Entity | Entity[] | null {
+  if (value === null) return null
+  return 'members' in value ? value.members.map(toProperties) : toProperties(value)
 }
 
 /** The key as the entity manager takes it: the bare value of a single key, an array for a composite one, nested where a part is a relation. */

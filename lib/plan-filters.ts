@@ -80,11 +80,13 @@ function planPath(written: string, filter: RawFilter, index: number, context: Fi
     parameter: filter.label,
     limits,
     visibility,
+    intoJson: true,
     alternatives: [...vocabulary.names],
   })
   // A relation that is shown as something else must not tell by its records what it is.
   if (![...hops, attribute].every(({ filterable }) => filterable)) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
   if (isRelation(attribute)) return through(hops, toOnes => planRelation(toOnes, attribute, filter, index))
+  if (attribute.kind === 'embedded' && attribute.array) throw notFilterable(filter, `"${path}" is an array, which cannot be filtered by.`)
   if (attribute.kind === 'embedded') {
     throw notFilterable(
       filter,
@@ -167,9 +169,14 @@ function planScalar(hops: ToOneAttribute[], attribute: ScalarAttribute, filter: 
   }
   const texts = positions(filter, 'text')
   const patterns = positions(filter, 'pattern')
-  if (type.kind === 'blob') throw notFilterable(filter, `"${attribute.name}" is a blob, which cannot be filtered by.`)
+  if (type.kind === 'blob' || type.kind === 'array') {
+    throw notFilterable(filter, `"${attribute.name}" is ${type.kind === 'blob' ? 'a blob' : 'an array'}, which cannot be filtered by.`)
+  }
   if (!isOrdered(type) && (texts.length > 0 || patterns.length > 0)) {
-    throw notFilterable(filter, `"${attribute.name}" (${type.kind}) cannot be filtered by, except with null.`)
+    throw notFilterable(
+      filter,
+      `"${attribute.name}" (${type.kind}) cannot be filtered by as a whole, except with null; what is inside is filtered by its path, as in "${attribute.name}.name=x".`,
+    )
   }
   if (!isText(type)) {
     if (filter.operator === '~=') {

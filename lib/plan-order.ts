@@ -64,16 +64,18 @@ export function planListOrder(list: ToManyAttribute): readonly SortTerm[] {
 
 /** @param visibility undefined for the model's own order, which may go by anything */
 function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: Visibility | undefined, parameter = 'sort'): SortTerm {
-  const { hops, attribute } = walkPath(key.path, resource, { parameter, limits, visibility })
+  const { hops, attribute } = walkPath(key.path, resource, { parameter, limits, visibility, intoJson: true })
   const isSortable = visibility === undefined || [...hops, attribute].every(({ sortable }) => sortable)
   if (isRelation(attribute) && isSortable) return { hops: [...hops, attribute], attribute: undefined, descending: key.descending }
   if (attribute.kind !== 'scalar' || !isOrdered(attribute.type) || !isSortable) {
     const what =
-      attribute.kind === 'embedded'
-        ? 'an embedded object; sort by one of its attributes'
-        : attribute.kind !== 'scalar' || isOrdered(attribute.type)
-          ? 'shown with another value than the stored one'
-          : `of the type ${attribute.type.kind}`
+      attribute.kind === 'embedded' && attribute.array
+        ? 'a list'
+        : attribute.kind === 'embedded'
+          ? 'an embedded object; sort by one of its attributes'
+          : attribute.kind !== 'scalar' || isOrdered(attribute.type)
+            ? 'shown with another value than the stored one'
+            : `of the type ${attribute.type.kind}`
     throw refuseParameter({
       code: 'not_sortable',
       detail: `"${key.path}" cannot be sorted by: it is ${what}.`,

@@ -3,7 +3,7 @@ import { refuseParameter } from './errors.ts'
 import type { Fault } from './errors.ts'
 import type { Limits } from './limits.ts'
 import { isRelation } from './model.ts'
-import type { Attribute, RelationAttribute, Resource } from './model.ts'
+import type { Attribute, RelationAttribute, Resource, ScalarAttribute } from './model.ts'
 import { hint, nearest } from './suggest.ts'
 import { EVERYTHING, existsFor, isVisible, visibleNames } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
@@ -20,6 +20,8 @@ export interface PathContext {
   readonly limits: Limits
   /** What exists for the caller; undefined for paths that the model itself gives, which may lead anywhere. */
   readonly visibility: Visibility | undefined
+  /** Whether the path may go on inside a JSON value. */
+  readonly intoJson?: boolean
   /** Other names that could have been meant instead of the first segment. */
   readonly alternatives?: readonly string[]
 }
@@ -74,6 +76,9 @@ export function walkPath(path: string, root: Resource, context: PathContext): Wa
       return { hops, attribute }
     }
     if (attribute.kind === 'scalar') {
+      if (context.intoJson === true && attribute.type.kind === 'json' && attribute.source.kind !== 'getter') {
+        return { hops, attribute: attributeWithin(attribute, names.slice(index + 1), path, context) }
+      }
       throw refuseParameter({
         code: 'attribute_unknown',
         detail: `"${name}" is a plain attribute, so "${path}" leads nowhere.`,
@@ -85,6 +90,19 @@ export function walkPath(path: string, root: Resource, context: PathContext): Wa
   }
   /* node:coverage ignore next */
   throw new Error(`walkPath: the path "${path}" has no segments.`)
+}
+
+/** A place inside a JSON value, as an attribute: what is there, no model tells. */
+function attributeWithin(json: ScalarAttribute, names: readonly string[], path: string, context: PathContext): ScalarAttribute {
+  const odd = names.find(name => name === '' || /["\\]/.test(name))
+  if (odd !== undefined) {
+    throw refuseParameter({
+      code: 'attribute_unknown',
+      detail: `"${path.slice(0, 200)}": a key inside a JSON value that is empty or has a quote or backslash in it cannot be named in a path.`,
+      parameter: context.parameter,
+    })
+  }
+  return { ...json, name: path, nullable: true, type: { kind: 'jsonValue' }, source: { kind: 'within', json, names } }
 }
 
 function unknown(path: string, name: string, called: string, attributes: readonly Attribute[], index: number, context: PathContext) {

@@ -2,21 +2,9 @@
  * Read an attribute: one property of MikroORM's metadata to an Attribute of the model. Used by read-model.ts alone.
  * Refuses, by entity, property and reason, what cannot be served.
  */
-import {
-  ArrayType,
-  BigIntType,
-  BlobType,
-  DateType,
-  DecimalType,
-  DoubleType,
-  EnumArrayType,
-  JsonType,
-  TimeType,
-  Uint8ArrayType,
-  UuidType,
-  isRaw,
-} from '@mikro-orm/core'
+import { isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
+import { getterRender, serializerRender } from './entity-code.ts'
 import type {
   Attribute,
   DeleteRule,
@@ -27,8 +15,9 @@ import type {
   SqlText,
   ToManyAttribute,
   ToOneAttribute,
+  Variants,
 } from './model.ts'
-import type { ScalarType } from './scalars.ts'
+import { isGetter, publicName, scalarType } from './property-type.ts'
 
 export type Meta = EntityMetadata
 type Property = EntityProperty
@@ -38,52 +27,14 @@ export function unsupported(meta: Meta, property: string | undefined, reason: st
 }
 
 export function unsupportedReason(prop: Property): string | undefined {
-  if (prop.polymorphic === true) return 'polymorphic relations are not supported yet'
+  if (prop.polymorphic === true && prop.kind !== 'embedded') return 'polymorphic relations are not supported yet'
   if (prop.targetKey !== undefined) return 'relations by another key than the primary one (targetKey) are not supported yet'
   if ('through' in prop && prop.through !== undefined) return 'relations through another entity are not supported yet'
-  if (prop.mapToPk === true) return 'mapToPk relations are not supported yet'
-  if (prop.kind === 'embedded' && prop.array === true) return 'arrays of embedded objects are not supported yet'
-  if (prop.kind === 'embedded' && prop.targetMeta?.polymorphs !== undefined) return 'polymorphic embedded objects are not supported yet'
-  if (prop.getter === true || prop.getterName !== undefined) return 'getters are not supported yet'
-  if (prop.serializer !== undefined) return 'custom serializers are not supported yet'
-  if (prop.kind !== 'scalar') return undefined
-  if (prop.customType instanceof EnumArrayType || prop.customType instanceof ArrayType || prop.array === true) {
-    return 'arrays are not supported yet'
-  }
-  return scalarType(prop) === undefined ? `the type ${prop.customType?.constructor.name ?? prop.type} is not supported yet` : undefined
-}
-
-export function scalarType(prop: Property): ScalarType | undefined {
-  const items = prop.items === undefined ? {} : { items: Object.freeze<(string | number)[]>([...prop.items]) }
-  const type = prop.customType
-  const runtime = prop.runtimeType
-  if (type instanceof BigIntType) return { kind: 'bigint', asNumber: type.mode === 'number', asText: type.mode === 'string' }
-  if (type instanceof DecimalType) {
-    return {
-      kind: 'decimal',
-      asNumber: type.mode === 'number',
-      ...(prop.precision === undefined ? {} : { precision: prop.precision }),
-      ...(prop.scale === undefined ? {} : { scale: prop.scale }),
-    }
-  }
-  if (type instanceof JsonType) return { kind: 'json' }
-  if (type instanceof UuidType) return { kind: 'uuid' }
-  if (type instanceof DateType) return { kind: 'date' }
-  if (type instanceof TimeType) return { kind: 'time' }
-  if (type instanceof DoubleType) return { kind: 'float', ...items }
-  if (type instanceof BlobType || type instanceof Uint8ArrayType) return { kind: 'blob' }
-  if (type !== undefined) return undefined
-  if (runtime === 'Date') return { kind: 'datetime' }
-  if (runtime === 'boolean') return { kind: 'boolean' }
-  if (runtime === 'number') {
-    const column = prop.columnTypes?.[0] ?? prop.type
-    return /^(real|double|float|numeric|decimal)/i.test(column) ? { kind: 'float', ...items } : { kind: 'integer', ...items }
-  }
-  if (runtime === 'string') {
-    if (/^time\b/i.test(prop.columnTypes?.[0] ?? '')) return { kind: 'time' }
-    return { kind: 'text', ...(prop.length === undefined || prop.items !== undefined ? {} : { length: prop.length }), ...items }
-  }
-  return undefined
+  if (prop.serializer !== undefined && prop.kind !== 'scalar') return 'a serializer of a relation or an embedded object is not supported'
+  if (prop.kind !== 'scalar' || isGetter(prop)) return undefined
+  return scalarType(prop) === undefined
+    ? `its type "${prop.type}" is unknown: give it a type of MikroORM's, or one derived from Type`
+    : undefined
 }
 
 /** The columns of an owning to-one, in the order of the target's key. */
@@ -112,10 +63,6 @@ function cascadesRemove(prop: Property): boolean {
 /** The other side that MikroORM adds to a unidirectional many-to-many. */
 export function isHiddenInverse(prop: Property): boolean {
   return prop.kind === 'm:n' && prop.name.endsWith('__inverse') && prop.hydrate === false
-}
-
-export function publicName(prop: Property): string {
-  return prop.serializedName ?? prop.name
 }
 
 function base(prop: Property, name: string, declared: Property = prop) {
@@ -234,9 +181,8 @@ function readOrderBy(prop: Property): { path: string; descending: boolean }[] {
 }
 
 function readScalar(meta: Meta, prop: Property, name: string, declared: Property, document: Document | undefined): ScalarAttribute {
+  if (isGetter(prop)) return readGetter(meta, prop, name, declared)
   const type = Object.freeze(scalarType(prop)!)
-  if (document !== undefined && type.kind === 'blob')
-    throw unsupported(meta, prop.name, 'a blob inside a JSON document is not supported yet')
   const common = base(prop, name, declared)
   return {
     kind: 'scalar',
@@ -247,6 +193,26 @@ function readScalar(meta: Meta, prop: Property, name: string, declared: Property
     source: readSource(meta, prop, document),
     primary: prop.primary === true,
     version: prop.version === true,
+    // Like any value that is not the stored one, it cannot be filtered or sorted by unless that is asked for.
+    ...(prop.serializer === undefined ? {} : { render: serializerRender(meta, prop, type), filterable: false, sortable: false }),
+  }
+}
+
+/** A value that the entity's own code gives, of the plain values of a record. */
+function readGetter(meta: Meta, prop: Property, name: string, declared: Property): ScalarAttribute {
+  return {
+    kind: 'scalar',
+    ...base(prop, name, declared),
+    nullable: true,
+    readOnly: true,
+    required: false,
+    filterable: false,
+    sortable: false,
+    type: Object.freeze({ kind: 'json' }),
+    source: { kind: 'getter' },
+    primary: false,
+    version: false,
+    render: getterRender(meta, prop),
   }
 }
 
@@ -300,14 +266,18 @@ function readEmbedded(
   paths: Map<string, string>,
   path: string,
 ): EmbeddedAttribute {
-  const within: Document | undefined = document ?? (prop.object === true ? { column: prop.fieldNames[0]!, keys: [] } : undefined)
+  const isList = prop.array === true
+  const within: Document | undefined = document ?? (prop.object === true || isList ? { column: prop.fieldNames[0]!, keys: [] } : undefined)
   const attributes = Object.entries(prop.embeddedProps).map(([childName, child]) => {
     // The embeddable's own declaration: inside a nullable object MikroORM marks every child as nullable.
-    const own = (prop.targetMeta?.properties[childName as never] as Property | undefined) ?? child
+    const own = ownDeclaration(prop, childName) ?? child
     const reason = unsupportedReason(child)
     if (reason !== undefined) throw unsupported(meta, `${prop.name}.${childName}`, reason)
     if (child.kind !== 'scalar' && child.kind !== 'embedded') {
-      throw unsupported(meta, `${prop.name}.${childName}`, 'relations inside embedded objects are not supported yet')
+      throw unsupported(meta, `${prop.name}.${childName}`, 'relations inside embedded objects are not supported')
+    }
+    if (isList && childName in Array.prototype) {
+      throw unsupported(meta, `${prop.name}.${childName}`, 'MikroORM takes this name, in a list of objects, for the method of arrays')
     }
     const publicChild = own.serializedName ?? childName
     const inside =
@@ -315,18 +285,65 @@ function readEmbedded(
         ? undefined
         : { column: within.column, keys: Object.freeze([...within.keys, child.fieldNames?.[0] ?? childName]) }
     paths.set(child.name, `${path}.${publicChild}`)
-    return child.kind === 'embedded'
-      ? readEmbedded(meta, child, publicChild, own, inside, paths, `${path}.${publicChild}`)
-      : Object.freeze(readScalar(meta, child, publicChild, own, inside))
+    const attribute =
+      child.kind === 'embedded'
+        ? readEmbedded(meta, child, publicChild, own, inside, paths, `${path}.${publicChild}`)
+        : Object.freeze(readScalar(meta, child, publicChild, own, inside))
+    if (attribute.render !== undefined) {
+      throw unsupported(meta, `${prop.name}.${childName}`, 'getters and serializers inside embedded objects are not supported')
+    }
+    return isList ? unreachable(attribute) : attribute
   })
   const common = base(prop, name, declared)
+  const variants = prop.targetMeta?.polymorphs === undefined ? undefined : readVariants(prop, attributes)
   return Object.freeze({
     kind: 'embedded',
+    entity: prop.targetMeta?.class,
     ...common,
     // An object all of whose attributes may be left out may be left out itself.
-    required: common.required && attributes.some(attribute => attribute.required),
+    required: common.required && (isList || attributes.some(attribute => attribute.required)),
     document: within,
+    array: isList,
+    variants,
     attributes: Object.freeze(attributes),
     byName: new Map(attributes.map(attribute => [attribute.name, attribute])),
   } satisfies EmbeddedAttribute)
+}
+
+/** The declaration of a property of an embeddable; of several classes, that of the first that has it. */
+function ownDeclaration(prop: Property, name: string): Property | undefined {
+  const target = prop.targetMeta
+  const holders = target?.polymorphs ?? (target === undefined ? [] : [target])
+  for (const holder of holders) {
+    const own = holder.properties[name as never] as Property | undefined
+    if (own !== undefined) return own
+  }
+  return undefined
+}
+
+/** What is inside a list has no one value, so that nothing can be compared with it. */
+function unreachable(attribute: ScalarAttribute | EmbeddedAttribute): ScalarAttribute | EmbeddedAttribute {
+  const shut = { ...attribute, filterable: false, sortable: false }
+  if (shut.kind !== 'embedded') return Object.freeze(shut)
+  const attributes = shut.attributes.map(unreachable)
+  return Object.freeze({ ...shut, attributes: Object.freeze(attributes), byName: new Map(attributes.map(child => [child.name, child])) })
+}
+
+/** The classes that a polymorphic object may be of. */
+function readVariants(prop: Property, attributes: readonly (ScalarAttribute | EmbeddedAttribute)[]): Variants {
+  const target = prop.targetMeta!
+  const column = target.discriminatorColumn as string
+  const discriminator = attributes.find(attribute => attribute.property === column)!
+  const byValue = new Map<string, readonly (ScalarAttribute | EmbeddedAttribute)[]>()
+  for (const [value, entity] of Object.entries(target.discriminatorMap as Record<string, unknown>)) {
+    const variant = target.polymorphs!.find(polymorph => polymorph.class === entity)!
+    const own = variant.props.flatMap((declared: Property) => {
+      const attribute = attributes.find(({ property }) => property === declared.name)
+      if (attribute === undefined) return []
+      const { nullable, required } = base(declared, attribute.name)
+      return [Object.freeze({ ...attribute, nullable, required: attribute === discriminator || required })]
+    })
+    byValue.set(value, Object.freeze(own))
+  }
+  return Object.freeze({ discriminator: discriminator.name, byValue })
 }

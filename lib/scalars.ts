@@ -1,12 +1,50 @@
 /**
  * Scalars: the value types of attributes, and the two ways a client writes a value: as text (in a path or a query) and as JSON (in a body).
  * Both give the same value, the one that the property holds in MikroORM, except that a date-time is milliseconds since the epoch.
- * Nothing here knows a database; how values are stored is the dialect's business.
+ * Nothing here knows a database; how values are stored is the dialect's business. (Arrays and custom types are the exception: see Codec.)
  */
+import { isoOf } from './iso-time.ts'
 
 /** The kinds of scalar values an attribute can have. */
 export type ScalarKind =
-  'integer' | 'bigint' | 'float' | 'decimal' | 'text' | 'boolean' | 'datetime' | 'date' | 'time' | 'uuid' | 'json' | 'blob'
+  | 'integer'
+  | 'bigint'
+  | 'float'
+  | 'decimal'
+  | 'text'
+  | 'boolean'
+  | 'datetime'
+  | 'date'
+  | 'time'
+  | 'uuid'
+  | 'json'
+  | 'blob'
+  /** A list of plain values in one column. */
+  | 'array'
+  /** A type of the deployer's own. */
+  | 'custom'
+  /** A plain value somewhere inside a JSON value: whatever it is. */
+  | 'jsonValue'
+
+/**
+ * The forms of the values of a type that only the deployer's code knows. Its values are held as the database stores them: that is what is compared.
+ * Functions that are given what cannot be of the type give undefined.
+ */
+export interface Codec {
+  /** The JSON form of a stored value. */
+  readonly toJson: (stored: unknown) => unknown
+  /** The stored value of a JSON value, or of the text of a filter. */
+  readonly fromJson: (json: unknown) => ScalarValue | undefined
+  readonly fromText: (text: string) => ScalarValue | undefined
+  /** Between the stored value and the one that the property of an entity holds. */
+  readonly toProperty: (stored: unknown) => unknown
+  readonly fromProperty: (value: unknown) => ScalarValue | undefined
+  /** SQL around the column where it is read, and around a parameter that it is compared with. */
+  readonly selectSql?: (column: string) => string
+  readonly compareSql?: (placeholder: string) => string
+  /** Stored values are 64-bit integers, which a JavaScript number may not hold. */
+  readonly exact?: boolean
+}
 
 /** The type of a scalar attribute, as the model declares it. */
 export interface ScalarType {
@@ -20,8 +58,10 @@ export interface ScalarType {
   readonly scale?: number
   /** For text: longest allowed length, in characters (code points). */
   readonly length?: number
-  /** For enums: the allowed values. */
+  /** For enums, and arrays of them: the allowed values. */
   readonly items?: readonly (string | number)[]
+  /** For arrays and custom types. */
+  readonly codec?: Codec
 }
 
 /** A value of a scalar attribute: null never occurs here, it is handled before. */
@@ -29,7 +69,8 @@ export type ScalarValue = string | number | bigint | boolean | Uint8Array | obje
 
 /** What a value of the type is called in error texts. */
 export function describeScalar(type: ScalarType): string {
-  if (type.items !== undefined) return `one of ${type.items.map(item => JSON.stringify(item)).join(', ')}`
+  if (type.kind === 'array') return type.items === undefined ? 'an array of plain values' : `an array of ${describeItems(type.items)}`
+  if (type.items !== undefined) return `one of ${describeItems(type.items)}`
   switch (type.kind) {
     case 'integer':
       return 'an integer'
@@ -57,7 +98,15 @@ export function describeScalar(type: ScalarType): string {
       return 'a JSON value'
     case 'blob':
       return 'a base64 text'
+    case 'custom':
+      return 'a value that the type of the attribute takes'
+    case 'jsonValue':
+      return 'a plain JSON value'
   }
+}
+
+function describeItems(items: readonly (string | number)[]): string {
+  return items.map(item => JSON.stringify(item)).join(', ')
 }
 
 const INTEGER = /^(?:0|-?[1-9]\d*)$/
@@ -173,8 +222,13 @@ export function scalarFromText(text: string, type: ScalarType): ScalarValue | un
       return timeFromText(text)
     case 'uuid':
       return UUID.test(text) ? text.toLowerCase() : undefined
+    case 'custom':
+      return type.codec!.fromText(text)
+    case 'jsonValue':
+      return text
     case 'json':
     case 'blob':
+    case 'array':
       return undefined
   }
 }
@@ -208,7 +262,11 @@ export function scalarFromJson(json: unknown, type: ScalarType): ScalarValue | u
     case 'uuid':
       return typeof json === 'string' && UUID.test(json) ? json.toLowerCase() : undefined
     case 'json':
+    case 'jsonValue':
       return json as ScalarValue
+    case 'array':
+    case 'custom':
+      return type.codec!.fromJson(json)
     case 'blob':
       return typeof json === 'string' && BASE64.test(json) ? Buffer.from(json, 'base64') : undefined
   }
@@ -216,10 +274,66 @@ export function scalarFromJson(json: unknown, type: ScalarType): ScalarValue | u
 
 /** Kinds whose values have an order, so that `>=`, `<=`, `>`, `<` and sorting make sense. */
 export function isOrdered(type: ScalarType): boolean {
-  return type.kind !== 'json' && type.kind !== 'blob'
+  return type.kind !== 'json' && type.kind !== 'blob' && type.kind !== 'array'
 }
 
 /** Kinds whose values are text, so that wildcards and `~=` make sense. */
 export function isText(type: ScalarType): boolean {
-  return type.kind === 'text'
+  return type.kind === 'text' || type.kind === 'jsonValue'
+}
+
+/** The number that a text is as JSON, if it is one; an integer beyond 2^53 keeps all its digits. */
+export function numberOfText(text: string): number | bigint | undefined {
+  if (INTEGER.test(text)) return integerFromText(text) ?? bigintFromText(text)
+  return NUMBER.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined
+}
+
+/** The JSON form of a value, as the engine holds it. */
+export function scalarToJson(value: unknown, type: ScalarType): unknown {
+  switch (type.kind) {
+    case 'datetime':
+      return isoOf(value as number)
+    case 'bigint':
+      return type.asNumber === true ? Number(value) : String(value)
+    case 'array':
+    case 'custom':
+      return type.codec!.toJson(value)
+    default:
+      return value
+  }
+}
+
+/** The value that a property of an entity holds. */
+export function toProperty(value: unknown, type: ScalarType): unknown {
+  if (value === null) return null
+  switch (type.kind) {
+    case 'datetime':
+      return new Date(value as number)
+    case 'bigint':
+      return type.asNumber === true ? Number(value) : type.asText === true ? (value as bigint).toString() : value
+    case 'decimal':
+      return type.asNumber === true ? Number(value) : value
+    case 'array':
+    case 'custom':
+      return type.codec!.toProperty(value)
+    default:
+      return value
+  }
+}
+
+/** The value of a property, as the engine holds it. */
+export function fromProperty(value: unknown, type: ScalarType): ScalarValue {
+  switch (type.kind) {
+    case 'bigint':
+      return BigInt(value as string)
+    case 'datetime':
+      return value instanceof Date ? value.getTime() : (value as ScalarValue)
+    case 'decimal':
+      return typeof value === 'number' ? String(value) : (value as ScalarValue)
+    case 'array':
+    case 'custom':
+      return type.codec!.fromProperty(value)!
+    default:
+      return value as ScalarValue
+  }
 }

@@ -7,7 +7,7 @@ import type { Fault } from './errors.ts'
 import { describeKey, keyFromJson, partsOf, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
 import { isRelation } from './model.ts'
-import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute } from './model.ts'
+import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute, Variants } from './model.ts'
 import { characterCount, describeScalar, scalarFromJson } from './scalars.ts'
 import { hint, nearest } from './suggest.ts'
 import { openNames } from './visibility.ts'
@@ -174,7 +174,7 @@ function validateScalar(attribute: ScalarAttribute, value: unknown, at: string, 
       attribute: at,
       ...shown,
       ...(isEnum ? { allowed: type.items } : {}),
-      ...(isEnum && typeof value === 'string' ? suggestionOf(value, type.items.map(String)) : {}),
+      ...(isEnum && type.kind !== 'array' && typeof value === 'string' ? suggestionOf(value, type.items.map(String)) : {}),
     })
     return undefined
   }
@@ -197,10 +197,32 @@ function validateEmbedded(
   mode: 'create' | 'update',
   faults: Fault[],
 ): ValueChange | undefined {
+  if (!attribute.array) {
+    const changes = validateObject(attribute, value, at, mode, faults)
+    return changes === undefined ? undefined : { attribute, path: at, value: changes }
+  }
+  if (!Array.isArray(value)) {
+    faults.push({ code: 'value_invalid', detail: `"${at}" must be an array of objects.`, attribute: at, value })
+    return undefined
+  }
+  // A list is replaced as a whole, so each of its objects is a new one.
+  const members = value.map((member: unknown, index) => validateObject(attribute, member, join(at, index), 'create', faults) ?? [])
+  return { attribute, path: at, value: { members } }
+}
+
+function validateObject(
+  attribute: EmbeddedAttribute,
+  value: unknown,
+  at: string,
+  mode: 'create' | 'update',
+  faults: Fault[],
+): ValueChange[] | undefined {
   if (!isObject(value)) {
     faults.push({ code: 'value_invalid', detail: `"${at}" must be an object.`, attribute: at, value })
     return undefined
   }
+  const { variants } = attribute
+  if (variants !== undefined) return validateVariant(attribute, variants, value, at, faults)
   const changes: ValueChange[] = []
   for (const name of Object.keys(value)) {
     const inner = value[name]
@@ -217,7 +239,36 @@ function validateEmbedded(
     }
   }
   if (mode === 'create') requireAll(attribute.attributes, value, at, undefined, faults)
-  return { attribute, path: at, value: changes }
+  return changes
+}
+
+/** An object of one of several classes says which one it is of, and is replaced as a whole. */
+function validateVariant(
+  attribute: EmbeddedAttribute,
+  { discriminator, byValue }: Variants,
+  value: JsonObject,
+  at: string,
+  faults: Fault[],
+): ValueChange[] | undefined {
+  const told = value[discriminator]
+  const attributes = typeof told === 'string' || typeof told === 'number' ? byValue.get(String(told)) : undefined
+  if (attributes === undefined) {
+    const path = join(at, discriminator)
+    faults.push(
+      told === undefined
+        ? { code: 'required', detail: `"${path}" must be given.`, attribute: path, allowed: [...byValue.keys()] }
+        : {
+            code: 'not_allowed',
+            detail: `"${path}" must be one of ${[...byValue.keys()].map(key => JSON.stringify(key)).join(', ')}.`,
+            attribute: path,
+            value: told,
+            allowed: [...byValue.keys()],
+          },
+    )
+    return undefined
+  }
+  const byName = new Map(attributes.map(child => [child.name, child]))
+  return validateObject({ ...attribute, variants: undefined, attributes, byName }, value, at, 'create', faults)
 }
 
 function addRelation(

@@ -5,7 +5,15 @@ import type { EmbeddedAttribute, Resource, ScalarAttribute, ToManyAttribute, ToO
 /** A plain attribute with its new value, typed as scalars.ts says; null is SQL NULL. An embedded object has the changes of its own attributes. */
 export type ValueChange =
   | { readonly attribute: ScalarAttribute; readonly path: string; readonly value: unknown }
-  | { readonly attribute: EmbeddedAttribute; readonly path: string; readonly value: readonly ValueChange[] | null }
+  | { readonly attribute: EmbeddedAttribute; readonly path: string; readonly value: EmbeddedValue }
+
+/** The changes of an embedded object's attributes; for a list of such objects, all of them anew. */
+export type EmbeddedValue = readonly ValueChange[] | EmbeddedList | null
+
+/** The objects of an embedded list, which replace those before. */
+export interface EmbeddedList {
+  readonly members: readonly (readonly ValueChange[])[]
+}
 
 /** A record that a body refers to: an existing one by its key, or one to be created. */
 export type RecordRef =

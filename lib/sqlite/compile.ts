@@ -155,7 +155,9 @@ function stored(scope: Scope, select: Select): Builder {
 
 function isStored(attribute: Attribute): attribute is ScalarAttribute | EmbeddedAttribute {
   if (attribute.flag !== undefined) return false
-  return attribute.kind === 'embedded' || (attribute.kind === 'scalar' && attribute.source.kind !== 'none')
+  return (
+    attribute.kind === 'embedded' || (attribute.kind === 'scalar' && attribute.source.kind !== 'none' && attribute.source.kind !== 'getter')
+  )
 }
 
 function fieldOf(attribute: ScalarAttribute | EmbeddedAttribute): Field {
@@ -165,7 +167,11 @@ function fieldOf(attribute: ScalarAttribute | EmbeddedAttribute): Field {
 
 function scalarExpression(attribute: ScalarAttribute, scope: Scope, select: Select, source: BuilderSource): string {
   const { type } = attribute
-  const at = select.add(selected(valueOf(attribute, scope), type.kind === 'bigint' && type.asNumber !== true))
+  // What a getter gives is put in later.
+  if (attribute.source.kind === 'getter') return 'null'
+  const { selectSql, exact = type.kind === 'bigint' && type.asNumber !== true } = type.codec ?? {}
+  const value = valueOf(attribute, scope)
+  const at = select.add(selected(selectSql === undefined ? value : { ...value, text: selectSql(value.text) }, exact))
   const decoder = decoderOf(type)
   return decoder === undefined ? `r[${at}]` : `(r[${at}]===null?null:${source.helper(decoder)}(r[${at}]))`
 }
@@ -180,14 +186,34 @@ function embeddedExpression(
   const { document } = attribute
   if (document !== undefined) {
     const at = select.add(text(scope.column(document.column)))
-    const decode = (column: unknown): unknown => (column === null ? null : decodeDocument(fields, documentAt(column, document.keys)))
+    const decode = (column: unknown): unknown =>
+      column === null ? null : decodeDocument(attribute, fields, documentAt(column, document.keys))
     return `${source.helper(decode)}(r[${at}])`
   }
-  const object = source.object(fields.map(field => [field.attribute.name, expressionOf(field, scope, select, source, [])]))
+  const object = objectExpression(attribute, fields, scope, select, source)
   if (!attribute.nullable) return object
   // An embedded object with columns of its own is null when all of them are.
   const columns = columnsOf(attribute).map(column => `r[${select.add(text(scope.column(column)))}]===null`)
   return `(${columns.join('&&')}?null:${object})`
+}
+
+/** The object; of several classes, the one that the discriminator tells, with the attributes of that class. */
+function objectExpression(
+  { variants, byName }: EmbeddedAttribute,
+  fields: readonly Field[],
+  scope: Scope,
+  select: Select,
+  source: BuilderSource,
+): string {
+  const entries = fields.map(field => [field.attribute.name, expressionOf(field, scope, select, source, [])] as const)
+  if (variants === undefined) return source.object(entries)
+  const told = scalarExpression(byName.get(variants.discriminator) as ScalarAttribute, scope, select, source)
+  let expression = source.object(entries)
+  for (const [value, attributes] of variants.byValue) {
+    const own = source.object(attributes.flatMap(attribute => entries.filter(([key]) => key === attribute.name)))
+    expression = `String(${told})===${JSON.stringify(value)}?${own}:${expression}`
+  }
+  return `(${expression})`
 }
 
 function columnsOf(attribute: EmbeddedAttribute): string[] {

@@ -84,6 +84,12 @@ export function decoderOf(type: ScalarType): Decoder | undefined {
       return decodeJson
     case 'blob':
       return decodeOdd
+    case 'array':
+    case 'custom':
+      return type.codec!.toJson
+    case 'jsonValue':
+      /* node:coverage ignore next */
+      throw new Error('A value inside a JSON value is not shown by itself.')
   }
 }
 
@@ -98,26 +104,49 @@ function decodeInDocument(attribute: ScalarAttribute, value: unknown): unknown {
       return type.asNumber === true ? Number(value) : typeof value === 'string' ? value : JSON.stringify(value)
     case 'decimal':
       return type.asNumber === true ? Number(value) : decimalOf(value, type.scale)
+    case 'blob':
+      return decodeBuffer(value)
+    case 'array':
+    case 'custom':
+      return type.codec!.toJson(value)
     default:
       return value
   }
 }
 
+/** Bytes in a JSON document are what JSON makes of a Buffer: `{ type: 'Buffer', data: [...] }`. */
+function decodeBuffer(value: unknown): unknown {
+  const { data } = value as { data?: unknown }
+  return Array.isArray(data) ? Buffer.from(data as number[]).toString('base64') : value
+}
+
 /** Renders an embedded object from the JSON document that holds it. */
-export function decodeDocument(fields: readonly Field[], holder: unknown): unknown {
+export function decodeDocument(embedded: EmbeddedAttribute, fields: readonly Field[], holder: unknown): unknown {
+  if (embedded.array) return Array.isArray(holder) ? holder.map(member => decodeObject(embedded, fields, member)) : null
+  return decodeObject(embedded, fields, holder)
+}
+
+function decodeObject({ variants, byName }: EmbeddedAttribute, fields: readonly Field[], holder: unknown): unknown {
   if (holder === null || typeof holder !== 'object') return null
+  const given = holder as Record<string, unknown>
+  const own = variants?.byValue.get(String(given[keyOf(byName.get(variants.discriminator)!)]))
   const object: Record<string, unknown> = {}
-  for (const field of fields) {
+  const shown = own === undefined ? fields : own.flatMap(({ name }) => fields.filter(field => field.attribute.name === name))
+  for (const field of shown) {
     const attribute = field.attribute as ScalarAttribute | EmbeddedAttribute
-    const keys =
-      attribute.kind === 'embedded' ? attribute.document!.keys : attribute.source.kind === 'document' ? attribute.source.keys : []
-    const value = (holder as Record<string, unknown>)[keys.at(-1)!]
+    const value = given[keyOf(attribute)]
     object[attribute.name] =
       attribute.kind === 'embedded'
-        ? decodeDocument((field as Field & { kind: 'embedded' }).fields, value ?? null)
+        ? decodeDocument(attribute, (field as Field & { kind: 'embedded' }).fields, value ?? null)
         : decodeInDocument(attribute, value)
   }
   return object
+}
+
+/** The key of an attribute in the object that holds it. */
+function keyOf(attribute: ScalarAttribute | EmbeddedAttribute): string {
+  if (attribute.kind === 'embedded') return attribute.document!.keys.at(-1)!
+  return attribute.source.kind === 'document' ? attribute.source.keys.at(-1)! : ''
 }
 
 /** The JSON document of an embedded object's column: the object at its keys. */

@@ -22,7 +22,7 @@ export function valueOf(attribute: ScalarAttribute, scope: Scope): Sql {
       return text(column)
     }
     case 'document': {
-      const value = `json_extract(${scope.column(source.column)}, ${literal(`$${source.keys.map(key => `.${JSON.stringify(key)}`).join('')}`)})`
+      const value = `json_extract(${scope.column(source.column)}, ${literal(`$${source.keys.map(jsonKey).join('')}`)})`
       if (type.kind === 'decimal') return text(`cast(${value} as numeric)`)
       return text(type.kind === 'bigint' ? `cast(${value} as integer)` : value)
     }
@@ -31,10 +31,37 @@ export function valueOf(attribute: ScalarAttribute, scope: Scope): Sql {
       const inner = { text: `(${formula.sql})`, bindings: formula.values.map(value => ({ from: 'literal', value }) as const) }
       return type.kind === 'decimal' ? sql`cast(${inner} as numeric)` : inner
     }
+    case 'within': {
+      const { value, type: found } = within(source.json, source.names, scope)
+      // An object or an array is no plain value.
+      return sql`case when ${found} in ('object', 'array') then null else ${value} end`
+    }
+    case 'getter':
     case 'none':
       /* node:coverage ignore next */
       throw new Error(`"${attribute.name}" is not stored.`)
   }
+}
+
+/** What stands inside a JSON value: its value, and the name of its JSON type (NULL where nothing is). A column that holds no JSON has nothing inside. */
+function within(json: ScalarAttribute, names: readonly string[], scope: Scope): { value: Sql; type: Sql } {
+  const { source } = json
+  const keys = source.kind === 'document' ? source.keys : []
+  const whole = source.kind === 'document' ? text(scope.column(source.column)) : valueOf(json, scope)
+  const holder = sql`case when json_valid(${whole}) then ${whole} end`
+  let path: Sql = bind({ from: 'literal', value: `$${keys.map(jsonKey).join('')}` })
+  for (const name of names) {
+    const key = bind({ from: 'literal', value: jsonKey(name) })
+    // A number is a place in a list, or a key that looks like one.
+    path = /^(?:0|[1-9]\d*)$/.test(name)
+      ? sql`${path} || case json_type(${holder}, ${path}) when 'array' then ${bind({ from: 'literal', value: `[${name}]` })} else ${key} end`
+      : sql`${path} || ${key}`
+  }
+  return { value: sql`json_extract(${holder}, ${path})`, type: sql`json_type(${holder}, ${path})` }
+}
+
+function jsonKey(key: string): string {
+  return `.${JSON.stringify(key)}`
 }
 
 function operandOf(operand: Operand, scope: Scope): Sql {
@@ -42,7 +69,9 @@ function operandOf(operand: Operand, scope: Scope): Sql {
 }
 
 function filterValue(ref: ValueRef, attribute: ScalarAttribute, form: ValueForm = 'value'): Sql {
-  return bind({ ...ref, form, inDocument: attribute.source.kind === 'document' })
+  const value = bind({ ...ref, form, inDocument: attribute.source.kind === 'document' })
+  const { compareSql } = attribute.type.codec ?? {}
+  return compareSql === undefined ? value : { ...value, text: compareSql(value.text) }
 }
 
 /** The parameters that a value is compared with: a UUID may be stored in upper or lower case. */
@@ -71,23 +100,32 @@ export function condition(node: Condition, scope: Scope, wide = false): Sql {
     case 'not':
       return sql`(${condition(node.of, scope, wide)}) is not true`
     case 'null':
+      if (node.operand.attribute.source.kind === 'within') {
+        const { json, names } = node.operand.attribute.source
+        return sql`ifnull(${within(json, names, scope.through(node.operand.hops)).type}, 'null') = 'null'`
+      }
       return sql`${operandOf(node.operand, scope)} is null`
     case 'in':
+      if (node.operand.attribute.source.kind === 'within') {
+        const parts = node.values.map(value => compareWithin(node.operand, '=', value, scope))
+        return sql`(${join(parts, ' or ')})`
+      }
       return isOneOf(
         operandOf(node.operand, scope),
         node.values.flatMap(value => equalValues(value, node.operand.attribute)),
       )
     case 'compare':
+      if (node.operand.attribute.source.kind === 'within') return compareWithin(node.operand, node.operator, node.value, scope)
       return sql`${operandOf(node.operand, scope)} ${node.operator} ${filterValue(node.value, node.operand.attribute)}`
     case 'match':
       return match(node, scope)
     case 'like':
       return sql`${operandOf(node.operand, scope)} like ${filterValue(node.value, node.operand.attribute)}`
     case 'unlinked':
-      return join(
+      return sql`(${join(
         linkOf(node.hops, node.relation, scope).map(column => text(`${column} is null`)),
         ' or ',
-      )
+      )})`
     case 'linked':
       return keyIn(linkOf(node.hops, node.relation, scope), node.keys)
     case 'some': {
@@ -106,6 +144,20 @@ export function condition(node: Condition, scope: Scope, wide = false): Sql {
     case 'key':
       return keyIn(scope.key, node.keys)
   }
+}
+
+/** A value inside a JSON value is compared as what it is: a text with the text that was given, a number with the number that the text is, if it is one. */
+function compareWithin(operand: Operand, operator: '=' | '>=' | '<=' | '>' | '<', ref: ValueRef, scope: Scope): Sql {
+  const { attribute } = operand
+  if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
+  const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))
+  const given = filterValue(ref, attribute)
+  const number = filterValue(ref, attribute, 'number')
+  if (operator === '=') {
+    return sql`case ${type} when 'text' then ${value} = ${given} when 'true' then ${given} = 'true' when 'false' then ${given} = 'false' when 'integer' then ${value} = ${number} when 'real' then ${value} = ${number} end`
+  }
+  // Numbers are compared with numbers, texts with what is no number.
+  return sql`case ${type} when 'text' then case when ${number} is null then ${value} ${operator} ${given} end when 'integer' then ${value} ${operator} ${number} when 'real' then ${value} ${operator} ${number} end`
 }
 
 /** The columns that are NULL when a to-one is empty, and else hold the key of the record it links. */
@@ -139,8 +191,16 @@ function keyIn(columns: readonly string[], keys: readonly KeyRef[]): Sql {
   return sql`(${join(whole, ' or ')})`
 }
 
+/** The operand of a text comparison. Inside a JSON value there may be something else than a text. */
+function textOf(operand: Operand, scope: Scope): Sql {
+  const { source } = operand.attribute
+  if (source.kind !== 'within') return operandOf(operand, scope)
+  const { value, type } = within(source.json, source.names, scope.through(operand.hops))
+  return sql`case ${type} when 'text' then ${value} end`
+}
+
 function match(node: Condition & { kind: 'match' }, scope: Scope): Sql {
-  const value = operandOf(node.operand, scope)
+  const value = textOf(node.operand, scope)
   const parameter = (form: ValueForm): Sql => filterValue(node.value, node.operand.attribute, form)
   // SQLite's LIKE folds ASCII only, and neither LIKE nor GLOB looks behind a NUL: such rows are left to our own function.
   if (node.form === 'any') return sql`${value} is not null`

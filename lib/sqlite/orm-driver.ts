@@ -102,9 +102,16 @@ export class BoundSqliteConnection extends SqliteConnection {
   }
 }
 
+/** Writes an empty text in a list as two quotes, which reads back: MikroORM would write nothing, and a list of one empty text would be an empty list. */
+class BoundSqlitePlatform extends SqlitePlatform {
+  override marshallArray(values: string[]): string {
+    return values.map(value => (value === '' ? '""' : super.marshallArray([value]))).join(',')
+  }
+}
+
 export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> {
   constructor(config: Configuration) {
-    super(config, new SqlitePlatform(), BoundSqliteConnection, ['kysely', 'better-sqlite3'])
+    super(config, new BoundSqlitePlatform(), BoundSqliteConnection, ['kysely', 'better-sqlite3'])
   }
 
   /**

@@ -216,7 +216,6 @@ describeTargets('filters by names that are not there', { ...library, seed: libra
     ['authors', 'home.'],
     ['authors', 'home.city.x'],
     ['books', 'size'],
-    ['books', 'meta.z'],
     ['books', 'author.'],
     ['books', '.author'],
     ['books', 'author..name'],

@@ -1,0 +1,98 @@
+/** JSON attributes, filtered and sorted by what is inside of them. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { RestEngine } from '../../lib/index.ts'
+import { entities } from './plain.ts'
+
+const ROWS: unknown[] = [
+  { color: 'red', size: 5, on: true, list: ['a', { deep: 1 }], at: '2020-01-01', big: '9007199254740993', 'a b': 1 },
+  { color: 'Red', size: '5', on: false, list: [], at: '2021-01-01', o: { 0: 'zero' } },
+  { color: null, size: 5.5, on: null, list: { 0: 'a' } },
+  null,
+  'red',
+  [1, [2, 3]],
+  { color: ['red'], size: -1, on: 'true' },
+]
+
+const CASES: [query: Record<string, string>, ids: number[]][] = [
+  [{ 'json.color': 'red' }, [1]],
+  [{ 'json.color': 'r*' }, [1]],
+  [{ 'json.color~=': 'RED' }, [1, 2]],
+  [{ 'json.color': '*' }, [1, 2]],
+  [{ '!json.color': 'red' }, [2, 3, 4, 5, 6, 7]],
+  [{ 'json.color': 'null' }, [3, 4, 5, 6]],
+  [{ 'json.color!=': 'null' }, [1, 2, 7]],
+  [{ 'json.size': '5' }, [1, 2]],
+  [{ 'json.size': '5,-1' }, [1, 2, 7]],
+  [{ 'json.size': '5', id: '2' }, [2]],
+  [{ 'json.size': '-1,5', id: '2,7' }, [2, 7]],
+  [{ 'json.size>=': '5' }, [1, 3]],
+  [{ 'json.size<': '5.5' }, [1, 7]],
+  [{ 'json.size': '5*' }, [2]],
+  [{ 'json.on': 'true' }, [1, 7]],
+  [{ 'json.on': 'false' }, [2]],
+  [{ 'json.on': '1' }, []],
+  [{ 'json.at>=': '2020-06-01' }, [2]],
+  [{ 'json.list.0': 'a' }, [1, 3]],
+  [{ 'json.list.1.deep': '1' }, [1]],
+  [{ 'json.list': 'null' }, [4, 5, 6, 7]],
+  [{ 'json.list': 'a' }, []],
+  [{ 'json.o.0': 'zero' }, [2]],
+  [{ 'json.1.0': '2' }, [6]],
+  [{ 'json.big': '9007199254740993' }, [1]],
+  [{ 'json.a b': '1' }, [1]],
+  [{ "json.it's": 'null' }, [1, 2, 3, 4, 5, 6, 7]],
+  [{ 'json.color|json.at': 'red,2021-01-01' }, [1, 2]],
+  [{ sort: 'json.size' }, [4, 5, 6, 7, 1, 3, 2]],
+  [{ sort: 'json.size.desc' }, [2, 3, 1, 7, 4, 5, 6]],
+  [{ 'partDoc.json.k.0': '7' }, [1]],
+  [{ 'part.json.k.0>': '7' }, [1]],
+]
+
+describe('paths into JSON values', () => {
+  let engine: RestEngine
+  before(async () => {
+    engine = await RestEngine.create({
+      entities,
+      seed: {
+        plains: ROWS.map((json, index) => ({
+          id: index + 1,
+          json,
+          partDoc: index === 0 ? { name: 'x', json: { k: [7] } } : null,
+          part: index === 0 ? { name: 'x', json: { k: [8] } } : null,
+        })),
+      },
+    })
+    // Another program may write what is no JSON.
+    await engine.orm.em.getConnection().execute(`insert into plain (id, json) values (8, '{"color":')`)
+  })
+  after(() => engine.close())
+
+  for (const [query, expected] of CASES) {
+    it(JSON.stringify(query), async () => {
+      const { status, body } = (await engine.handle('GET', '/v1/plains', { ...query, 'id<': 8 })) as {
+        status: number
+        body: Record<string, unknown>
+      }
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.deepEqual(
+        (body['plains'] as { id: number }[]).map(({ id }) => id),
+        expected,
+      )
+    })
+  }
+
+  it('finds nothing inside what is no JSON', async () => {
+    const { body } = (await engine.handle('GET', '/v1/plains', { 'json.color': 'null', id: 8 })) as { body: Record<string, unknown> }
+    assert.equal(body['count'], 1)
+  })
+
+  it('refuses paths that cannot be', async () => {
+    for (const name of ['json.', 'json..a', 'json.a"b', 'json.a\\b', 'integer.a', 'tags.0', 'label.a']) {
+      const { status, body } = (await engine.handle('GET', '/v1/plains', { [name]: 'x' })) as { status: number; body: unknown }
+      assert.equal(status, 400, `${name}: ${JSON.stringify(body)}`)
+    }
+    const { status } = await engine.handle('GET', '/v1/plains', { attributes: 'json.color' })
+    assert.equal(status, 400)
+  })
+})

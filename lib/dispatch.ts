@@ -181,8 +181,8 @@ function readHead(origin: string, options: DispatchOptions): Head {
     const text = stringify(query as ParsedUrlQueryInput)
     if (text !== '') path += `?${text}`
   }
-  const headers: Record<string, string> = { host: origin.slice(origin.indexOf('//') + 2) }
-  readHeaders(options.headers, headers)
+  const headers = readHeaders(options.headers)
+  headers['host'] ??= origin.slice(origin.indexOf('//') + 2)
   const declared = headers['content-length']
   const body = readBody(options.body, headers)
   return { method, path, headers, body, declaredBytes: declared === undefined ? undefined : Number(declared) }
@@ -193,32 +193,34 @@ const SINGLE = new Set(['authorization', 'content-type', 'from', 'host', 'max-fo
 const UNSENDABLE = new Set(['transfer-encoding', 'keep-alive', 'upgrade'])
 
 /** Headers in the forms that undici takes: an object, pairs, or a flat list of names and values. */
-function readHeaders(given: unknown, headers: Record<string, string>): void {
-  if (given === undefined || given === null) return
+function readHeaders(given: unknown): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (given === undefined || given === null) return headers
   if (typeof given !== 'object') throw invalid('headers must be an object or an array')
-  const own = new Set<string>()
-  const add = (name: unknown, value: unknown): void => {
-    if (value === undefined) return
-    const key = String(name).toLowerCase()
-    const text = headerText(key, value)
-    if (UNSENDABLE.has(key)) throw invalid(`invalid ${key} header`)
-    if (key === 'expect') throw undiciError('UND_ERR_NOT_SUPPORTED', 'expect header not supported')
-    if (key === 'content-length' && (own.has(key) || !/^\d+$/.test(text))) throw invalid('invalid content-length header')
-    if (!own.has(key)) headers[key] = text
-    else if (!SINGLE.has(key)) headers[key] += (key === 'cookie' ? '; ' : ', ') + text
-    own.add(key)
-  }
   if (Array.isArray(given) && !given.every(Array.isArray)) {
     if (given.length % 2 !== 0) throw invalid('headers array must be even')
-    for (let at = 0; at < given.length; at += 2) add(given[at], given[at + 1])
+    for (let at = 0; at < given.length; at += 2) addHeader(headers, String(given[at]), given[at + 1])
   } else if (Symbol.iterator in given) {
     for (const pair of given as Iterable<unknown>) {
       if (!Array.isArray(pair) || pair.length !== 2) throw invalid('headers must be in key-value pair format')
-      add(pair[0], pair[1])
+      addHeader(headers, String(pair[0]), pair[1])
     }
   } else {
-    for (const [name, value] of Object.entries(given)) add(name, value)
+    for (const name of Object.keys(given)) addHeader(headers, name, (given as Readonly<Record<string, unknown>>)[name])
   }
+  return headers
+}
+
+function addHeader(headers: Record<string, string>, name: string, value: unknown): void {
+  if (value === undefined) return
+  const key = name.toLowerCase()
+  const text = headerText(key, value)
+  if (UNSENDABLE.has(key)) throw invalid(`invalid ${key} header`)
+  if (key === 'expect') throw undiciError('UND_ERR_NOT_SUPPORTED', 'expect header not supported')
+  const isRepeated = Object.hasOwn(headers, key)
+  if (key === 'content-length' && (isRepeated || !/^\d+$/.test(text))) throw invalid('invalid content-length header')
+  if (!isRepeated) headers[key] = text
+  else if (!SINGLE.has(key)) headers[key] += (key === 'cookie' ? '; ' : ', ') + text
 }
 
 function headerText(name: string, value: unknown): string {

@@ -284,6 +284,13 @@ export class RestEngine {
       this.#inside.run(true, () => this.#answer(method, path, query, body, context, record))
     if (typeof method !== 'string' || typeof path !== 'string') return answering()
     const shown = (response: RestResponse): RestResponse => (method.toUpperCase() === 'HEAD' ? withoutBody(response) : response)
+    if (record !== undefined) {
+      try {
+        read(method, path, query, body, context, record)
+      } catch {
+        // What is wrong with it is answered if the request gets there; the journal has what could be read.
+      }
+    }
     let course: ReturnType<Faults['meet']>
     try {
       course = this.#faults.meet(faultRequest(method, path, query, body, context.headers ?? NO_HEADERS))
@@ -312,12 +319,7 @@ export class RestEngine {
     }
     let request: ParsedRequest
     try {
-      request = parse(method, path, query, body, context.headers ?? NO_HEADERS)
-      record?.parsed(request)
-      if (WITH_BODY.has(request.method)) {
-        assertJson(request.body ?? null, 'handle: body')
-        if (record !== undefined) record.body = copyOf(request.body)
-      }
+      request = read(method, path, query, body, context, record)
     } catch (error) {
       // What the caller broke is told to him; a hook that asks the engine wrongly is a fault of the server.
       if (isMisuse(error)) throw error
@@ -650,6 +652,24 @@ export class RestEngine {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
+}
+
+/** Reads a request, and tells the journal what was sent. */
+function read(
+  method: string,
+  path: string,
+  query: QueryInput | undefined,
+  body: unknown,
+  context: HandleContext,
+  record: JournalRecord | undefined,
+): ParsedRequest {
+  const request = parse(method, path, query, body, context.headers ?? NO_HEADERS)
+  record?.parsed(request)
+  if (WITH_BODY.has(request.method)) {
+    assertJson(request.body ?? null, 'handle: body')
+    if (record !== undefined) record.body = copyOf(request.body)
+  }
+  return request
 }
 
 /** Whether the caller broke the types of `handle`. */

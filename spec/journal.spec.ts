@@ -10,6 +10,7 @@ import Database from 'better-sqlite3'
 import type { EventArgs, FlushEventArgs } from '@mikro-orm/sqlite'
 import { RestEngine, RestError, auth, hashPassword, resource } from '../lib/index.ts'
 import type { Change, EngineOptions, JournalEntry } from '../lib/index.ts'
+import { entities as plainEntities } from './kinds/plain.ts'
 
 /** What hooks of orders do, set by each test. */
 let onOrder: (args: EventArgs<object>) => Promise<void> | void = () => {}
@@ -195,6 +196,47 @@ describe('the journal', () => {
     assert.deepEqual(last(engine).changes, [])
   })
 
+  it('has requests that faults answer or lose, with what was sent', async () => {
+    await using engine = await start()
+    engine.fail('POST /v1/customers', { status: 503, times: 1 })
+    await engine.handle('POST', '/v1/customers?name=a*', undefined, { name: 'x', pin: '1234' })
+    engine.drop('POST /v1/customers')
+    await assert.rejects(engine.handle('post', '/v1/customers', { depth: 0 }, { name: 'y', pin: '1234' }))
+    assert.deepEqual(
+      engine.requests.map(({ method, path, query, body, status, error, changes }) => ({
+        method,
+        path,
+        query,
+        body,
+        status,
+        error,
+        changes,
+      })),
+      [
+        {
+          method: 'POST',
+          path: '/v1/customers',
+          query: [['name', 'a*']],
+          body: { name: 'x', pin: '[secret]' },
+          status: 503,
+          error: undefined,
+          changes: [],
+        },
+        {
+          method: 'POST',
+          path: '/v1/customers',
+          query: [['depth', '0']],
+          body: { name: 'y', pin: '[secret]' },
+          status: undefined,
+          error: 'ECONNRESET',
+          changes: [],
+        },
+      ],
+    )
+    await assert.rejects(engine.handle('POST', '/v1/customers', undefined, { name: new Date() }))
+    assert.equal(last(engine).body, undefined)
+  })
+
   it('has nothing of calls that are no requests', async () => {
     await using engine = await start()
     await assert.rejects(engine.handle('POST', '/v1/customers', undefined, { at: new Date() }), TypeError)
@@ -316,6 +358,72 @@ describe('the changes of a request', () => {
     const shown = { ...engine.requests[0]!.response.order }
     for (const name of ['shout', 'labels', 'slip']) delete shown[name]
     assert.deepEqual(shown, after)
+  })
+
+  it('have values of every kind', async () => {
+    await using engine = await RestEngine.create({ entities: plainEntities })
+    const part = {
+      name: 'p',
+      words: ['x', 'y,z'],
+      choices: ['a'],
+      blob: 'aGk=',
+      big: '9007199254740993',
+      decimal: '1.5',
+      day: '2026-01-31',
+      made: '2026-01-31',
+      json: { a: 1 },
+    }
+    const sent = {
+      integer: 3,
+      big: '-9007199254740993',
+      bigText: '9007199254740993',
+      bigNumber: 5,
+      float: 0.1,
+      double: -1e300,
+      decimal: '0.5',
+      decimalNumber: 0.25,
+      string: 'é',
+      boolean: true,
+      datetime: '1969-07-20T20:17:40.123Z',
+      date: '2024-02-29',
+      time: '07:30',
+      uuid: 'ABCDEF00-0000-4000-8000-000000000000',
+      choice: 'low',
+      level: 2,
+      json: [{ a: null }],
+      blob: 'AAH/',
+      bytes: 'AAH/',
+      tags: ['a', 'b,c'],
+      numbers: [1, 2.5],
+      money: -12.5,
+      shout: 'hey',
+      ticket: 'T12',
+      choices: ['c', 'a'],
+      shown: '2026-01-31',
+      lazy: 'l',
+      private: 'x',
+      alias: 'y',
+      part,
+      partDoc: part,
+      parts: [part, { name: 'q' }],
+      pet: { type: 'cat', name: 'c', lives: 9 },
+      petDoc: { type: 'dog', name: 'd', tricks: null },
+      pets: [
+        { type: 'dog', name: 'd', tricks: 1 },
+        { type: 'cat', name: 'c', lives: 1 },
+      ],
+    }
+    for (const body of [sent, {}]) {
+      const [change] = await changesOf(engine, 'POST', '/v1/plains', undefined, body)
+      // What code gives is no stored value.
+      const { label: _, shown: __, ...shown } = last(engine).response.plain
+      const { shown: stored, ...after } = change!.after
+      assert.deepEqual(after, shown)
+      assert.equal(stored, 'shown' in body ? '2026-01-31T00:00:00.000Z' : null)
+    }
+    const [change] = await changesOf(engine, 'PUT', '/v1/plains/1', undefined, { parts: [], pet: null, tags: null, numbers: [3] })
+    assert.deepEqual(change!.before, engine.requests[0]!.changes[0]!.after)
+    assert.deepEqual(change!.after, { ...change!.before, parts: [], pet: null, tags: null, numbers: [3] })
   })
 
   it('have embedded objects, in columns and as JSON, without what is hidden in them', async () => {

@@ -3,6 +3,7 @@
  * stands behind these types; lib/sqlite/ is the one implementation. A dialect may answer at once or with a promise.
  */
 import type { EntityManager } from '@mikro-orm/core'
+import type { End } from './end.ts'
 import type { Attribute, Renderer, Resource, ToOneAttribute } from './model.ts'
 import type { ReadPlan, ScopeLookup } from './read-plan.ts'
 import type { ScalarType } from './scalars.ts'
@@ -139,7 +140,7 @@ export interface Dialect {
 export interface Connection {
   readonly dialect: Dialect
   /** Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed. */
-  read<T>(reading: () => Reading<T>, signal?: AbortSignal): T | Promise<T>
+  read<T>(reading: () => Reading<T>, end?: End): T | Promise<T>
   /** Refuses a statement that the database cannot run, without running it. */
   check(statement: Statement): void
   /** Runs work in a transaction, one at a time; inside the work of another one it is nested in that. */

@@ -13,6 +13,7 @@ import { parametersOf } from './check-parameters.ts'
 import { watchedOf } from './changes.ts'
 import type { Watched } from './changes.ts'
 import { Clock } from './clock.ts'
+import { End } from './end.ts'
 import { expectChanges } from './expect.ts'
 import type { ExpectedChanges } from './expect.ts'
 import { Faults, faultRequest } from './faults.ts'
@@ -184,7 +185,7 @@ export class RestEngine {
         const services = this.#servicesOf(resource)
         const own = new RequestContext({ ...(ctx as RequestContext).parts, principal })
         const visibility = visibilityOf(services.model, NO_PARAMETERS, own)
-        return services.reader.record(resource, key, { parameters: NO_PARAMETERS, visibility, ctx: own, signal: undefined })
+        return services.reader.record(resource, key, { parameters: NO_PARAMETERS, visibility, ctx: own })
       },
     }
   }
@@ -310,10 +311,9 @@ export class RestEngine {
     record: JournalRecord | undefined,
   ): Awaitable<RestResponse> {
     if (context !== NO_CONTEXT) checkNames(context, ['headers', 'signal'], 'handle: context')
-    const era = this.#era.signal
-    const signal = context.signal === undefined ? era : AbortSignal.any([context.signal, era])
+    const end = new End(context.signal, this.#era.signal)
     const failed = (error: unknown): RestResponse => {
-      if (signal.aborted) throw signal.reason
+      end.throwIfReached()
       const response = this.#failed(error, { method, path })
       return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
     }
@@ -326,19 +326,14 @@ export class RestEngine {
       return failed(error)
     }
     try {
-      const response = after(this.#authentication?.authenticate(request), principal => this.#perform(request, principal, signal, record))
+      const response = after(this.#authentication?.authenticate(request), principal => this.#perform(request, principal, end, record))
       return response instanceof Promise ? response.catch(failed) : response
     } catch (error) {
       return failed(error)
     }
   }
 
-  #perform(
-    request: ParsedRequest,
-    principal: Principal | undefined,
-    signal: AbortSignal,
-    record: JournalRecord | undefined,
-  ): Awaitable<RestResponse> {
+  #perform(request: ParsedRequest, principal: Principal | undefined, end: End, record: JournalRecord | undefined): Awaitable<RestResponse> {
     const { method, segments } = request
     const parts = { engine: this, fork: this.#fork, request, principal, logsIn: this.#authentication !== undefined }
     const own = this.#routes.match(method, segments)
@@ -355,7 +350,7 @@ export class RestEngine {
     const rules = visibilityOf(services.model, parameters, ctx)
     return after(authorizeAll(actions, rules, ctx), () =>
       after(narrowed(rules, rootOf(target), parameters, services.ownParameters), visibility =>
-        operate({ request, target, allowed, about: actions[0], ctx, view: { parameters, visibility, ctx, signal } }, services),
+        operate({ request, target, allowed, about: actions[0], ctx, view: { parameters, visibility, ctx, end } }, services),
       ),
     )
   }

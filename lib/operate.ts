@@ -80,9 +80,9 @@ async function wrapped(wrapper: Wrapper, operation: Operation, services: Service
   return services.transaction(async em => {
     ctx.enter(em)
     const response = await run()
-    view.signal?.throwIfAborted()
+    view.end?.throwIfReached()
     return response
-  }, view.signal)
+  }, view.end?.signal)
 }
 
 function perform(operation: Operation, services: Services): Awaitable<RestResponse> {

@@ -6,6 +6,7 @@ import type { Awaitable } from './awaitable.ts'
 import type { Arguments, PendingRender } from './bind.ts'
 import type { HookContext } from './context.ts'
 import type { CompiledRead, Connection, Reading, Statement } from './dialect.ts'
+import type { End } from './end.ts'
 import { keyFromJson } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Limits } from './limits.ts'
@@ -26,7 +27,8 @@ export interface View {
   readonly parameters: Parameters
   readonly visibility: Visibility
   readonly ctx: HookContext
-  readonly signal: AbortSignal | undefined
+  /** What may end the request before it is answered. */
+  readonly end?: End
 }
 
 /** The part of a list that is asked for. */
@@ -203,7 +205,7 @@ export class Reader {
 
   /** Runs the reading, then lets the deployer's functions render what they have a say in. */
   #finish<T>(given: { pending?: PendingRender[] }, view: View, reading: () => Reading<T>): Awaitable<T> {
-    const result = this.#connection.read(reading, view.signal)
+    const result = this.#connection.read(reading, view.end)
     return given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
   }
 

@@ -245,19 +245,19 @@ export class Writer {
   }
 
   /** One transaction: all or nothing. What the database itself refuses is told in terms of the model. */
-  async #transaction<T>(work: (work: Work) => Promise<T>, { signal, visibility }: View): Promise<T> {
+  async #transaction<T>(work: (work: Work) => Promise<T>, { end, visibility }: View): Promise<T> {
     const exists = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.exists(resource, key, visibility)
     const tells = async (resource: Resource): Promise<boolean> =>
       (await visibility.permits(resource, 'get')) && (await visibility.permits(resource, 'list'))
     try {
       return await this.#connection.write(async (em: EntityManager) => {
-        signal?.throwIfAborted()
+        end?.throwIfReached()
         // Looking for one record must not write others that are half changed.
         em.setFlushMode(FlushMode.COMMIT)
         const result = await work({ em, connection: this.#connection, exists, tells, touched: [] })
-        signal?.throwIfAborted()
+        end?.throwIfReached()
         return result
-      }, signal)
+      }, end?.signal)
     } catch (error) {
       throw explain(error, this.#connection.dialect, this.#model)
     }

@@ -9,6 +9,7 @@ import type { EntityManager, MikroORM, Transaction } from '@mikro-orm/core'
 import type { ChangeSink, Watched } from '../changes.ts'
 import type { Clock } from '../clock.ts'
 import type { CompiledRead, Connection, Dialect, Reading, Statement } from '../dialect.ts'
+import type { End } from '../end.ts'
 import type { KeyValues } from '../key.ts'
 import { readRecords } from '../render.ts'
 import { compileRead } from './compile.ts'
@@ -254,11 +255,11 @@ export class SqliteConnection implements Connection {
     })
   }
 
-  read<T>(reading: () => Reading<T>, signal?: AbortSignal): T | Promise<T> {
+  read<T>(reading: () => Reading<T>, end?: End): T | Promise<T> {
     const lock = this.#transaction()?.nested ?? this.#lock
     // Nothing is awaited between the statements of a reading, so an idle connection needs no lock.
     if (!lock.held || (lock === this.#lock && !this.#handle.db.inTransaction)) return this.#run(reading())
-    return this.#readLater(lock, reading, signal)
+    return this.#readLater(lock, reading, end?.signal)
   }
 
   async #readLater<T>(lock: Lock, reading: () => Reading<T>, signal: AbortSignal | undefined): Promise<T> {

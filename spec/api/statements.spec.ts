@@ -102,6 +102,46 @@ describeTargets('statements', { ...library, seed, fresh: 'suite' }, target => {
     }
   })
 
+  const sqlOf = async (path: string): Promise<string[]> => {
+    const { result, sql } = await watchStatements(() => target.call('GET', path))
+    assert.equal(result.status, 200, JSON.stringify(result.body))
+    return sql
+  }
+
+  it('reads the relations of one record by plain comparisons, those of several by a list of keys', async () => {
+    for (const path of ['/v1/authors/1?depth=2&expand=books', '/v1/books/1', '/v1/reviews/1~1?depth=2', '/v1/books?limit=1&depth=1']) {
+      const [first] = (await sqlOf(path)).filter(text => text.includes('json_each'))
+      // Further in there may be several records again.
+      if (!path.includes('depth=2')) assert.equal(first, undefined)
+      assert.ok(
+        (await sqlOf(path)).some(text => /where t\d+\."\w+" = \?/.test(text)),
+        path,
+      )
+    }
+    assert.ok((await sqlOf('/v1/books?limit=2&depth=1')).some(text => text.includes('json_each')))
+  })
+
+  // Both ways give the same records; which one is fast depends on how many records are asked.
+  const ways: [way: 'once' | 'each', path: string][] = [
+    ['once', '/v1/authors?books.title=book*&depth=0'],
+    ['once', '/v1/authors?!books.title=book*&depth=0'],
+    ['once', '/v1/authors?books.genres.name=genre*&depth=0'],
+    ['once', '/v1/books?genres.name=genre*&reviews.stars=3&depth=0'],
+    ['once', '/v1/books?genres.name|title=genre*&depth=0'],
+    ['once', '/v1/authors?name=author+1&books=1&depth=0'],
+    ['each', '/v1/authors?name=author+1&books.title=book*&depth=0'],
+    ['each', '/v1/authors?books.title=book*&id<=3&depth=0'],
+    ['each', '/v1/genres/1/books?reviews.stars=3&depth=0'],
+    ['each', '/v1/authors?books=null&depth=0'],
+  ]
+  for (const [way, path] of ways) {
+    it(`${way === 'once' ? 'finds the owners of what meets a filter once for all' : 'looks for what meets a filter record by record'}: ${path}`, async () => {
+      const text = (await sqlOf(path)).join('; ')
+      assert.equal(/ in \(select t\d/.test(text), way === 'once' || path.includes('/genres/'), text)
+      assert.equal(text.includes('exists ('), way === 'each', text)
+    })
+  }
+
   it('runs at most one statement for a page without records', async () => {
     assert.ok((await statementsOf(target, '/v1/authors', { limit: 0, depth: 2 }, 0)) <= 1)
     assert.ok((await statementsOf(target, '/v1/authors', { id: 99, depth: 2 }, 0)) <= 1)

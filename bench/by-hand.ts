@@ -48,6 +48,10 @@ export class ByHand {
   readonly #userCount
   readonly #named
   readonly #namedCount
+  readonly #withEmail
+  readonly #withEmailCount
+  readonly #scoredWithSite
+  readonly #scoredWithSiteCount
   readonly #withSite
   readonly #withSiteCount
   readonly #bySiteCount
@@ -71,11 +75,16 @@ export class ByHand {
     const users = (sql: string) => db.prepare<unknown[], UserRow>(`select ${USER} from user u ${sql} ${PAGE}`)
     const named = 'where u.name glob ?'
     const withSite = 'where u.id in (select s.user_id from site s where s.url glob ?)'
+    const scoredWithSite = 'where u.score = ? and exists (select 1 from site s where s.user_id = u.id and s.url glob ?)'
     const between = 'where u.id >= ? and u.id < ?'
     this.#users = users('order by u.id')
     this.#userCount = count('from user')
     this.#named = users(`${named} order by u.score desc, u.id`)
     this.#namedCount = count(`from user u ${named}`)
+    this.#withEmail = users('where u.email glob ? order by u.id')
+    this.#withEmailCount = count('from user u where u.email glob ?')
+    this.#scoredWithSite = users(`${scoredWithSite} order by u.id`)
+    this.#scoredWithSiteCount = count(`from user u ${scoredWithSite}`)
     this.#withSite = users(`${withSite} order by u.id`)
     this.#withSiteCount = count(`from user u ${withSite}`)
     this.#bySiteCount = users('order by (select count(*) from site s where s.user_id = u.id) desc, u.id')
@@ -118,6 +127,26 @@ export class ByHand {
     const count = countOf(users, offset) ?? this.#withSiteCount.get(pattern)!
     const link = (start: number): string => `/v1/users?sites.url=${encodeURIComponent(pattern)}&depth=0&offset=${start}`
     return envelope('users', 'id.asc', offset, [['sites.url', pattern]], count, link, users)
+  }
+
+  /** `GET /v1/users?score=:score&sites.url=:pattern&depth=0` */
+  listUsersScoredWithSite(score: number, pattern: string): string {
+    const users = this.#scoredWithSite.all(score, pattern, LIMIT, 0).map(toUser)
+    const count = countOf(users, 0) ?? this.#scoredWithSiteCount.get(score, pattern)!
+    const link = (start: number): string => `/v1/users?score=${score}&sites.url=${encodeURIComponent(pattern)}&depth=0&offset=${start}`
+    const filter = [
+      ['score', String(score)],
+      ['sites.url', pattern],
+    ]
+    return envelope('users', 'id.asc', 0, filter, count, link, users)
+  }
+
+  /** `GET /v1/users?email=:pattern&depth=0` */
+  listUsersByEmail(pattern: string): string {
+    const users = this.#withEmail.all(pattern, LIMIT, 0).map(toUser)
+    const count = countOf(users, 0) ?? this.#withEmailCount.get(pattern)!
+    const link = (start: number): string => `/v1/users?email=${encodeURIComponent(pattern)}&depth=0&offset=${start}`
+    return envelope('users', 'id.asc', 0, [['email', pattern]], count, link, users)
   }
 
   /** `GET /v1/users?sort=sites.desc&depth=0&offset=:offset` */

@@ -1,4 +1,7 @@
 /** Contenders: who answers the trials. Each has a database of its own with the same tables, rows and pragmas. */
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Size } from './seed.ts'
 import { TABLES, entities, rowsOf } from './seed.ts'
 import type { Trial } from './trials.ts'
@@ -7,11 +10,16 @@ export const CONTENDERS = ['by hand', 'engine'] as const
 export type ContenderName = (typeof CONTENDERS)[number]
 
 /** Where the rows are: made in memory, or a file that has them. */
-export type Source = { readonly size: Size } | { readonly file: string }
+export type Source = ({ readonly size: Size } | { readonly file: string }) & {
+  /** Whether the engine keeps a journal of requests, as it does unless told not to. Hand-written code keeps none. */
+  readonly journal?: boolean
+}
 
 export interface Contender {
   /** The answer to a call of a trial, as JSON text. */
   answer(trial: Trial, call: number): string | Promise<string>
+  /** Serves the same by HTTP, until it is closed; gives the port. */
+  serve(): Promise<number>
   /** The tables and indexes of its database, as SQL. */
   tables(): Promise<string[]>
   close(): Promise<void>
@@ -30,27 +38,45 @@ async function openByHand(source: Source): Promise<Contender> {
   const db = new Database('file' in source ? source.file : ':memory:')
   if ('size' in source) for (const statement of [...TABLES, ...rowsOf(source.size)]) db.exec(statement)
   const api = new ByHand(db)
+  let server: Server | undefined
   return {
     answer: (trial, call) => trial.byHand(api, call),
+    serve: async () => listen((server = (await import('./serve-by-hand.ts')).serveByHand(api))),
     tables: async () => db.prepare<[], string>(SCHEMA).pluck().all(),
-    close: async () => void db.close(),
+    async close() {
+      server?.close()
+      server?.closeAllConnections()
+      db.close()
+    },
   }
 }
 
 async function openEngine(source: Source): Promise<Contender> {
-  const { RestEngine } = await import('../lib/index.ts')
-  const engine = await RestEngine.create('file' in source ? { entities, database: source.file, schema: 'keep' } : { entities })
+  const { RestEngine, createServer } = await import('../lib/index.ts')
+  const options = { entities, ...(source.journal === true ? {} : { journal: 0 }) }
+  const engine = await RestEngine.create('file' in source ? { ...options, database: source.file, schema: 'keep' } : options)
   const connection = engine.orm.em.getConnection()
   if ('size' in source) for (const statement of rowsOf(source.size)) await connection.execute(statement)
+  let server: Server | undefined
   return {
-    async answer(trial, call) {
+    answer(trial, call) {
       const { method, path, query, body } = trial.request(call)
-      const response = await engine.handle(method, path, query, body)
-      return JSON.stringify(response.body)
+      return engine.handle(method, path, query, body).then(response => JSON.stringify(response.body))
     },
+    serve: async () => listen((server = createServer(engine))),
     tables: async () => ((await connection.execute(SCHEMA)) as { sql: string }[]).map(({ sql }) => sql),
-    close: () => engine.close(),
+    async close() {
+      server?.close()
+      server?.closeAllConnections()
+      await engine.close()
+    },
   }
+}
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
 }
 
 /** The answer without its timestamp, the only part in which two contenders may differ. */

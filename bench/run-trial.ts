@@ -1,13 +1,17 @@
 /**
  * Run a trial: one trial by one contender, in a process of its own; `run.ts` starts it. Prints what it measured as JSON.
  *
- *     node bench/run-trial.ts TRIAL CONTENDER          microseconds per call, of each batch
+ *     node bench/run-trial.ts TRIAL CONTENDER [FILE]   microseconds per call, of each batch
  *     node bench/run-trial.ts memory CONTENDER FILE    bytes of memory at most, and before
+ *     node bench/run-trial.ts shapes turn|row          microseconds per call, of each batch: every call of another shape than the last, or few
+ *     node bench/run-trial.ts first                    milliseconds of the first request, and of a later one
+ *     node bench/run-trial.ts serve CONTENDER          serves by HTTP until its input ends; prints the port
  */
+import { once } from 'node:events'
 import { CONTENDERS, open } from './contenders.ts'
-import type { Contender } from './contenders.ts'
+import type { Contender, Source } from './contenders.ts'
 import { SIZE } from './seed.ts'
-import { MEMORY, TRIALS } from './trials.ts'
+import { LARGE, MEMORY, SHAPES, TRIALS, shapeOf } from './trials.ts'
 import type { Trial } from './trials.ts'
 
 /** What a process measured. */
@@ -20,17 +24,30 @@ export interface MemoryUse {
   readonly peak: number
 }
 
+export interface FirstRequest {
+  /** Milliseconds. */
+  readonly first: number
+  readonly later: number
+}
+
 const BATCHES = 15
+
+/** Microseconds of the processor that this thread has used: all work is done in it, and other processes then count for little. */
+function spent(): number {
+  if (!('threadCpuUsage' in process)) return performance.now() * 1000
+  const { user, system } = process.threadCpuUsage()
+  return user + system
+}
 
 async function time(trial: Trial, contender: Contender): Promise<Timing> {
   let call = 0
   const batch = async (calls: number): Promise<number> => {
-    const start = process.hrtime.bigint()
+    const start = spent()
     for (let index = 0; index < calls; index++) {
       const answer = contender.answer(trial, call++)
       if (typeof answer !== 'string') await answer
     }
-    return Number(process.hrtime.bigint() - start) / 1000
+    return spent() - start
   }
   await batch(trial.warmUp)
   const microseconds: number[] = []
@@ -49,10 +66,59 @@ async function watch(trial: Trial, contender: Contender): Promise<MemoryUse> {
   return { before, peak }
 }
 
-const [trialName, contenderName, file] = process.argv.slice(2)
-const name = CONTENDERS.find(known => known === contenderName)
-const trial = trialName === MEMORY.name ? MEMORY : TRIALS.find(known => known.name === trialName)
-if (name === undefined || trial === undefined) throw new Error(`No such trial or contender: ${trialName}, ${contenderName}.`)
-const contender = await open(name, file === undefined ? { size: SIZE } : { file })
-console.log(JSON.stringify(trial === MEMORY ? await watch(trial, contender) : await time(trial, contender)))
-await contender.close()
+/** Every shape four times a batch: one after another, or each four times in a row. */
+async function timeShapes(inTurn: boolean): Promise<Timing> {
+  const repeats = 4
+  const trial: Trial = {
+    name: 'shapes',
+    target: undefined,
+    warmUp: SHAPES * 2,
+    calls: SHAPES * repeats,
+    request: call => shapeOf(inTurn ? call % SHAPES : Math.floor(call / repeats) % SHAPES),
+    byHand: () => '',
+  }
+  return withContender('engine', { size: SIZE }, contender => time(trial, contender))
+}
+
+/** The first answer of an engine on the smallest data, and the median of the next. */
+async function timeFirst(): Promise<FirstRequest> {
+  const contender = await open('engine', { size: { users: 10, sites: 50 } })
+  const milliseconds: number[] = []
+  for (let call = 0; call < 21; call++) {
+    const start = spent()
+    await contender.answer(TRIALS[1]!, call)
+    milliseconds.push((spent() - start) / 1000)
+  }
+  await contender.close()
+  const [first, ...later] = milliseconds
+  return { first: first!, later: later.toSorted((a, b) => a - b)[10]! }
+}
+
+async function withContender<T>(name: string | undefined, source: Source, work: (contender: Contender) => Promise<T>): Promise<T> {
+  const known = CONTENDERS.find(other => other === name)
+  if (known === undefined) throw new Error(`No such contender: ${name}.`)
+  const contender = await open(known, source)
+  try {
+    return await work(contender)
+  } finally {
+    await contender.close()
+  }
+}
+
+async function serve(contender: Contender): Promise<void> {
+  console.log(JSON.stringify(await contender.serve()))
+  process.stdin.resume()
+  await once(process.stdin, 'end')
+}
+
+const [name, who, file] = process.argv.slice(2)
+const source: Source = file === undefined ? { size: SIZE } : { file }
+if (name === 'first') console.log(JSON.stringify(await timeFirst()))
+else if (name === 'shapes') console.log(JSON.stringify(await timeShapes(who === 'turn')))
+else if (name === 'serve') await withContender(who, source, serve)
+else if (name === MEMORY.name) console.log(JSON.stringify(await withContender(who, source, contender => watch(MEMORY, contender))))
+else {
+  const trial = [...TRIALS, ...LARGE].find(known => known.name === name)
+  if (trial === undefined) throw new Error(`No such trial: ${name}.`)
+  console.log(JSON.stringify(await withContender(who, { ...source, journal: trial.journal === true }, contender => time(trial, contender))))
+}

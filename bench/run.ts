@@ -4,9 +4,10 @@
  *     npm run bench                              all trials
  *     npm run bench -- --rounds 2 record list    fewer rounds, and only trials whose name holds one of the words
  *
- * Answers are compared first. Each trial and contender then runs in a process of its own; every round begins with the other contender.
+ * The columns are a median and half the distance between the quartiles, in percent of it. Answers are compared first. Each trial and contender then runs in a process of its own; every round begins with the other contender.
  */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,17 +16,19 @@ import { parseArgs, promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { CONTENDERS, compare } from './contenders.ts'
 import type { ContenderName } from './contenders.ts'
-import type { MemoryUse, Timing } from './run-trial.ts'
-import { SIZE, TABLES, rowsOf } from './seed.ts'
+import { requestsPerSecond } from './load.ts'
+import type { FirstRequest, MemoryUse, Timing } from './run-trial.ts'
+import { LARGE_SIZE, SIZE, TABLES, rowsOf } from './seed.ts'
 import type { Size } from './seed.ts'
-import { MEMORY, TRIALS } from './trials.ts'
+import { HTTP, LARGE, MEMORY, SHAPES, TRIALS, targetOf } from './trials.ts'
+import type { Trial } from './trials.ts'
 
 const run = promisify(execFile)
 const script = fileURLToPath(new URL('run-trial.ts', import.meta.url))
 /** A Node that reads TypeScript by itself starts faster without a loader. */
 const loader = process.features.typescript ? [] : ['--import', 'tsx']
 
-const { values, positionals } = parseArgs({ options: { rounds: { type: 'string', default: '4' } }, allowPositionals: true })
+const { values, positionals } = parseArgs({ options: { rounds: { type: 'string', default: '3' } }, allowPositionals: true })
 const rounds = Number(values.rounds)
 if (!Number.isSafeInteger(rounds) || rounds < 1) throw new RangeError(`--rounds must be an integer of 1 or more, got "${values.rounds}".`)
 const isWanted = (name: string): boolean => positionals.length === 0 || positionals.some(word => name.includes(word))
@@ -52,49 +55,127 @@ function figure(value: number): string {
   return value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en')
 }
 
+/** Where answers alone are compared. */
+const SMALL_SIZE: Size = { users: 1000, sites: 5000 }
+
 const WIDTHS = [28, 12, 9, 12, 9, 8, 8, 6]
 
 function row(...cells: readonly string[]): void {
   console.log(cells.map((cell, index) => (index === 0 ? cell.padEnd(WIDTHS[0]!) : cell.padStart(WIDTHS[index]!))).join(''))
 }
 
-async function timeTrials(): Promise<void> {
-  row('microseconds per call', 'by hand', 'spread', 'engine', 'spread', 'ratio', 'target', '')
-  for (const trial of TRIALS.filter(({ name }) => isWanted(name))) {
-    await compare(trial, { size: SIZE }, 20)
+async function timeTrials(trials: readonly Trial[], file?: string): Promise<void> {
+  for (const trial of trials.filter(({ name }) => isWanted(name))) {
+    await compare(trial, { size: file === undefined ? SIZE : SMALL_SIZE }, 20)
     const samples: Record<ContenderName, number[]> = { 'by hand': [], engine: [] }
     for (let round = 0; round < rounds; round++) {
-      const order = round % 2 === 0 ? CONTENDERS : [...CONTENDERS].reverse()
-      for (const contender of order) samples[contender].push(...(await child<Timing>(trial.name, contender)).microseconds)
+      for (const contender of inTurns(CONTENDERS, round)) {
+        const words = file === undefined ? [] : [file]
+        samples[contender].push(...(await child<Timing>(trial.name, contender, ...words)).microseconds)
+      }
     }
-    const [byHand, engine] = [summary(samples['by hand']), summary(samples.engine)]
-    const ratio = engine.median / byHand.median
-    const { target } = trial
-    row(
-      trial.name,
-      figure(byHand.median),
-      `±${byHand.spread.toFixed(0)}%`,
-      figure(engine.median),
-      `±${engine.spread.toFixed(0)}%`,
-      ratio.toFixed(2),
-      target?.toFixed(2) ?? '-',
-      target === undefined ? '-' : ratio <= target ? 'ok' : 'over',
-    )
+    print(trial.name, samples['by hand'], samples.engine, trial.target, ratio => ratio)
+  }
+}
+
+/** Each round begins with another one. */
+function inTurns<T>(all: readonly T[], round: number): readonly T[] {
+  return round % 2 === 0 ? all : all.toReversed()
+}
+
+/** @param excess what is to be at most the target, as a function of the ratio of the second to the first */
+function print(
+  name: string,
+  ones: readonly number[],
+  twos: readonly number[],
+  target: number | undefined,
+  excess: (ratio: number) => number,
+): void {
+  const [one, two] = [summary(ones), summary(twos)]
+  const ratio = two.median / one.median
+  row(
+    name,
+    figure(one.median),
+    `±${one.spread.toFixed(0)}%`,
+    figure(two.median),
+    `±${two.spread.toFixed(0)}%`,
+    ratio.toFixed(2),
+    target?.toFixed(2) ?? '-',
+    target === undefined ? '-' : excess(ratio) <= excess(target) ? 'ok' : 'over',
+  )
+}
+
+/** A thousand shapes of request: each time another one, against each several times in a row. */
+async function timeShapes(): Promise<void> {
+  const samples = { row: [] as number[], turn: [] as number[] }
+  for (let round = 0; round < rounds; round++) {
+    for (const order of inTurns(['row', 'turn'] as const, round))
+      samples[order].push(...(await child<Timing>('shapes', order)).microseconds)
+  }
+  console.log()
+  row('microseconds per call', 'in a row', 'spread', 'in turn', 'spread', 'ratio', 'target', '')
+  print(`${SHAPES.toLocaleString('en')} shapes of request`, samples.row, samples.turn, 2, ratio => ratio)
+}
+
+async function timeFirst(): Promise<void> {
+  const starts: FirstRequest[] = []
+  for (let round = 0; round < rounds * 2; round++) starts.push(await child<FirstRequest>('first'))
+  const [first, later] = [summary(starts.map(start => start.first)), summary(starts.map(start => start.later))]
+  const more = first.median - later.median
+  console.log()
+  row('milliseconds', 'later ones', 'spread', 'first', 'spread', 'more', 'target', '')
+  row(
+    'first request after create',
+    later.median.toFixed(2),
+    `±${later.spread.toFixed(0)}%`,
+    first.median.toFixed(2),
+    `±${first.spread.toFixed(0)}%`,
+    more.toFixed(2),
+    '5.00',
+    more <= 5 ? 'ok' : 'over',
+  )
+}
+
+const CONNECTIONS = 10
+
+async function timeHttp(): Promise<void> {
+  console.log()
+  row(`requests a second, by ${CONNECTIONS}`, 'by hand', 'spread', 'engine', 'spread', 'ratio', 'target', '')
+  for (const { name, target, trial } of HTTP.filter(http => isWanted(http.name))) {
+    const targets = Array.from({ length: 500 }, (_, call) => targetOf(trial, call))
+    const samples: Record<ContenderName, number[]> = { 'by hand': [], engine: [] }
+    for (let round = 0; round < rounds; round++) {
+      for (const contender of inTurns(CONTENDERS, round)) samples[contender].push(...(await loadOf(contender, targets)))
+    }
+    print(name, samples['by hand'], samples.engine, target, ratio => -ratio)
+  }
+}
+
+/** What a server in a process of its own answers, a few times over, once it is warm. */
+async function loadOf(contender: ContenderName, targets: readonly string[]): Promise<number[]> {
+  const server = spawn(process.execPath, [...loader, script, 'serve', contender], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const closed = once(server, 'close')
+  try {
+    const [line] = (await once(server.stdout, 'data')) as [Buffer]
+    const ask = (milliseconds: number): Promise<number> =>
+      requestsPerSecond({ port: Number(line.toString()), targets, connections: CONNECTIONS, milliseconds })
+    await ask(700)
+    return [await ask(300), await ask(300), await ask(300)]
+  } finally {
+    server.stdin.end()
+    await closed
   }
 }
 
 /** More memory than for the small table: the page cache of SQLite, which is bounded, and what the garbage collector had not taken yet. */
 const MEMORY_SLACK = 32
 
-async function watchMemory(folder: string): Promise<void> {
-  const sizes: Size[] = [SIZE, { users: 1_000_000, sites: 1_000_000 }]
-  const files = sizes.map(({ users }) => join(folder, `${users}.sqlite`))
-  for (const [index, size] of sizes.entries()) fill(files[index]!, size)
-  await compare(MEMORY, { file: files[0]! }, 20)
+async function watchMemory(files: readonly [small: string, large: string]): Promise<void> {
+  await compare(MEMORY, { file: files[0] }, 20)
   console.log()
   row('megabytes during 1,000 lists', 'users', '', 'by hand', 'growth', 'engine', 'growth', '')
   const peaks: number[] = []
-  for (const [index, { users }] of sizes.entries()) {
+  for (const [index, { users }] of [SIZE, LARGE_SIZE].entries()) {
     const uses: MemoryUse[] = []
     for (const contender of CONTENDERS) uses.push(await child<MemoryUse>(MEMORY.name, contender, files[index]!))
     peaks.push(uses[1]!.peak)
@@ -120,12 +201,20 @@ console.log(
   `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpu?.model ?? 'unknown processor'} x ${cpus().length}`,
 )
 console.log(`${SIZE.users.toLocaleString('en')} users with ${SIZE.sites.toLocaleString('en')} sites; medians of ${rounds} rounds\n`)
-await timeTrials()
-if (isWanted(MEMORY.name)) {
+row('microseconds per call', 'by hand', 'spread', 'engine', 'spread', 'ratio', 'target', '')
+await timeTrials(TRIALS)
+if (LARGE.some(({ name }) => isWanted(name)) || isWanted(MEMORY.name)) {
   const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-bench-'))
   try {
-    await watchMemory(folder)
+    const files = [join(folder, 'small.sqlite'), join(folder, 'large.sqlite')] as const
+    fill(files[0], SIZE)
+    fill(files[1], LARGE_SIZE)
+    await timeTrials(LARGE, files[1])
+    if (isWanted(MEMORY.name)) await watchMemory(files)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
+if (isWanted('shapes')) await timeShapes()
+if (isWanted('first')) await timeFirst()
+if (HTTP.some(({ name }) => isWanted(name))) await timeHttp()

@@ -9,7 +9,7 @@ export const User = defineEntity({
   properties: {
     id: p.integer().primary(),
     name: p.string().length(60),
-    email: p.string().length(120),
+    email: p.string().length(120).index(),
     active: p.boolean(),
     score: p.integer(),
     created_at: p.datetime(),
@@ -31,6 +31,7 @@ export const entities = [User, Site]
 /** The tables as MikroORM makes them of the model, for a contender without MikroORM. */
 export const TABLES = [
   'CREATE TABLE `user` (`id` integer not null primary key autoincrement, `name` text not null, `email` text not null, `active` integer not null, `score` integer not null, `created_at` datetime not null)',
+  'CREATE INDEX `user_email_index` on `user` (`email`)',
   'CREATE TABLE `site` (`id` integer not null primary key autoincrement, `url` text not null, `user_id` integer not null, constraint `site_user_id_foreign` foreign key (`user_id`) references `user` (`id`))',
   'CREATE INDEX `site_user_id_index` on `site` (`user_id`)',
 ]
@@ -42,6 +43,9 @@ export interface Size {
 }
 
 export const SIZE: Size = { users: 10_000, sites: 50_000 }
+
+/** That of the trials on large tables. */
+export const LARGE_SIZE: Size = { users: 1_000_000, sites: 1_000_000 }
 
 /** Names that begin the names of users, a tenth of them each. */
 export const FIRST_NAMES = ['Ann', 'Bob', 'Cid', 'Dea', 'Eva', 'Fay', 'Gus', 'Hal', 'Ida', 'Joe']

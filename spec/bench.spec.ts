@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { comparable, compare, open } from '../bench/contenders.ts'
-import { MEMORY, TRIALS } from '../bench/trials.ts'
+import { HTTP, LARGE, MEMORY, SHAPES, TRIALS, shapeOf, targetOf } from '../bench/trials.ts'
 
 const size = { users: 1000, sites: 5000 }
 
 describe('the trials of the benchmark', () => {
-  for (const trial of [...TRIALS, MEMORY]) {
+  for (const trial of [...TRIALS, ...LARGE, MEMORY]) {
     it(`${trial.name}: the engine answers what the hand-written code answers`, () => compare(trial, { size }, 25))
   }
 
@@ -19,9 +19,43 @@ describe('the trials of the benchmark', () => {
   it('ask for something else from call to call', async () => {
     const engine = await open('engine', { size })
     try {
-      for (const trial of TRIALS) {
+      for (const trial of [...TRIALS, ...LARGE]) {
         const [first, second] = [await engine.answer(trial, 0), await engine.answer(trial, 1)]
         assert.notEqual(comparable(first), comparable(second), trial.name)
+      }
+    } finally {
+      await engine.close()
+    }
+  })
+
+  it('answer the same over HTTP', async () => {
+    const [byHand, engine] = [await open('by hand', { size }), await open('engine', { size })]
+    try {
+      const [one, other] = [await byHand.serve(), await engine.serve()]
+      for (const { name, trial } of HTTP) {
+        for (let call = 0; call < 10; call++) {
+          const target = targetOf(trial, call)
+          const [wanted, given] = await Promise.all([one, other].map(port => fetch(`http://127.0.0.1:${port}${target}`)))
+          assert.equal(wanted!.status, 200)
+          assert.equal(given!.headers.get('content-type'), wanted!.headers.get('content-type'))
+          assert.equal(comparable(await given!.text()), comparable(await wanted!.text()), `${name}: ${target}`)
+        }
+      }
+    } finally {
+      await byHand.close()
+      await engine.close()
+    }
+  })
+
+  it('ask a thousand different shapes of request, all of which find something', async () => {
+    const engine = await open('engine', { size })
+    try {
+      const shapes = Array.from({ length: SHAPES }, (_, index) => shapeOf(index))
+      assert.equal(SHAPES, 1000)
+      assert.equal(new Set(shapes.map(shape => JSON.stringify(shape))).size, SHAPES)
+      for (const shape of shapes) {
+        const answer = await engine.answer({ ...TRIALS[0]!, request: () => shape }, 0)
+        assert.match(answer, /^{"success":true,.*"users":\[{/, JSON.stringify(shape))
       }
     } finally {
       await engine.close()

@@ -11,8 +11,9 @@ import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
 import { keyToSegment, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
+import { rootOf } from './model.ts'
 import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from './model.ts'
-import { keyOfEntity, toPrimaryKey, toProperties } from './orm-values.ts'
+import { classOf, keyOfEntity, toPrimaryKey, toProperties } from './orm-values.ts'
 import type { Entity } from './orm-values.ts'
 import { readRows } from './render.ts'
 import { owningName, requireEmbedded } from './validate.ts'
@@ -290,7 +291,7 @@ export async function append(owner: Entity, attribute: ToManyAttribute, change: 
 /** Removes records with all that the model removes with them. */
 export async function remove(resource: Resource, entities: readonly Entity[], work: Work): Promise<void> {
   const removed = new Map<Entity, Resource>()
-  for (const entity of entities) await cascade(resource, entity, removed, work)
+  for (const entity of entities) await cascade(classOf(resource, entity), entity, removed, work)
   await refuseOrphans(removed, work)
   for (const entity of removed.keys()) work.em.remove(entity as never)
 }
@@ -301,7 +302,8 @@ async function cascade(resource: Resource, entity: Entity, removed: Map<Entity, 
   removed.set(entity, resource)
   for (const attribute of resource.attributes) {
     if ((attribute.kind !== 'toMany' && attribute.kind !== 'toOne') || !attribute.cascadeRemove) continue
-    for (const related of await relatedTo(entity, attribute, resource, work)) await cascade(attribute.target, related, removed, work)
+    for (const related of await relatedTo(entity, attribute, resource, work))
+      await cascade(classOf(attribute.target, related), related, removed, work)
   }
 }
 
@@ -337,7 +339,9 @@ async function refuseOrphans(removed: ReadonlyMap<Entity, Resource>, { connectio
       const statement = dialect.referrers(other, attribute)
       const key = keyOfEntity(resource, entity)
       const rows = await connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect))
-      const going = [...removed].filter(([, kind]) => kind === other).map(([one]) => keyOfEntity(other, one).map(String).join('\0'))
+      const going = [...removed]
+        .filter(([, kind]) => rootOf(kind) === rootOf(other))
+        .map(([one]) => keyOfEntity(other, one).map(String).join('\0'))
       const staying = rows.filter(row => !going.includes(row.map(String).join('\0')))
       if (staying.length === 0) continue
       isNeeded = true

@@ -3,6 +3,7 @@
  * has changed in the end, each record once.
  */
 import type { JsonRecord } from './render.ts'
+import { rootOf } from './model.ts'
 import type { Model, Resource, ToManyAttribute } from './model.ts'
 import { planStored } from './plan.ts'
 import type { Field } from './read-plan.ts'
@@ -77,15 +78,17 @@ export function watchedOf(models: readonly Model[]): Watched {
   const tables: WatchedTable[] = []
   const names = new Set(models[0]!.resources.flatMap(({ accepted }) => accepted))
   for (const { entity } of models[0]!.entities) {
-    const resource = resourceOf(entity, models)
-    // Where several entities share a table, its rows are told once.
-    if (tables.some(other => other.resource.table === resource.table)) continue
+    const found = resourceOf(entity, models)
+    // Classes that share a table are told as those of their root, so that each row is told once.
+    const resource = found.source.kind === 'table' ? rootOf(found) : inOwnTable(found)
+    if (resource.readOnly || resource.key.length === 0 || tables.some(other => other.resource.table === resource.table)) continue
     const isFirst = models[0]!.byEntity.has(entity)
     const name = isFirst
       ? resource.plural
       : ([resource.plural, resource.table, resource.className].find(free => !names.has(free)) ?? `${resource.className} (entity)`)
     names.add(name)
-    tables.push({ resource, name, fields: planStored(resource).node!.fields.flatMap(inRow) })
+    const stored = planStored(resource).node!.fields.flatMap(inRow)
+    tables.push({ resource, name, fields: found.source.kind === 'joined' ? stored.flatMap(field => inTable(field, found)) : stored })
   }
   const own = new Set(tables.map(({ resource }) => resource.table))
   const lists = tables.flatMap(table =>
@@ -96,6 +99,25 @@ export function watchedOf(models: readonly Model[]): Watched {
     }),
   )
   return { tables, lists }
+}
+
+/** A resource whose rows are spread over several tables, as the rows of its own one: each of the tables tells of its columns. */
+function inOwnTable(resource: Resource): Resource {
+  return { ...resource, source: { kind: 'table' }, hierarchy: undefined }
+}
+
+/** Leaves out what stands in another table of the hierarchy. */
+function inTable(field: Field, { source, table }: Resource): Field[] {
+  const columns = source.kind === 'joined' ? source.tables.find(part => part.table === table)!.columns : []
+  const isOwn = columnsOf(field).every(column => columns.includes(column))
+  return isOwn ? [{ ...field, attribute: { ...field.attribute, of: undefined } } as unknown as Field] : []
+}
+
+function columnsOf(field: Field): readonly string[] {
+  if (field.kind === 'embedded') return field.fields.flatMap(columnsOf)
+  const { attribute } = field
+  if (attribute.kind === 'toOne') return attribute.columns
+  return attribute.kind === 'scalar' && 'column' in attribute.source ? [attribute.source.column] : []
 }
 
 function resourceOf(entity: object, models: readonly Model[]): Resource {

@@ -7,6 +7,7 @@ import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
 import { keyToSegment, partsOf, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
+import { rootOf } from './model.ts'
 import type { Attribute, RelationAttribute, Resource } from './model.ts'
 import { readExists } from './render.ts'
 import { owningName } from './validate.ts'
@@ -33,7 +34,7 @@ export interface Checking {
 
 /** One name for each record there can be. */
 export function recordName(resource: Resource, key: KeyValues): string {
-  return `${resource.className} ${keyToSegment(key)}`
+  return `${rootOf(resource).className} ${keyToSegment(key)}`
 }
 
 /** The key that a new record gives itself or has by its place, as far as it is known. */

@@ -73,7 +73,7 @@ export type Builder = (row: Row) => unknown
 export interface CompiledNode {
   readonly build: Builder
   /** Attributes that are shown with another value than the stored one. */
-  readonly renders: readonly { readonly name: string; readonly render: Renderer }[]
+  readonly renders: readonly { readonly name: string; readonly render: Renderer; readonly only?: (row: Row) => boolean }[]
   /** The stored plain attributes of a row, for those. */
   readonly source: Builder | undefined
   readonly children: readonly CompiledChild[]
@@ -90,6 +90,8 @@ export interface CompiledChild {
   readonly to: readonly number[]
   /** Whether the linking values are written into the list of keys as they are (numbers) or as JSON texts. */
   readonly numericLinks: readonly boolean[]
+  /** The rows whose records have the relation; undefined: all. */
+  readonly only?: (row: Row) => boolean
   readonly statement: Statement
   /** The same for one record: a plain comparison with its key instead of a list of keys. */
   readonly single: Statement
@@ -130,6 +132,8 @@ export interface Dialect {
   referrers(resource: Resource, attribute: ToOneAttribute): Statement
   /** What a broken constraint is about, as far as the database tells: the columns of a table. */
   violation(error: Error): { readonly table: string; readonly columns: readonly string[] } | undefined
+  /** Whether an error is that a record refers to none. */
+  breaksReference(error: Error): boolean
   /** The parameter for a value, as the database stores it. */
   encode(value: unknown, type: ScalarType, form: ValueForm, inDocument: boolean): unknown
   /** The parameter of a wildcard pattern. */
@@ -152,4 +156,6 @@ export interface Connection {
    * @param from when the making began, in milliseconds of the system's clock
    */
   retime(entity: object, given: object, from: number): void
+  /** Inside a transaction: lets records refer to others that are written later in it. */
+  deferReferences(): void
 }

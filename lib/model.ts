@@ -43,6 +43,8 @@ interface AttributeBase {
   readonly flag: string | undefined
   /** Gives another value in answers. */
   readonly render: Renderer | undefined
+  /** In a hierarchy, the values of the discriminator of the classes that have the attribute; undefined: all of them. */
+  readonly of?: ReadonlySet<string>
 }
 
 /** See `AttributeRules.render`. */
@@ -146,12 +148,57 @@ export interface KeyPart {
   readonly type: ScalarType
 }
 
+/** What a resource reads its rows from. */
+export type TableSource =
+  | { readonly kind: 'table' }
+  /** The tables of a class and of those it inherits from, and of those that inherit from it, deepest first. */
+  | {
+      readonly kind: 'joined'
+      readonly tables: readonly JoinedTable[]
+      readonly optional: readonly (JoinedTable & { readonly value: string })[]
+      readonly typeColumn: string
+      readonly own: string
+    }
+  /** A query of the deployer's. */
+  | { readonly kind: 'query'; readonly sql: string }
+
+/** One table of several that have one key. */
+export interface JoinedTable {
+  readonly table: string
+  readonly key: readonly string[]
+  readonly columns: readonly string[]
+}
+
+/** The place of an entity among those that inherit from each other. */
+export interface Hierarchy {
+  readonly root: Resource
+  /** The column that tells the class of a row. */
+  readonly column: string
+  /** The attribute that tells it; undefined where the tables do. */
+  readonly attribute: string | undefined
+  /** The value for the class itself; undefined for an abstract one. */
+  readonly own: string | undefined
+  /** The resources of the class and of those that inherit from it. */
+  readonly byValue: ReadonlyMap<string, Resource>
+  /** The table has rows of other classes as well. */
+  readonly isShared: boolean
+}
+
+/** The resource that stands for the whole hierarchy of a resource: records of its members are told apart by key. */
+export function rootOf(resource: Resource): Resource {
+  return resource.hierarchy?.root ?? resource
+}
+
 /** One entity, as the API shows it. */
 export interface Resource {
   /** The entity class, as MikroORM's entity manager takes it. */
   readonly entity: object
   readonly className: string
   readonly table: string
+  readonly source: TableSource
+  readonly hierarchy: Hierarchy | undefined
+  /** Views and virtual entities: nothing of them can be written. */
+  readonly readOnly: boolean
   readonly plural: string
   readonly singular: string
   readonly accepted: readonly string[]

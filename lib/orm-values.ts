@@ -37,6 +37,13 @@ export function toPrimaryKey(resource: Resource, key: KeyValues): unknown {
   return part(resource)
 }
 
+/** The resource of an entity's own class, which may be one that inherits from the given one. */
+export function classOf(resource: Resource, entity: Entity): Resource {
+  if (resource.hierarchy === undefined) return resource
+  for (const member of resource.hierarchy.byValue.values()) if (member.entity === entity.constructor) return member
+  return resource
+}
+
 /** The key of an entity that the database knows. */
 export function keyOfEntity(resource: Resource, entity: Entity): KeyValues {
   return resource.keyNames.flatMap(name => {

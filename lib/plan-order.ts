@@ -33,6 +33,7 @@ export function planOrder(
 ): Order {
   const declared = anchor.kind === 'related' && anchor.relation.kind === 'toMany' ? anchor.relation.orderBy : []
   const keys = given ?? declared
+  if (resource.key.length === 0) return keylessOrder(resource, keys, { limits, visibility, vocabulary })
   if (keys.length === 0)
     return {
       terms: [],
@@ -47,6 +48,17 @@ export function planOrder(
       : keys.map(key => planSort(resource, key, limits, given === undefined ? undefined : visibility, calledIn(vocabulary, 'sort'))),
     sort: keys.map(key => `${key.path}.${key.descending ? 'desc' : 'asc'}`).join(),
   }
+}
+
+/** What has no key is ordered by all that it shows, so that its pages do not overlap. */
+function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, visibility, vocabulary }: OrderContext): Order {
+  const asked = keys.map(key => planSort(resource, key, limits, visibility, calledIn(vocabulary, 'sort')))
+  const all = resource.attributes.flatMap((attribute): SortTerm[] =>
+    attribute.kind === 'scalar' && attribute.source.kind === 'column' && isOrdered(attribute.type)
+      ? [{ hops: [], attribute, descending: false }]
+      : [],
+  )
+  return { terms: [...asked, ...all], sort: keys.map(key => `${key.path}.${key.descending ? 'desc' : 'asc'}`).join() }
 }
 
 /** The paths that sort by the primary key: a key that holds a relation goes by the key of its target. */

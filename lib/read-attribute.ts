@@ -113,11 +113,14 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
   const relation = { ...base(prop, name), target, orphanRemoval: prop.orphanRemoval === true, cascadeRemove: cascadesRemove(prop) }
   if (prop.kind === 'm:1' || prop.kind === '1:1') {
     const owner = prop.kind === 'm:1' || prop.owner
+    // What links a row of a view from its other side would be written there.
+    const readOnly = relation.readOnly || (!owner && target.readOnly)
     const mapped = owner ? undefined : (prop.targetMeta!.properties[prop.mappedBy as never] as Property)
     const otherSide = owner ? prop.inversedBy : prop.mappedBy
     return Object.freeze({
       kind: 'toOne',
       ...relation,
+      readOnly,
       nullable: owner ? relation.nullable : true,
       required: owner && relation.required,
       owner,
@@ -131,6 +134,7 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
   return Object.freeze({
     kind: 'toMany',
     ...relation,
+    readOnly: relation.readOnly || (target.readOnly && prop.kind === '1:m'),
     nullable: false,
     required: false,
     via: prop.kind === '1:m' ? readForeign(prop) : readPivot(meta, prop),

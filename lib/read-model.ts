@@ -6,10 +6,12 @@ import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { customiseAttributes, rulesOf } from './customise.ts'
 import { defaultNames } from './names.ts'
 import type { ResourceNames } from './names.ts'
+import { rootOf } from './model.ts'
 import type { Attribute, KeyPart, Model, Resource, ToOneAttribute } from './model.ts'
 import { publicName, scalarType } from './property-type.ts'
 import { isHiddenInverse, ownColumns, readAttribute, unsupported, unsupportedReason } from './read-attribute.ts'
 import type { Meta } from './read-attribute.ts'
+import { addInherited, isConcrete, linkHierarchies, queryOf } from './read-hierarchy.ts'
 import type { ResourceConfig, ResourceDefinition } from './resource.ts'
 
 /** Keys of the envelopes, which a resource name must not take. */
@@ -30,7 +32,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
  */
 export function readModel(orm: MikroORM, version: string, definitions: readonly ResourceDefinition[], secret?: Secret): Model {
   const configs = configsOf(orm, version, definitions)
-  const metas = inGivenOrder(orm).filter(meta => !meta.embeddable && !meta.abstract && !isGeneratedPivot(meta))
+  const metas = inGivenOrder(orm).filter(meta => !meta.embeddable && isConcrete(meta) && !isGeneratedPivot(meta))
   const drafts = new Map<Meta, Mutable<Resource>>()
   for (const meta of metas) {
     refuseUnsupported(meta)
@@ -40,6 +42,9 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
       entity: meta.class,
       className: meta.className,
       table: meta.tableName,
+      source: isQuery(meta) ? queryOf(meta, orm) : { kind: 'table' },
+      hierarchy: undefined,
+      readOnly: isReadOnly(meta),
       plural: names.plural,
       singular: names.singular,
       accepted: names.accepted,
@@ -55,21 +60,45 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
     })
   }
   for (const [meta, draft] of drafts) draft.key = keyParts(meta)
+  linkHierarchies(drafts)
   const byClass = new Map<object, Resource>([...drafts].map(([meta, draft]) => [meta.class, draft]))
   for (const [meta, draft] of drafts) fill(meta, draft, byClass, withSecret(configs.get(meta.class) ?? {}, meta, secret))
-  for (const draft of drafts.values()) {
-    for (const attribute of draft.attributes) {
-      if (attribute.kind === 'toOne' && attribute.owner) {
-        ;(attribute.target.referrers as Mutable<Resource['referrers']> as { resource: Resource; attribute: ToOneAttribute }[]).push({
-          resource: draft,
-          attribute,
-        })
-      }
-    }
-  }
+  addReferrers([...drafts.values()])
+  addInherited(drafts)
   for (const draft of drafts.values()) hideUnserved(draft)
   for (const draft of drafts.values()) Object.freeze(draft)
   return freezeModel([...drafts.values()])
+}
+
+/** Tells each resource who may link its records. A link to a class may be one to any of its hierarchy: they have one set of keys. */
+function addReferrers(all: readonly Resource[]): void {
+  for (const resource of all) {
+    for (const attribute of resource.attributes) {
+      if (attribute.kind !== 'toOne' || !attribute.owner || isInheritedFrom(resource, attribute.property)) continue
+      for (const target of all) {
+        if (rootOf(target) === rootOf(attribute.target))
+          (target.referrers as { resource: Resource; attribute: ToOneAttribute }[]).push({ resource, attribute })
+      }
+    }
+  }
+}
+
+/** Whether a class has a property from one above it, whose table or rows include its own. */
+function isInheritedFrom(resource: Resource, property: string): boolean {
+  const { hierarchy } = resource
+  if (hierarchy === undefined || hierarchy.root === resource) return false
+  const above = [hierarchy.root, ...(hierarchy.root.hierarchy?.byValue.values() ?? [])].filter(
+    other => other !== resource && [...(other.hierarchy?.byValue.values() ?? [])].includes(resource),
+  )
+  return above.some(({ attributes }) => attributes.some(attribute => attribute.property === property))
+}
+
+function isQuery(meta: Meta): boolean {
+  return meta.virtual === true || (meta.expression !== undefined && meta.view !== true)
+}
+
+function isReadOnly(meta: Meta): boolean {
+  return isQuery(meta) || meta.view === true || meta.readonly === true
 }
 
 /** The entities in the order in which they were given; those that were only found through others come last. */
@@ -182,13 +211,7 @@ function resourceNames(meta: Meta, config: ResourceConfig<Record<string, unknown
 }
 
 function refuseUnsupported(meta: Meta): void {
-  if (meta.inheritanceType !== undefined || meta.root.inheritanceType !== undefined) {
-    throw unsupported(meta, undefined, 'entity inheritance (single-table or table-per-type) is not supported yet')
-  }
-  if (meta.virtual === true || meta.view === true || meta.expression !== undefined) {
-    throw unsupported(meta, undefined, 'virtual and view entities are not supported yet')
-  }
-  if (meta.primaryKeys.length === 0) throw unsupported(meta, undefined, 'it has no primary key')
+  if (meta.primaryKeys.length === 0 && !isQuery(meta)) throw unsupported(meta, undefined, 'it has no primary key')
   for (const prop of meta.props) {
     const reason = unsupportedReason(prop)
     if (reason !== undefined) throw unsupported(meta, prop.name, reason)
@@ -215,7 +238,7 @@ function fill(
 ): void {
   const paths = new Map<string, string>()
   const declared = meta.props
-    .filter(prop => prop.embedded === undefined && !isHiddenInverse(prop))
+    .filter(prop => prop.embedded === undefined && !isHiddenInverse(prop) && !isOfDescendant(meta, prop))
     .map(prop => readAttribute(meta, prop, drafts, paths))
   const attributes = customiseAttributes(meta.className, declared, config)
   const byName = new Map<string, Attribute>()
@@ -227,8 +250,16 @@ function fill(
   draft.byName = byName
   draft.keyNames = meta.getPrimaryProps().map(prop => publicName(prop))
   const [only, ...others] = meta.getPrimaryProps()
-  draft.generatedKey = others.length === 0 && only!.autoincrement === true
+  draft.generatedKey = others.length === 0 && only?.autoincrement === true
   draft.uniques = Object.freeze(readUniques(meta).map(names => Object.freeze(names.map(name => paths.get(name) ?? name))))
+}
+
+/** The root of a hierarchy in one table has the properties of all classes; and of one in several, a property for which class a row is of. */
+function isOfDescendant(meta: Meta, prop: Meta['props'][number]): boolean {
+  return (
+    (meta.root === meta && prop.inherited === true) ||
+    prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn
+  )
 }
 
 function readUniques(meta: Meta): string[][] {

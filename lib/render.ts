@@ -96,10 +96,25 @@ function* attachAll(
   dialect: Dialect,
 ): Reading<void> {
   for (const child of node.children) {
+    const { only } = child
     if (rows.length > 1) {
-      yield* attach(child, rows, records, given, dialect)
+      if (only === undefined) {
+        yield* attach(child, rows, records, given, dialect)
+        continue
+      }
+      const having = rows.filter(only)
+      if (having.length > 0) {
+        yield* attach(
+          child,
+          having,
+          records.filter((_, index) => only(rows[index]!)),
+          given,
+          dialect,
+        )
+      }
       continue
     }
+    if (only?.(rows[0]!) === false) continue
     // One record: nothing to sort out by owner.
     const link = linkAt(rows[0]!, child.from)
     const found = link === undefined ? [] : yield requestLinked(child.single, link, given, dialect)
@@ -123,7 +138,8 @@ function linkAt(row: Row, at: readonly number[]): readonly unknown[] | undefined
 function collectRenders(rows: readonly Row[], records: readonly JsonRecord[], node: CompiledNode, given: Arguments): void {
   for (const [index, row] of rows.entries()) {
     const stored = node.source!(row) as JsonRecord
-    for (const { name, render } of node.renders) given.pending?.push({ record: records[index]!, name, render, stored })
+    for (const { name, render, only } of node.renders)
+      if (only?.(row) !== false) given.pending?.push({ record: records[index]!, name, render, stored })
   }
 }
 

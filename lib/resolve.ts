@@ -5,6 +5,7 @@
 import { RestError, refuse } from './errors.ts'
 import { describeKey, keyFromText } from './key.ts'
 import type { KeyValues } from './key.ts'
+import { isRelation } from './model.ts'
 import type { Attribute, Model, Resource } from './model.ts'
 import { hint, nearest } from './suggest.ts'
 import { EVERYTHING, existsFor, isVisible, openNames } from './visibility.ts'
@@ -70,6 +71,7 @@ export function resolveBeside(own: readonly string[], segments: readonly string[
 
 /** The refusal of an ID that no record has. */
 export function notFound(resource: Resource, id: string) {
+  if (resource.key.length === 0) return refuse('record_not_found', `A ${resource.singular} has no ID: there is only the list of them.`)
   return refuse(
     'record_not_found',
     `There is no ${resource.singular} with the ID ${id.slice(0, 100)} (IDs look like this: ${describeKey(resource)}).`,
@@ -118,6 +120,11 @@ const OF_INDEX: readonly string[] = [...READING, 'OPTIONS']
 const OF_COLLECTION: readonly string[] = [...READING, 'POST', 'OPTIONS']
 const OF_RECORD: readonly string[] = [...READING, ...CHANGING, 'DELETE', 'OPTIONS']
 
+/** Whether there can be new records of the resource. One of an abstract class cannot, where nothing in a body tells the class. */
+function isCreatable({ readOnly, hierarchy }: Resource): boolean {
+  return !readOnly && (hierarchy === undefined || hierarchy.own !== undefined || hierarchy.attribute !== undefined)
+}
+
 /** The methods that a target takes, in the order of the `Allow` header (RFC 9110 section 10.2.1). */
 export function allowedMethods(target: Target): readonly string[] {
   switch (target.kind) {
@@ -126,10 +133,13 @@ export function allowedMethods(target: Target): readonly string[] {
     case 'own':
       return ['OPTIONS']
     case 'collection':
-      return OF_COLLECTION
+      return isCreatable(target.resource) ? OF_COLLECTION : OF_INDEX
     case 'record':
-      return OF_RECORD
+      return target.resource.readOnly ? OF_INDEX : OF_RECORD
     case 'attribute':
+      if (target.resource.readOnly || (isRelation(target.attribute) && target.attribute.target.readOnly)) {
+        return [...READING, ...(target.resource.readOnly || target.attribute.readOnly ? [] : CHANGING), 'OPTIONS']
+      }
       return [
         ...(existsFor(target.attribute, EVERYTHING) ? READING : []),
         ...(target.attribute.kind === 'toMany' ? ['POST'] : []),

@@ -31,6 +31,8 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
       refuseFaults(faults)
       // Looking for one record must not write others that are not linked yet.
       em.setFlushMode(FlushMode.COMMIT)
+      // MikroORM does not find the order of the inserts where classes of one table refer to each other's owners.
+      connection.deferReferences()
       await new Loader(records, { em, connection, exists: () => true, tells: () => true, touched: [] }).load()
     })
   } catch (error) {

@@ -31,7 +31,8 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** The change that a body asks for. Faults are added to the list; the change is only fit to use when there are none. */
-export function validateRecord(body: unknown, resource: Resource, validation: Validation, faults: Fault[], path = ''): RecordChange {
+export function validateRecord(body: unknown, of: Resource, validation: Validation, faults: Fault[], path = ''): RecordChange {
+  const resource = validation.mode === 'create' ? classAsked(of, body as JsonObject) : of
   const values: ValueChange[] = []
   const links: LinkChange[] = []
   const lists: ListChange[] = []
@@ -42,8 +43,15 @@ export function validateRecord(body: unknown, resource: Resource, validation: Va
     if (value === undefined) continue
     const at = join(path, name)
     const attribute = resource.byName.get(name)
-    if (attribute === undefined || (attribute.hidden && attribute.readOnly)) {
-      faults.push(unknownAttribute(name, at, resource.singular, resource.attributes))
+    if (attribute === undefined || (attribute.hidden && attribute.readOnly) || !isOfClass(attribute, resource)) {
+      faults.push(
+        unknownAttribute(
+          name,
+          at,
+          resource.singular,
+          resource.attributes.filter(known => isOfClass(known, resource)),
+        ),
+      )
     } else if (attribute.readOnly && !(validation.seeding === true && isStored(attribute))) {
       faults.push({ code: 'read_only', detail: `"${at}" is computed and cannot be written.`, attribute: at })
     } else if (!isAllowed(resource, attribute, value, at, validation, faults)) {
@@ -57,6 +65,19 @@ export function validateRecord(body: unknown, resource: Resource, validation: Va
   }
   if (validation.mode === 'create') requireAll(resource.attributes, given, path, validation.implied?.name, faults)
   return { resource, path, values, links, lists }
+}
+
+/** The class that a body asks for, by the attribute that tells it. */
+function classAsked(resource: Resource, given: JsonObject): Resource {
+  const { hierarchy } = resource
+  if (hierarchy?.attribute === undefined) return resource
+  const told = given[hierarchy.attribute]
+  return (typeof told === 'string' || typeof told === 'number' ? hierarchy.byValue.get(String(told)) : undefined) ?? resource
+}
+
+/** Whether records of the very class of the resource have the attribute. */
+function isOfClass({ of }: Attribute, { hierarchy }: Resource): boolean {
+  return of === undefined || (hierarchy?.own !== undefined && of.has(hierarchy.own))
 }
 
 function join(path: string, name: string | number): string {
@@ -97,6 +118,12 @@ function isAllowed(resource: Resource, attribute: Attribute, value: unknown, at:
     const key = keyFromJson(value, attribute.target)
     if (implied.key === undefined || key === undefined || !sameKey(key, implied.key)) {
       faults.push({ code: 'conflict', detail: `"${at}" is given by the place of the record, and cannot be another.`, attribute: at, value })
+    }
+    return false
+  }
+  if (validation.mode === 'update' && resource.hierarchy?.attribute === attribute.name) {
+    if (String(value) !== resource.hierarchy.own) {
+      faults.push({ code: 'key_fixed', detail: `"${at}" tells the class of the record and cannot be changed.`, attribute: at, value })
     }
     return false
   }
@@ -307,7 +334,7 @@ function referTo(
   faults: Fault[],
 ): RecordRef | undefined {
   const { target } = attribute
-  if (isObject(value)) {
+  if (isObject(value) && !target.readOnly) {
     const name = owningName(attribute)
     const implied = name === undefined ? {} : { implied: { name, key: owner } }
     return { kind: 'new', record: validateRecord(value, target, { mode: 'create', ...implied }, faults, at) }

@@ -22,7 +22,7 @@ import { RestError, refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
 import type { KeyValues } from './key.ts'
 import type { Attribute, Model, Resource, ToManyAttribute, ToOneAttribute } from './model.ts'
-import { keyOfEntity } from './orm-values.ts'
+import { classOf, keyOfEntity } from './orm-values.ts'
 import type { Entity } from './orm-values.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
 import type { Reader, View } from './read.ts'
@@ -109,7 +109,7 @@ export class Writer {
     const { resource, key } = address
     return this.#transaction(async work => {
       const entity = await this.#loaded(address, work)
-      const change = await this.#validated(body, resource, { mode: 'update', key }, view, entity)
+      const change = await this.#validated(body, classOf(resource, entity), { mode: 'update', key }, view, entity)
       await this.#reader.prepare(resource, view)
       await update(entity, change, work)
       await this.#settle(work)
@@ -132,7 +132,7 @@ export class Writer {
         await changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work)
       } else {
         const related = (await load(target, linked, work.em))!
-        const change = await this.#validated(body, target, { mode: 'update', key: linked }, view, related)
+        const change = await this.#validated(body, classOf(target, related), { mode: 'update', key: linked }, view, related)
         await this.#reader.prepare(resource, view)
         await update(related, change, work)
       }
@@ -254,6 +254,8 @@ export class Writer {
         end?.throwIfReached()
         // Looking for one record must not write others that are half changed.
         em.setFlushMode(FlushMode.COMMIT)
+        // MikroORM does not find the order of inserts and deletes where a class refers to one that inherits.
+        if (this.#model.resources.some(({ hierarchy }) => hierarchy !== undefined)) this.#connection.deferReferences()
         const result = await work({ em, connection: this.#connection, exists, tells, touched: [] })
         end?.throwIfReached()
         return result
@@ -270,7 +272,7 @@ export function explain(error: unknown, dialect: Dialect, model: Model): unknown
   if (error instanceof OptimisticLockError) {
     return refuse('version_conflict', 'The record has changed meanwhile.', { cause: error })
   }
-  if (error instanceof ForeignKeyConstraintViolationException) {
+  if (error instanceof ForeignKeyConstraintViolationException || dialect.breaksReference(error)) {
     return refuse('owner_required', 'Records refer to each other, and one of them would be left without what it needs.', { cause: error })
   }
   if (error instanceof UniqueConstraintViolationException || error instanceof NotNullConstraintViolationException) {
@@ -294,7 +296,8 @@ export function explain(error: unknown, dialect: Dialect, model: Model): unknown
 /** The attributes that a broken constraint is about. */
 function violated(error: Error, dialect: Dialect, model: Model): string[] {
   const violation = dialect.violation(error)
-  const resource = model.resources.find(({ table }) => table === violation?.table)
+  const found = model.resources.find(({ table }) => table === violation?.table)
+  const resource = found?.hierarchy?.isShared === true ? found.hierarchy.root : found
   if (violation === undefined || resource === undefined) return []
   const columnsOf = (attribute: Attribute): readonly string[] =>
     attribute.kind === 'scalar'

@@ -15,7 +15,7 @@ const ORDER = [
   // what the deployer's functions are told, and own routes
   'context request-context routes',
   // the model, with what the deployer says of it
-  'model names resource customise custom-type property-type entity-code read-attribute read-model key',
+  'model names resource customise custom-type property-type entity-code read-attribute read-hierarchy read-model key',
   // what the request is about, and what exists for the caller
   'read-plan visibility resolve check-parameters actions write-plan orm-values filter-query caller',
   // reading

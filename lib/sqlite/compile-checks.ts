@@ -3,9 +3,9 @@ import type { Statement } from '../dialect.ts'
 import type { Attribute, Resource, ToOneAttribute } from '../model.ts'
 import type { ScopeLookup } from '../read-plan.ts'
 import type { ScalarType } from '../scalars.ts'
-import { Scope } from './scope.ts'
+import { Scope, tableOf } from './scope.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
-import { bind, name, sql, text } from './sql.ts'
+import { bind, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** A statement that gives one row when the record of the request's key exists. */
@@ -13,7 +13,7 @@ export function compileExists(resource: Resource, scopeOf: ScopeLookup): Stateme
   const select = new Select(scopeOf)
   const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
   select.columns.push(text('1'))
-  select.from = sql`${name(resource.table)} as ${scope.alias}`
+  select.from = sql`${tableOf(resource)} as ${scope.alias}`
   select.where = [isKey(scope.key, resource.key), ...existing(scope)]
   return select.finish()
 }
@@ -33,13 +33,13 @@ export function compileTaken(
     const columns = columnsOfAttribute(attribute)
     if (columns === undefined) return undefined
     for (const { column, type } of columns) {
-      const own = sql`(select ${self.column(column)} from ${name(resource.table)} as ${self.alias} where ${isKey(self.key, resource.key)})`
+      const own = sql`(select ${self.column(column)} from ${tableOf(resource)} as ${self.alias} where ${isKey(self.key, resource.key)})`
       where.push(sql`${scope.column(column)} = ${given ? bind({ from: 'given', index: index++, type }) : own}`)
     }
   }
   if (excludeSelf) where.push(sql`not (${isKey(scope.key, resource.key)})`)
   select.columns.push(text('1'))
-  select.from = sql`${name(resource.table)} as ${scope.alias}`
+  select.from = sql`${tableOf(resource)} as ${scope.alias}`
   select.where = where
   return select.finish()
 }
@@ -56,7 +56,7 @@ export function compileReferrers(resource: Resource, attribute: ToOneAttribute):
   const select = new Select()
   const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
   for (const [index, column] of scope.key.entries()) select.columns.push(selected(text(column), isExact(resource.key[index]!)))
-  select.from = sql`${name(resource.table)} as ${scope.alias}`
+  select.from = sql`${tableOf(resource)} as ${scope.alias}`
   select.where = [isKey(scope.columns(attribute.columns), attribute.target.key)]
   return select.finish()
 }
@@ -67,4 +67,8 @@ export function violation(error: Error): { table: string; columns: string[] } | 
   if (match === null) return undefined
   const names = match[1]!.split(', ').map(item => item.split('.'))
   return { table: names[0]![0]!, columns: names.map(([, column]) => column ?? '') }
+}
+
+export function breaksReference(error: Error): boolean {
+  return (error as { code?: string }).code === 'SQLITE_CONSTRAINT_FOREIGNKEY'
 }

@@ -2,13 +2,13 @@
  * Compile: a ReadPlan becomes SQLite statements, and for each node the function that makes a record of a row. Pure; done once per plan.
  * One statement for the rows, one for the count, and one for each relation that is shown: never one per row.
  */
-import type { Builder, CompiledChild, CompiledNode, CompiledRead, Statement } from '../dialect.ts'
+import type { Builder, CompiledChild, CompiledNode, CompiledRead, Row, Statement } from '../dialect.ts'
 import { joinKey } from '../key.ts'
 import type { Attribute, EmbeddedAttribute, KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, Field, ReadPlan, RecordNode } from '../read-plan.ts'
 import { decodeDocument, decoderOf, documentAt } from './decode.ts'
 import { condition, sortTerm, valueOf } from './expressions.ts'
-import { Scope, startList } from './scope.ts'
+import { Scope, startList, tableOf } from './scope.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
 import { bind, join, name, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
@@ -17,7 +17,7 @@ export function compileRead(plan: ReadPlan): CompiledRead {
   const rows = new Select(plan.scopeOf)
   const root = new Scope(plan.resource, rows.tables, rows.tables.next(), rows.joins)
   const node = plan.node === undefined ? idsNode(root, rows) : compileNode(plan.node, root, rows)
-  rows.from = sql`${name(plan.resource.table)} as ${root.alias}`
+  rows.from = sql`${tableOf(plan.resource)} as ${root.alias}`
   rows.where = whereOf(plan, root)
   if (plan.paged) {
     rows.order = [...plan.order.map(term => sortTerm(term, root)), ...keyOrder(root.key)]
@@ -35,7 +35,7 @@ function compileCount(plan: ReadPlan): Statement {
   const count = new Select(plan.scopeOf)
   const root = new Scope(plan.resource, count.tables, count.tables.next(), count.joins)
   count.columns.push(text('count(*)'))
-  count.from = sql`${name(plan.resource.table)} as ${root.alias}`
+  count.from = sql`${tableOf(plan.resource)} as ${root.alias}`
   count.where = whereOf(plan, root)
   return count.finish()
 }
@@ -80,7 +80,7 @@ function whereOf(plan: ReadPlan, root: Scope): Sql[] {
   }
   if (relation.kind === 'toOne' && relation.owner) {
     const key = own(owner.key.map(part => part.column))
-    const related = sql`select ${own(relation.columns).join(', ')} from ${name(owner.table)} as ${alias} where ${isKey(key, owner.key)}`
+    const related = sql`select ${own(relation.columns).join(', ')} from ${tableOf(owner)} as ${alias} where ${isKey(key, owner.key)}`
     return [sql`${tuple(root.key)} in (${related})`, ...filters]
   }
   const columns = relation.kind === 'toMany' ? (relation.via as { columns: readonly string[] }).columns : relation.columns
@@ -109,14 +109,50 @@ class BuilderSource {
 function compileNode(node: RecordNode, scope: Scope, select: Select): CompiledNode {
   const source = new BuilderSource()
   const children: CompiledChild[] = []
-  const entries = node.fields.map(field => [field.attribute.name, expressionOf(field, scope, select, source, children)] as const)
-  const renders = node.fields.flatMap(({ attribute: { name: called, render } }) => (render === undefined ? [] : [{ name: called, render }]))
+  const entries = node.fields.map(field => {
+    const known = children.length
+    const expression = expressionOf(field, scope, select, source, children)
+    const { of } = field.attribute
+    // Only the records of some classes have the attribute, and only they are given what is read for it.
+    if (of !== undefined)
+      for (const [index, child] of children.entries()) if (index >= known) children[index] = { ...child, only: isOf(of, scope, select) }
+    return { name: field.attribute.name, expression, of }
+  })
+  const renders = node.fields.flatMap(({ attribute: { name: called, render, of } }) =>
+    render === undefined ? [] : [{ name: called, render, ...(of === undefined ? {} : { only: isOf(of, scope, select) }) }],
+  )
   return {
-    build: source.finish(source.object(entries)),
+    build: source.finish(recordExpression(entries, scope, select, source)),
     renders,
     source: renders.length === 0 ? undefined : stored(scope, select),
     children,
   }
+}
+
+interface Entry {
+  readonly name: string
+  readonly expression: string
+  readonly of: ReadonlySet<string> | undefined
+}
+
+/** The record; of several classes, the one that its row tells, with the attributes of that class. */
+function recordExpression(entries: readonly Entry[], scope: Scope, select: Select, source: BuilderSource): string {
+  const literalOf = (of: readonly Entry[]): string => source.object(of.map(({ name: called, expression }) => [called, expression] as const))
+  const { hierarchy } = scope.resource
+  if (hierarchy === undefined || entries.every(({ of }) => of === undefined)) return literalOf(entries)
+  const told = `r[${select.add(text(scope.column(hierarchy.column)))}]`
+  let expression = literalOf(entries.filter(({ of }) => of === undefined))
+  for (const value of hierarchy.byValue.keys()) {
+    const own = entries.filter(({ of }) => of?.has(value) !== false)
+    expression = `String(${told})===${JSON.stringify(value)}?${literalOf(own)}:${expression}`
+  }
+  return `(${expression})`
+}
+
+/** Whether a row is of one of the classes. */
+function isOf(of: ReadonlySet<string>, scope: Scope, select: Select): (row: Row) => boolean {
+  const at = select.add(text(scope.column(scope.resource.hierarchy!.column)))
+  return row => of.has(String(row[at]))
 }
 
 function expressionOf(field: Field, scope: Scope, select: Select, source: BuilderSource, children: CompiledChild[]): string {
@@ -230,7 +266,7 @@ function inverseKey(attribute: ToOneAttribute, scope: Scope): Sql[] {
   const rows = new Scope(attribute.target, scope.tables, alias)
   const where = join([text(on), ...existing(rows)], ' and ')
   return attribute.target.key.map(
-    part => sql`(select ${alias}.${name(part.column)} from ${name(attribute.target.table)} as ${alias} where ${where})`,
+    part => sql`(select ${alias}.${name(part.column)} from ${tableOf(attribute.target)} as ${alias} where ${where})`,
   )
 }
 
@@ -279,7 +315,7 @@ function ownedRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, 
   const there = new Scope(target, select.tables, select.tables.next(), select.joins)
   const to = addKey(there.key, target.key, select)
   const compiled = compileNode(node, there, select)
-  select.from = sql`${name(target.table)} as ${there.alias}`
+  select.from = sql`${tableOf(target)} as ${there.alias}`
   return {
     name: attribute.name,
     cardinality: 'one',
@@ -299,7 +335,7 @@ function inverseRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope
   const links = there.columns(attribute.columns)
   const to = addKey(links, owner.key, select)
   const compiled = compileNode(node, there, select)
-  select.from = sql`${name(target.table)} as ${there.alias}`
+  select.from = sql`${tableOf(target)} as ${there.alias}`
   return {
     name: attribute.name,
     cardinality: 'one',

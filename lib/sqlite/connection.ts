@@ -13,7 +13,7 @@ import type { End } from '../end.ts'
 import type { KeyValues } from '../key.ts'
 import { readRecords } from '../render.ts'
 import { compileRead } from './compile.ts'
-import { compileExists, compileReferrers, compileTaken, violation } from './compile-checks.ts'
+import { compileExists, compileReferrers, compileTaken, breaksReference, violation } from './compile-checks.ts'
 import { encode, encodePattern } from './encode.ts'
 import { Handle } from './handle.ts'
 import { LentSqliteDialect } from './kysely-dialect.ts'
@@ -41,6 +41,7 @@ const SQLITE: Dialect = {
   taken: compileTaken,
   referrers: compileReferrers,
   violation,
+  breaksReference,
   encode,
   encodePattern,
 }
@@ -307,6 +308,10 @@ export class SqliteConnection implements Connection {
     } finally {
       release?.()
     }
+  }
+
+  deferReferences(): void {
+    this.#handle.db.pragma('defer_foreign_keys = on')
   }
 
   /** The innermost transaction that has begun and not ended. */

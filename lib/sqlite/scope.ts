@@ -4,7 +4,7 @@
  */
 import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, ScopeLookup } from '../read-plan.ts'
-import { join, name, sql, text } from './sql.ts'
+import { join, literal, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** All rows exist. */
@@ -28,11 +28,18 @@ export class Tables {
   }
 
   isScoped(resource: Resource): boolean {
-    return this.#scopeOf(resource) !== undefined
+    return resource.hierarchy?.isShared === true || this.#scopeOf(resource) !== undefined
   }
 
   /** The condition that a row of the resource meets which exists for the caller, over the table of an alias; undefined when all do. */
   existing(resource: Resource, alias: string): Sql | undefined {
+    const { hierarchy } = resource
+    if (hierarchy?.isShared !== true) return this.#inScope(resource, alias)
+    const values = [...hierarchy.byValue.keys()].map(literal).join(', ')
+    return both(text(`${alias}.${name(hierarchy.column)} in (${values})`), this.#inScope(resource, alias))
+  }
+
+  #inScope(resource: Resource, alias: string): Sql | undefined {
     const condition = this.#scopeOf(resource)
     if (condition === undefined) return undefined
     // A scope is judged on all rows there are: inside it there are no scopes.
@@ -47,8 +54,27 @@ export class Tables {
       inner.key,
       resource.key.map(part => `${alias}.${name(part.column)}`),
     )
-    return sql`exists (select 1 from ${name(resource.table)} as ${inner.alias} ${join([...inner.joins, text('')], ' ')}where ${same} and ${where})`
+    return sql`exists (select 1 from ${tableOf(resource)} as ${inner.alias} ${join([...inner.joins, text('')], ' ')}where ${same} and ${where})`
   }
+}
+
+/** What a resource reads its rows from, as it stands in a FROM clause: its table, or a subquery, which SQLite merges with the query around it. */
+export function tableOf({ table, source }: Resource): string {
+  if (source.kind === 'table') return name(table)
+  if (source.kind === 'query') return `(${source.sql})`
+  const { tables, optional, typeColumn, own } = source
+  const all = [...tables, ...optional].map((part, index) => ({ ...part, alias: `j${index}` }))
+  const [first, ...others] = all as [(typeof all)[number], ...typeof all]
+  const columns = all.flatMap(part => part.columns.map(column => `${part.alias}.${name(column)}`))
+  const joins = others.map((part, index) => {
+    const on = part.key.map((column, at) => `${part.alias}.${name(column)} = ${first.alias}.${name(first.key[at]!)}`).join(' and ')
+    return ` ${index + 1 < tables.length ? '' : 'left '}join ${name(part.table)} as ${part.alias} on ${on}`
+  })
+  const types = all
+    .slice(tables.length)
+    .map((part, index) => `when ${part.alias}.${name(part.key[0]!)} is not null then ${literal(optional[index]!.value)} `)
+  const type = types.length === 0 ? literal(own) : `case ${types.join('')}else ${literal(own)} end`
+  return `(select ${columns.join(', ')}, ${type} as ${name(typeColumn)} from ${name(first.table)} as ${first.alias}${joins.join('')})`
 }
 
 type CompileCondition = (condition: Condition, scope: Scope) => Sql
@@ -114,7 +140,7 @@ export class Scope {
         here,
       )
       this.joins.push(
-        sql`left join ${name(relation.target.table)} as ${alias} on ${both(linked, this.tables.existing(relation.target, alias))}`,
+        sql`left join ${tableOf(relation.target)} as ${alias} on ${both(linked, this.tables.existing(relation.target, alias))}`,
       )
       return alias
     }
@@ -177,7 +203,7 @@ function openList(relation: ToManyAttribute, owner: readonly string[], tables: T
     const links = own(via.columns)
     const existing = tables.existing(target, alias)
     const scope = new Scope(target, tables, alias, joins)
-    return { scope, from: sql`${name(target.table)} as ${alias}`, on: both(equal(links, owner), existing), links, existing, alias }
+    return { scope, from: sql`${tableOf(target)} as ${alias}`, on: both(equal(links, owner), existing), links, existing, alias }
   }
   const links = own(via.ownerColumns)
   const keys = own(via.targetColumns)
@@ -187,7 +213,7 @@ function openList(relation: ToManyAttribute, owner: readonly string[], tables: T
       target.key.map(part => `${table}.${name(part.column)}`),
       keys,
     )
-    joins.push(sql`join ${name(target.table)} as ${table} on ${both(linked, tables.existing(target, table))}`)
+    joins.push(sql`join ${tableOf(target)} as ${table} on ${both(linked, tables.existing(target, table))}`)
     return table
   }
   // The join leaves out what does not exist for the caller.

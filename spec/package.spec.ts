@@ -236,6 +236,8 @@ describe('the package', { timeout: TIMEOUT }, () => {
       const answer: Response = await engine.fetch(new Request('http://api.test/v1/users'))
       const found = await engine.orm.em.fork().findOneOrFail(User, { name: 'Ann' })
       const name: string = found.name
+      using api = engine.intercept(['https://api.test', new URL('https://b.test')], { strict: true })
+      await fetch(api.origins[0]!, { dispatcher: api.dispatcher })
       console.log(status, ERRORS[code].status, answer.status, name, new RestError(403, 'not_yours', 'No.').code)
       // @ts-expect-error -- there is no such option
       await RestEngine.create({ entities: [User], databse: 'x' })

@@ -641,6 +641,28 @@ describe('an intercepted request that is aborted', () => {
     assert.equal(await countAt(API), 3)
   })
 
+  it('by a handler of its own, or refused, has its stream destroyed', async () => {
+    for (const [headers, expected] of [
+      [JSON_TYPE, 'enough'],
+      [{ 'keep-alive': 'x' }, 'invalid keep-alive header'],
+    ] as const) {
+      const body = new Readable({ read() {} })
+      const failed = Promise.withResolvers<Error>()
+      let controller: undici.Dispatcher.DispatchController | undefined
+      const handler: undici.Dispatcher.DispatchHandler = {
+        onRequestStart: given => void (controller = given),
+        onResponseStart: () => {},
+        onResponseData: () => {},
+        onResponseEnd: () => {},
+        onResponseError: (_, error) => failed.resolve(error),
+      }
+      undici.getGlobalDispatcher().dispatch({ origin: API, path: '/v1/notes', method: 'POST', headers, body }, handler)
+      controller?.abort(new Error('enough'))
+      assert.equal((await failed.promise).message, expected)
+      assert.ok(body.destroyed)
+    }
+  })
+
   it('by undici itself, when the head is late', async () => {
     await assert.rejects(undici.request(`${url}/1`, { headersTimeout: 20 }), undici.errors.HeadersTimeoutError)
     gate.resolve()

@@ -3,7 +3,7 @@
  * cascades and orphan removal all happen there. Nothing is rendered here: the answer is read by the reading stages.
  * Refuses with owner_required, version_conflict and record_not_found.
  */
-import { ScalarReference } from '@mikro-orm/core'
+import { ScalarReference, helper } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import type { Awaitable } from './awaitable.ts'
 import type { Connection } from './dialect.ts'
@@ -11,13 +11,13 @@ import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
 import { keyToSegment, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
-import { rootOf } from './model.ts'
+import { rootOf, tableColumns } from './model.ts'
 import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from './model.ts'
-import { classOf, keyOfEntity, toPrimaryKey, toProperties } from './orm-values.ts'
+import { classOf, keyOfEntity, keyOfProperty, toPrimaryKey, toProperties } from './orm-values.ts'
 import type { Entity } from './orm-values.ts'
 import { readRows } from './render.ts'
 import { owningName, requireEmbedded } from './validate.ts'
-import { toProperty } from './scalars.ts'
+import { fromProperty, toProperty } from './scalars.ts'
 import type { EmbeddedValue, LinkChange, ListChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
 
 /** The unit of work of one request. */
@@ -56,7 +56,8 @@ export async function create(change: RecordChange, work: Work, implied: Entity =
   const { em } = work
   const data: Entity = { ...toProperties(change.values), ...implied }
   for (const { attribute, link } of change.links) {
-    if (attribute.owner) data[attribute.property] = link === null ? null : await referred(link, attribute.target, work)
+    if (attribute.owner)
+      data[attribute.property] = link === null ? null : await linkValue(attribute, await referred(link, attribute.target, work), work)
   }
   const from = Date.now()
   const entity = em.create(nameOf(change.resource), data as never) as unknown as Entity
@@ -75,17 +76,25 @@ async function referred(ref: RecordRef, target: Resource, work: Work, implied?: 
 }
 
 /** The attribute of the target that holds the foreign key of a relation's other side. */
-function owningAttribute(relation: RelationAttribute): Attribute | undefined {
+function owningAttribute(relation: RelationAttribute): ToOneAttribute | undefined {
   const name = owningName(relation)
-  return name === undefined ? undefined : relation.target.byName.get(name)
+  return name === undefined ? undefined : (relation.target.byName.get(name) as ToOneAttribute)
+}
+
+/** What a property holds that links an entity: the entity, or its key, which a new one only has once it is written. */
+async function linkValue(attribute: ToOneAttribute, entity: Entity, { em }: Work): Promise<unknown> {
+  if (!attribute.holdsKey) return entity
+  if (!helper(entity).hasPrimaryKey()) await em.flush()
+  return toPrimaryKey(attribute.target, keyOfEntity(attribute.target, entity))
 }
 
 /** Links a record by its own foreign key to the owner: the inverse side of a one-to-one, or a member of a one-to-many list. */
 async function adopt(ref: RecordRef, relation: RelationAttribute, owner: Entity, work: Work): Promise<Entity> {
   const other = owningAttribute(relation)!
-  if (ref.kind === 'new') return create(ref.record, work, { [other.property]: owner })
+  const value = await linkValue(other, owner, work)
+  if (ref.kind === 'new') return create(ref.record, work, { [other.property]: value })
   const entity = (await load(relation.target, ref.key, work.em))!
-  entity[other.property] = owner
+  entity[other.property] = value
   work.touched.push({ resource: relation.target, entity })
   return entity
 }
@@ -175,6 +184,40 @@ export function requireNewEmbedded(entity: Entity, change: RecordChange, faults:
   for (const { attribute, path, value } of newEmbedded(entity, change.values)) requireEmbedded(attribute, value, path, faults)
 }
 
+/** The faults of links whose foreign keys share columns with another attribute, which then cannot say something else. */
+export function checkShared(change: RecordChange, entity: Entity | undefined, faults: Fault[]): void {
+  const { attributes } = change.resource
+  for (const { attribute, link, path } of change.links) {
+    if (link?.kind !== 'existing' || !attribute.owner) continue
+    for (const other of attributes) {
+      const columns = other === attribute ? [] : tableColumns(other)
+      // Of two keys that share a column, the longer one is told of.
+      if (columns.length > attribute.columns.length || !columns.some(column => attribute.columns.includes(column))) continue
+      const values = columnValues(other, change, entity)
+      const differs = attribute.columns.some((column, part) => values.has(column) && values.get(column) !== link.key[part])
+      if (!differs) continue
+      const detail = `"${path}" contradicts "${other.name}", with which it shares a part of its key.`
+      faults.push({ code: 'conflict', detail, attribute: path, value: link.given })
+    }
+  }
+}
+
+/** The values that the columns of an attribute will have, as far as they are known. */
+function columnValues(attribute: Attribute, change: RecordChange, entity: Entity | undefined): ReadonlyMap<string, unknown> {
+  const columns = tableColumns(attribute)
+  const linked = change.links.find(link => link.attribute === attribute)?.link
+  if (linked !== undefined) return new Map(linked?.kind === 'existing' ? columns.map((column, part) => [column, linked.key[part]]) : [])
+  const given = change.values.find(value => value.attribute === attribute)
+  if (given !== undefined) return new Map(columns.map(column => [column, given.value]))
+  const current = entity?.[attribute.property] ?? null
+  if (current === null || attribute.kind === 'toMany' || attribute.kind === 'embedded') return new Map()
+  if (attribute.kind === 'scalar') return new Map([[columns[0]!, fromProperty(current, attribute.type)]])
+  // A link that may be empty gives way: it has its own columns beside the shared ones.
+  if (attribute.nullable) return new Map()
+  const key = attribute.holdsKey ? keyOfProperty(attribute.target, current) : keyOfEntity(attribute.target, unwrap(current))
+  return new Map(columns.map((column, part) => [column, key[part]]))
+}
+
 /** An old value of the version property tells that the client has seen an older state (optimistic locking). */
 function checkVersion(entity: Entity, change: RecordChange): void {
   for (const { attribute, value } of change.values) {
@@ -193,8 +236,9 @@ function checkVersion(entity: Entity, change: RecordChange): void {
 /** Links, unlinks or replaces what a to-one of a loaded record refers to. */
 export async function changeLink(entity: Entity, { attribute, link, path }: LinkChange, resource: Resource, work: Work): Promise<void> {
   if (attribute.owner) {
-    const target = link === null ? null : await referred(link, attribute.target, work)
-    work.em.assign(entity as never, { [attribute.property]: target } as never)
+    const target = link === null ? null : await linkValue(attribute, await referred(link, attribute.target, work), work)
+    if (attribute.holdsKey) entity[attribute.property] = target
+    else work.em.assign(entity as never, { [attribute.property]: target } as never)
     return
   }
   const current = await loadInverse(entity, attribute, resource, work)
@@ -227,7 +271,7 @@ function release(member: Entity, relation: RelationAttribute, path: string, work
     member[other.property] = null
     work.touched.push({ resource: relation.target, entity: member })
   } else {
-    const id = keyToSegment(keyOfEntity(relation.target, member))
+    const id = keyToSegment(keyOfEntity(relation.target, member), relation.target)
     throw refuse(
       'owner_required',
       `"${path}": the ${relation.target.singular} ${id} would be left without its "${other.name}", which it needs.`,
@@ -318,9 +362,10 @@ async function relatedTo(entity: Entity, attribute: RelationAttribute, resource:
     const related = await loadInverse(entity, attribute, resource, work)
     return related === undefined ? [] : [related]
   }
-  const link = entity[attribute.property] as object | null | undefined
-  if (link === null || link === undefined) return []
-  const related = await load(attribute.target, keyOfEntity(attribute.target, unwrap(link)), work.em)
+  const link = entity[attribute.property] ?? null
+  if (link === null) return []
+  const key = attribute.holdsKey ? keyOfProperty(attribute.target, link) : keyOfEntity(attribute.target, unwrap(link))
+  const related = await load(attribute.target, key, work.em)
   return related === undefined ? [] : [related]
 }
 

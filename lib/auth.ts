@@ -11,6 +11,7 @@ import type { Fault, RestError } from './errors.ts'
 import { keyFromText, keyToSegment, textOfPart } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Model, Resource } from './model.ts'
+import { scalarToJson } from './scalars.ts'
 import { keyOfEntity } from './orm-values.ts'
 import type { Entity } from './orm-values.ts'
 import { verifyPassword } from './password.ts'
@@ -216,7 +217,7 @@ export class Authentication {
     const resource = this.#resource('')
     const key = this.#keyOf(user, resource)
     if (key === undefined) throw new TypeError(`token: not a ${resource.singular}, nor an ID of one: ${String(user)}.`)
-    return this.tokens.mint(keyToSub(key), ttl)
+    return this.tokens.mint(keyToSub(key, resource), ttl)
   }
 
   /** @throws TypeError for an entity of another kind. */
@@ -241,7 +242,7 @@ export class Authentication {
       const stored = key === undefined ? undefined : await this.#services.stored(resource, key)
       return key === undefined || stored === undefined ? undefined : { key, stored }
     })
-    const token = this.tokens.mint(keyToSub(key), this.#options.ttl)
+    const token = this.tokens.mint(keyToSub(key, resource), this.#options.ttl)
     const record = await this.#services.shown(
       resource,
       key,
@@ -351,6 +352,6 @@ function failed(): never {
 }
 
 /** The ID as `sub` carries it: that of records, as text. */
-function keyToSub(key: KeyValues): string {
-  return key.length === 1 ? textOfPart(key[0]) : keyToSegment(key)
+function keyToSub(key: KeyValues, resource: Resource): string {
+  return key.length === 1 ? textOfPart(scalarToJson(key[0], resource.key[0]!.type)) : keyToSegment(key, resource)
 }

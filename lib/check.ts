@@ -34,7 +34,7 @@ export interface Checking {
 
 /** One name for each record there can be. */
 export function recordName(resource: Resource, key: KeyValues): string {
-  return `${rootOf(resource).className} ${keyToSegment(key)}`
+  return `${rootOf(resource).className} ${keyToSegment(key, resource)}`
 }
 
 /** The key that a new record gives itself or has by its place, as far as it is known. */
@@ -135,7 +135,7 @@ function* checkRecord(change: RecordChange, check: Check): Reading<void> {
     if (missing.has(ref)) {
       faults.push({
         code: 'reference_not_found',
-        detail: `"${ref.path}": there is no ${target.singular} with the ID ${keyToSegment(ref.key)}.`,
+        detail: `"${ref.path}": there is no ${target.singular} with the ID ${keyToSegment(ref.key, target)}.`,
         attribute: ref.path,
         value: ref.given,
       })

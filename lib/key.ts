@@ -3,7 +3,7 @@
  * A composite key is its parts joined by `~`, each percent-encoded (RFC 3986 section 2.1, and `~` itself as %7E).
  */
 import type { Resource } from './model.ts'
-import { scalarFromJson, scalarFromText } from './scalars.ts'
+import { scalarFromJson, scalarFromText, scalarToJson } from './scalars.ts'
 import type { ScalarValue } from './scalars.ts'
 
 /** The values of a key's parts, in the order of `resource.key`. */
@@ -46,14 +46,14 @@ export function keyFromJson(json: unknown, resource: Resource): KeyValues | unde
   return value === undefined ? undefined : [value]
 }
 
-/** One part of a key as text. */
+/** One part of a key, in its JSON form, as text. */
 export function textOfPart(value: unknown): string {
   return typeof value === 'string' ? value : String(value)
 }
 
 /** The ID as text, for error texts and for `Location` (a path segment, percent-encoded). */
-export function keyToSegment(values: KeyValues): string {
-  return values.map(value => encodeURIComponent(textOfPart(value)).replaceAll('~', '%7E')).join('~')
+export function keyToSegment(values: KeyValues, resource: Resource): string {
+  return joinKey(values.map((value, part) => scalarToJson(value, resource.key[part]!.type)))
 }
 
 /** A composite key, from its parts as JSON renders them, as the ID in records. */

@@ -102,6 +102,8 @@ export interface ToOneAttribute extends AttributeBase {
   readonly columns: readonly string[]
   /** Part of the primary key. */
   readonly primary: boolean
+  /** The property holds the key of what it links, not an entity (MikroORM's `mapToPk`). */
+  readonly holdsKey: boolean
   /** No two records may link the same one. */
   readonly unique: boolean
   /** Name of the attribute's other side on the target, if it has one. */
@@ -233,4 +235,18 @@ export interface Model {
 
 export function isRelation(attribute: Attribute): attribute is RelationAttribute {
   return attribute.kind === 'toOne' || attribute.kind === 'toMany'
+}
+
+/** The columns of an attribute in the table of its owner. */
+export function tableColumns(attribute: Attribute): readonly string[] {
+  switch (attribute.kind) {
+    case 'scalar':
+      return attribute.source.kind === 'column' ? [attribute.source.column] : []
+    case 'embedded':
+      return attribute.document === undefined ? attribute.attributes.flatMap(tableColumns) : [attribute.document.column]
+    case 'toOne':
+      return attribute.owner ? attribute.columns : []
+    case 'toMany':
+      return []
+  }
 }

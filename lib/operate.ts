@@ -162,11 +162,11 @@ async function post(operation: Operation, services: Services): Promise<RestRespo
   const { writer, createdStatus } = services
   if (target.kind === 'collection') {
     const { resource, key, record } = await writer.create(target.resource, operation.ctx.body, view)
-    return respondCreated(resource, record, `${target.base}/${keyToSegment(key)}`, createdStatus, timestampOf(services))
+    return respondCreated(resource, record, `${target.base}/${keyToSegment(key, resource)}`, createdStatus, timestampOf(services))
   }
   if (target.kind !== 'attribute' || target.attribute.kind !== 'toMany') throw new Error('post: not a list.')
   const { resource, key, record } = await writer.append(target, target.attribute, operation.ctx.body, view)
-  const location = `/${request.segments[0]!}/${resource.plural}/${keyToSegment(key)}`
+  const location = `/${request.segments[0]!}/${resource.plural}/${keyToSegment(key, resource)}`
   return respondCreated(resource, record, location, createdStatus, timestampOf(services))
 }
 

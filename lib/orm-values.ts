@@ -50,6 +50,13 @@ export function keyOfEntity(resource: Resource, entity: Entity): KeyValues {
     const attribute = resource.byName.get(name)!
     const value = entity[attribute.property]
     if (attribute.kind !== 'toOne') return [fromProperty(value, (attribute as ScalarAttribute).type)]
+    if (attribute.holdsKey) return [...keyOfProperty(attribute.target, value)]
     return [...keyOfEntity(attribute.target, Reference.unwrapReference(value as object) as Entity)]
   })
+}
+
+/** The key that a property with `mapToPk` holds, in the form that `toPrimaryKey` gives. */
+export function keyOfProperty(resource: Resource, value: unknown): KeyValues {
+  const parts = (Array.isArray(value) ? value : [value]).flat(8) as unknown[]
+  return resource.key.map(({ type }, index) => fromProperty(parts[index], type))
 }

@@ -110,6 +110,10 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
   if (prop.kind === 'embedded') return readEmbedded(meta, prop, name, prop, undefined, paths, name)
   const target = drafts.get(prop.targetMeta!.class)
   if (target === undefined) throw unsupported(meta, prop.name, 'its target is not served')
+  if ((prop.mapToPk === true || prop.kind === 'm:n') && target.key.length > 1 && target.key.some(({ type }) => type.kind === 'custom')) {
+    const what = prop.kind === 'm:n' ? 'a many-to-many relation' : 'mapToPk'
+    throw unsupported(meta, prop.name, `MikroORM writes custom types in a composite key unconverted for ${what}`)
+  }
   const relation = { ...base(prop, name), target, orphanRemoval: prop.orphanRemoval === true, cascadeRemove: cascadesRemove(prop) }
   if (prop.kind === 'm:1' || prop.kind === '1:1') {
     const owner = prop.kind === 'm:1' || prop.owner
@@ -127,6 +131,7 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
       columns: Object.freeze(mapped === undefined ? ownColumns(meta, prop) : ownColumns(prop.targetMeta!, mapped)),
       primary: prop.primary === true,
       unique: prop.kind === '1:1',
+      holdsKey: prop.mapToPk === true,
       otherSide: otherSideName(prop, otherSide),
       onDelete: owner ? deleteRule(prop) : 'refuse',
     } satisfies ToOneAttribute)

@@ -4,6 +4,7 @@
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { isRaw } from '@mikro-orm/core'
+import { tableColumns } from './model.ts'
 import type { Attribute, Hierarchy, Resource, TableSource } from './model.ts'
 import { unsupported } from './read-attribute.ts'
 import type { Meta } from './read-attribute.ts'
@@ -194,20 +195,6 @@ function isSame(a: Attribute, b: Attribute): boolean {
 
 function typeOf(attribute: Attribute): string {
   return attribute.kind === 'scalar' ? attribute.type.kind : attribute.kind === 'embedded' ? '' : attribute.target.className
-}
-
-/** The columns of an attribute in the table of its owner. */
-export function tableColumns(attribute: Attribute): readonly string[] {
-  switch (attribute.kind) {
-    case 'scalar':
-      return attribute.source.kind === 'column' ? [attribute.source.column] : []
-    case 'embedded':
-      return attribute.document === undefined ? attribute.attributes.flatMap(tableColumns) : [attribute.document.column]
-    case 'toOne':
-      return attribute.owner ? attribute.columns : []
-    case 'toMany':
-      return []
-  }
 }
 
 /** Whether the columns of a descendant's attribute are in the query: a column whose name is taken by another class is not. */

@@ -6,7 +6,7 @@ import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { customiseAttributes, rulesOf } from './customise.ts'
 import { defaultNames } from './names.ts'
 import type { ResourceNames } from './names.ts'
-import { rootOf } from './model.ts'
+import { rootOf, tableColumns } from './model.ts'
 import type { Attribute, KeyPart, Model, Resource, ToOneAttribute } from './model.ts'
 import { publicName, scalarType } from './property-type.ts'
 import { isHiddenInverse, ownColumns, readAttribute, unsupported, unsupportedReason } from './read-attribute.ts'
@@ -20,7 +20,7 @@ const ENVELOPE_KEYS = new Set(
 )
 
 /** Kinds that can identify a record in a path. */
-const KEY_KINDS = new Set(['integer', 'bigint', 'text', 'uuid', 'date'])
+const KEY_KINDS = new Set(['integer', 'bigint', 'text', 'uuid', 'date', 'datetime', 'time', 'custom'])
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -63,11 +63,23 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
   linkHierarchies(drafts)
   const byClass = new Map<object, Resource>([...drafts].map(([meta, draft]) => [meta.class, draft]))
   for (const [meta, draft] of drafts) fill(meta, draft, byClass, withSecret(configs.get(meta.class) ?? {}, meta, secret))
+  for (const draft of drafts.values())
+    draft.attributes = Object.freeze(draft.attributes.map(attribute => keepingShared(attribute, draft.attributes)))
+  for (const draft of drafts.values()) draft.byName = new Map(draft.attributes.map(attribute => [attribute.name, attribute]))
   addReferrers([...drafts.values()])
   addInherited(drafts)
   for (const draft of drafts.values()) hideUnserved(draft)
   for (const draft of drafts.values()) Object.freeze(draft)
   return freezeModel([...drafts.values()])
+}
+
+/** A foreign key that shares a column with what cannot be NULL cannot be set to NULL by the database when the linked record goes. */
+function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribute {
+  if (attribute.kind !== 'toOne' || !attribute.owner || attribute.onDelete !== 'unlink') return attribute
+  const isShared = all.some(
+    other => other !== attribute && !other.nullable && tableColumns(other).some(column => attribute.columns.includes(column)),
+  )
+  return isShared ? Object.freeze({ ...attribute, onDelete: 'refuse' }) : attribute
 }
 
 /** Tells each resource who may link its records. A link to a class may be one to any of its hierarchy: they have one set of keys. */

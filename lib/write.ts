@@ -11,7 +11,7 @@ import {
   UniqueConstraintViolationException,
 } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/core'
-import { append, changeLink, create, load, remove, requireNewEmbedded, update } from './apply.ts'
+import { append, changeLink, checkShared, create, load, remove, requireNewEmbedded, update } from './apply.ts'
 import type { Work } from './apply.ts'
 import type { Awaitable } from './awaitable.ts'
 import { authorize } from './caller.ts'
@@ -170,7 +170,7 @@ export class Writer {
       const written = await this.#written(target, linked, view)
       const related = (await load(target, linked, work.em))!
       if (attribute.owner) {
-        work.em.assign(entity as never, { [attribute.property]: null } as never)
+        entity[attribute.property] = null
         await work.em.flush()
       }
       await remove(target, [related], work)
@@ -214,6 +214,7 @@ export class Writer {
     // First of all, so that the faults of a nested body tell nothing to those who may not make such records.
     await this.#authorizeNested(change, view)
     if (entity !== undefined) requireNewEmbedded(entity, change, faults)
+    checkShared(change, entity, faults)
     const checking = { self: validation.key, implied: impliedBy(validation) }
     await checkChanges([change], checking, this.#connection, view.visibility, faults)
     refuseFaults(faults)

@@ -272,17 +272,21 @@ function inverseKey(attribute: ToOneAttribute, scope: Scope): Sql[] {
 
 /** An ID: a single key as it is, a composite one joined. */
 function keyExpression(columns: readonly Sql[], target: Resource, select: Select, source: BuilderSource): string {
-  const parts = columns.map((column, index) => `r[${select.add(selected(column, isExact(target.key[index]!)))}]`)
-  if (parts.length === 1) return parts[0]!
-  return `(${parts.map(part => `${part}===null`).join('||')}?null:${source.helper(joinKey)}([${parts.join(',')}]))`
+  const raw = columns.map((column, index) => `r[${select.add(selected(column, isExact(target.key[index]!)))}]`)
+  const parts = raw.map((part, index) => {
+    const decoder = decoderOf(target.key[index]!.type)
+    return decoder === undefined ? part : `${source.helper(decoder)}(${part})`
+  })
+  if (parts.length === 1) return parts[0] === raw[0] ? raw[0]! : `(${raw[0]!}===null?null:${parts[0]!})`
+  return `(${raw.map(part => `${part}===null`).join('||')}?null:${source.helper(joinKey)}([${parts.join(',')}]))`
 }
 
 function addKey(columns: readonly string[], parts: readonly KeyPart[], select: Select): number[] {
-  return columns.map((column, index) => select.add(selected(text(column), parts[index]!.type.kind === 'bigint')))
+  return columns.map((column, index) => select.add(selected(text(column), isExact(parts[index]!) || parts[index]!.type.kind === 'bigint')))
 }
 
 function isNumeric(parts: readonly KeyPart[]): boolean[] {
-  return parts.map(part => part.type.kind === 'integer' || part.type.kind === 'bigint')
+  return parts.map(part => part.type.kind === 'integer' || part.type.kind === 'bigint' || part.type.codec?.exact === true)
 }
 
 /** `(a, b) in (the keys of the rows above)`; the keys come as one JSON text, so that the statement is the same for any number of them. */

@@ -69,5 +69,5 @@ export function selected(value: Sql, exact: boolean): Sql {
 }
 
 export function isExact(part: KeyPart): boolean {
-  return part.type.kind === 'bigint' && part.type.asNumber !== true
+  return part.type.codec?.exact ?? (part.type.kind === 'bigint' && part.type.asNumber !== true)
 }

@@ -40,3 +40,30 @@ export function defaultNames(className: string): ResourceNames {
   const forms = [many.join('_'), one.join('_'), many.join('-'), one.join('-'), camel(many), camel(one)]
   return { plural: many.join('_'), singular: one.join('_'), accepted: [...new Set(forms)] }
 }
+
+/**
+ * The class name of the entity that a resource name speaks of, or nothing when there is no letter or digit in it.
+ *
+ * @example entityName('blog-posts') // 'BlogPost'
+ */
+export function entityName(resourceName: string): string | undefined {
+  const one = withLastWord(words(resourceName), pluralize.singular)
+  const name = one.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  // A class name is an identifier, which does not begin with a digit.
+  return name === '' ? undefined : /^\d/.test(name) ? `_${name}` : name
+}
+
+/** A name in camelCase, as properties are called; empty when there is no letter or digit in it. */
+export function camelCase(name: string): string {
+  return camel(words(name))
+}
+
+/** The plural of a name in any style: `blogPost` is `blogPosts`, `blog_post` is `blog_posts`. */
+export function pluralOf(name: string): string {
+  return pluralize.plural(name)
+}
+
+/** The singular of a name in any style. */
+export function singularOf(name: string): string {
+  return pluralize.singular(name)
+}

@@ -15,7 +15,7 @@ import { addInherited, isConcrete, linkHierarchies, queryOf } from './read-hiera
 import type { ResourceConfig, ResourceDefinition } from './resource.ts'
 
 /** Keys of the envelopes, which a resource name must not take. */
-const ENVELOPE_KEYS = new Set(
+export const ENVELOPE_KEYS: ReadonlySet<string> = new Set(
   'success timestamp status resource sort offset limit filter count previous next attribute value code title detail errors'.split(' '),
 )
 

@@ -27,6 +27,8 @@ const ORDER = [
   // what tests do to requests on their way
   'faults',
   'options seed',
+  // options from plain data
+  'infer from-json',
   // the answer
   'respond operate serve-versions',
   // what has happened
@@ -40,7 +42,7 @@ const ORDER = [
   // all of it together
   'engine index',
   // The command line uses the library, which knows nothing of it.
-  'command/command-error command/arguments command/modules command/load command/examples command/serve command/watch command/main',
+  'command/command-error command/arguments command/modules command/json-file command/json-edit command/save command/load command/examples command/serve command/watch command/main',
 ].flatMap(names => names.split(' ').map(name => `${name}.ts`))
 
 /** Packages that only a part of lib/ may use. */

@@ -17,7 +17,19 @@ const MINUTES = 60_000
 const TIMEOUT = 5 * MINUTES
 
 /** All that the package exports; what is missing or added here is missing or added for every user. */
-const VALUES = ['Clock', 'ERRORS', 'FAULTS', 'RestEngine', 'RestError', 'Snapshot', 'auth', 'createServer', 'hashPassword', 'resource']
+const VALUES = [
+  'Clock',
+  'ERRORS',
+  'FAULTS',
+  'RestEngine',
+  'RestError',
+  'Snapshot',
+  'auth',
+  'createServer',
+  'fromJson',
+  'hashPassword',
+  'resource',
+]
 const TYPES = [
   'AccessRule',
   'Action',
@@ -51,6 +63,7 @@ const TYPES = [
   'InterceptOptions',
   'Interception',
   'JournalEntry',
+  'JsonModel',
   'JsonOf',
   'Limits',
   'OwnParameter',

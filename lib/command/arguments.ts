@@ -9,7 +9,7 @@ import { CommandError } from './command-error.ts'
 
 /** What the command was asked to do. */
 export interface CommandArguments {
-  /** A SQLite file, or a module with the model. Without one the sample model is served. */
+  /** A SQLite file, a JSON file of collections, or a module with the model. Without one the sample model is served. */
   readonly file: string | undefined
   readonly port: number
   readonly host: string
@@ -25,6 +25,8 @@ export interface CommandArguments {
   /** Whether other processes may control the server by `/_test/...`. */
   readonly testControls: boolean
   readonly watch: boolean
+  /** Changes are written back to the JSON file. */
+  readonly save: boolean
   readonly quiet: boolean
   /** Path of the one request to answer on standard output. */
   readonly get: string | undefined
@@ -48,7 +50,8 @@ const OPTIONS = {
   cors: { type: 'string', value: 'ORIGIN', text: 'let pages of this origin read the answers; may be repeated; * is all' },
   delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
   'test-controls': { type: 'boolean', text: 'let tests reset, seed and fail by /_test/...; X-World names worlds' },
-  watch: { type: 'boolean', text: 'start again when the module or the seed changes' },
+  watch: { type: 'boolean', text: 'start again when the module, the JSON file or the seed changes' },
+  save: { type: 'boolean', text: 'write changes back to the JSON FILE' },
   quiet: { type: 'boolean', text: 'do not print a line for every request' },
   get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },
   help: { type: 'boolean', text: 'show this text' },
@@ -67,7 +70,8 @@ export function helpText(): string {
     'Usage: mikro-rest [FILE] [options]',
     '',
     'Serves a REST API over MikroORM entities. FILE is a module (.js .mjs .cjs .ts .mts) whose default export is engine options or a list of',
-    'entities, or whose exports are entities; or a SQLite file, with its model in --config. Without FILE: a sample model, in memory.',
+    'entities, or whose exports are entities; a JSON file of collections, { "users": [{ "id": 1 }] }, whose model is inferred; or a SQLite file,',
+    'with its model in --config. Without FILE: a sample model, in memory.',
     '',
     ...rows,
     '',
@@ -106,6 +110,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     delay: toDelay(last('delay') ?? '0'),
     testControls: values.has('test-controls'),
     watch: values.has('watch'),
+    save: values.has('save'),
     quiet: values.has('quiet'),
     get: last('get'),
     help: values.has('help'),
@@ -115,6 +120,10 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
 function check(args: CommandArguments): CommandArguments {
   if (args.get !== undefined && !args.get.startsWith('/')) throw misuse(`--get takes a path that begins with "/", got "${args.get}".`)
   if (args.get !== undefined && args.watch) throw misuse('--get answers one request and ends: it does not go with --watch.')
+  if (args.save) {
+    const other = args.get !== undefined ? '--get' : args.readOnly ? '--read-only' : args.seed !== undefined ? '--seed' : undefined
+    if (other !== undefined) throw misuse(`--save writes what clients change to the JSON FILE: it does not go with ${other}.`)
+  }
   if (args.host === '') throw misuse('--host needs an address.')
   return args
 }

@@ -1,17 +1,22 @@
 /**
- * Load: from what the command line names to the options of an engine. FILE may be a module with the model, a SQLite file with its model in
- * `--config`, or absent: then the sample model is served. Refuses with one line that says what is wrong with which file.
+ * Load: from what the command line names to the options of an engine. FILE may be a module with the model, a JSON file of collections, a SQLite file
+ * with its model in `--config`, or absent: then the sample model is served. Refuses with one line that says what is wrong with which file.
  */
 import { open, readFile, stat } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
+import { modelOf } from '../from-json.ts'
 import type { EngineOptions, SeedData } from '../options.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
+import { parseJson, readJsonFile } from './json-file.ts'
+import type { JsonFile } from './json-file.ts'
 import { entitiesAmong, importModule, isModule } from './modules.ts'
 
 /** What is going to be served. */
 export interface Loaded {
   readonly options: EngineOptions
+  /** The JSON file that the model is inferred from. */
+  readonly json?: JsonFile
   /** Records of `--seed`, to add to those of the model. */
   readonly seed: SeedData | undefined
   /** What it is, for the first line that the command prints. */
@@ -30,6 +35,8 @@ const SAMPLE_EXAMPLES = [
 /** @throws CommandError when something named cannot be read, or is nothing that can be served. */
 export async function load(args: CommandArguments): Promise<Loaded> {
   const model = await loadModel(args.file, args.config)
+  if (args.save && model.json === undefined)
+    throw new CommandError('--save goes with a JSON FILE; a SQLite file always keeps what is changed.', 2)
   const seed = args.seed === undefined ? undefined : await loadSeed(args.seed)
   const versions = args.versions.length === 0 ? {} : { versions: args.versions }
   return { ...model, seed, options: { ...model.options, ...versions } }
@@ -47,7 +54,12 @@ async function loadModel(file: string | undefined, config: string | undefined): 
     return { options: await loadOptions(name), title: name, examples: undefined }
   }
   const kind = await kindOf(file, config !== undefined)
-  if (kind === 'json') throw new CommandError(`${file} is a JSON file: serving one is not available yet.`)
+  if (kind === 'json') {
+    if (config !== undefined)
+      throw new CommandError(`${file} is a JSON file, whose model is inferred: --config goes with a SQLite file.`, 2)
+    const json = await readJsonFile(file, resolve(file))
+    return { options: modelOf(json.collections, file), title: `${file}, in memory`, examples: undefined, json }
+  }
   if (config === undefined) {
     throw new CommandError(
       `${file} is a SQLite file: name a module with its model in --config. Serving one without a model is not available yet.`,
@@ -82,13 +94,7 @@ async function loadSeed(file: string): Promise<SeedData> {
   const path = await readable(file)
   let data: unknown
   if (isModule(file)) data = (await importModule(path))['default']
-  else {
-    try {
-      data = JSON.parse(await readFile(path, 'utf8'))
-    } catch (error) {
-      throw new CommandError(`${file} is not JSON: ${oneLine(error)}.`)
-    }
-  }
+  else data = parseJson(await readFile(path, 'utf8'), file)
   if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as SeedData
   throw new CommandError(`${file} is no seed: it must hold an object of lists, such as { "users": [{ "name": "Ann" }] }.`)
 }

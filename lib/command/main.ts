@@ -7,6 +7,7 @@ import { helpText, parseArguments } from './arguments.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { load } from './load.ts'
+import { Saver } from './save.ts'
 import { serve } from './serve.ts'
 import { watch } from './watch.ts'
 
@@ -35,8 +36,10 @@ async function run(args: CommandArguments): Promise<number> {
   try {
     if (loaded.seed !== undefined) await engine.seed(loaded.seed)
     if (args.get !== undefined) return await get(engine, args.get, args.delay)
-    await serve(engine, loaded, args)
-    return 0
+    const saver = args.save && loaded.json !== undefined ? new Saver(engine, loaded.json) : undefined
+    await saver?.begin()
+    await serve(engine, loaded, args, saver)
+    return saver === undefined || (await saver.finish()) ? 0 : 1
   } finally {
     await engine.close()
   }

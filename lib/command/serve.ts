@@ -10,7 +10,9 @@ import type { RequestLine } from '../http.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { exampleRequests } from './examples.ts'
+import { inferenceTable } from './json-file.ts'
 import type { Loaded } from './load.ts'
+import type { Saver } from './save.ts'
 
 type HttpServer = ReturnType<typeof createServer>
 
@@ -19,20 +21,26 @@ const PATIENCE = 10_000
 // Ctrl-C reaches a process twice at once when its parent passes signals on too, as npm does. Nobody means that as a second signal.
 const SAME_SIGNAL = 100
 
-/** Serves until a signal stops it; everything in flight is finished then. */
-export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArguments): Promise<void> {
+const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Serves until a signal stops it; everything in flight is finished then. The saver is told of every request that may have changed something. */
+export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArguments, saver?: Saver): Promise<void> {
+  const onRequest = (line: RequestLine): void => {
+    if (!args.quiet) printRequest(line)
+    if (!READING.has(line.method)) saver?.changed()
+  }
   const server = createServer(engine, {
     readOnly: args.readOnly,
     testControls: args.testControls,
     ...(args.cors.length === 0 ? {} : { cors: args.cors }),
-    ...(args.quiet ? {} : { onRequest: printRequest }),
+    ...(args.quiet && saver === undefined ? {} : { onRequest }),
   })
   // Asked of the engine before it is slowed down.
   const requests = await exampleRequests(engine, loaded.examples)
   if (args.delay > 0) engine.delay('*', args.delay)
   await listen(server, args)
   const { stopped } = stopOnSignal(server)
-  printWelcome(engine, loaded.title, requests, args, server.address() as AddressInfo)
+  printWelcome(engine, loaded, requests, args, server.address() as AddressInfo)
   await stopped
 }
 
@@ -82,7 +90,7 @@ function stopOnSignal(server: HttpServer): { stopped: Promise<void> } {
 
 function printWelcome(
   engine: RestEngine,
-  title: string,
+  { title, json }: Loaded,
   requests: readonly string[],
   { testControls }: CommandArguments,
   address: AddressInfo,
@@ -92,6 +100,7 @@ function printWelcome(
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${title} at ${styleText('cyan', origin)}`,
     '',
+    ...(json === undefined ? [] : [`Inferred from ${json.name}:`, ...inferenceTable(json), '']),
     'Resources:',
     ...resources.map(path => `  ${path}`),
     '',

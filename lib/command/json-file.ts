@@ -1,0 +1,95 @@
+/**
+ * JSON file: a file of collections, as json-server serves it, read and told: its text, and what has been inferred from it.
+ */
+import { readFile } from 'node:fs/promises'
+import { infer } from '../infer.ts'
+import type { InferredAttribute, InferredCollection } from '../infer.ts'
+import { describePlace, findJsonFault } from '../json-fault.ts'
+import { CommandError } from './command-error.ts'
+
+/** A file of collections. */
+export interface JsonFile {
+  /** As the command line names it. */
+  readonly name: string
+  /** Absolute. */
+  readonly path: string
+  readonly text: string
+  readonly collections: readonly InferredCollection[]
+}
+
+/** @throws CommandError, TypeError when the file is not UTF-8, not JSON, or holds what cannot be served. */
+export async function readJsonFile(name: string, path: string): Promise<JsonFile> {
+  const text = decode(await readFile(path), name)
+  return { name, path, text, collections: infer(parseJson(text, name), name) }
+}
+
+/** Text as it is in the file, its byte order mark included, so that it can be written back. */
+function decode(bytes: Buffer, name: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new CommandError(`${name} is not UTF-8 text.`)
+  }
+}
+
+/** The value of a JSON text. */
+export function parseJson(text: string, name: string): unknown {
+  const bare = withoutMark(text)
+  try {
+    return JSON.parse(bare)
+  } catch (error) {
+    const fault = findJsonFault(bare)
+    if (fault === undefined) throw error
+    const found = fault.found === undefined ? 'the text ends too early' : `unexpected ${JSON.stringify(fault.found)}`
+    throw new CommandError(`${name} is not JSON: ${found} at ${describePlace(fault)}.`)
+  }
+}
+
+/** Text without the byte order mark that some editors begin it with. */
+export function withoutMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text
+}
+
+/** What has been inferred, as a table of lines. */
+export function inferenceTable({ collections }: JsonFile): string[] {
+  const rows = collections.map(collection => {
+    const { name, single, records } = collection
+    const count = single ? 'an object' : `${records.length} ${records.length === 1 ? 'record' : 'records'}`
+    return [
+      name,
+      count,
+      [...collection.attributes.map(each => describe(each, collection)), ...inverses(collection, collections)].join(', '),
+    ] as const
+  })
+  const [names, counts] = [0, 1].map(column => Math.max(...rows.map(row => row[column as 0].length)))
+  const notes = collections.flatMap(collection => collection.notes)
+  return [
+    ...rows.map(([name, count, attributes]) => `  ${name.padEnd(names ?? 0)}  ${count.padStart(counts ?? 0)}  ${attributes}`),
+    ...notes.map(note => `  Note: ${note}.`),
+  ]
+}
+
+function describe(attribute: InferredAttribute, { idType, hasIds }: InferredCollection): string {
+  const { name } = attribute
+  switch (attribute.kind) {
+    case 'id':
+      return `${name} ${hasIds ? idType : 'by position'}`
+    case 'plain':
+      return `${name} ${attribute.type}${attribute.nullable ? '?' : ''}`
+    case 'toOne':
+      return `${name} → ${attribute.target}${attribute.nullable ? '?' : ''}`
+    case 'toMany':
+      return `${name} → ${attribute.target}[]`
+  }
+}
+
+/** The lists that relations of other collections have added to the records of this one. */
+function inverses({ name }: InferredCollection, collections: readonly InferredCollection[]): string[] {
+  return collections.flatMap(source =>
+    source.attributes.flatMap(attribute => {
+      if ((attribute.kind !== 'toOne' && attribute.kind !== 'toMany') || attribute.target !== name || attribute.inverse === undefined)
+        return []
+      return [`${attribute.inverse} ← ${source.name}.${attribute.name}`]
+    }),
+  )
+}

@@ -1,0 +1,218 @@
+/**
+ * JSON files: any data comes out as it went in, and a saved file is the old text with nothing but the changes in it. Compared with a model that is a
+ * plain JavaScript object.
+ */
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { after, before, describe, it } from 'node:test'
+import { editCollections } from '../../lib/command/json-edit.ts'
+import { readJsonFile } from '../../lib/command/json-file.ts'
+import { Saver } from '../../lib/command/save.ts'
+import { modelOf } from '../../lib/from-json.ts'
+import { RestEngine, fromJson } from '../../lib/index.ts'
+import { check } from '../helpers/check.ts'
+
+type Json = Record<string, unknown>
+
+// Numbers for names would be put first by JavaScript, and `__proto__` is refused.
+const keyArb = fc
+  .oneof(fc.constantFrom('name', 'userId', 'tag_ids', 'note', 'a b', 'toString', 'A', 'a'), fc.string({ unit: 'grapheme', maxLength: 6 }))
+  .filter(key => !/^\d+$/.test(key) && key !== '__proto__' && key !== 'id' && key.isWellFormed())
+const valueArb = fc.oneof(
+  fc.integer({ min: 1, max: 3 }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map(value => value + 0),
+  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.boolean(),
+  fc.constant(null),
+  fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 3 }),
+  (fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<unknown>).map(value => JSON.parse(JSON.stringify(value)) as unknown),
+)
+const recordsArb = (max: number): fc.Arbitrary<Json[]> =>
+  fc
+    .tuple(
+      fc.uniqueArray(keyArb, { maxLength: 5 }),
+      fc.uniqueArray(fc.integer({ min: 1, max: 9 }), { maxLength: max }),
+      fc.boolean(),
+      fc.integer({ min: 0, max: 3 }),
+    )
+    .chain(([keys, ids, asText, kind]) => {
+      const one =
+        kind === 0
+          ? valueArb
+          : kind === 1
+            ? fc.integer({ min: 1, max: 3 })
+            : kind === 2
+              ? fc.string({ maxLength: 5 })
+              : fc.array(fc.integer({ min: 1, max: 2 }))
+      const fields = fc.dictionary(fc.constantFrom(...(keys.length === 0 ? ['name'] : keys)), one, { noNullPrototype: true })
+      return fc.tuple(...ids.map(id => fields.map(record => ({ id: asText ? `i${id}` : id, ...record }))))
+    })
+const dataArb = fc.record({ users: recordsArb(4), posts: recordsArb(5), tags: recordsArb(3) })
+
+/** What the API shows, in the terms of the data: relations by their keys, what is null and was not there left out. */
+async function shown(engine: RestEngine, file: Awaited<ReturnType<typeof readJsonFile>>): Promise<Json> {
+  const all: Json = {}
+  for (const { name, attributes, records } of file.collections) {
+    const { body } = await engine.handle('GET', `/v1/${name}?limit=1000`)
+    const rows = new Map(((body as Json)[name] as Json[]).map(row => [row['id'], row]))
+    all[name] = records.map(record => {
+      const row = rows.get(record['id'])!
+      const pairs = attributes.map(({ key, name: attribute }) => [key, row[attribute]] as const)
+      return Object.fromEntries(pairs.filter(([key, value]) => Object.hasOwn(record, key) || (value !== null && !isEmpty(value))))
+    })
+  }
+  return all
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+/** The same with keys in one order. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(sorted)
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
+  )
+}
+
+describe('JSON files', () => {
+  let folder: string
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mikro-rest-json-property-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  it('show every value as it is in the data', () =>
+    check(
+      fc.asyncProperty(dataArb, async data => {
+        const path = join(folder, 'shown.json')
+        await writeFile(path, JSON.stringify(data))
+        const file = await readJsonFile('shown.json', path)
+        await using engine = await RestEngine.create({ ...fromJson(data) })
+        // A null list is an empty one.
+        const expected = JSON.parse(JSON.stringify(data)) as Record<string, Json[]>
+        for (const { name, attributes } of file.collections)
+          for (const { kind, key } of attributes)
+            for (const record of expected[name]!) if (kind === 'toMany' && record[key] === null) record[key] = []
+        assert.deepEqual(sorted(await shown(engine, file)), sorted(expected))
+      }),
+      { label: 'values of JSON files', runs: 60 },
+    ))
+
+  const stepArb = fc.oneof(
+    fc.record({ kind: fc.constant('delete' as const), collection: fc.nat(2), at: fc.nat(9) }),
+    fc.record({ kind: fc.constant('create' as const), collection: fc.nat(2), from: fc.nat(9) }),
+    fc.record({ kind: fc.constant('change' as const), collection: fc.nat(2), at: fc.nat(9), from: fc.nat(9) }),
+  )
+
+  it('are saved as they are formatted, with the changes in them and nothing else', () =>
+    check(
+      fc.asyncProperty(
+        dataArb,
+        fc.array(fc.array(stepArb, { maxLength: 4 }), { maxLength: 3 }),
+        fc.constantFrom(undefined, 2, '\t'),
+        async (data, rounds, indent) => {
+          const path = join(folder, 'saved.json')
+          const before = JSON.stringify(data, undefined, indent)
+          await writeFile(path, before)
+          const file = await readJsonFile('saved.json', path)
+          await using engine = await RestEngine.create({
+            ...modelOf(file.collections, 'saved.json'),
+            onError: error => assert.fail(error as Error),
+          })
+          const saver = new Saver(engine, file)
+          const names = ['users', 'posts', 'tags'] as const
+          let isChanged = false
+          for (const steps of rounds) {
+            for (const step of steps) {
+              const name = names[step.collection]!
+              const list = ((await engine.handle('GET', `/v1/${name}?limit=1000`)).body as Record<string, Json[]>)[name]!
+              const target = 'at' in step ? list[step.at % Math.max(1, list.length)] : undefined
+              const { attributes } = file.collections.find(each => each.name === name)!
+              const source = 'from' in step ? list[step.from % Math.max(1, list.length)] : undefined
+              // What another record has is a valid value.
+              const body = Object.fromEntries(
+                attributes.filter(({ kind }) => kind !== 'id').map(each => [each.name, source?.[each.name] ?? null]),
+              )
+              const status =
+                step.kind === 'create'
+                  ? (await engine.handle('POST', `/v1/${name}`, undefined, body)).status
+                  : target === undefined
+                    ? 404
+                    : (
+                        await engine.handle(
+                          step.kind === 'delete' ? 'DELETE' : 'PUT',
+                          `/v1/${name}/${String(target['id'])}`,
+                          undefined,
+                          step.kind === 'change' ? body : undefined,
+                        )
+                      ).status
+              isChanged ||= status === 200
+            }
+            saver.changed()
+            assert.equal(await saver.finish(), true)
+          }
+          const saved = await readFile(path, 'utf8')
+          if (!isChanged) assert.equal(saved, before)
+          const value = JSON.parse(saved) as Record<string, Json[]>
+          assert.equal(saved, JSON.stringify(value, undefined, indent))
+          // A new start shows the same. Types may have become narrower, so values are compared and not the model.
+          for (const { name, attributes } of file.collections) {
+            const list = ((await engine.handle('GET', `/v1/${name}?limit=1000`)).body as Record<string, Json[]>)[name]!
+            const byId = new Map(value[name]!.map(record => [record['id'], record]))
+            assert.equal(byId.size, list.length)
+            for (const row of list) {
+              const record = byId.get(row['id'])!
+              for (const { kind, key, name: attribute } of attributes) {
+                const found = Object.hasOwn(record, key) ? record[key] : null
+                assert.deepEqual(kind === 'toMany' ? (found ?? []) : found, row[attribute], `${name}.${key}`)
+              }
+            }
+          }
+        },
+      ),
+      { label: 'saving JSON files', runs: 60 },
+    ))
+
+  it('are edited in place, whatever their white space', () => {
+    const spaceArb = fc.constantFrom('', ' ', '\n', '\r\n\t', '  \n')
+    return check(
+      fc.property(
+        fc.array(fc.dictionary(keyArb, valueArb, { noNullPrototype: true }), { maxLength: 4 }),
+        fc.infiniteStream(spaceArb),
+        fc.array(fc.oneof(fc.constant('delete' as const), fc.dictionary(keyArb, valueArb, { noNullPrototype: true })), {
+          minLength: 4,
+          maxLength: 4,
+        }),
+        fc.array(fc.dictionary(keyArb, valueArb, { noNullPrototype: true }), { maxLength: 2 }),
+        (list, spaces, edits, added) => {
+          const space = (): string => spaces.next().value as string
+          const spread = (value: unknown): string =>
+            typeof value !== 'object' || value === null
+              ? JSON.stringify(value)
+              : Array.isArray(value)
+                ? `[${value.length === 0 ? space() : value.map(item => space() + spread(item) + space()).join(',')}]`
+                : `{${Object.entries(value)
+                    .map(([key, item]) => `${space()}${JSON.stringify(key)}${space()}:${space()}${spread(item)}${space()}`)
+                    .join(',')}}`
+          const text = `${space()}${spread({ before: 'x', list, after: [1] })}${space()}`
+          const records = edits.slice(0, list.length)
+          const edited = editCollections(text, new Map([['list', { records, added }]]))
+          const expected = [
+            ...list.flatMap((record, index) => (records[index] === 'delete' ? [] : [{ ...record, ...(records[index] as Json) }])),
+            ...added,
+          ]
+          assert.deepEqual(JSON.parse(edited), { before: 'x', list: expected, after: [1] })
+        },
+      ),
+      { label: 'editing JSON text', runs: 500 },
+    )
+  })
+})

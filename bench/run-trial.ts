@@ -32,10 +32,9 @@ export interface FirstRequest {
 
 const BATCHES = 15
 
-/** Microseconds of the processor that this thread has used: all work is done in it, and other processes then count for little. */
+/** Microseconds of the processor that this process has used, garbage collection included: what else the machine does counts for little. */
 function spent(): number {
-  if (!('threadCpuUsage' in process)) return performance.now() * 1000
-  const { user, system } = process.threadCpuUsage()
+  const { user, system } = process.cpuUsage()
   return user + system
 }
 

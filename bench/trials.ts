@@ -52,8 +52,8 @@ const list = (depth: 0 | 1 | 2, calls: number): Trial => ({
 const record = (depth: 0 | 1): Trial => ({
   name: `one record, depth ${depth}`,
   target: 1.6,
-  warmUp: 10_000,
-  calls: 1000,
+  warmUp: 60_000,
+  calls: 4000,
   request: call => ({ method: 'GET', path: `/v1/users/${idOf(call)}`, query: { depth } }),
   byHand: (api, call) => api.getUser(idOf(call), depth),
 })

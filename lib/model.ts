@@ -211,6 +211,8 @@ export interface Resource {
   readonly keyNames: readonly string[]
   /** The key is one integer that the database counts up. */
   readonly generatedKey: boolean
+  /** The attribute of optimistic locking. */
+  readonly version: ScalarAttribute | undefined
   /** Sets of attributes (dotted public paths) whose values together must be unique. The key is not among them. */
   readonly uniques: readonly (readonly string[])[]
   /** To-one attributes of any resource that refer to this one. */

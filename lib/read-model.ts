@@ -7,7 +7,7 @@ import { customiseAttributes, rulesOf } from './customise.ts'
 import { defaultNames } from './names.ts'
 import type { ResourceNames } from './names.ts'
 import { rootOf, tableColumns } from './model.ts'
-import type { Attribute, KeyPart, Model, Resource, ToOneAttribute } from './model.ts'
+import type { Attribute, KeyPart, Model, Resource, ScalarAttribute, ToOneAttribute } from './model.ts'
 import { publicName, scalarType } from './property-type.ts'
 import { isHiddenInverse, ownColumns, readAttribute, unsupported, unsupportedReason } from './read-attribute.ts'
 import type { Meta } from './read-attribute.ts'
@@ -53,6 +53,7 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
       key: [],
       keyNames: [],
       generatedKey: false,
+      version: undefined,
       uniques: [],
       referrers: [],
       served: config !== undefined,
@@ -69,7 +70,10 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
   addReferrers([...drafts.values()])
   addInherited(drafts)
   for (const draft of drafts.values()) hideUnserved(draft)
-  for (const draft of drafts.values()) Object.freeze(draft)
+  for (const draft of drafts.values()) {
+    draft.version = draft.attributes.find(attribute => attribute.kind === 'scalar' && attribute.version) as ScalarAttribute | undefined
+    Object.freeze(draft)
+  }
   return freezeModel([...drafts.values()])
 }
 

@@ -5,6 +5,7 @@
 import { STATUS_CODES } from 'node:http'
 import { ERRORS, RestError } from './errors.ts'
 import type { Limits } from './limits.ts'
+import { tagOf } from './precondition.ts'
 import type { Attribute, Model, Resource } from './model.ts'
 import { calledIn, textOfPair } from './parse-query.ts'
 import type { Pair, Parameters, Vocabulary } from './parse-query.ts'
@@ -12,8 +13,8 @@ import type { JsonRecord, Page } from './render.ts'
 import { JSON_TYPE } from './response.ts'
 import type { RestResponse } from './response.ts'
 
-function ok(body: JsonRecord): RestResponse {
-  return { status: 200, headers: { 'content-type': JSON_TYPE }, body }
+function ok(body: JsonRecord, more?: Readonly<Record<string, string>>): RestResponse {
+  return { status: 200, headers: more === undefined ? { 'content-type': JSON_TYPE } : { 'content-type': JSON_TYPE, ...more }, body }
 }
 
 /** Page size and start in effect. */
@@ -55,9 +56,15 @@ function withOffset(pairs: readonly Pair[], name: string, offset: number): strin
   return (at < 0 ? [...pairs, pair] : pairs.with(at, pair)).map(textOfPair).join('&')
 }
 
+/** The entity tag of a record that shows its version (RFC 9110 section 8.8.3). */
+function tagged({ version }: Resource, record: JsonRecord | null): Record<string, string> | undefined {
+  const value = version === undefined || version.render !== undefined ? undefined : (record?.[version.name] as string | number | undefined)
+  return value === undefined ? undefined : { etag: tagOf(value) }
+}
+
 /** One record, or null for an empty to-one. */
 export function respondRecord(resource: Resource, record: JsonRecord | null, timestamp: string): RestResponse {
-  return ok({ success: true, timestamp, resource: resource.singular, [resource.singular]: record })
+  return ok({ success: true, timestamp, resource: resource.singular, [resource.singular]: record }, tagged(resource, record))
 }
 
 export function respondValue(resource: Resource, attribute: Attribute, value: unknown, timestamp: string): RestResponse {
@@ -66,7 +73,7 @@ export function respondValue(resource: Resource, attribute: Attribute, value: un
 
 export function respondCreated(resource: Resource, record: JsonRecord, location: string, status: number, timestamp: string): RestResponse {
   const body = { success: true, timestamp, resource: resource.singular, [resource.singular]: record, status: 'OK' }
-  return { status, headers: { 'content-type': JSON_TYPE, location }, body }
+  return { status, headers: { 'content-type': JSON_TYPE, location, ...tagged(resource, record) }, body }
 }
 
 export function respondDeleted(resource: Resource, record: JsonRecord, timestamp: string): RestResponse {

@@ -25,6 +25,7 @@ import type { Attribute, Model, Resource, ToManyAttribute, ToOneAttribute } from
 import { classOf, keyOfEntity } from './orm-values.ts'
 import type { Entity } from './orm-values.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
+import { checkPrecondition } from './precondition.ts'
 import type { Reader, View } from './read.ts'
 import type { JsonRecord } from './render.ts'
 import { notFound } from './resolve.ts'
@@ -74,7 +75,7 @@ export class Writer {
     const { target } = attribute
     requireObject(body, `of the attributes of the new ${target.singular}`)
     return this.#transaction(async work => {
-      const entity = await this.#loaded(owner, work)
+      const entity = await this.#loaded(owner, work, view)
       const implied = attribute.via.kind === 'foreign' ? { implied: { name: attribute.via.attribute, key: owner.key } } : {}
       const change = await this.#validated(body, target, { mode: 'create', ...implied }, view)
       await this.#reader.prepare(target, view)
@@ -108,7 +109,7 @@ export class Writer {
   #change(address: Address, body: unknown, view: View): Promise<Written> {
     const { resource, key } = address
     return this.#transaction(async work => {
-      const entity = await this.#loaded(address, work)
+      const entity = await this.#loaded(address, work, view)
       const change = await this.#validated(body, classOf(resource, entity), { mode: 'update', key }, view, entity)
       await this.#reader.prepare(resource, view)
       await update(entity, change, work)
@@ -122,7 +123,7 @@ export class Writer {
     const { resource, key } = address
     const { target } = attribute
     return this.#transaction(async work => {
-      const entity = await this.#loaded(address, work)
+      const entity = await this.#loaded(address, work, view)
       const linked = await this.#linkedKey(address, attribute, view)
       await authorize(target, linked === undefined ? 'create' : 'update', view.visibility, view.ctx)
       if (linked === undefined) {
@@ -146,7 +147,7 @@ export class Writer {
   delete(address: Address, view: View): Promise<Written> {
     const { resource, key } = address
     return this.#transaction(async work => {
-      const entity = await this.#loaded(address, work)
+      const entity = await this.#loaded(address, work, view)
       const written = await this.#written(resource, key, view)
       await remove(resource, [entity], work)
       await work.em.flush()
@@ -158,7 +159,7 @@ export class Writer {
   deleteLinked(address: Address, attribute: ToOneAttribute, view: View): Promise<Written> {
     const { target } = attribute
     return this.#transaction(async work => {
-      const entity = await this.#loaded(address, work)
+      const entity = await this.#loaded(address, work, view)
       const linked = await this.#linkedKey(address, attribute, view)
       if (linked === undefined) throw refuse('record_not_found', `"${attribute.name}" is empty: there is no ${target.singular} to delete.`)
       if (attribute.owner && !attribute.nullable) {
@@ -184,7 +185,7 @@ export class Writer {
   deleteRelated(address: Address, attribute: ToManyAttribute, view: View): Promise<readonly JsonRecord[]> {
     const { target } = attribute
     return this.#transaction(async work => {
-      await this.#loaded(address, work)
+      await this.#loaded(address, work, view)
       const records = await this.#reader.relatedRecords(address.resource, address.key, attribute, view)
       const keys = await this.#reader.relatedKeys(address.resource, address.key, attribute, view)
       const entities: Entity[] = []
@@ -200,10 +201,11 @@ export class Writer {
     return key
   }
 
-  async #loaded(address: Address, { em, exists }: Work): Promise<Entity> {
+  async #loaded(address: Address, { em, exists }: Work, { ctx }: View): Promise<Entity> {
     const { resource, key, id } = address
     const entity = (await exists(resource, key)) ? await load(resource, key, em) : undefined
     if (entity === undefined) throw notFound(resource, id)
+    checkPrecondition(ctx.headers, classOf(resource, entity), entity)
     return entity
   }
 

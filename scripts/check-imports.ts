@@ -21,7 +21,7 @@ const ORDER = [
   // reading
   'plan-paths plan-filters plan-order plan-selection plan dialect bind render read',
   // writing
-  'validate check apply write',
+  'validate check precondition apply write',
   // who asks
   'password tokens auth',
   // what tests do to requests on their way

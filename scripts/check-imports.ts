@@ -38,7 +38,7 @@ const ORDER = [
   'dispatcher dispatch global-dispatcher intercept',
   // The one implementation of dialect.ts. Here and not behind it, so that no stage can reach past the seam.
   'sqlite/sql sqlite/match sqlite/scope sqlite/expressions sqlite/select sqlite/encode sqlite/decode sqlite/compile sqlite/compile-checks',
-  'sqlite/lock sqlite/time-functions sqlite/handle sqlite/kysely-dialect sqlite/recorder sqlite/on-update sqlite/model-time sqlite/orm-driver sqlite/sibling-orm sqlite/connection sqlite/open',
+  'sqlite/lock sqlite/time-functions sqlite/handle sqlite/kysely-dialect sqlite/recorder sqlite/on-update sqlite/model-time sqlite/known-statements sqlite/orm-driver sqlite/sibling-orm sqlite/connection sqlite/open',
   // all of it together
   'engine index',
   // The command line uses the library, which knows nothing of it.

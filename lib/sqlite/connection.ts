@@ -6,6 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Database from 'better-sqlite3'
 import type { EntityManager, MikroORM, Transaction } from '@mikro-orm/core'
+import { after } from '../awaitable.ts'
 import type { ChangeSink, Watched } from '../changes.ts'
 import type { Clock } from '../clock.ts'
 import type { CompiledRead, Connection, Dialect, Reading, Statement } from '../dialect.ts'
@@ -17,6 +18,7 @@ import { compileExists, compileReferrers, compileTaken, breaksReference, violati
 import { encode, encodePattern } from './encode.ts'
 import { Handle } from './handle.ts'
 import { LentSqliteDialect } from './kysely-dialect.ts'
+import type { Entered } from './kysely-dialect.ts'
 import { Lock } from './lock.ts'
 import { retime } from './model-time.ts'
 import { Recorder } from './recorder.ts'
@@ -45,6 +47,8 @@ const SQLITE: Dialect = {
   encode,
   encodePattern,
 }
+
+const NESTED: Entered = Object.freeze({ release: () => {}, nested: true })
 
 /** Largest file, in bytes, whose first content is kept in memory for `reset`. */
 const MAX_BASELINE = 64 * 1024 * 1024
@@ -89,18 +93,18 @@ export class SqliteConnection implements Connection {
       },
       writing: () => this.#writing(),
       clock: () => this.#clock,
-      enter: async signal => {
-        if (this.#transaction() !== undefined) return { release: () => {}, nested: true }
+      enter: signal => {
+        if (this.#transaction() !== undefined) return NESTED
         const transaction = this.#current.getStore()
-        const release = await this.#lock.acquire(signal)
-        return {
+        const entered = (release: () => void): Entered => ({
           nested: false,
           release: () => {
             // The transaction ends here: a subscriber that is told of the commit stands outside of it.
             if (transaction !== undefined) transaction.open = false
             release()
           },
-        }
+        })
+        return after(this.#lock.acquire(signal), entered)
       },
       transactional: async begin => {
         const transaction: OpenTransaction = { outer: this.#transaction(), open: false, nested: new Lock() }

@@ -5,7 +5,7 @@
  */
 import type { Transaction } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
-import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { ControlledTransaction, SingleConnectionProvider, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type {
   CompiledQuery,
   DatabaseConnection,
@@ -17,6 +17,7 @@ import type {
   QueryCompiler,
   QueryResult,
 } from 'kysely'
+import type { Awaitable } from '../awaitable.ts'
 import type { Clock } from '../clock.ts'
 
 /** What is told of transactions and of statements that write; see recorder.ts. */
@@ -36,12 +37,18 @@ export interface WriteObserver {
 /** A statement that changes the schema. */
 const SCHEMA_CHANGE = /^\s*(?:create|drop|alter)\b/i
 
+/** The right to use the connection; `nested` when the caller is inside a transaction already. */
+export interface Entered {
+  readonly release: () => void
+  readonly nested: boolean
+}
+
 /** What the dialect needs of the open database. */
 export interface Lender {
   /** Set where somebody wants to know of the rows that change. */
   readonly observer: WriteObserver | undefined
-  /** Waits for the right to use the connection; `nested` when the caller is inside a transaction already. */
-  enter(signal?: AbortSignal): Promise<{ readonly release: () => void; readonly nested: boolean }>
+  /** The right to use the connection: at once when it is free. */
+  enter(signal?: AbortSignal): Awaitable<Entered>
   prepare(sql: string): Database.Statement
   /** Is told before anything is written. */
   writing(): void
@@ -53,13 +60,31 @@ export interface Lender {
 
 export class LentSqliteDialect implements Dialect {
   readonly lender: Lender
+  readonly #driver: LentDriver
 
   constructor(lender: Lender) {
     this.lender = lender
+    this.#driver = new LentDriver(lender)
   }
 
   createDriver(): Driver {
-    return new LentDriver(this.lender)
+    return this.#driver
+  }
+
+  /** Begins a transaction: what Kysely's own `startTransaction` does in a dozen turns of the queue of promises. */
+  async begin(client: Kysely<unknown>): Promise<ControlledTransaction<unknown>> {
+    const entered = this.lender.enter()
+    const connection = new LentConnection(this.lender, entered instanceof Promise ? await entered : entered)
+    this.#driver.begin(connection)
+    const transaction = new ControlledTransaction<unknown>({
+      config: { dialect: this },
+      dialect: this,
+      driver: this.#driver,
+      executor: client.getExecutor().withConnectionProvider(new SingleConnectionProvider(connection)),
+      connection: { connection, release: () => connection.release() },
+    })
+    connections.set(transaction, connection)
+    return transaction
   }
 
   createQueryCompiler(): QueryCompiler {
@@ -74,6 +99,23 @@ export class LentSqliteDialect implements Dialect {
   createIntrospector(db: Kysely<any>): DatabaseIntrospector {
     return new SqliteIntrospector(db)
   }
+}
+
+/** The connections of the transactions that are begun here, and of their savepoints. */
+const connections = new WeakMap<object, LentConnection>()
+
+/** Tells that a savepoint runs on the connection of another transaction. */
+export function sameConnection(savepoint: Transaction, outer: Transaction): void {
+  const connection = connections.get(outer as object)
+  if (connection !== undefined) connections.set(savepoint as object, connection)
+}
+
+/** The connection of a transaction that is open, where a statement can run at once. */
+export function connectionOf(transaction: Transaction): LentConnection | undefined {
+  const connection = connections.get(transaction as object)
+  const { isCommitted, isRolledBack } = transaction as ControlledTransaction<unknown>
+  // Kysely has the error for what has ended, and lets others wait until a stream of rows ends.
+  return connection === undefined || isCommitted || isRolledBack || connection.streams > 0 ? undefined : connection
 }
 
 /** Tells Kysely not to put a mutex of its own in front of the driver: the lock is in `acquireConnection`, where it can be entered again. */
@@ -94,17 +136,19 @@ class LentDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(options?: { signal?: AbortSignal }): Promise<LentConnection> {
-    const { release, nested } = await this.#lender.enter(options?.signal)
-    return new LentConnection(this.#lender, release, nested)
+    return new LentConnection(this.#lender, await this.#lender.enter(options?.signal))
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
     ;(connection as LentConnection).release()
   }
 
-  /** Inside another transaction a new one is a savepoint of it. */
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const lent = connection as LentConnection
+    this.begin(connection as LentConnection)
+  }
+
+  /** Inside another transaction a new one is a savepoint of it. */
+  begin(lent: LentConnection): void {
     const { observer } = this.#lender
     try {
       if (lent.nested) {
@@ -167,13 +211,15 @@ class LentDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
-class LentConnection implements DatabaseConnection {
+export class LentConnection implements DatabaseConnection {
   readonly #lender: Lender
   readonly release: () => void
   readonly nested: boolean
   savepoint: string | undefined
+  /** How many streams of rows are open. */
+  streams = 0
 
-  constructor(lender: Lender, release: () => void, nested: boolean) {
+  constructor(lender: Lender, { release, nested }: Entered) {
     this.#lender = lender
     this.release = release
     this.nested = nested
@@ -189,16 +235,20 @@ class LentConnection implements DatabaseConnection {
     return statement
   }
 
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const statement = this.#prepare(query.sql)
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    return this.execute(sql, parameters)
+  }
+
+  execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
+    const statement = this.#prepare(sql)
     const { observer } = this.#lender
-    if (observer === undefined || statement.readonly) return this.#execute(query, statement)
-    if (SCHEMA_CHANGE.test(query.sql)) observer.beforeSchemaChange()
+    if (observer === undefined || statement.readonly) return resultOf(statement, parameters)
+    if (SCHEMA_CHANGE.test(sql)) observer.beforeSchemaChange()
     else observer.prepare()
     const { position } = observer
     let result: QueryResult<R>
     try {
-      result = this.#execute(query, statement)
+      result = resultOf(statement, parameters)
     } catch (error) {
       // SQLite undoes a statement that fails; the transaction may go on.
       observer.cut(position)
@@ -208,16 +258,21 @@ class LentConnection implements DatabaseConnection {
     return result
   }
 
-  #execute<R>(query: CompiledQuery, statement: Database.Statement): QueryResult<R> {
-    if (statement.reader) return { rows: statement.all(...query.parameters).map(row => exact(row, statement)) as R[] }
-    const { changes, lastInsertRowid } = statement.run(...query.parameters)
-    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
-  }
-
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
     const statement = this.#prepare(query.sql)
-    for (const row of statement.iterate(...query.parameters)) yield { rows: [exact(row, statement) as R] }
+    this.streams++
+    try {
+      for (const row of statement.iterate(...query.parameters)) yield { rows: [exact(row, statement) as R] }
+    } finally {
+      this.streams--
+    }
   }
+}
+
+function resultOf<R>(statement: Database.Statement, parameters: readonly unknown[]): QueryResult<R> {
+  if (statement.reader) return { rows: statement.all(...parameters).map(row => exact(row, statement)) as R[] }
+  const { changes, lastInsertRowid } = statement.run(...parameters)
+  return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
 }
 
 /** Integers arrive as BigInt; all but those beyond 2^53 become numbers, as MikroORM expects. A JSON document that is such a number is one, too. */

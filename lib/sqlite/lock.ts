@@ -1,4 +1,6 @@
 /** Lock: one holder at a time, first come first served. A waiter whose signal aborts leaves the queue. */
+import type { Awaitable } from '../awaitable.ts'
+
 export class Lock {
   #held = false
   readonly #waiting: (() => void)[] = []
@@ -7,10 +9,13 @@ export class Lock {
     return this.#held
   }
 
-  /** Waits for the lock; gives the function that releases it, which does nothing when called again. */
-  async acquire(signal?: AbortSignal): Promise<() => void> {
+  /** The lock, at once when it is free: the function that releases it, which does nothing when called again. */
+  acquire(signal?: AbortSignal): Awaitable<() => void> {
     signal?.throwIfAborted()
-    if (this.#held) await this.#turn(signal)
+    return this.#held ? this.#turn(signal).then(() => this.#take()) : this.#take()
+  }
+
+  #take(): () => void {
     this.#held = true
     let released = false
     return () => {

@@ -2,25 +2,33 @@
  * ORM driver: MikroORM's SQLite driver with bound parameters. MikroORM splices values into the SQL text, which breaks on a NUL and defeats prepared
  * statements; here they are bound wherever the text allows it.
  */
-import { JsonProperty, Utils } from '@mikro-orm/core'
+import { DefaultLogger, EventType, JsonProperty, SimpleLogger, Utils } from '@mikro-orm/core'
 import { AbstractSqlDriver, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
 import type { NativeQueryBuilder } from '@mikro-orm/sqlite'
 import type {
   AnyEntity,
   Configuration,
+  DeleteOptions,
   Dictionary,
   EntityData,
   EntityDictionary,
+  EntityMetadata,
   EntityName,
+  FilterQuery,
   LoggingOptions,
   NativeInsertUpdateManyOptions,
+  NativeInsertUpdateOptions,
   QueryResult,
   RawQueryFragment,
   Transaction,
+  UpsertOptions,
 } from '@mikro-orm/core'
 import { CompiledQuery } from 'kysely'
 import type { Kysely } from 'kysely'
+import { connectionOf, sameConnection } from './kysely-dialect.ts'
 import type { LentSqliteDialect } from './kysely-dialect.ts'
+import { KnownStatements, Probe } from './known-statements.ts'
+import type { Bound } from './known-statements.ts'
 
 /** SQLite's default limit of parameters in one statement (SQLITE_MAX_VARIABLE_NUMBER); a larger insert has its values spliced in as MikroORM does. */
 const MAX_PARAMETERS = 32_766
@@ -57,6 +65,8 @@ function parameterOf(value: unknown): unknown {
   }
 }
 
+type BeginOptions = NonNullable<Parameters<SqliteConnection['begin']>[0]>
+
 interface Prepared {
   readonly query: string
   readonly params: readonly unknown[]
@@ -68,16 +78,39 @@ interface Internals {
   prepareQuery(query: unknown, params: unknown): Prepared
 }
 
+/** What is said of a statement that a probe has noted: nothing has been found, nothing has been done. */
+function nothing(method: 'all' | 'get' | 'run'): unknown {
+  return method === 'all' ? [] : method === 'get' ? undefined : { affectedRows: 0, insertId: 0, row: {}, rows: [] }
+}
+
 export class BoundSqliteConnection extends SqliteConnection {
+  get #dialect(): LentSqliteDialect {
+    return this.config.get('driverOptions') as unknown as LentSqliteDialect
+  }
+
   /** Every transaction of MikroORM's comes by here: the engine, called inside one that the deployer's code has opened, takes part in it. */
   override transactional<T>(...[work, options]: Parameters<SqliteConnection['transactional']>): Promise<T> {
-    const { lender } = this.config.get('driverOptions') as unknown as LentSqliteDialect
-    return lender.transactional(entered =>
+    return this.#dialect.lender.transactional(entered =>
       super.transactional(trx => {
         entered(trx)
         return work(trx)
       }, options),
     ) as Promise<T>
+  }
+
+  override async begin(options: BeginOptions = {}): Promise<Transaction> {
+    const { ctx, isolationLevel, readOnly, sessionContext, eventBroadcaster, loggerContext } = options
+    if (ctx !== undefined || isolationLevel !== undefined || readOnly !== undefined || sessionContext !== undefined) {
+      const savepoint = await super.begin(options)
+      if (ctx !== undefined) sameConnection(savepoint, ctx)
+      return savepoint
+    }
+    if (!this.connected) await this.ensureConnection()
+    await eventBroadcaster?.dispatchEvent(EventType.beforeTransactionStart)
+    const transaction = await this.#dialect.begin(this.getClient())
+    for (const query of this.platform.getBeginTransactionSQL(options)) this.logQuery(query, loggerContext)
+    await eventBroadcaster?.dispatchEvent(EventType.afterTransactionStart, transaction)
+    return transaction
   }
 
   override async execute<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[] = EntityData<AnyEntity>[]>(
@@ -87,19 +120,54 @@ export class BoundSqliteConnection extends SqliteConnection {
     ctx?: Transaction,
     loggerContext?: LoggingOptions,
   ): Promise<T> {
-    await this.ensureConnection()
-    const prepared = (this as unknown as Internals).prepareQuery(query, params)
+    if (ctx instanceof Probe) {
+      ctx.note(query, params)
+      return nothing(method) as T
+    }
+    if (!this.connected) await this.ensureConnection()
+    const told = !this.#isQuiet(loggerContext)
+    const prepared =
+      told || typeof query !== 'string' || !Array.isArray(params)
+        ? (this as unknown as Internals).prepareQuery(query, params)
+        : // MikroORM would write the values into the text as well, for a log that nobody keeps.
+          { query: this.config.get('onQuery')(query, params), params, formatted: '' }
     const values = placeholders(prepared.query) === prepared.params.length ? prepared.params.map(parameterOf) : undefined
     if (values === undefined || values.length > MAX_PARAMETERS || values.includes(undefined))
       return super.execute<T>(query, params, method, ctx, loggerContext)
-    const text = this.getSql(prepared.query, prepared.formatted, loggerContext)
     const run = async (): Promise<T> => {
-      const client = (ctx ?? this.getClient()) as Kysely<unknown>
-      const result = await client.executeQuery(CompiledQuery.raw(prepared.query, values))
+      // Where a transaction is open there is nothing to wait for, which Kysely does all the same.
+      const connection = ctx === undefined ? undefined : connectionOf(ctx)
+      const result =
+        connection === undefined
+          ? await ((ctx ?? this.getClient()) as Kysely<unknown>).executeQuery(CompiledQuery.raw(prepared.query, values))
+          : connection.execute(prepared.query, values)
       return this.transformRawResult<T>(result, method)
     }
-    return this.executeQuery<T>(text, run, { ...prepared, ...loggerContext })
+    return told
+      ? this.executeQuery<T>(this.getSql(prepared.query, prepared.formatted, loggerContext), run, { ...prepared, ...loggerContext })
+      : run()
   }
+
+  /** Whether nobody is told of statements. A logger of the deployer's own may do with them what it likes. */
+  #isQuiet(loggerContext: LoggingOptions | undefined): boolean {
+    const logger = this.config.getLogger()
+    return (
+      (logger.logQuery === DefaultLogger.prototype.logQuery || logger.logQuery === SimpleLogger.prototype.logQuery) &&
+      !logger.isEnabled('query', loggerContext) &&
+      this.config.get('slowQueryThreshold') === undefined
+    )
+  }
+}
+
+/** The options that the unit of work gives, which change nothing of the text. */
+const PLAIN_OPTIONS = new Set(['ctx', 'schema', 'loggerContext', 'convertCustomTypes', 'processCollections'])
+
+function arePlain(options: object): boolean {
+  for (const name in options) {
+    if (!PLAIN_OPTIONS.has(name) && (options as Dictionary)[name] !== undefined) return false
+  }
+  const { schema, convertCustomTypes } = options as { schema?: unknown; convertCustomTypes?: unknown }
+  return (schema ?? undefined) === undefined && convertCustomTypes !== true
 }
 
 /** Writes an empty text in a list as two quotes, which reads back: MikroORM would write nothing, and a list of one empty text would be an empty list. */
@@ -114,6 +182,57 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     super(config, new BoundSqlitePlatform(), BoundSqliteConnection, ['kysely', 'better-sqlite3'])
   }
 
+  async #run<T extends object>({ sql, parameters }: Bound, { ctx, loggerContext }: NativeInsertUpdateOptions<T>): Promise<QueryResult<T>> {
+    return this.execute<QueryResult<T>>(sql, parameters as unknown[], 'run', ctx, loggerContext)
+  }
+
+  /** The one row of an update, a deletion or an insert of the unit of work, by a statement that is known. */
+  #known<T extends object>(
+    what: string,
+    entityName: EntityName<T>,
+    rows: readonly object[],
+    options: NativeInsertUpdateOptions<T>,
+    ask: (rows: readonly Dictionary[], options: NativeInsertUpdateOptions<T>) => Promise<unknown>,
+  ): Bound | undefined | Promise<Bound | undefined> {
+    if (options.convertCustomTypes !== false || !arePlain(options)) return undefined
+    const meta = this.metadata.get(entityName) as unknown as EntityMetadata
+    return KnownStatements.of(this.metadata).find(what, meta, rows, (probing, ctx) => ask(probing, { ...options, ctx }))
+  }
+
+  override async nativeUpdate<T extends object>(
+    entityName: EntityName<T>,
+    where: FilterQuery<T>,
+    data: EntityDictionary<T>,
+    options: NativeInsertUpdateOptions<T> & UpsertOptions<T> = {},
+  ): Promise<QueryResult<T>> {
+    const known =
+      Utils.isPlainObject(where) && Utils.hasObjectKeys(data)
+        ? this.#known('update', entityName, [data, where], options, ([values, key], asking) =>
+            super.nativeUpdate(entityName, key as FilterQuery<T>, values as EntityDictionary<T>, asking),
+          )
+        : undefined
+    const bound = known instanceof Promise ? await known : known
+    return bound === undefined ? super.nativeUpdate(entityName, where, data, options) : this.#run(bound, options)
+  }
+
+  override async nativeDelete<T extends object>(
+    entityName: EntityName<T>,
+    where: FilterQuery<T>,
+    options: DeleteOptions<T> = {},
+  ): Promise<QueryResult<T>> {
+    const [[name, condition] = []] = Object.entries(where as Dictionary)
+    const keys = (condition as { $in?: unknown } | null | undefined)?.$in
+    // As the unit of work asks for it, when it is one record.
+    const known =
+      name !== undefined && Array.isArray(keys) && keys.length === 1 && Object.keys(where as object).length === 1
+        ? this.#known('delete', entityName, [{ [name]: keys[0] as unknown }], { ...options, convertCustomTypes: false }, ([key], asking) =>
+            super.nativeDelete(entityName, { [name]: { $in: [key![name]] } } as FilterQuery<T>, asking as DeleteOptions<T>),
+          )
+        : undefined
+    const bound = known instanceof Promise ? await known : known
+    return bound === undefined ? super.nativeDelete(entityName, where, options) : this.#run(bound, options)
+  }
+
   /**
    * Inserts rows together only where they leave the same columns to the database. MikroORM asks for what the first row leaves out and gives the others
    * NULL: a generated key would not come back, and a default of the database would not be used.
@@ -124,6 +243,8 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     options?: NativeInsertUpdateManyOptions<T>,
     transform?: (sql: string) => string,
   ): Promise<QueryResult<T>> {
+    const [row] = data
+    if (row !== undefined && data.length === 1) return this.#insert(entityName, row, options, transform)
     const { props } = this.metadata.get(entityName)
     const counter = props.find(prop => prop.autoincrement === true)?.name
     const left = props.filter(prop => prop.autoincrement === true || prop.defaultRaw !== undefined || prop.generated !== undefined)
@@ -145,6 +266,29 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
       for (const [position, index] of group.entries()) rows[index] = result.rows?.[position] ?? {}
     }
     return { affectedRows: data.length, insertId: insertId!, row: rows[0]!, rows }
+  }
+
+  async #insert<T extends object>(
+    entityName: EntityName<T>,
+    row: EntityDictionary<T>,
+    options: NativeInsertUpdateManyOptions<T> = {},
+    transform?: (sql: string) => string,
+  ): Promise<QueryResult<T>> {
+    const known =
+      transform === undefined
+        ? this.#known('insert', entityName, [row], options, ([values], asking) =>
+            super.nativeInsertMany(entityName, [values as EntityDictionary<T>], asking),
+          )
+        : undefined
+    const bound = known instanceof Promise ? await known : known
+    if (bound === undefined) return super.nativeInsertMany(entityName, [row], options, transform)
+    const result = await this.#run(bound, options)
+    const [key, ...others] = this.getPrimaryKeyFields(this.metadata.get(entityName))
+    if (others.length > 0) return result
+    result.row ??= {} as NonNullable<typeof result.row>
+    // MikroORM's own insert gives the key that the database has made in this way.
+    result.insertId ||= (result.row as Dictionary)[key!] as typeof result.insertId
+    return result
   }
 
   override getORMClass(): ReturnType<SqliteDriver['getORMClass']> {

@@ -132,6 +132,7 @@ function computedAttribute(
     hidden: false,
     readOnly: true,
     required: false,
+    needed: false,
     filterable: true,
     sortable: true,
     flag,

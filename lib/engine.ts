@@ -19,6 +19,8 @@ import type { ExpectedChanges } from './expect.ts'
 import { Faults, faultRequest } from './faults.ts'
 import type { DropOptions, FailOptions, FaultHandle, FaultOptions, FaultRequest, Gate, RequestMatch } from './faults.ts'
 import { answer } from './fetch.ts'
+import { Given } from './given.ts'
+import type { Give } from './given.ts'
 import { Journal, copyOf } from './journal.ts'
 import type { JournalEntry, JournalRecord } from './journal.ts'
 import { intercept } from './intercept.ts'
@@ -101,6 +103,12 @@ export class RestEngine {
   readonly model: Model
   readonly versions: readonly string[]
   readonly limits: Limits
+  /**
+   * Makes up minimal valid records, with the parents that they need: `await engine.given('order', { customer: { vip: true } }, { seed: 7 })`, and
+   * `engine.given.many('order', 20)`. See `Give`.
+   */
+  readonly given: Give
+  readonly #given: Given
   readonly #options: CheckedOptions
   readonly #connection: SqliteConnection
   readonly #family: Family
@@ -158,6 +166,11 @@ export class RestEngine {
     this.limits = options.limits
     this.#served = serveVersions(family.editions, options, connection, this.clock)
     this.model = this.#served.get(options.versions[0]!)!.model
+    this.#given = this.#makeGiven()
+    this.given = this.#given.asFunction(() => {
+      this.#assertOpen()
+    })
+    this.#authentication = options.auth === undefined ? undefined : new Authentication(options.auth, this.#authServices())
     const { secrets, watched } = family
     this.#journal = options.journal === 0 ? undefined : new Journal(options.journal, secrets, this.model)
     this.#recorder = connection.record(watched, () => this.#journal?.current())
@@ -577,11 +590,12 @@ export class RestEngine {
   }
 
   #state(): WorldState {
-    return { clock: this.clock.setting, auth: this.#authentication?.state }
+    return { clock: this.clock.setting, auth: this.#authentication?.state, nextSeed: this.#given.nextSeed }
   }
 
-  #take({ clock, auth }: WorldState): void {
+  #take({ clock, auth, nextSeed }: WorldState): void {
     this.clock.restore(clock)
+    this.#given.nextSeed = nextSeed
     if (auth !== undefined) this.#authentication?.restore(auth)
   }
 
@@ -590,6 +604,25 @@ export class RestEngine {
     const era = this.#era
     this.#era = new AbortController()
     era.abort(connectionLost(`engine.${by}() has replaced the data while the request was running.`))
+  }
+
+  #makeGiven(): Given {
+    const version = this.versions[0]!
+    const { model, reader } = this.#served.get(version)!
+    const context = ({ plural }: Resource): RequestContext => {
+      const request = parse('POST', `/${version}/${plural}`, undefined, undefined, NO_HEADERS)
+      const logsIn = this.#authentication !== undefined
+      return new RequestContext({
+        engine: this,
+        fork: this.#fork,
+        request,
+        version,
+        principal: undefined,
+        logsIn,
+        about: { action: 'create', resource: plural, id: undefined, attribute: undefined },
+      })
+    }
+    return new Given({ model, connection: this.#connection, reader, clock: this.clock, context })
   }
 
   /** What is served in a version; undefined when there is no such version. */

@@ -37,6 +37,8 @@ interface AttributeBase {
   readonly readOnly: boolean
   /** Must be given on create: neither nullable nor defaulted nor generated. */
   readonly required: boolean
+  /** As `required`, for those who may write what is read-only too: the engine's own arrangements. */
+  readonly needed: boolean
   readonly filterable: boolean
   readonly sortable: boolean
   /** The flag parameter without which the attribute does not exist. */

@@ -2,7 +2,7 @@
 import pluralize from 'pluralize'
 
 /** The words of a PascalCase, camelCase, snake_case or kebab-case name, in lower case. */
-function words(name: string): string[] {
+export function words(name: string): string[] {
   return name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')

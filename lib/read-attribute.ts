@@ -67,6 +67,15 @@ export function isHiddenInverse(prop: Property): boolean {
 
 function base(prop: Property, name: string, declared: Property = prop) {
   const readOnly = prop.generated !== undefined || prop.formula !== undefined
+  const required =
+    declared.nullable !== true &&
+    declared.default === undefined &&
+    declared.defaultRaw === undefined &&
+    declared.onCreate === undefined &&
+    !(prop.primary === true && prop.autoincrement === true) &&
+    prop.version !== true &&
+    prop.persist !== false &&
+    !readOnly
   return {
     name,
     property: declared.name,
@@ -77,15 +86,8 @@ function base(prop: Property, name: string, declared: Property = prop) {
     sortable: true,
     flag: undefined,
     render: undefined,
-    required:
-      declared.nullable !== true &&
-      declared.default === undefined &&
-      declared.defaultRaw === undefined &&
-      declared.onCreate === undefined &&
-      !(prop.primary === true && prop.autoincrement === true) &&
-      prop.version !== true &&
-      prop.persist !== false &&
-      !readOnly,
+    required,
+    needed: required,
   }
 }
 
@@ -127,6 +129,7 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
       readOnly,
       nullable: owner ? relation.nullable : true,
       required: owner && relation.required,
+      needed: owner && relation.required,
       owner,
       columns: Object.freeze(mapped === undefined ? ownColumns(meta, prop) : ownColumns(prop.targetMeta!, mapped)),
       primary: prop.primary === true,
@@ -142,6 +145,7 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
     readOnly: relation.readOnly || (target.readOnly && prop.kind === '1:m'),
     nullable: false,
     required: false,
+    needed: false,
     via: prop.kind === '1:m' ? readForeign(prop) : readPivot(meta, prop),
     otherSide: otherSideName(prop, prop.mappedBy ?? prop.inversedBy),
     orderBy: Object.freeze(readOrderBy(prop)),
@@ -193,11 +197,12 @@ function readScalar(meta: Meta, prop: Property, name: string, declared: Property
   if (isGetter(prop)) return readGetter(meta, prop, name, declared)
   const type = Object.freeze(scalarType(prop)!)
   const common = base(prop, name, declared)
+  const required = document === undefined ? common.required : requiredInside(declared)
   return {
     kind: 'scalar',
     ...common,
-    required:
-      document === undefined ? common.required : !common.nullable && declared.default === undefined && declared.onCreate === undefined,
+    required,
+    needed: required,
     type,
     source: readSource(meta, prop, document),
     primary: prop.primary === true,
@@ -223,6 +228,11 @@ function readGetter(meta: Meta, prop: Property, name: string, declared: Property
     version: false,
     render: getterRender(meta, prop),
   }
+}
+
+/** Inside a JSON document nothing has a column, which MikroORM takes for not being stored. */
+function requiredInside(declared: Property): boolean {
+  return declared.nullable !== true && declared.default === undefined && declared.onCreate === undefined
 }
 
 interface Document {
@@ -305,12 +315,15 @@ function readEmbedded(
   })
   const common = base(prop, name, declared)
   const variants = prop.targetMeta?.polymorphs === undefined ? undefined : readVariants(prop, attributes)
+  // An object all of whose attributes may be left out may be left out itself.
+  const isRequired = document === undefined ? common.required : requiredInside(declared)
+  const required = isRequired && (isList || attributes.some(attribute => attribute.required))
   return Object.freeze({
     kind: 'embedded',
     entity: prop.targetMeta?.class,
     ...common,
-    // An object all of whose attributes may be left out may be left out itself.
-    required: common.required && (isList || attributes.some(attribute => attribute.required)),
+    required,
+    needed: required,
     document: within,
     array: isList,
     variants,

@@ -24,20 +24,35 @@ import type { RecordChange, RecordRef } from './write-plan.ts'
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
   const faults: Fault[] = []
   const changes = validated(data, model, faults)
-  const records = changes.flatMap(change => withNested(change))
   try {
-    await connection.write(async (em: EntityManager) => {
-      await checkChanges(changes, { known: new Set(records.flatMap(record => record.name ?? [])) }, connection, EVERYTHING, faults)
-      refuseFaults(faults)
-      // Looking for one record must not write others that are not linked yet.
-      em.setFlushMode(FlushMode.COMMIT)
-      // MikroORM does not find the order of the inserts where classes of one table refer to each other's owners.
-      connection.deferReferences()
-      await new Loader(records, { em, connection, exists: () => true, tells: () => true, touched: [] }).load()
-    })
+    await connection.write(async (em: EntityManager) => insert(changes, faults, em, connection))
   } catch (error) {
     throw explain(error, connection.dialect, model)
   }
+}
+
+/**
+ * Checks and inserts records inside a transaction; gives their entities, in order.
+ *
+ * @param faults those that are known already
+ */
+export async function insert(
+  changes: readonly RecordChange[],
+  faults: Fault[],
+  em: EntityManager,
+  connection: Connection,
+): Promise<Entity[]> {
+  const records = changes.flatMap(change => withNested(change))
+  await checkChanges(changes, { known: new Set(records.flatMap(record => record.name ?? [])) }, connection, EVERYTHING, faults)
+  refuseFaults(faults)
+  // Looking for one record must not write others that are not linked yet.
+  em.setFlushMode(FlushMode.COMMIT)
+  // MikroORM does not find the order of the inserts where classes of one table refer to each other's owners.
+  connection.deferReferences()
+  const loader = new Loader(records, { em, connection, exists: () => true, tells: () => true, touched: [] })
+  loader.refuseCircles()
+  await loader.load()
+  return changes.map(change => loader.entityOf(change))
 }
 
 function validated(data: SeedData, model: Model, faults: Fault[]): RecordChange[] {
@@ -89,6 +104,23 @@ function references(change: RecordChange): { relation: RelationAttribute; refs: 
   ]
 }
 
+/** That a record cannot be inserted before another one. */
+interface Need {
+  readonly record: SeedRecord
+  readonly needed: SeedRecord
+  /** The path of the link. */
+  readonly at: string
+}
+
+/** What a link between two records of the seed means for their order: the one that holds the foreign key comes second, unless it may be null. */
+function needOf(record: SeedRecord, relation: RelationAttribute, other: SeedRecord): Need | undefined {
+  const name = owningName(relation)
+  const held = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
+  if (held === undefined || held.nullable) return undefined
+  const [holder, needed] = name === undefined ? [record, other] : [other, record]
+  return { record: holder, needed, at: `${holder.change.path}.${held.name}` }
+}
+
 /**
  * Two rounds: first every record with its plain values and the links that are part of its key, then the other links, when all records are there to be
  * linked. MikroORM then finds the order of the inserts.
@@ -105,6 +137,53 @@ class Loader {
     this.#work = work
     this.#byChange = new Map(records.map(record => [record.change, record]))
     this.#byName = new Map(records.flatMap(record => (record.name === undefined ? [] : [[record.name, record]])))
+  }
+
+  entityOf(change: RecordChange): Entity {
+    return this.#made.get(this.#byChange.get(change)!)!
+  }
+
+  /** Refuses records that need each other in a circle: whichever came first would lack the next. */
+  refuseCircles(): void {
+    const needs = new Map<SeedRecord, Need[]>(this.#records.map(record => [record, []]))
+    const waiting = new Map<SeedRecord, SeedRecord[]>(this.#records.map(record => [record, []]))
+    for (const record of this.#records) {
+      for (const { relation, refs } of references(record.change)) {
+        for (const ref of refs) {
+          const other = this.#recordOf(ref, relation)
+          const need = other === undefined ? undefined : needOf(record, relation, other)
+          if (need === undefined) continue
+          needs.get(need.record)!.push(need)
+          waiting.get(need.needed)!.push(need.record)
+        }
+      }
+    }
+    // What needs nothing can be made, and then what needs only that; what is left over stands in circles, or needs one that does.
+    const open = new Map([...needs].map(([record, all]) => [record, all.length]))
+    const free = [...open].filter(([, count]) => count === 0).map(([record]) => record)
+    for (let record = free.pop(); record !== undefined; record = free.pop()) {
+      open.delete(record)
+      for (const other of waiting.get(record)!) {
+        const count = open.get(other)! - 1
+        open.set(other, count)
+        if (count === 0) free.push(other)
+      }
+    }
+    const [start] = open.keys()
+    if (start === undefined) return
+    const walked: Need[] = []
+    for (let record = start; !walked.some(need => need.record === record); record = walked.at(-1)!.needed) {
+      walked.push(needs.get(record)!.find(({ needed }) => open.has(needed))!)
+    }
+    const circle = walked.slice(walked.findIndex(need => need.record === walked.at(-1)!.needed))
+    const path = [...circle.map(({ at }) => `"${at}"`), `"${circle[0]!.record.change.path}"`].join(' → ')
+    const detail = `Records need each other in a circle, so that none of them can come first: ${path}. One of these relations must be able to be null.`
+    const errors = circle.map(({ at, needed }): Fault => ({
+      code: 'conflict',
+      detail: `"${at}" cannot be linked: "${needed.change.path}" needs this record first.`,
+      attribute: at,
+    }))
+    throw refuse('validation_failed', detail, { errors })
   }
 
   async load(): Promise<void> {
@@ -126,9 +205,13 @@ class Loader {
     }
   }
 
+  #recordOf(ref: RecordRef, relation: RelationAttribute): SeedRecord | undefined {
+    return ref.kind === 'new' ? this.#byChange.get(ref.record) : this.#byName.get(recordName(relation.target, ref.key))
+  }
+
   /** What a reference means: a record of the seed, or one that is there already. */
   async #target(ref: RecordRef, relation: RelationAttribute): Promise<Entity> {
-    const record = ref.kind === 'new' ? this.#byChange.get(ref.record) : this.#byName.get(recordName(relation.target, ref.key))
+    const record = this.#recordOf(ref, relation)
     if (record !== undefined) return this.#made.get(record)!
     const { key } = ref as RecordRef & { kind: 'existing' }
     const { em } = this.#work

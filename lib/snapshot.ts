@@ -7,6 +7,8 @@ export interface WorldState {
   readonly clock: ClockSetting
   /** Undefined when the authentication module is off. */
   readonly auth: AuthState | undefined
+  /** The seed of the next made-up record that has none of its own. */
+  readonly nextSeed: number
 }
 
 /**

@@ -131,6 +131,22 @@ export class TestControls {
         await world.engine.seed(objectOf(body, '{ "users": [{ "name": "Ann" }] }') as Record<string, object[]>)
         return {}
       }),
+      control(
+        'POST',
+        '/given',
+        'makes up records: { "resource": "order", "overrides": { ... }, "seed": 7, "count": 3 }',
+        async ({ world, body }) => {
+          const { resource, overrides = {}, count, ...options } = objectOf(body, '{ "resource": "order" }')
+          if (typeof resource !== 'string') throw invalid('"resource" must be the name of a resource.')
+          if (!isObject(overrides)) throw invalid('"overrides" must be an object of attributes.')
+          const { given } = world.engine
+          return asked(async () =>
+            count === undefined
+              ? { resource, [resource]: await given(resource, overrides, options) }
+              : { resource, [resource]: await given.many(resource, count as number, overrides, options) },
+          )
+        },
+      ),
       control('POST', '/snapshots', 'takes the state: gives its ID', async ({ world }) => {
         const id = world.name('s')
         world.snapshots.set(id, await world.engine.snapshot())
@@ -272,10 +288,14 @@ function optionalObject(body: unknown, names: readonly string[], example: string
 
 /** What the engine refuses of its arguments came from the client here. */
 function asked<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
+  const told = (error: unknown): never => {
     throw error instanceof TypeError || error instanceof RangeError ? invalid(error.message, error) : error
+  }
+  try {
+    const result = work()
+    return result instanceof Promise ? (result.catch(told) as T) : result
+  } catch (error) {
+    return told(error)
   }
 }
 

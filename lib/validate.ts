@@ -43,7 +43,8 @@ export function validateRecord(body: unknown, of: Resource, validation: Validati
     if (value === undefined) continue
     const at = join(path, name)
     const attribute = resource.byName.get(name)
-    if (attribute === undefined || (attribute.hidden && attribute.readOnly) || !isOfClass(attribute, resource)) {
+    const isOpen = validation.seeding === true && attribute !== undefined && isStored(attribute)
+    if (attribute === undefined || (attribute.hidden && attribute.readOnly && !isOpen) || !isOfClass(attribute, resource)) {
       faults.push(
         unknownAttribute(
           name,
@@ -52,12 +53,12 @@ export function validateRecord(body: unknown, of: Resource, validation: Validati
           resource.attributes.filter(known => isOfClass(known, resource)),
         ),
       )
-    } else if (attribute.readOnly && !(validation.seeding === true && isStored(attribute))) {
+    } else if (attribute.readOnly && !isOpen) {
       faults.push({ code: 'read_only', detail: `"${at}" is computed and cannot be written.`, attribute: at })
     } else if (!isAllowed(resource, attribute, value, at, validation, faults)) {
       // told already, or nothing to change
     } else if (isRelation(attribute)) {
-      addRelation(attribute, value, at, owner, links, lists, faults)
+      addRelation(attribute, value, at, { owner, seeding: validation.seeding === true }, links, lists, faults)
     } else {
       const change = validateValue(attribute, value, at, validation.mode, faults)
       if (change !== undefined) values.push(change)
@@ -298,11 +299,17 @@ function validateVariant(
   return validateObject({ ...attribute, variants: undefined, attributes, byName }, value, at, 'create', faults)
 }
 
+/** The record that a relation is of: what is nested in it is judged by the same rules. */
+interface Holder {
+  readonly owner: KeyValues | undefined
+  readonly seeding: boolean
+}
+
 function addRelation(
   attribute: RelationAttribute,
   value: unknown,
   at: string,
-  owner: KeyValues | undefined,
+  holder: Holder,
   links: LinkChange[],
   lists: ListChange[],
   faults: Fault[],
@@ -313,7 +320,7 @@ function addRelation(
       else faults.push({ code: 'null_not_allowed', detail: `"${at}" cannot be null: the record needs one.`, attribute: at, value })
       return
     }
-    const link = referTo(attribute, value, at, owner, faults)
+    const link = referTo(attribute, value, at, holder, faults)
     if (link !== undefined) links.push({ attribute, path: at, link })
     return
   }
@@ -321,7 +328,7 @@ function addRelation(
     faults.push({ code: 'value_invalid', detail: `"${at}" must be an array of IDs or objects.`, attribute: at, value })
     return
   }
-  const items = value.map((item: unknown, index) => referTo(attribute, item, join(at, index), owner, faults))
+  const items = value.map((item: unknown, index) => referTo(attribute, item, join(at, index), holder, faults))
   lists.push({ attribute, path: at, items: items.filter(item => item !== undefined) })
 }
 
@@ -330,14 +337,14 @@ function referTo(
   attribute: RelationAttribute,
   value: unknown,
   at: string,
-  owner: KeyValues | undefined,
+  { owner, seeding }: Holder,
   faults: Fault[],
 ): RecordRef | undefined {
   const { target } = attribute
   if (isObject(value) && !target.readOnly) {
     const name = owningName(attribute)
     const implied = name === undefined ? {} : { implied: { name, key: owner } }
-    return { kind: 'new', record: validateRecord(value, target, { mode: 'create', ...implied }, faults, at) }
+    return { kind: 'new', record: validateRecord(value, target, { mode: 'create', seeding, ...implied }, faults, at) }
   }
   // A lone surrogate cannot be stored: the database would take it for another character.
   const key = typeof value === 'string' && !value.isWellFormed() ? undefined : keyFromJson(value, target)

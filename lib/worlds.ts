@@ -5,6 +5,7 @@
 import type { Clock } from './clock.ts'
 import type { DoorEngine } from './door.ts'
 import type { DropOptions, FailOptions, FaultHandle, FaultOptions, Gate, RequestMatch } from './faults.ts'
+import type { Give } from './given.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** What test controls use of `RestEngine`. */
@@ -12,6 +13,7 @@ export interface WorldEngine extends DoorEngine {
   readonly clock: Clock
   readonly requests: readonly object[]
   clearRequests(): void
+  readonly given: Give
   seed(data: Readonly<Record<string, readonly object[]>>): Promise<void>
   snapshot(): Promise<Snapshot>
   restore(snapshot: Snapshot): Promise<void>

@@ -29,6 +29,8 @@ const ORDER = [
   'options seed',
   // options from plain data
   'infer from-json',
+  // what is made up
+  'random readable fake-values given',
   // the answer
   'respond operate serve-versions',
   // what has happened
@@ -46,7 +48,12 @@ const ORDER = [
 ].flatMap(names => names.split(' ').map(name => `${name}.ts`))
 
 /** Packages that only a part of lib/ may use. */
-const KEPT_IN: Readonly<Record<string, string>> = { 'better-sqlite3': 'sqlite/', kysely: 'sqlite/', '@mikro-orm/sqlite': 'sqlite/' }
+const KEPT_IN: Readonly<Record<string, string>> = {
+  'better-sqlite3': 'sqlite/',
+  kysely: 'sqlite/',
+  '@mikro-orm/sqlite': 'sqlite/',
+  '@faker-js/faker': 'readable.ts',
+}
 
 /** What the command line may use outside lib/: it serves the sample model when it is given nothing else. */
 const OUTSIDE: Readonly<Record<string, string>> = { '../fixtures/': 'command/' }

@@ -103,6 +103,19 @@ describe('test controls', () => {
     assert.deepEqual(await names(), ['Ann'])
   })
 
+  it('make up records', async () => {
+    const { user } = (await control('POST', '/given', { resource: 'user', overrides: { name: 'Made' } })) as unknown as {
+      user: { id: number }
+    }
+    assert.deepEqual(user, { id: 2, name: 'Made' })
+    const { users } = await control('POST', '/given', { resource: 'users', count: 3, seed: 7 })
+    assert.equal(users.length, 3)
+    const refused = await ask('POST', '/_test/given', { resource: 'user', sed: 1 })
+    assert.equal(refused.status, 400)
+    assert.match(refused.body.detail, /"sed".*"seed"/)
+    assert.equal((await ask('POST', '/_test/given', { resource: 'usr' })).status, 404)
+  })
+
   it('fail, drop and delay requests, until told otherwise', async () => {
     const { fault } = (await control('POST', '/faults', { kind: 'fail', match: 'GET /v1/users', status: 503, times: 2 })) as unknown as {
       fault: { id: string }

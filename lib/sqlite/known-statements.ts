@@ -28,7 +28,7 @@ export class Probe {
   readonly noted: Bound[] = []
 
   get transaction(): Transaction {
-    return this as unknown as Transaction
+    return this
   }
 
   note(sql: unknown, parameters: unknown): void {
@@ -69,6 +69,7 @@ export class KnownStatements {
     ask: (rows: readonly Record<string, unknown>[], probe: Transaction) => Promise<unknown>,
   ): Bound | undefined | Promise<Bound | undefined> {
     if (!this.#isPlain(meta)) return undefined
+    // oxlint-disable-next-line no-underscore-dangle -- MikroORM's own number of the entity
     let key = `${what}\0${meta._id}`
     const values: Plain[] = []
     for (const row of rows) {

@@ -224,9 +224,9 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     const keys = (condition as { $in?: unknown } | null | undefined)?.$in
     // As the unit of work asks for it, when it is one record.
     const known =
-      name !== undefined && Array.isArray(keys) && keys.length === 1 && Object.keys(where as object).length === 1
+      name !== undefined && Array.isArray(keys) && keys.length === 1 && Object.keys(where).length === 1
         ? this.#known('delete', entityName, [{ [name]: keys[0] as unknown }], { ...options, convertCustomTypes: false }, ([key], asking) =>
-            super.nativeDelete(entityName, { [name]: { $in: [key![name]] } } as FilterQuery<T>, asking as DeleteOptions<T>),
+            super.nativeDelete(entityName, { [name]: { $in: [key![name]] } }, asking as DeleteOptions<T>),
           )
         : undefined
     const bound = known instanceof Promise ? await known : known
@@ -287,7 +287,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     if (others.length > 0) return result
     result.row ??= {} as NonNullable<typeof result.row>
     // MikroORM's own insert gives the key that the database has made in this way.
-    result.insertId ||= (result.row as Dictionary)[key!] as typeof result.insertId
+    result.insertId ||= result.row[key!] as typeof result.insertId
     return result
   }
 

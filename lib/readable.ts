@@ -1,0 +1,179 @@
+/**
+ * Readable: texts that look like what an attribute is called, from `@faker-js/faker` where that is installed (an optional peer dependency). It is
+ * imported when it is first asked for, in English only, as an instance of our own: that of the caller keeps its seed.
+ */
+import type { Faker } from '@faker-js/faker'
+import type { Random } from './random.ts'
+
+/** A text for an attribute of this name (its words, in lower case) of this resource; undefined where the name tells nothing. */
+export type Readable = (words: readonly string[], resource: readonly string[], random: Random) => string | undefined
+
+let loading: Promise<Readable | undefined> | undefined
+
+/** Undefined when faker is not installed. */
+export function loadReadable(): Promise<Readable | undefined> {
+  return (loading ??= load())
+}
+
+async function load(): Promise<Readable | undefined> {
+  let module: { readonly faker: Faker }
+  try {
+    module = await import('@faker-js/faker/locale/en')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    // One that is there and broken is told of; jest has a code of its own.
+    if ((code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') && message.includes('@faker-js/faker')) return undefined
+    throw error
+  }
+  const Own = module.faker.constructor as new (options: object) => Faker
+  let random: Random
+  const faker = new Own({ locale: module.faker.rawDefinitions, randomizer: { next: () => random.fraction(), seed: () => {} } })
+  return (words, resource, stream) => {
+    const topic = topicOf(words, resource)
+    if (topic === undefined) return undefined
+    random = stream
+    return TOPICS[topic](faker)
+  }
+}
+
+function title(text: string): string {
+  return text.replaceAll(/(^|[ -])[a-z]/g, letter => letter.toUpperCase())
+}
+
+/** What faker can tell about. Domains are those of RFC 2606, so that nobody's mail or site is meant. */
+const TOPICS = {
+  email: faker => faker.internet.exampleEmail(),
+  firstName: faker => faker.person.firstName(),
+  lastName: faker => faker.person.lastName(),
+  fullName: faker => `${faker.person.firstName()} ${faker.person.lastName()}`,
+  username: faker => faker.internet.username(),
+  company: faker => faker.company.name(),
+  product: faker => faker.commerce.productName(),
+  book: faker => faker.book.title(),
+  phrase: faker => title(`${faker.word.adjective()} ${faker.word.noun()}`),
+  sentence: faker => faker.lorem.sentence(),
+  phone: faker => faker.phone.number({ style: 'international' }),
+  url: faker => `https://${faker.lorem.slug(2)}.example.com`,
+  host: faker => `${faker.lorem.slug(2)}.example.com`,
+  slug: faker => faker.lorem.slug(2),
+  street: faker => faker.location.streetAddress(),
+  city: faker => faker.location.city(),
+  state: faker => faker.location.state(),
+  zip: faker => faker.location.zipCode(),
+  country: faker => faker.location.country(),
+  countryCode: faker => faker.location.countryCode(),
+  currency: faker => faker.finance.currencyCode(),
+  colour: faker => faker.color.human(),
+  job: faker => faker.person.jobTitle(),
+  isbn: faker => faker.commerce.isbn({ separator: '' }),
+  ip: faker => faker.internet.ipv4(),
+} satisfies Record<string, (faker: Faker) => string>
+
+type Topic = keyof typeof TOPICS
+
+/** By the last word of the name, or by its last two. */
+const BY_NAME: Readonly<Record<string, Topic>> = {
+  email: 'email',
+  mail: 'email',
+  'first name': 'firstName',
+  forename: 'firstName',
+  firstname: 'firstName',
+  'last name': 'lastName',
+  lastname: 'lastName',
+  surname: 'lastName',
+  'family name': 'lastName',
+  'full name': 'fullName',
+  fullname: 'fullName',
+  'user name': 'username',
+  username: 'username',
+  nickname: 'username',
+  login: 'username',
+  company: 'company',
+  organisation: 'company',
+  organization: 'company',
+  employer: 'company',
+  title: 'phrase',
+  label: 'phrase',
+  subject: 'phrase',
+  description: 'sentence',
+  summary: 'sentence',
+  text: 'sentence',
+  content: 'sentence',
+  body: 'sentence',
+  comment: 'sentence',
+  message: 'sentence',
+  note: 'sentence',
+  notes: 'sentence',
+  bio: 'sentence',
+  phone: 'phone',
+  mobile: 'phone',
+  telephone: 'phone',
+  'phone number': 'phone',
+  fax: 'phone',
+  url: 'url',
+  website: 'url',
+  homepage: 'url',
+  host: 'host',
+  hostname: 'host',
+  domain: 'host',
+  slug: 'slug',
+  street: 'street',
+  address: 'street',
+  city: 'city',
+  town: 'city',
+  state: 'state',
+  province: 'state',
+  zip: 'zip',
+  'zip code': 'zip',
+  postcode: 'zip',
+  'postal code': 'zip',
+  country: 'country',
+  'country code': 'countryCode',
+  currency: 'currency',
+  color: 'colour',
+  colour: 'colour',
+  job: 'job',
+  profession: 'job',
+  isbn: 'isbn',
+  ip: 'ip',
+  'ip address': 'ip',
+}
+
+/** What `name` and `title` mean is told by what bears them. */
+const NAMED: Readonly<Record<string, Topic>> = {
+  user: 'fullName',
+  person: 'fullName',
+  customer: 'fullName',
+  client: 'fullName',
+  author: 'fullName',
+  member: 'fullName',
+  employee: 'fullName',
+  contact: 'fullName',
+  student: 'fullName',
+  teacher: 'fullName',
+  patient: 'fullName',
+  company: 'company',
+  organisation: 'company',
+  organization: 'company',
+  publisher: 'company',
+  vendor: 'company',
+  supplier: 'company',
+  product: 'product',
+  article: 'product',
+  item: 'product',
+  book: 'book',
+  city: 'city',
+  country: 'country',
+}
+
+function topicOf(words: readonly string[], resource: readonly string[]): Topic | undefined {
+  const last = words.at(-1) ?? ''
+  const lastTwo = words.slice(-2).join(' ')
+  if (Object.hasOwn(BY_NAME, lastTwo) && words.length > 1) return BY_NAME[lastTwo]
+  const bearer = resource.at(-1) ?? ''
+  if ((last === 'name' || last === 'title') && words.length === 1 && Object.hasOwn(NAMED, bearer)) return NAMED[bearer]
+  // The name of something else that the attribute names: `city_name`.
+  if (last === 'name' && words.length > 1 && Object.hasOwn(NAMED, words.at(-2)!)) return NAMED[words.at(-2)!]
+  if (last === 'name') return 'phrase'
+  return Object.hasOwn(BY_NAME, last) ? BY_NAME[last] : undefined
+}

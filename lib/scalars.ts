@@ -81,7 +81,7 @@ export function describeScalar(type: ScalarType): string {
     case 'decimal':
       return type.scale === undefined || type.precision === undefined
         ? 'a decimal number'
-        : `a decimal number with at most ${type.precision - type.scale} digits before and ${type.scale} after the point`
+        : `a decimal number with at most ${type.precision - type.scale} digits before and ${type.scale} after the point${type.precision > 15 ? ', 15 in all' : ''}`
     case 'text':
       return 'a text'
     case 'boolean':
@@ -174,6 +174,14 @@ function decimalFromText(text: string, type: ScalarType): string | undefined {
   return text
 }
 
+/** Databases without decimals of their own hold 15 significant digits exactly (IEEE 754 doubles), and integers to 2^53: what is longer is not taken. */
+function exactDecimal(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.')
+  const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '')
+  return digits.length <= 15 || (/^0*$/.test(fraction) && Number.isSafeInteger(Number(text))) ? text : undefined
+}
+
 /** The number of characters (code points) of a text, as databases count them. */
 export function characterCount(text: string): number {
   let count = 0
@@ -247,8 +255,8 @@ export function scalarFromJson(json: unknown, type: ScalarType): ScalarValue | u
     case 'float':
       return typeof json === 'number' && Number.isFinite(json) ? allowed(json, type) : undefined
     case 'decimal':
-      if (typeof json === 'string') return decimalFromText(json, type)
-      return typeof json === 'number' && Number.isFinite(json) ? decimalFromText(String(json), type) : undefined
+      if (typeof json === 'string') return exactDecimal(decimalFromText(json, type))
+      return typeof json === 'number' && Number.isFinite(json) ? exactDecimal(decimalFromText(String(json), type)) : undefined
     case 'text':
       return typeof json === 'string' ? allowed(json, type) : undefined
     case 'boolean':

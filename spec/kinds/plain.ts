@@ -169,6 +169,7 @@ const PlainSchema = defineEntity({
     float: p.float().nullable(),
     double: p.double().nullable(),
     decimal: p.decimal().precision(10).scale(2).nullable(),
+    wide: p.decimal().precision(20).scale(4).nullable(),
     decimalNumber: p.decimal('number').precision(10).scale(2).nullable(),
     string: p.string().length(20).nullable(),
     text: p.text().nullable(),

@@ -134,6 +134,8 @@ export interface Dialect {
   violation(error: Error): { readonly table: string; readonly columns: readonly string[] } | undefined
   /** Whether an error is that a record refers to none. */
   breaksReference(error: Error): boolean
+  /** What a rule of the database's own (a trigger) says of a write that it refuses. */
+  refusal(error: Error): string | undefined
   /** The parameter for a value, as the database stores it. */
   encode(value: unknown, type: ScalarType, form: ValueForm, inDocument: boolean): unknown
   /** The parameter of a wildcard pattern. */

@@ -138,9 +138,10 @@ export class RestEngine {
    */
   static async create(options: EngineOptions): Promise<RestEngine> {
     const checked = checkOptions(options)
-    const connection = await open(checked)
+    const { connection, definitions } = await open(checked)
+    const complete = definitions.length === 0 ? checked : { ...checked, resources: [...definitions, ...checked.resources] }
     try {
-      const engine = new RestEngine(checked, connection, familyOf(checked, connection))
+      const engine = new RestEngine(complete, connection, familyOf(complete, connection))
       if (checked.seed !== undefined) await engine.seed(checked.seed)
       connection.start()
       return engine

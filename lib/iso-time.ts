@@ -1,4 +1,4 @@
-/** ISO time: milliseconds since the epoch as ISO 8601 text, in UTC with milliseconds and `Z`. */
+/** ISO time: milliseconds since the epoch as ISO 8601 text, in UTC with milliseconds and `Z`, and such texts, as people and programs write them, back. */
 
 const TWO = Array.from({ length: 100 }, (_, index) => String(index).padStart(2, '0'))
 const THREE = Array.from({ length: 1000 }, (_, index) => String(index).padStart(3, '0'))
@@ -20,4 +20,35 @@ export function isoOf(milliseconds: number): string {
   const seconds = Math.floor(rest / 1000)
   const minutes = Math.floor(seconds / 60)
   return `${date}${TWO[Math.floor(minutes / 60)]!}:${TWO[minutes % 60]!}:${TWO[seconds % 60]!}.${THREE[rest % 1000]!}Z`
+}
+
+const DATE = /^(\d{4})-(\d\d)-(\d\d)$/
+/** A time of day; seconds may be left out. */
+export const TIME = /^([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?$/
+/** RFC 3339 with ISO 8601's freedoms that the contract names: no time means midnight, no offset means UTC; seconds may be left out. */
+const DATETIME = /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/
+
+export function isCalendarDate(text: string): boolean {
+  const match = DATE.exec(text)
+  if (match === null) return false
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  return date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+}
+
+/** Milliseconds since the epoch; finer digits are cut off, as a JavaScript Date has none. */
+export function datetimeFromText(text: string): number | undefined {
+  const match = DATETIME.exec(text)
+  if (match === null || !isCalendarDate(match[1]!)) return undefined
+  const [, date, clock = '00:00', seconds = '00', fraction = '', zone = 'Z'] = match
+  if (!TIME.test(`${clock}:${seconds}`)) return undefined
+  let offset = zone.toUpperCase()
+  if (offset !== 'Z') {
+    const digits = offset.slice(1).replace(':', '').padEnd(4, '0')
+    if (Number(digits.slice(0, 2)) > 23 || Number(digits.slice(2)) > 59) return undefined
+    offset = `${offset[0]}${digits.slice(0, 2)}:${digits.slice(2)}`
+  }
+  const value = Date.parse(`${date}T${clock}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${offset}`)
+  return Number.isNaN(value) ? undefined : value
 }

@@ -211,6 +211,8 @@ export interface Resource {
   readonly key: readonly KeyPart[]
   /** Public names of the attributes that make the key. */
   readonly keyNames: readonly string[]
+  /** Records come by these columns where nothing else tells: by the key, or what there is in place of one. */
+  readonly order: readonly string[]
   /** The key is one integer that the database counts up. */
   readonly generatedKey: boolean
   /** The attribute of optimistic locking. */

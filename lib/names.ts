@@ -19,6 +19,21 @@ function camel(list: readonly string[]): string {
   return list.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join('')
 }
 
+/** A name as an attribute has it: `album_id`, `AlbumId` and `Album Id` are `albumId`. */
+export function camelName(name: string): string {
+  return camel(words(name))
+}
+
+/** As `camelName`, of one of what the name is about: `order_items` is `orderItem`. */
+export function camelSingular(name: string): string {
+  return camel(withLastWord(words(name), pluralize.singular))
+}
+
+/** As `camelName`, of several of them: `order_item` is `orderItems`. */
+export function camelPlural(name: string): string {
+  return camel(withLastWord(withLastWord(words(name), pluralize.singular), pluralize.plural))
+}
+
 /** The names of a resource: two canonical ones for bodies, and all that the URL accepts. */
 export interface ResourceNames {
   /** Key of a list in a body, and canonical path segment: `blog_entries`. */

@@ -19,11 +19,17 @@ export type SeedData = Readonly<Record<string, readonly object[]>>
 
 /** Options of `RestEngine.create`. */
 export interface EngineOptions {
-  /** Entities, in any form that MikroORM takes: `defineEntity`, `EntitySchema`, decorated classes, glob texts. */
-  readonly entities: NonNullable<OrmOptions['entities']>
+  /**
+   * Entities, in any form that MikroORM takes: `defineEntity`, `EntitySchema`, decorated classes, glob texts. Without them `database` must be the path of a
+   * SQLite file: what is in it is the model.
+   */
+  readonly entities?: NonNullable<OrmOptions['entities']>
   /** `:memory:` (the default), or the path of a SQLite file, created when missing. */
   readonly database?: string
-  /** `update` (the default) creates missing tables and columns and never drops any; `keep` touches nothing. */
+  /**
+   * `update` (the default) creates missing tables and columns and never drops any; `keep` touches nothing, and is the default and the only choice without
+   * entities.
+   */
   readonly schema?: 'update' | 'keep'
   /** Further MikroORM options, such as `namingStrategy`, `filters` or `subscribers`. The database, driver and entities are the engine's own. */
   readonly orm?: Partial<OrmOptions>
@@ -56,8 +62,8 @@ export interface EngineOptions {
 }
 
 /** The options with their defaults. */
-export type CheckedOptions = Required<Omit<EngineOptions, 'limits' | 'lookup' | 'seed' | 'clock' | 'auth'>> &
-  Pick<EngineOptions, 'lookup' | 'seed' | 'clock' | 'auth'> & { readonly limits: Limits }
+export type CheckedOptions = Required<Omit<EngineOptions, 'entities' | 'limits' | 'lookup' | 'seed' | 'clock' | 'auth'>> &
+  Pick<EngineOptions, 'entities' | 'lookup' | 'seed' | 'clock' | 'auth'> & { readonly limits: Limits }
 
 const OPTIONS = [
   'entities',
@@ -89,21 +95,26 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   const {
     entities,
     database = ':memory:',
-    schema = 'update',
+    schema = entities === undefined ? 'keep' : 'update',
     orm = {},
     versions = ['v1'],
     createdStatus = 200,
     validationStatus = 422,
     journal = 1000,
   } = options
-  if (!Array.isArray(entities) || entities.length === 0) {
+  if (entities !== undefined && (!Array.isArray(entities) || entities.length === 0)) {
     throw new TypeError(
-      'RestEngine.create: "entities" must be an array of at least one entity (introspection of a file is not available in this release).',
+      'RestEngine.create: "entities" must be an array of at least one entity; without it the model is read from the file of "database".',
     )
   }
   if (typeof database !== 'string' || database === '')
     throw new TypeError('RestEngine.create: "database" must be ":memory:" or the path of a file.')
+  if (entities === undefined && database === ':memory:') {
+    throw new TypeError('RestEngine.create: "entities" must be given, or "database" be the path of a SQLite file to read the model from.')
+  }
   oneOf('schema', schema, ['update', 'keep'])
+  if (entities === undefined && schema !== 'keep')
+    throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the file, which is never changed.')
   oneOf('createdStatus', createdStatus, [200, 201])
   oneOf('validationStatus', validationStatus, [400, 422])
   if (!Number.isSafeInteger(journal) || journal < 0)
@@ -129,7 +140,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     resources: options.resources ?? [],
     routes: options.routes ?? [],
     parameters: options.parameters ?? {},
-    entities,
+    ...(entities === undefined ? {} : { entities }),
     database,
     schema,
     orm,

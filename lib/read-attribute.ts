@@ -53,7 +53,11 @@ function inKeyOrder(meta: Meta, prop: Property, target: Meta, columns: readonly 
 }
 
 function deleteRule(prop: Property): DeleteRule {
-  return prop.deleteRule === 'cascade' ? 'cascade' : prop.deleteRule === 'set null' ? 'unlink' : 'refuse'
+  return prop.deleteRule === 'cascade'
+    ? 'cascade'
+    : prop.deleteRule === 'set null' || prop.deleteRule === 'set default'
+      ? 'unlink'
+      : 'refuse'
 }
 
 function cascadesRemove(prop: Property): boolean {

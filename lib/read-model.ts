@@ -4,6 +4,7 @@
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { customiseAttributes, rulesOf } from './customise.ts'
+import { FileType } from './file-type.ts'
 import { defaultNames } from './names.ts'
 import type { ResourceNames } from './names.ts'
 import { rootOf, tableColumns } from './model.ts'
@@ -13,6 +14,7 @@ import { isHiddenInverse, ownColumns, readAttribute, unsupported, unsupportedRea
 import type { Meta } from './read-attribute.ts'
 import { addInherited, isConcrete, linkHierarchies, queryOf } from './read-hierarchy.ts'
 import type { ResourceConfig, ResourceDefinition } from './resource.ts'
+import { isOrdered } from './scalars.ts'
 
 /** Keys of the envelopes, which a resource name must not take. */
 export const ENVELOPE_KEYS: ReadonlySet<string> = new Set(
@@ -41,7 +43,7 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
     drafts.set(meta, {
       entity: meta.class,
       className: meta.className,
-      table: meta.tableName,
+      table: tableOf(meta),
       source: isQuery(meta) ? queryOf(meta, orm) : { kind: 'table' },
       hierarchy: undefined,
       readOnly: isReadOnly(meta),
@@ -52,6 +54,7 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
       byName: new Map(),
       key: [],
       keyNames: [],
+      order: [],
       generatedKey: false,
       version: undefined,
       uniques: [],
@@ -234,6 +237,26 @@ function refuseUnsupported(meta: Meta): void {
   }
 }
 
+/** A table of a file whose name MikroORM cannot take has another one for it, and its own in the comment. */
+function tableOf(meta: Meta): string {
+  const isFromFile = meta.props.some(prop => prop.customType instanceof FileType)
+  return meta.readonly === true && isFromFile ? (meta.comment ?? meta.tableName) : meta.tableName
+}
+
+/** The columns that records come by: those of the key; without one the rowid, or every column that has an order, so that pages never overlap. */
+function orderOf(attributes: readonly Attribute[], key: readonly KeyPart[], meta: Meta): string[] {
+  if (key.length > 0) return key.map(part => part.column)
+  const rowid = meta.props.find(isRowid)
+  if (rowid !== undefined) return [...rowid.fieldNames]
+  return attributes.flatMap(attribute =>
+    attribute.kind === 'scalar' && attribute.source.kind === 'column' && isOrdered(attribute.type) ? [attribute.source.column] : [],
+  )
+}
+
+function isRowid(prop: Meta['props'][number]): boolean {
+  return prop.customType instanceof FileType && prop.customType.isRowid
+}
+
 function keyParts(meta: Meta): KeyPart[] {
   return meta.getPrimaryProps().flatMap(prop => {
     if (prop.kind === 'scalar') {
@@ -254,7 +277,7 @@ function fill(
 ): void {
   const paths = new Map<string, string>()
   const declared = meta.props
-    .filter(prop => prop.embedded === undefined && !isHiddenInverse(prop) && !isOfDescendant(meta, prop))
+    .filter(prop => prop.embedded === undefined && !isHiddenInverse(prop) && !isOfDescendant(meta, prop) && !isRowid(prop))
     .map(prop => readAttribute(meta, prop, drafts, paths))
   const attributes = customiseAttributes(meta.className, declared, config)
   const byName = new Map<string, Attribute>()
@@ -266,6 +289,7 @@ function fill(
   draft.byName = byName
   draft.keyNames = meta.getPrimaryProps().map(prop => publicName(prop))
   const [only, ...others] = meta.getPrimaryProps()
+  draft.order = Object.freeze(orderOf(attributes, draft.key, meta))
   draft.generatedKey = others.length === 0 && only?.autoincrement === true
   draft.uniques = Object.freeze(readUniques(meta).map(names => Object.freeze(names.map(name => paths.get(name) ?? name))))
 }

@@ -38,7 +38,7 @@ export function respondList(
     success: true,
     timestamp,
     resource: resource.plural,
-    sort,
+    sort: sort === '' ? null : sort,
     offset,
     limit,
     filter: parameters.filters.map(filter => [filter.label, filter.text]),

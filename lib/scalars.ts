@@ -3,7 +3,9 @@
  * Both give the same value, the one that the property holds in MikroORM, except that a date-time is milliseconds since the epoch.
  * Nothing here knows a database; how values are stored is the dialect's business. (Arrays and custom types are the exception: see Codec.)
  */
-import { isoOf } from './iso-time.ts'
+import { TIME, datetimeFromText, isCalendarDate, isoOf } from './iso-time.ts'
+import { toStoredTime } from './stored-time.ts'
+import type { StoredTime } from './stored-time.ts'
 
 /** The kinds of scalar values an attribute can have. */
 export type ScalarKind =
@@ -25,6 +27,8 @@ export type ScalarKind =
   | 'custom'
   /** A plain value somewhere inside a JSON value: whatever it is. */
   | 'jsonValue'
+  /** A column of a SQLite file that declares no type: text or number, as it comes. */
+  | 'any'
 
 /**
  * The forms of the values of a type that only the deployer's code knows. Its values are held as the database stores them: that is what is compared.
@@ -62,6 +66,12 @@ export interface ScalarType {
   readonly items?: readonly (string | number)[]
   /** For arrays and custom types. */
   readonly codec?: Codec
+  /** Read from a file, which may hold any value: what does not fit the type is shown as it is. Properties of entities hold the stored values. */
+  readonly loose?: boolean
+  /** For loose date-times: their form. */
+  readonly time?: StoredTime
+  /** For loose text: the column compares by a collation of its own, where the engine compares by code point. */
+  readonly collated?: boolean
 }
 
 /** A value of a scalar attribute: null never occurs here, it is handled before. */
@@ -102,6 +112,8 @@ export function describeScalar(type: ScalarType): string {
       return 'a value that the type of the attribute takes'
     case 'jsonValue':
       return 'a plain JSON value'
+    case 'any':
+      return 'a text or a number'
   }
 }
 
@@ -113,10 +125,6 @@ const INTEGER = /^(?:0|-?[1-9]\d*)$/
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-const DATE = /^(\d{4})-(\d\d)-(\d\d)$/
-const TIME = /^([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?$/
-/** RFC 3339 with ISO 8601's freedoms that the contract names: no time means midnight, no offset means UTC; seconds may be left out. */
-const DATETIME = /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/
 /** RFC 4648 section 4, padding required. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
@@ -133,31 +141,6 @@ function bigintFromText(text: string): bigint | undefined {
   if (text.length > 20 || !INTEGER.test(text)) return undefined
   const value = BigInt(text)
   return value >= INT64_MIN && value <= INT64_MAX ? value : undefined
-}
-
-function isCalendarDate(text: string): boolean {
-  const match = DATE.exec(text)
-  if (match === null) return false
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
-  const date = new Date(0)
-  date.setUTCFullYear(year, month - 1, day)
-  return date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
-}
-
-/** Milliseconds since the epoch; finer digits are cut off, as a JavaScript Date has none. */
-function datetimeFromText(text: string): number | undefined {
-  const match = DATETIME.exec(text)
-  if (match === null || !isCalendarDate(match[1]!)) return undefined
-  const [, date, clock = '00:00', seconds = '00', fraction = '', zone = 'Z'] = match
-  if (!TIME.test(`${clock}:${seconds}`)) return undefined
-  let offset = zone.toUpperCase()
-  if (offset !== 'Z') {
-    const digits = offset.slice(1).replace(':', '').padEnd(4, '0')
-    if (Number(digits.slice(0, 2)) > 23 || Number(digits.slice(2)) > 59) return undefined
-    offset = `${offset[0]}${digits.slice(0, 2)}:${digits.slice(2)}`
-  }
-  const value = Date.parse(`${date}T${clock}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${offset}`)
-  return Number.isNaN(value) ? undefined : value
 }
 
 /** `HH:MM:SS`, with a fraction only when one was given. */
@@ -233,6 +216,7 @@ export function scalarFromText(text: string, type: ScalarType): ScalarValue | un
     case 'custom':
       return type.codec!.fromText(text)
     case 'jsonValue':
+    case 'any':
       return text
     case 'json':
     case 'blob':
@@ -277,6 +261,8 @@ export function scalarFromJson(json: unknown, type: ScalarType): ScalarValue | u
       return type.codec!.fromJson(json)
     case 'blob':
       return typeof json === 'string' && BASE64.test(json) ? Buffer.from(json, 'base64') : undefined
+    case 'any':
+      return typeof json === 'string' || (typeof json === 'number' && Number.isFinite(json)) ? allowed(json, type) : undefined
   }
 }
 
@@ -287,7 +273,7 @@ export function isOrdered(type: ScalarType): boolean {
 
 /** Kinds whose values are text, so that wildcards and `~=` make sense. */
 export function isText(type: ScalarType): boolean {
-  return type.kind === 'text' || type.kind === 'jsonValue'
+  return type.kind === 'text' || type.kind === 'jsonValue' || type.kind === 'any'
 }
 
 /** The number that a text is as JSON, if it is one; an integer beyond 2^53 keeps all its digits. */
@@ -311,9 +297,26 @@ export function scalarToJson(value: unknown, type: ScalarType): unknown {
   }
 }
 
+/** The value as a file holds it. See file-type.ts. */
+function toFile(value: unknown, type: ScalarType): unknown {
+  switch (type.kind) {
+    case 'datetime':
+      return toStoredTime(value as number, type.time!)
+    case 'boolean':
+      return value === true ? 1 : 0
+    case 'decimal':
+      return Number(value)
+    case 'json':
+      return JSON.stringify(value)
+    default:
+      return value
+  }
+}
+
 /** The value that a property of an entity holds. */
 export function toProperty(value: unknown, type: ScalarType): unknown {
   if (value === null) return null
+  if (type.loose === true) return toFile(value, type)
   switch (type.kind) {
     case 'datetime':
       return new Date(value as number)

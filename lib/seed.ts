@@ -66,6 +66,7 @@ function validated(data: SeedData, model: Model, faults: Fault[]): RecordChange[
       )
       throw refuse('resource_unknown', `seed: there is no resource "${name}".${hint(suggestion)}`)
     }
+    if (resource.readOnly) throw refuse('method_not_allowed', `seed: the ${resource.plural} are read-only.`)
     if (!Array.isArray(records)) throw refuse('body_invalid', `seed: "${name}" must be an array of records.`)
     for (const [index, record] of (records as unknown[]).entries()) {
       const path = `${name}.${index}`

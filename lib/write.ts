@@ -4,6 +4,7 @@
  */
 import {
   CheckConstraintViolationException,
+  DriverException,
   FlushMode,
   ForeignKeyConstraintViolationException,
   NotNullConstraintViolationException,
@@ -101,7 +102,7 @@ export class Writer {
       if (Array.isArray(body) || typeof body === 'boolean') {
         throw refuse('body_invalid', `The body must be an ID, an object or null, which "${attribute.name}" then refers to.`)
       }
-      if (isObject(body)) return this.#changeLinked(address, attribute, body, view)
+      if (isObject(body) && !attribute.target.readOnly) return this.#changeLinked(address, attribute, body, view)
     }
     return this.#change(address, { [attribute.name]: body }, view)
   }
@@ -292,6 +293,10 @@ export function explain(error: unknown, dialect: Dialect, model: Model): unknown
   if (error instanceof CheckConstraintViolationException) {
     const check = /CHECK constraint failed: (.+)$/m.exec(error.message)?.[1] ?? ''
     return refuse('validation_failed', `A check of the model is not met: ${check}.`, { cause: error })
+  }
+  if (error instanceof DriverException) {
+    const said = dialect.refusal(error)
+    if (said !== undefined) return refuse('validation_failed', `The database refuses it: ${said}.`, { cause: error })
   }
   return error
 }

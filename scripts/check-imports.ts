@@ -9,13 +9,13 @@ import { fileURLToPath } from 'node:url'
 /** All files of lib/, lowest first. A new file goes to the place where its readers should meet it. */
 const ORDER = [
   // what everybody may use
-  'awaitable recent end errors suggest limits iso-time clock json response scalars',
+  'awaitable recent end errors suggest limits iso-time clock json response stored-time scalars',
   // the request, as it is read
   'parse-query parse request-pattern',
   // what the deployer's functions are told, and own routes
   'context request-context routes',
   // the model, with what the deployer says of it
-  'model names resource customise custom-type property-type entity-code read-attribute read-hierarchy read-model key',
+  'model names resource customise file-type custom-type property-type entity-code read-attribute read-hierarchy read-model key',
   // what the request is about, and what exists for the caller
   'read-plan visibility resolve check-parameters actions write-plan orm-values filter-query caller',
   // reading
@@ -40,7 +40,9 @@ const ORDER = [
   'dispatcher dispatch global-dispatcher intercept',
   // The one implementation of dialect.ts. Here and not behind it, so that no stage can reach past the seam.
   'sqlite/sql sqlite/match sqlite/scope sqlite/expressions sqlite/select sqlite/encode sqlite/decode sqlite/compile sqlite/compile-checks',
-  'sqlite/lock sqlite/time-functions sqlite/handle sqlite/kysely-dialect sqlite/recorder sqlite/on-update sqlite/model-time sqlite/known-statements sqlite/orm-driver sqlite/sibling-orm sqlite/connection sqlite/open',
+  'sqlite/lock sqlite/time-functions sqlite/handle sqlite/highest-keys sqlite/kysely-dialect sqlite/recorder sqlite/on-update sqlite/model-time sqlite/known-statements sqlite/orm-driver sqlite/sibling-orm sqlite/connection',
+  // SQLite files without entities
+  'sqlite/counting-driver sqlite/check-file sqlite/ddl sqlite/introspect sqlite/column-type sqlite/relations sqlite/entities-of sqlite/open',
   // all of it together
   'engine index',
   // The command line uses the library, which knows nothing of it.

@@ -60,11 +60,7 @@ async function loadModel(file: string | undefined, config: string | undefined): 
     const json = await readJsonFile(file, resolve(file))
     return { options: modelOf(json.collections, file), title: `${file}, in memory`, examples: undefined, json }
   }
-  if (config === undefined) {
-    throw new CommandError(
-      `${file} is a SQLite file: name a module with its model in --config. Serving one without a model is not available yet.`,
-    )
-  }
+  if (config === undefined) return { options: { database: file }, title: `${file} as it is`, examples: undefined }
   const { seed, ...options } = await loadOptions(config)
   // What the module seeds goes into a new file only: the next start would find the same records there already.
   const seeded = kind === 'new' && seed !== undefined ? { seed } : {}

@@ -61,6 +61,13 @@ export function compileReferrers(resource: Resource, attribute: ToOneAttribute):
   return select.finish()
 }
 
+/** What SQLite says where a trigger refuses, a strict table cannot store a value, or a foreign key of the schema leads nowhere. */
+export function refusal(error: Error): string | undefined {
+  const { code = '', message } = error as { code?: string; message: string }
+  const isRule = /^SQLITE_(?:CONSTRAINT_(?:TRIGGER|DATATYPE|VTAB)|MISMATCH)$/.test(code)
+  return isRule || /^(?:foreign key mismatch|no such table: main\.)/.test(message) ? message : undefined
+}
+
 /** SQLite names the columns in the text of its error, and nowhere else. */
 export function violation(error: Error): { table: string; columns: string[] } | undefined {
   const match = /(?:UNIQUE|NOT NULL) constraint failed: (.+)$/m.exec(error.message)

@@ -6,7 +6,7 @@ import type { Builder, CompiledChild, CompiledNode, CompiledRead, Row, Statement
 import { joinKey } from '../key.ts'
 import type { Attribute, EmbeddedAttribute, KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, Field, ReadPlan, RecordNode } from '../read-plan.ts'
-import { decodeDocument, decoderOf, documentAt } from './decode.ts'
+import { decodeDocument, decoderOf, documentAt, plainTypeOf } from './decode.ts'
 import { condition, sortTerm, valueOf } from './expressions.ts'
 import { Scope, startList, tableOf } from './scope.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
@@ -20,7 +20,7 @@ export function compileRead(plan: ReadPlan): CompiledRead {
   rows.from = sql`${tableOf(plan.resource)} as ${root.alias}`
   rows.where = whereOf(plan, root)
   if (plan.paged) {
-    rows.order = [...plan.order.map(term => sortTerm(term, root)), ...keyOrder(root.key)]
+    rows.order = [...plan.order.map(term => sortTerm(term, root)), ...keyOrder(root.columns(plan.resource.order))]
     rows.page = true
   }
   return { rows: rows.finish(), count: plan.paged ? compileCount(plan) : undefined, node, rendered: isRendered(node) }
@@ -201,15 +201,25 @@ function fieldOf(attribute: ScalarAttribute | EmbeddedAttribute): Field {
   return { kind: 'embedded', attribute, fields: attribute.attributes.filter(isStored).map(fieldOf) }
 }
 
+/** What is read of an attribute: of a column of a file, what it holds. Integers that a JavaScript number cannot hold leave SQLite as text. */
+function shownOf(attribute: ScalarAttribute, scope: Scope): Sql {
+  const { type, source } = attribute
+  if (type.loose !== true || source.kind !== 'column') return valueOf(attribute, scope)
+  return text(scope.column(source.column))
+}
+
 function scalarExpression(attribute: ScalarAttribute, scope: Scope, select: Select, source: BuilderSource): string {
   const { type } = attribute
   // What a getter gives is put in later.
   if (attribute.source.kind === 'getter') return 'null'
   const { selectSql, exact = type.kind === 'bigint' && type.asNumber !== true } = type.codec ?? {}
-  const value = valueOf(attribute, scope)
+  const value = shownOf(attribute, scope)
   const at = select.add(selected(selectSql === undefined ? value : { ...value, text: selectSql(value.text) }, exact))
   const decoder = decoderOf(type)
-  return decoder === undefined ? `r[${at}]` : `(r[${at}]===null?null:${source.helper(decoder)}(r[${at}]))`
+  if (decoder === undefined) return `r[${at}]`
+  const plain = plainTypeOf(type)
+  const isPlain = plain === undefined ? `r[${at}]===null` : `typeof r[${at}]==="${plain}"||r[${at}]===null`
+  return `(${isPlain}?r[${at}]:${source.helper(decoder)}(r[${at}]))`
 }
 
 function embeddedExpression(

@@ -14,9 +14,10 @@ import type { End } from '../end.ts'
 import type { KeyValues } from '../key.ts'
 import { readRecords } from '../render.ts'
 import { compileRead } from './compile.ts'
-import { compileExists, compileReferrers, compileTaken, breaksReference, violation } from './compile-checks.ts'
+import { compileExists, compileReferrers, compileTaken, breaksReference, refusal, violation } from './compile-checks.ts'
 import { encode, encodePattern } from './encode.ts'
 import { Handle } from './handle.ts'
+import { HighestKeys } from './highest-keys.ts'
 import { LentSqliteDialect } from './kysely-dialect.ts'
 import type { Entered } from './kysely-dialect.ts'
 import { Lock } from './lock.ts'
@@ -44,6 +45,7 @@ const SQLITE: Dialect = {
   referrers: compileReferrers,
   violation,
   breaksReference,
+  refusal,
   encode,
   encodePattern,
 }
@@ -68,9 +70,14 @@ export class SqliteConnection implements Connection {
   #started = false
   #clock: Clock | undefined
   #recorder: Recorder | undefined
+  readonly #keys: HighestKeys
 
-  /** @param makeOrm makes the MikroORM instance on this connection, when it is first needed */
-  constructor(handle: Handle, makeOrm: (lent: LentSqliteDialect) => MikroORM) {
+  /**
+   * @param makeOrm makes the MikroORM instance on this connection, when it is first needed
+   * @param counters tables whose keys the engine counts, with the column
+   */
+  constructor(handle: Handle, makeOrm: (lent: LentSqliteDialect) => MikroORM, counters: ReadonlyMap<string, string> = new Map()) {
+    this.#keys = new HighestKeys(counters)
     this.#handle = handle
     this.#makeOrm = makeOrm
   }
@@ -92,6 +99,11 @@ export class SqliteConnection implements Connection {
         return this.#handle.prepare(sql)
       },
       writing: () => this.#writing(),
+      nextKey: table => {
+        const key = this.#keys.next(this.#handle.db, table)
+        return key !== undefined && Number.isSafeInteger(Number(key)) ? Number(key) : key
+      },
+      giveKey: (table, key) => this.#keys.give(table, BigInt(key)),
       clock: () => this.#clock,
       enter: signal => {
         if (this.#transaction() !== undefined) return NESTED
@@ -132,6 +144,7 @@ export class SqliteConnection implements Connection {
   }
 
   #writing(): void {
+    this.#keys.prepare(this.#handle.db)
     if (!this.#started) return
     this.#keepBaseline()
     this.#image = undefined
@@ -173,6 +186,7 @@ export class SqliteConnection implements Connection {
   }
 
   async #replace(image: Buffer): Promise<void> {
+    this.#keys.forget()
     this.#keepBaseline()
     const { db } = this.#handle
     if (db.memory) {
@@ -212,7 +226,7 @@ export class SqliteConnection implements Connection {
 
   /** A connection of its own, in memory, with this content; what is compiled for the model is shared. */
   static from(image: Buffer, parent: SqliteConnection): SqliteConnection {
-    const connection = new SqliteConnection(new Handle(image), lent => siblingOf(parent.orm, lent))
+    const connection = new SqliteConnection(new Handle(image), lent => siblingOf(parent.orm, lent), parent.#keys.counters)
     connection.#baseline = image
     connection.#image = image
     connection.#started = true

@@ -3,6 +3,7 @@ import { isoOf } from '../iso-time.ts'
 import type { EmbeddedAttribute, ScalarAttribute } from '../model.ts'
 import type { Field } from '../read-plan.ts'
 import type { ScalarType } from '../scalars.ts'
+import { timeOf } from '../stored-time.ts'
 
 /** The JSON form of a value. NULL is decided before: a decoder is only asked for what is there. */
 export type Decoder = (value: never) => unknown
@@ -55,7 +56,8 @@ function decodeJson(value: unknown): unknown {
 function decodeOdd(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
   if (typeof value === 'bigint') return value.toString()
-  return typeof value === 'number' && !Number.isFinite(value) ? null : value
+  // -0 would read back as 0.
+  return typeof value === 'number' ? (Number.isFinite(value) ? value + 0 : null) : value
 }
 
 /**
@@ -63,6 +65,7 @@ function decodeOdd(value: unknown): unknown {
  * Text and integers need none as long as the column holds what it declares; bytes in them would not be JSON.
  */
 export function decoderOf(type: ScalarType): Decoder | undefined {
+  if (type.loose === true) return looseDecoderOf(type)
   switch (type.kind) {
     case 'integer':
     case 'text':
@@ -83,6 +86,7 @@ export function decoderOf(type: ScalarType): Decoder | undefined {
     case 'json':
       return decodeJson
     case 'blob':
+    case 'any':
       return decodeOdd
     case 'array':
     case 'custom':
@@ -90,6 +94,40 @@ export function decoderOf(type: ScalarType): Decoder | undefined {
     case 'jsonValue':
       /* node:coverage ignore next */
       throw new Error('A value inside a JSON value is not shown by itself.')
+  }
+}
+
+/** The decoder of a column that may hold anything. */
+function looseDecoderOf(type: ScalarType): Decoder {
+  switch (type.kind) {
+    case 'boolean':
+      return (value: unknown) => (value === 1 ? true : value === 0 ? false : decodeOdd(value))
+    case 'datetime': {
+      const { unit } = type.time!
+      return (value: unknown) => {
+        const time = timeOf(value, unit)
+        return time === undefined ? decodeOdd(value) : isoOf(time)
+      }
+    }
+    case 'json':
+      return decodeJson
+    default:
+      return decodeOdd
+  }
+}
+
+/** The JavaScript type of the values that need no decoder, in a column that has one for the others. */
+export function plainTypeOf(type: ScalarType): 'string' | undefined {
+  if (type.loose !== true) return undefined
+  switch (type.kind) {
+    case 'text':
+    case 'uuid':
+    case 'date':
+    case 'time':
+    case 'any':
+      return 'string'
+    default:
+      return undefined
   }
 }
 

@@ -1,13 +1,14 @@
 /** Encode: typed values to the parameters that SQLite compares and stores. */
 import type { ValueForm } from '../dialect.ts'
-import type { ScalarType } from '../scalars.ts'
 import { numberOfText } from '../scalars.ts'
+import type { ScalarType } from '../scalars.ts'
+import { toComparedTime } from '../stored-time.ts'
 import { globOf, isAscii, likeOf, upperBound } from './match.ts'
 
 /** A value as better-sqlite3 binds it: it takes no booleans, and binds numbers as REAL, which a column or a comparison with one turns back. */
 export function encode(value: unknown, type: ScalarType, form: ValueForm, inDocument: boolean): unknown {
   if (typeof value === 'boolean') return value ? 1 : 0
-  // The number that a text is as well, in a comparison with what a JSON value holds. Integers as BigInt, to keep all digits.
+  // The number that a text is as well, where either may be stored. Integers as BigInt, to keep all digits.
   if (form === 'number') {
     const number = numberOfText(String(value))
     return number === undefined ? null : Number.isSafeInteger(number) ? BigInt(number) : number
@@ -15,6 +16,7 @@ export function encode(value: unknown, type: ScalarType, form: ValueForm, inDocu
   if (form === 'upper') return String(value).toUpperCase()
   // Inside a JSON document MikroORM writes dates as ISO text, which sorts as time does.
   if (type.kind === 'datetime' && inDocument) return new Date(value as number).toISOString()
+  if (type.kind === 'datetime' && type.time?.uniform === true) return toComparedTime(value as number, type.time)
   return value
 }
 

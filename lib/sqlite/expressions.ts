@@ -19,7 +19,9 @@ export function valueOf(attribute: ScalarAttribute, scope: Scope): Sql {
           `(case typeof(${column}) when 'text' then cast(round(unixepoch(${column}, 'subsec') * 1000) as integer) else ${column} end)`,
         )
       }
-      return text(column)
+      // Stored in several forms: compared as milliseconds.
+      if (type.time?.uniform === false) return text(`mikro_time(${column}, ${literal(type.time.unit)})`)
+      return text(type.collated === true ? `${column} collate binary` : column)
     }
     case 'document': {
       const value = `json_extract(${scope.column(source.column)}, ${literal(`$${source.keys.map(jsonKey).join('')}`)})`
@@ -77,6 +79,7 @@ function filterValue(ref: ValueRef, attribute: ScalarAttribute, form: ValueForm 
 /** The parameters that a value is compared with: a UUID may be stored in upper or lower case. */
 function equalValues(ref: ValueRef, attribute: ScalarAttribute): Sql[] {
   const value = filterValue(ref, attribute)
+  if (ref.type.kind === 'any') return [value, filterValue(ref, attribute, 'number')]
   return ref.type.kind === 'uuid' ? [value, filterValue(ref, attribute, 'upper')] : [value]
 }
 
@@ -116,6 +119,7 @@ export function condition(node: Condition, scope: Scope, wide = false): Sql {
       )
     case 'compare':
       if (node.operand.attribute.source.kind === 'within') return compareWithin(node.operand, node.operator, node.value, scope)
+      if (node.value.type.kind === 'any') return compareAny(node, scope)
       return sql`${operandOf(node.operand, scope)} ${node.operator} ${filterValue(node.value, node.operand.attribute)}`
     case 'match':
       return match(node, scope)
@@ -160,6 +164,14 @@ function compareWithin(operand: Operand, operator: '=' | '>=' | '<=' | '>' | '<'
   return sql`case ${type} when 'text' then case when ${number} is null then ${value} ${operator} ${given} end when 'integer' then ${value} ${operator} ${number} when 'real' then ${value} ${operator} ${number} end`
 }
 
+/** Numbers are compared with numbers, texts with what is no number. */
+function compareAny({ operand, operator, value }: Condition & { kind: 'compare' }, scope: Scope): Sql {
+  const stored = operandOf(operand, scope)
+  const number = filterValue(value, operand.attribute, 'number')
+  const isText = sql`typeof(${stored}) = 'text' and ${stored} ${operator} ${filterValue(value, operand.attribute)}`
+  return sql`case when ${number} is null then ${isText} else typeof(${stored}) in ('integer', 'real') and ${stored} ${operator} ${number} end`
+}
+
 /** The columns that are NULL when a to-one is empty, and else hold the key of the record it links. */
 function linkOf(hops: readonly ToOneAttribute[], relation: ToOneAttribute, scope: Scope): readonly string[] {
   return scope.through(hops).toOne(relation).key
@@ -191,10 +203,13 @@ function keyIn(columns: readonly string[], keys: readonly KeyRef[]): Sql {
   return sql`(${join(whole, ' or ')})`
 }
 
-/** The operand of a text comparison. Inside a JSON value there may be something else than a text. */
+/** The operand of a text comparison. Inside a JSON value, and in a column of a file, there may be something else than a text. */
 function textOf(operand: Operand, scope: Scope): Sql {
-  const { source } = operand.attribute
-  if (source.kind !== 'within') return operandOf(operand, scope)
+  const { source, type: declared } = operand.attribute
+  if (source.kind !== 'within') {
+    const stored = operandOf(operand, scope)
+    return declared.kind === 'any' ? sql`case typeof(${stored}) when 'text' then ${stored} end` : stored
+  }
   const { value, type } = within(source.json, source.names, scope.through(operand.hops))
   return sql`case ${type} when 'text' then ${value} end`
 }

@@ -52,6 +52,10 @@ export interface Lender {
   prepare(sql: string): Database.Statement
   /** Is told before anything is written. */
   writing(): void
+  /** The key of a new row, where the engine counts. See highest-keys.ts. */
+  nextKey(table: string): number | bigint | undefined
+  /** A new row brings its key. */
+  giveKey(table: string, key: number | bigint): void
   /** The clock of the engine, once there is one. */
   clock(): Clock | undefined
   /** Runs a transaction such that all that is called inside it knows of it; `begin` tells when it has begun. */

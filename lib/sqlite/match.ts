@@ -1,7 +1,14 @@
 /**
  * Match: wildcard patterns. Prepares the parameters of SQLite's own comparisons, and holds the function for what they cannot do:
- * Unicode case folding, and text with a NUL in it.
+ * Unicode case folding, text with a NUL in it, and times that are stored in several forms.
  */
+import { timeOf } from '../stored-time.ts'
+import type { StoredTime } from '../stored-time.ts'
+
+/** The SQL function that `mikro_time(value, unit)` calls: milliseconds since 1970, or the value itself when it is no time. Deterministic. */
+export function timeFunction(value: unknown, unit: unknown): unknown {
+  return timeOf(value, unit as StoredTime['unit']) ?? value
+}
 
 /** The SQL function that `mikro_match(text, pieces, fold)` calls. Deterministic. */
 export function matchFunction(value: unknown, pieces: unknown, fold: unknown): number | null {

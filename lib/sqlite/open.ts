@@ -3,8 +3,14 @@ import { existsSync } from 'node:fs'
 import { MikroORM } from '@mikro-orm/sqlite'
 import type { MikroORM as CoreMikroORM, Options as CoreOptions } from '@mikro-orm/core'
 import type { Options } from '@mikro-orm/sqlite'
+import type { ResourceDefinition } from '../resource.ts'
+import { checkFile, checkWritable, explainFile } from './check-file.ts'
 import { SqliteConnection } from './connection.ts'
+import { CountingDriver } from './counting-driver.ts'
+import { entitiesOf } from './entities-of.ts'
+import type { FileModel } from './entities-of.ts'
 import { Handle } from './handle.ts'
+import { introspect } from './introspect.ts'
 import type { LentSqliteDialect } from './kysely-dialect.ts'
 import { followClock } from './model-time.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
@@ -12,23 +18,65 @@ import { BoundSqliteDriver } from './orm-driver.ts'
 
 /** What to open. */
 export interface Opening {
-  readonly entities: NonNullable<CoreOptions['entities']>
+  /** Undefined: those that the file tells. */
+  readonly entities?: NonNullable<CoreOptions['entities']>
   readonly database: string
   readonly schema: 'update' | 'keep'
   readonly orm: Partial<CoreOptions>
 }
 
-export async function open({ entities, database, schema, orm: extra }: Opening): Promise<SqliteConnection> {
+export interface Opened {
+  readonly connection: SqliteConnection
+  /** What the file tells of its resources, where the model is read from it. */
+  readonly definitions: readonly ResourceDefinition[]
+}
+
+/** @throws Error in one line, when there are no entities and the file cannot be read and written. */
+export async function open(opening: Opening): Promise<Opened> {
+  const { entities } = opening
+  if (entities !== undefined) return { connection: await openWith({ ...opening, entities }, undefined), definitions: [] }
+  const { database } = opening
+  checkFile(database)
+  checkWritable(database)
+  let handle: Handle | undefined
+  try {
+    handle = new Handle(database)
+    const model = modelOf(handle, database)
+    return { connection: await openWith({ ...opening, entities: [...model.entities] }, { handle, model }), definitions: model.definitions }
+  } catch (error) {
+    handle?.close()
+    throw explainFile(error, database)
+  }
+}
+
+function modelOf({ db }: Handle, path: string): FileModel {
+  // One state of the file, whatever other processes do to it.
+  const model = db.transaction(() => entitiesOf(introspect(db), db))()
+  if (model.entities.length === 0) throw new Error(`${path} has no tables: there is nothing in it to serve.`)
+  return model
+}
+
+async function openWith(
+  { entities, database, schema, orm: extra }: Required<Opening>,
+  found: { readonly handle: Handle; readonly model: FileModel } | undefined,
+): Promise<SqliteConnection> {
   const isNew = database !== ':memory:' && !existsSync(database)
-  const handle = new Handle(database)
+  const handle = found?.handle ?? new Handle(database)
   try {
     // A file of our own gets the faster journal; an existing one keeps what it has.
     if (isNew) handle.db.pragma('journal_mode = wal')
     const optionsOn = (lent: LentSqliteDialect): Options =>
-      ({ ...extra, entities, dbName: ':memory:', driver: BoundSqliteDriver, driverOptions: lent }) as unknown as Options
-    const connection = new SqliteConnection(handle, lent => new MikroORM(optionsOn(lent)))
+      ({
+        ...extra,
+        entities,
+        dbName: ':memory:',
+        driver: found === undefined ? BoundSqliteDriver : CountingDriver,
+        driverOptions: lent,
+      }) as unknown as Options
+    const connection = new SqliteConnection(handle, lent => new MikroORM(optionsOn(lent)), found?.model.counters)
     // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
     if (entities.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.lend())))
+    if (found !== undefined) takeAnyName(connection.orm)
     skipUpdateOfCreated(connection.orm)
     followClock(connection.orm)
     if (schema === 'update') await updateSchema(connection.orm, handle)
@@ -37,6 +85,14 @@ export async function open({ entities, database, schema, orm: extra }: Opening):
     handle.close()
     throw error
   }
+}
+
+/** MikroORM generates code in which a column that begins with a digit would be a syntax error. */
+function takeAnyName(orm: CoreMikroORM): void {
+  const comparator = orm.config.getComparator(orm.getMetadata())
+  const wrap = (key: string): string =>
+    /^(?:\[idx_\d+\])$/.test(key) ? key : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+  Object.assign(comparator, { wrap })
 }
 
 /** Creates missing tables and columns; never drops any. */

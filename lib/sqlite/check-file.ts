@@ -1,0 +1,73 @@
+/**
+ * Check a file: whether it is a SQLite database that can be opened. Says in one line what is wrong with it, before SQLite does in its own words, which
+ * are the same for a text, an encrypted database and one of a newer format. The header: https://www.sqlite.org/fileformat.html, section 1.3.
+ */
+import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs'
+
+const MAGIC = 'SQLite format 3\0'
+const HEADER = 100
+
+/** Highest version of the file format, and of the schema in it, that SQLite knows. */
+const FORMAT = 2
+const SCHEMA_FORMAT = 4
+
+/** @throws Error in one line. */
+export function checkFile(path: string): void {
+  const header = headerOf(path)
+  const { bytes, size } = header
+  if (size === 0) throw new Error(`${path} is empty: there is nothing in it to serve.`)
+  if (bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) {
+    throw new Error(`${path} is not a SQLite database, or an encrypted one: it does not begin as one does.`)
+  }
+  if (bytes.length < HEADER) throw new Error(`${path} is cut short: it ends inside its header.`)
+  if (bytes[18]! > FORMAT || bytes[19]! > FORMAT || bytes.readUInt32BE(44) > SCHEMA_FORMAT) {
+    throw new Error(`${path} is of a newer format than this version of SQLite can read.`)
+  }
+  const page = bytes.readUInt16BE(16)
+  const expected = (page === 1 ? 65_536 : page) * bytes.readUInt32BE(28)
+  // The number of pages is only kept by versions that note so; pages may still be in the write-ahead log.
+  if (bytes.readUInt32BE(24) === bytes.readUInt32BE(92) && expected > size && !existsSync(`${path}-wal`)) {
+    throw new Error(`${path} is cut short: ${expected - size} of its ${expected} bytes are missing.`)
+  }
+}
+
+/** @throws Error in one line when the file cannot be written to. */
+export function checkWritable(path: string): void {
+  try {
+    accessSync(path, constants.W_OK)
+  } catch {
+    throw new Error(`${path} is read-only: it cannot be served for writing.`)
+  }
+}
+
+function headerOf(path: string): { bytes: Buffer; size: number } {
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw new Error(`${path} does not exist: without entities there must be a file to read.`, { cause: error })
+    if (code === 'EACCES' || code === 'EPERM') throw new Error(`${path} may not be read.`, { cause: error })
+    throw new Error(`${path} cannot be read: ${message}.`, { cause: error })
+  }
+  try {
+    const stat = fstatSync(file)
+    if (!stat.isFile()) throw new Error(`${path} is not a file.`)
+    const bytes = Buffer.alloc(HEADER)
+    return { bytes: bytes.subarray(0, readSync(file, bytes, 0, HEADER, 0)), size: stat.size }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** What SQLite says of a file that it cannot open or read, in one line that names the file. */
+export function explainFile(error: unknown, path: string): unknown {
+  const code = (error as { code?: string }).code ?? ''
+  if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return new Error(`${path} is locked by another process.`, { cause: error })
+  if (/^SQLITE_(?:READONLY|CANTOPEN|PERM)/.test(code)) {
+    return new Error(`${path} is read-only, or its folder is: SQLite cannot open it for writing.`, { cause: error })
+  }
+  if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(code)) return new Error(`${path} is damaged: SQLite cannot read it.`, { cause: error })
+  return error
+}

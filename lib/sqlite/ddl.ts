@@ -1,0 +1,137 @@
+/**
+ * DDL: what only the text of a CREATE TABLE statement tells, since SQLite has no pragma for it: lists of allowed values in checks, collations,
+ * AUTOINCREMENT. The text is cut into tokens as SQLite's own tokenizer does (https://www.sqlite.org/lang_createtable.html), and only looked through:
+ * what is not of a form known here tells nothing.
+ */
+
+interface Token {
+  /** `name`: a quoted identifier; `word`: anything that may be a keyword or an identifier; `mark`: one character. */
+  readonly kind: 'word' | 'name' | 'text' | 'number' | 'mark'
+  readonly value: string
+}
+
+const TOKEN =
+  /\s+|--[^\n]*|\/\*[^]*?(?:\*\/|$)|'(?<text>(?:[^']|'')*)'|"(?<double>(?:[^"]|"")*)"|`(?<back>(?:[^`]|``)*)`|\[(?<bracket>[^\]]*)\]|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<word>[\p{L}_$\u0080-\uffff][\p{L}\p{N}_$\u0080-\uffff]*)|(?<mark>[^])/gu
+
+function tokensOf(sql: string): Token[] {
+  const tokens: Token[] = []
+  for (const { groups = {} } of sql.matchAll(TOKEN)) {
+    const { text, double, back, bracket, number, word, mark } = groups
+    if (text !== undefined) tokens.push({ kind: 'text', value: text.replaceAll("''", "'") })
+    else if (double !== undefined) tokens.push({ kind: 'name', value: double.replaceAll('""', '"') })
+    else if (back !== undefined) tokens.push({ kind: 'name', value: back.replaceAll('``', '`') })
+    else if (bracket !== undefined) tokens.push({ kind: 'name', value: bracket })
+    else if (number !== undefined) tokens.push({ kind: 'number', value: number })
+    else if (word !== undefined) tokens.push({ kind: 'word', value: word })
+    else if (mark !== undefined) tokens.push({ kind: 'mark', value: mark })
+  }
+  return tokens
+}
+
+function isWord(token: Token | undefined, word: string): boolean {
+  return token?.kind === 'word' && token.value.toUpperCase() === word
+}
+
+function isMark(token: Token | undefined, mark: string): boolean {
+  return token?.kind === 'mark' && token.value === mark
+}
+
+/** The tokens between a bracket and its partner; `at` is the place of the opening one. */
+function inBrackets(tokens: readonly Token[], at: number): readonly Token[] {
+  let depth = 0
+  for (let index = at; index < tokens.length; index++) {
+    if (isMark(tokens[index], '(')) depth++
+    else if (isMark(tokens[index], ')') && --depth === 0) return tokens.slice(at + 1, index)
+  }
+  return tokens.slice(at + 1)
+}
+
+/** The parts of a list, cut at the commas that stand in no bracket. */
+function partsOf(tokens: readonly Token[]): Token[][] {
+  const parts: Token[][] = [[]]
+  let depth = 0
+  for (const token of tokens) {
+    if (isMark(token, '(')) depth++
+    else if (isMark(token, ')')) depth--
+    if (depth === 0 && isMark(token, ',')) parts.push([])
+    else parts.at(-1)!.push(token)
+  }
+  return parts
+}
+
+/** What the text of a table tells, by column names in lower case. */
+export interface Ddl {
+  readonly autoincrement: boolean
+  /** Columns that compare by another collation than BINARY. */
+  readonly collated: ReadonlySet<string>
+  /** The allowed values of columns that have a check of the form `column in (...)`. */
+  readonly items: ReadonlyMap<string, readonly (string | number)[]>
+}
+
+/** @param sql the text of a CREATE TABLE statement, as sqlite_schema has it */
+export function readDdl(sql: string): Ddl {
+  const tokens = tokensOf(sql)
+  const collated = new Set<string>()
+  const items = new Map<string, readonly (string | number)[]>()
+  const open = tokens.findIndex(token => isMark(token, '('))
+  const body = open < 0 ? [] : inBrackets(tokens, open)
+  for (const part of partsOf(body)) {
+    const column = part[0]?.value.toLowerCase() ?? ''
+    let depth = 0
+    for (const [index, token] of part.entries()) {
+      if (isMark(token, '(')) depth++
+      else if (isMark(token, ')')) depth--
+      if (depth !== 0) continue
+      if (isWord(token, 'COLLATE') && part[index + 1]?.value.toUpperCase() !== 'BINARY') collated.add(column)
+      if (isWord(token, 'CHECK') && isMark(part[index + 1], '(')) {
+        const found = itemsOf(inBrackets(part, index + 1))
+        if (found !== undefined) items.set(found.column, found.items)
+      }
+    }
+  }
+  return { autoincrement: body.some(token => isWord(token, 'AUTOINCREMENT')), collated, items }
+}
+
+/** The column and the values of `column in (...)`, also with `or column is null` beside it. */
+function itemsOf(condition: readonly Token[]): { column: string; items: (string | number)[] } | undefined {
+  const whole = condition.length > 0 && isMark(condition[0], '(') && inBrackets(condition, 0).length === condition.length - 2
+  if (whole) return itemsOf(condition.slice(1, -1))
+  const alternatives = orParts(condition)
+  const lists = alternatives.filter(part => !isNullTest(part))
+  const [list] = lists
+  if (list === undefined || lists.length !== 1) return undefined
+  const [column, word, open] = list
+  if ((column?.kind !== 'word' && column?.kind !== 'name') || !isWord(word, 'IN') || !isMark(open, '(')) return undefined
+  const values = inBrackets(list, 2)
+  if (values.length + 4 !== list.length) return undefined
+  const items: (string | number)[] = []
+  for (const part of partsOf(values)) {
+    const negative = isMark(part[0], '-')
+    const [value, ...more] = negative ? part.slice(1) : part
+    if (more.length > 0) return undefined
+    if (value?.kind === 'text' && !negative) items.push(value.value)
+    else if (value?.kind === 'number') items.push(negative ? -Number(value.value) : Number(value.value))
+    else if (!isWord(value, 'NULL')) return undefined
+  }
+  return { column: column.value.toLowerCase(), items }
+}
+
+function orParts(condition: readonly Token[]): Token[][] {
+  const parts: Token[][] = [[]]
+  let depth = 0
+  for (const token of condition) {
+    if (isMark(token, '(')) depth++
+    else if (isMark(token, ')')) depth--
+    if (depth === 0 && isWord(token, 'OR')) parts.push([])
+    else parts.at(-1)!.push(token)
+  }
+  return parts
+}
+
+function isNullTest([column, is, nothing, ...more]: readonly Token[]): boolean {
+  return (
+    (column?.kind === 'word' || column?.kind === 'name') &&
+    ((isWord(is, 'IS') && isWord(nothing, 'NULL')) || (isWord(is, 'ISNULL') && nothing === undefined)) &&
+    more.length === 0
+  )
+}

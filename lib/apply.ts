@@ -54,7 +54,7 @@ export async function load(resource: Resource, key: KeyValues, em: EntityManager
 /** Creates a record with all that is nested in it. `implied` is what its owner sets. */
 export async function create(change: RecordChange, work: Work, implied: Entity = {}): Promise<Entity> {
   const { em } = work
-  const data: Entity = { ...toProperties(change.values), ...implied }
+  const data: Entity = { ...withEmbedded(toProperties(change.values), change.resource.attributes), ...implied }
   for (const { attribute, link } of change.links) {
     if (attribute.owner)
       data[attribute.property] = link === null ? null : await linkValue(attribute, await referred(link, attribute.target, work), work)
@@ -68,6 +68,19 @@ export async function create(change: RecordChange, work: Work, implied: Entity =
   }
   for (const list of change.lists) await fillList(entity, list, work)
   return entity
+}
+
+/** Adds the embedded objects that a new record cannot be without: one may be left out when all that is in it may be. */
+function withEmbedded(data: Entity, attributes: readonly Attribute[]): Entity {
+  for (const attribute of attributes) {
+    if (attribute.kind !== 'embedded' || !(attribute.needed || isEntity(data[attribute.property]))) continue
+    data[attribute.property] = withEmbedded((data[attribute.property] ?? {}) as Entity, attribute.attributes)
+  }
+  return data
+}
+
+function isEntity(value: unknown): value is Entity {
+  return typeof value === 'object' && value !== null
 }
 
 /** The entity that a reference in a body means: a bare reference, or a new one. */

@@ -37,7 +37,7 @@ interface AttributeBase {
   readonly readOnly: boolean
   /** Must be given on create: neither nullable nor defaulted nor generated. */
   readonly required: boolean
-  /** As `required`, for those who may write what is read-only too: the engine's own arrangements. */
+  /** The model cannot do without a value. As `required`, also of what clients may not write, and of an embedded object that is made when it is left out. */
   readonly needed: boolean
   readonly filterable: boolean
   readonly sortable: boolean

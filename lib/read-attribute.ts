@@ -319,15 +319,14 @@ function readEmbedded(
   })
   const common = base(prop, name, declared)
   const variants = prop.targetMeta?.polymorphs === undefined ? undefined : readVariants(prop, attributes)
-  // An object all of whose attributes may be left out may be left out itself.
-  const isRequired = document === undefined ? common.required : requiredInside(declared)
-  const required = isRequired && (isList || attributes.some(attribute => attribute.required))
+  const needed = document === undefined ? common.required : requiredInside(declared)
   return Object.freeze({
     kind: 'embedded',
     entity: prop.targetMeta?.class,
     ...common,
-    required,
-    needed: required,
+    // An object all of whose attributes may be left out may be left out itself: it is made then.
+    required: needed && (isList || variants !== undefined || attributes.some(attribute => attribute.required)),
+    needed,
     document: within,
     array: isList,
     variants,

@@ -1,6 +1,7 @@
 /** POST of a collection: what it answers, what it stores, nested records, and what it does not take. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/sqlite'
 import library from '../../fixtures/library/index.ts'
 import { describeTargets } from '../helpers/targets.ts'
 import type { Target } from '../helpers/targets.ts'
@@ -341,5 +342,54 @@ describeTargets('creating with createdStatus 201', { ...library, createdStatus: 
     assert.equal((await target.call('POST', '/v1/genres/1/children', undefined, { name: 'b' })).status, 201)
     assert.equal((await target.call('PUT', '/v1/genres/1', undefined, { name: 'c' })).status, 200)
     assert.equal((await target.call('POST', '/v1/genres', undefined, {})).status, 422)
+  })
+})
+
+const Part = defineEntity({
+  name: 'Part',
+  embeddable: true,
+  properties: { size: p.integer().default(5), note: p.string().nullable() },
+})
+const Whole = defineEntity({
+  name: 'Whole',
+  embeddable: true,
+  properties: { part: () => p.embedded(Part), weight: p.integer() },
+})
+const Machine = defineEntity({
+  name: 'Machine',
+  properties: {
+    id: p.integer().primary(),
+    inline: () => p.embedded(Part),
+    object: () => p.embedded(Part).object(),
+    whole: () => p.embedded(Whole).object().nullable(),
+  },
+})
+
+describeTargets('creating with embedded objects', { entities: [Machine, Part, Whole] }, target => {
+  const standard = { size: 5, note: null }
+
+  it('makes those that all may be left out of', async () => {
+    const { status, body } = await target.call('POST', '/v1/machines', undefined, {})
+    assert.deepEqual([status, body.machine], [200, { id: 1, inline: standard, object: standard, whole: null }])
+    const { body: other } = await target.call('POST', '/v1/machines', undefined, { whole: { weight: 1 }, inline: { size: 2 } })
+    assert.deepEqual(
+      [other.machine.whole, other.machine.inline],
+      [
+        { part: standard, weight: 1 },
+        { size: 2, note: null },
+      ],
+    )
+  })
+
+  it('asks for what one within a document requires', async () => {
+    const { status, body } = await target.call('POST', '/v1/machines', undefined, { whole: { part: null } })
+    assert.equal(status, 422)
+    assert.deepEqual(
+      (body.errors as { code: string; attribute: string }[]).map(({ code, attribute }) => [code, attribute]),
+      [
+        ['null_not_allowed', 'whole.part'],
+        ['required', 'whole.weight'],
+      ],
+    )
   })
 })

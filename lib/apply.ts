@@ -47,8 +47,8 @@ export function reference(resource: Resource, key: KeyValues, em: EntityManager)
 }
 
 /** The entity of a key, loaded; undefined when there is none. */
-export async function load(resource: Resource, key: KeyValues, em: EntityManager): Promise<Entity | undefined> {
-  return ((await em.findOne(nameOf(resource), toPrimaryKey(resource, key) as never, UNFILTERED)) as unknown as Entity | null) ?? undefined
+export function load(resource: Resource, key: KeyValues, { em, connection }: Work): Promise<Entity | undefined> {
+  return connection.load(nameOf(resource), toPrimaryKey(resource, key), em) as Promise<Entity | undefined>
 }
 
 /** Creates a record with all that is nested in it. `implied` is what its owner sets. */
@@ -106,7 +106,7 @@ async function adopt(ref: RecordRef, relation: RelationAttribute, owner: Entity,
   const other = owningAttribute(relation)!
   const value = await linkValue(other, owner, work)
   if (ref.kind === 'new') return create(ref.record, work, { [other.property]: value })
-  const entity = (await load(relation.target, ref.key, work.em))!
+  const entity = (await load(relation.target, ref.key, work))!
   entity[other.property] = value
   work.touched.push({ resource: relation.target, entity })
   return entity
@@ -378,7 +378,7 @@ async function relatedTo(entity: Entity, attribute: RelationAttribute, resource:
   const link = entity[attribute.property] ?? null
   if (link === null) return []
   const key = attribute.holdsKey ? keyOfProperty(attribute.target, link) : keyOfEntity(attribute.target, unwrap(link))
-  const related = await load(attribute.target, key, work.em)
+  const related = await load(attribute.target, key, work)
   return related === undefined ? [] : [related]
 }
 

@@ -2,7 +2,7 @@
  * Dialect: the seam between the stages and a database. Everything that is particular to one database (SQL text, value codecs, running, transactions)
  * stands behind these types; lib/sqlite/ is the one implementation. A dialect may answer at once or with a promise.
  */
-import type { EntityManager } from '@mikro-orm/core'
+import type { EntityManager, EntityName } from '@mikro-orm/core'
 import type { End } from './end.ts'
 import type { Attribute, Renderer, Resource, ToOneAttribute } from './model.ts'
 import type { ReadPlan, ScopeLookup } from './read-plan.ts'
@@ -151,6 +151,8 @@ export interface Connection {
   check(statement: Statement): void
   /** Runs work in a transaction, one at a time; inside the work of another one it is nested in that. */
   write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is none. */
+  load(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined>
   /**
    * Puts the engine's time where the constructor of a new entity has put the system's.
    *

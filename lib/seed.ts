@@ -215,7 +215,8 @@ class Loader {
     const record = this.#recordOf(ref, relation)
     if (record !== undefined) return this.#made.get(record)!
     const { key } = ref as RecordRef & { kind: 'existing' }
-    const { em } = this.#work
-    return owningName(relation) === undefined ? reference(relation.target, key, em) : (await load(relation.target, key, em))!
+    return owningName(relation) === undefined
+      ? reference(relation.target, key, this.#work.em)
+      : (await load(relation.target, key, this.#work))!
   }
 }

@@ -133,7 +133,7 @@ export class Writer {
         await this.#reader.prepare(resource, view)
         await changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work)
       } else {
-        const related = (await load(target, linked, work.em))!
+        const related = (await load(target, linked, work))!
         const change = await this.#validated(body, classOf(target, related), { mode: 'update', key: linked }, view, related)
         await this.#reader.prepare(resource, view)
         await update(related, change, work)
@@ -170,7 +170,7 @@ export class Writer {
         )
       }
       const written = await this.#written(target, linked, view)
-      const related = (await load(target, linked, work.em))!
+      const related = (await load(target, linked, work))!
       if (attribute.owner) {
         entity[attribute.property] = null
         await work.em.flush()
@@ -190,7 +190,7 @@ export class Writer {
       const records = await this.#reader.relatedRecords(address.resource, address.key, attribute, view)
       const keys = await this.#reader.relatedKeys(address.resource, address.key, attribute, view)
       const entities: Entity[] = []
-      for (const key of keys) entities.push((await load(target, key, work.em))!)
+      for (const key of keys) entities.push((await load(target, key, work))!)
       await remove(target, entities, work)
       await work.em.flush()
       return records
@@ -202,9 +202,9 @@ export class Writer {
     return key
   }
 
-  async #loaded(address: Address, { em, exists }: Work, { ctx }: View): Promise<Entity> {
+  async #loaded(address: Address, work: Work, { ctx }: View): Promise<Entity> {
     const { resource, key, id } = address
-    const entity = (await exists(resource, key)) ? await load(resource, key, em) : undefined
+    const entity = (await work.exists(resource, key)) ? await load(resource, key, work) : undefined
     if (entity === undefined) throw notFound(resource, id)
     checkPrecondition(ctx.headers, classOf(resource, entity), entity)
     return entity

@@ -5,7 +5,8 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Database from 'better-sqlite3'
-import type { EntityManager, MikroORM, Transaction } from '@mikro-orm/core'
+import { TransactionContext } from '@mikro-orm/core'
+import type { EntityManager, EntityName, MikroORM, Transaction } from '@mikro-orm/core'
 import { after } from '../awaitable.ts'
 import type { ChangeSink, Watched } from '../changes.ts'
 import type { Clock } from '../clock.ts'
@@ -20,6 +21,7 @@ import { Handle } from './handle.ts'
 import { HighestKeys } from './highest-keys.ts'
 import { LentSqliteDialect } from './kysely-dialect.ts'
 import type { Entered } from './kysely-dialect.ts'
+import { loadRecord } from './load-record.ts'
 import { Lock } from './lock.ts'
 import { retime } from './model-time.ts'
 import { Recorder } from './recorder.ts'
@@ -320,16 +322,47 @@ export class SqliteConnection implements Connection {
 
   async write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const outer = this.#transaction()
-    const release = await outer?.nested.acquire(signal)
+    const release = outer === undefined ? undefined : await outer.nested.acquire(signal)
+    const transaction: OpenTransaction = { outer, open: false, nested: new Lock() }
     try {
-      return await this.orm.em.fork().transactional(work, outer?.trx === undefined ? {} : { ctx: outer.trx })
+      // Subscribers that a hook adds are gone with the request, as in MikroORM's own `transactional`.
+      const em = this.orm.em.fork({ cloneEventManager: true })
+      // The context tells MikroORM, as `transactional` would, which entity manager the code inside means.
+      return await this.#current.run(transaction, () => TransactionContext.create(em as never, () => this.#transact(em, transaction, work)))
     } finally {
+      transaction.open = false
       release?.()
     }
   }
 
   deferReferences(): void {
     this.#handle.db.pragma('defer_foreign_keys = on')
+  }
+
+  /** What `em.transactional` does, but for the second entity manager that it makes, and the merging of that into the first one. */
+  async #transact<T>(em: EntityManager, transaction: OpenTransaction, work: (em: EntityManager) => Promise<T>): Promise<T> {
+    const ctx = transaction.outer?.trx
+    await em.begin(ctx === undefined ? {} : { ctx })
+    const trx = em.getTransactionContext()
+    if (trx !== undefined) transaction.trx = trx
+    transaction.open = true
+    try {
+      const result = await work(em)
+      await em.commit()
+      return result
+    } catch (error) {
+      try {
+        await em.rollback()
+      } catch (failure) {
+        // It must not hide why it was needed.
+        em.config.getLogger().warn('query', `Failed to roll back transaction: ${(failure as Error).message}`)
+      }
+      throw error
+    }
+  }
+
+  load(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
+    return loadRecord(name, key, em)
   }
 
   /** The innermost transaction that has begun and not ended. */

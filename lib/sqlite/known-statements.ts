@@ -37,16 +37,16 @@ export class Probe {
   }
 }
 
-/** How many shapes are kept for one model. */
-const SHAPES = 2000
+/** How many shapes are kept for one entity. */
+const SHAPES = 200
 
 /** By what is found out about the entities, which an engine shares with its forks. */
 const known = new WeakMap<MetadataStorage, KnownStatements>()
 
 /** The statements of one model. */
 export class KnownStatements {
-  readonly #shapes = new Recent<KnownStatement | 'other'>(SHAPES)
-  readonly #plain = new WeakMap<EntityMetadata, boolean>()
+  /** Nothing for entities that are not plain. */
+  readonly #shapes = new Map<EntityMetadata, Recent<KnownStatement | 'other'> | undefined>()
 
   static of(metadata: MetadataStorage): KnownStatements {
     let statements = known.get(metadata)
@@ -68,9 +68,9 @@ export class KnownStatements {
     rows: readonly object[],
     ask: (rows: readonly Record<string, unknown>[], probe: Transaction) => Promise<unknown>,
   ): Bound | undefined | Promise<Bound | undefined> {
-    if (!this.#isPlain(meta)) return undefined
-    // oxlint-disable-next-line no-underscore-dangle -- MikroORM's own number of the entity
-    let key = `${what}\0${meta._id}`
+    const shapes = this.#shapesOf(meta)
+    if (shapes === undefined) return undefined
+    let key = what
     const values: Plain[] = []
     for (const row of rows) {
       key += '\0'
@@ -81,59 +81,62 @@ export class KnownStatements {
         values.push(value)
       }
     }
-    const statement = this.#shapes.get(key)
+    const statement = shapes.get(key)
     if (statement === 'other') return undefined
     if (statement !== undefined) return bind(statement, values)
-    return this.#learn(meta, rows, ask).then(learnt => {
-      this.#shapes.set(key, learnt ?? 'other')
+    return learn(meta, rows, ask).then(learnt => {
+      shapes.set(key, learnt ?? 'other')
       return learnt && bind(learnt, values)
     })
   }
 
-  async #learn(
-    meta: EntityMetadata,
-    rows: readonly object[],
-    ask: (rows: readonly Record<string, unknown>[], probe: Transaction) => Promise<unknown>,
-  ): Promise<KnownStatement | undefined> {
-    if (!rows.every(row => Object.keys(row).every(name => hasOneColumn(meta.properties[name as never])))) return undefined
-    const marks: (string | undefined)[] = []
-    const probing = rows.map(row =>
-      Object.fromEntries(
-        Object.entries(row).map(([name, value]) => {
-          const mark = value === null ? undefined : `\u0001 value ${marks.length}`
-          marks.push(mark)
-          return [name, mark ?? null]
-        }),
-      ),
-    )
-    const probe = new Probe()
-    try {
-      await ask(probing, probe.transaction)
-    } catch {
-      // A type that takes no text in the place of its value; whatever else is wrong will be told when MikroORM is asked in earnest.
-      return undefined
-    }
-    const [statement] = probe.noted
-    if (statement === undefined || probe.noted.length > 1 || statement.sql === '') return undefined
-    const sources = statement.parameters.map(parameter => {
-      const at = typeof parameter === 'string' ? marks.indexOf(parameter) : -1
-      return at < 0 ? { at, constant: parameter } : { at }
-    })
-    const found = sources.filter(({ at }) => at >= 0).map(({ at }) => at)
-    const given = marks.flatMap((mark, at) => (mark === undefined ? [] : [at]))
-    const isWhole = found.length === given.length && given.every(at => found.includes(at))
-    return isWhole && sources.every(({ at, constant }) => at >= 0 || isPlainValue(constant)) ? { sql: statement.sql, sources } : undefined
+  #shapesOf(meta: EntityMetadata): Recent<KnownStatement | 'other'> | undefined {
+    const shapes = this.#shapes.get(meta)
+    if (shapes !== undefined || this.#shapes.has(meta)) return shapes
+    const made = isPlainEntity(meta) ? new Recent<KnownStatement | 'other'>(SHAPES) : undefined
+    this.#shapes.set(meta, made)
+    return made
   }
+}
 
-  /** Whether the entity is one table and no more: those that share one, or have several, differ by record in what is written. */
-  #isPlain(meta: EntityMetadata): boolean {
-    let plain = this.#plain.get(meta)
-    if (plain === undefined) {
-      plain = meta.root === meta && !meta.inheritanceType && !meta.virtual && !meta.view && !meta.pivotTable && !meta.schema
-      this.#plain.set(meta, plain)
-    }
-    return plain
+/** Whether the entity is one table and no more: those that share one, or have several, differ by record in what is written. */
+function isPlainEntity(meta: EntityMetadata): boolean {
+  return meta.root === meta && !meta.inheritanceType && !meta.virtual && !meta.view && !meta.pivotTable && !meta.schema
+}
+
+async function learn(
+  meta: EntityMetadata,
+  rows: readonly object[],
+  ask: (rows: readonly Record<string, unknown>[], probe: Transaction) => Promise<unknown>,
+): Promise<KnownStatement | undefined> {
+  if (!rows.every(row => Object.keys(row).every(name => hasOneColumn(meta.properties[name as never])))) return undefined
+  const marks: (string | undefined)[] = []
+  const probing = rows.map(row =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => {
+        const mark = value === null ? undefined : `\u0001 value ${marks.length}`
+        marks.push(mark)
+        return [name, mark ?? null]
+      }),
+    ),
+  )
+  const probe = new Probe()
+  try {
+    await ask(probing, probe.transaction)
+  } catch {
+    // A type that takes no text in the place of its value; whatever else is wrong will be told when MikroORM is asked in earnest.
+    return undefined
   }
+  const [statement] = probe.noted
+  if (statement === undefined || probe.noted.length > 1 || statement.sql === '') return undefined
+  const sources = statement.parameters.map(parameter => {
+    const at = typeof parameter === 'string' ? marks.indexOf(parameter) : -1
+    return at < 0 ? { at, constant: parameter } : { at }
+  })
+  const found = sources.filter(({ at }) => at >= 0).map(({ at }) => at)
+  const given = marks.flatMap((mark, at) => (mark === undefined ? [] : [at]))
+  const isWhole = found.length === given.length && given.every(at => found.includes(at))
+  return isWhole && sources.every(({ at, constant }) => at >= 0 || isPlainValue(constant)) ? { sql: statement.sql, sources } : undefined
 }
 
 function bind({ sql, sources }: KnownStatement, values: readonly Plain[]): Bound {

@@ -1,0 +1,72 @@
+/**
+ * Load a record: what `em.findOne` does for a key, by the statement that MikroORM itself runs for it, without putting that together anew. What depends on
+ * more than the key is left to `em.findOne`: other tables that are joined or read along, caches, entity managers of the deployer's own.
+ */
+import { ReferenceKind, helper } from '@mikro-orm/core'
+import type { EntityManager, EntityMetadata, EntityName, LoggingOptions, Transaction } from '@mikro-orm/core'
+import { SqlEntityManager } from '@mikro-orm/sqlite'
+import { KnownStatements } from './known-statements.ts'
+import type { BoundSqliteDriver } from './orm-driver.ts'
+
+/** MikroORM's own filters are among the scopes of the engine; here they would only hide the rows whose owners are filtered. */
+const UNFILTERED = { filters: false } as const
+const NOTHING_POPULATED = Object.freeze({ populate: Object.freeze([]), fields: undefined, exclude: undefined })
+
+const simple = new WeakMap<EntityMetadata, boolean>()
+
+/** The entity of a key, loaded; undefined when there is none. */
+export async function loadRecord(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
+  const meta = em.getMetadata().get(name)
+  const work = em.getUnitOfWork()
+  if (!isSimple(meta) || !isOrdinary(em) || work.getById(name, key) !== undefined) return findOne(name, key, em)
+  const [keyName] = meta.primaryKeys
+  const ask = ([row]: readonly Record<string, unknown>[], transaction: Transaction) => {
+    const asking = em.fork()
+    asking.setTransactionContext(transaction)
+    return findOne(name, row![keyName as string], asking)
+  }
+  const found = KnownStatements.of(em.getMetadata()).find('load', meta, [{ [keyName as string]: key }], ask)
+  const bound = found instanceof Promise ? await found : found
+  if (bound === undefined) return findOne(name, key, em)
+  const { sql, parameters } = bound
+  const driver = em.getDriver() as BoundSqliteDriver
+  const [row] = await driver.execute<object[]>(sql, parameters as unknown[], 'all', em.getTransactionContext(), {
+    id: em.id,
+  } as LoggingOptions)
+  if (row === undefined) return undefined
+  const entity = em.getEntityFactory().create(name, driver.mapResult(row, meta) as never, { merge: true, convertCustomTypes: true })
+  // As `em.findOne` leaves it: nothing but the record itself has been asked for.
+  helper(entity as object).setSerializationContext(NOTHING_POPULATED as never)
+  await work.dispatchOnLoadEvent()
+  return entity as object
+}
+
+async function findOne(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
+  return ((await em.findOne(name, key, UNFILTERED)) as object | null) ?? undefined
+}
+
+/** Whether a record is one row by one value, and nothing else is loaded with it. */
+function isSimple(meta: EntityMetadata): boolean {
+  let known = simple.get(meta)
+  if (known === undefined) {
+    const [key, ...others] = meta.getPrimaryProps()
+    known =
+      key !== undefined &&
+      others.length === 0 &&
+      key.kind === ReferenceKind.SCALAR &&
+      key.customType === undefined &&
+      meta.props.every(prop => prop.eager !== true && !(prop.kind === ReferenceKind.ONE_TO_ONE && !prop.owner))
+    simple.set(meta, known)
+  }
+  return known
+}
+
+/** Whether the entity manager is MikroORM's own, and keeps nothing but its identity map. */
+function isOrdinary(em: EntityManager): boolean {
+  return (
+    em.findOne === SqlEntityManager.prototype.findOne &&
+    em.config.get('disableIdentityMap') !== true &&
+    (em.config.get('resultCache') as { global?: unknown }).global === undefined &&
+    em.schema === undefined
+  )
+}

@@ -211,7 +211,7 @@ export interface Resource {
   readonly key: readonly KeyPart[]
   /** Public names of the attributes that make the key. */
   readonly keyNames: readonly string[]
-  /** Records come by these columns where nothing else tells: by the key, or what there is in place of one. */
+  /** Records come by these columns where nothing else tells: by the key, or the rowid of a table without one. Empty where there is neither. */
   readonly order: readonly string[]
   /** The key is one integer that the database counts up. */
   readonly generatedKey: boolean

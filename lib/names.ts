@@ -15,23 +15,23 @@ function withLastWord(list: readonly string[], change: (word: string) => string)
   return list.map((word, index) => (index === list.length - 1 ? change(word) : word))
 }
 
+/** A word that is nothing but an ending stays as it is. */
+function oneOf(word: string): string {
+  return pluralize.singular(word) || word
+}
+
 function camel(list: readonly string[]): string {
   return list.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join('')
 }
 
-/** A name as an attribute has it: `album_id`, `AlbumId` and `Album Id` are `albumId`. */
-export function camelName(name: string): string {
-  return camel(words(name))
-}
-
-/** As `camelName`, of one of what the name is about: `order_items` is `orderItem`. */
+/** As `camelCase`, of one of what the name is about: `order_items` is `orderItem`. */
 export function camelSingular(name: string): string {
-  return camel(withLastWord(words(name), pluralize.singular))
+  return camel(withLastWord(words(name), oneOf))
 }
 
-/** As `camelName`, of several of them: `order_item` is `orderItems`. */
+/** As `camelCase`, of several of them: `order_item` is `orderItems`. */
 export function camelPlural(name: string): string {
-  return camel(withLastWord(withLastWord(words(name), pluralize.singular), pluralize.plural))
+  return camel(withLastWord(withLastWord(words(name), oneOf), pluralize.plural))
 }
 
 /** The names of a resource: two canonical ones for bodies, and all that the URL accepts. */
@@ -50,7 +50,7 @@ export interface ResourceNames {
  * @example defaultNames('BlogEntry').accepted // ['blog_entries', 'blog_entry', 'blog-entries', 'blog-entry', 'blogEntries', 'blogEntry']
  */
 export function defaultNames(className: string): ResourceNames {
-  const one = withLastWord(words(className), pluralize.singular)
+  const one = withLastWord(words(className), oneOf)
   const many = withLastWord(one, pluralize.plural)
   const forms = [many.join('_'), one.join('_'), many.join('-'), one.join('-'), camel(many), camel(one)]
   return { plural: many.join('_'), singular: one.join('_'), accepted: [...new Set(forms)] }

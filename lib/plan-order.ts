@@ -50,11 +50,11 @@ export function planOrder(
   }
 }
 
-/** What has no key is ordered by all that it shows, so that its pages do not overlap. */
+/** What has neither key nor rowid is ordered by all that it shows, so that its pages do not overlap. */
 function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, visibility, vocabulary }: OrderContext): Order {
   const asked = keys.map(key => planSort(resource, key, limits, visibility, calledIn(vocabulary, 'sort')))
   const all = resource.attributes.flatMap((attribute): SortTerm[] =>
-    attribute.kind === 'scalar' && attribute.source.kind === 'column' && isOrdered(attribute.type)
+    resource.order.length === 0 && attribute.kind === 'scalar' && attribute.source.kind === 'column' && isOrdered(attribute.type)
       ? [{ hops: [], attribute, descending: false }]
       : [],
   )

@@ -14,7 +14,6 @@ import { isHiddenInverse, ownColumns, readAttribute, unsupported, unsupportedRea
 import type { Meta } from './read-attribute.ts'
 import { addInherited, isConcrete, linkHierarchies, queryOf } from './read-hierarchy.ts'
 import type { ResourceConfig, ResourceDefinition } from './resource.ts'
-import { isOrdered } from './scalars.ts'
 
 /** Keys of the envelopes, which a resource name must not take. */
 export const ENVELOPE_KEYS: ReadonlySet<string> = new Set(
@@ -243,14 +242,9 @@ function tableOf(meta: Meta): string {
   return meta.readonly === true && isFromFile ? (meta.comment ?? meta.tableName) : meta.tableName
 }
 
-/** The columns that records come by: those of the key; without one the rowid, or every column that has an order, so that pages never overlap. */
-function orderOf(attributes: readonly Attribute[], key: readonly KeyPart[], meta: Meta): string[] {
-  if (key.length > 0) return key.map(part => part.column)
-  const rowid = meta.props.find(isRowid)
-  if (rowid !== undefined) return [...rowid.fieldNames]
-  return attributes.flatMap(attribute =>
-    attribute.kind === 'scalar' && attribute.source.kind === 'column' && isOrdered(attribute.type) ? [attribute.source.column] : [],
-  )
+/** The columns that records come by: those of the key; in a table without one the rowid. */
+function orderOf(key: readonly KeyPart[], meta: Meta): string[] {
+  return key.length > 0 ? key.map(part => part.column) : meta.props.filter(isRowid).flatMap(prop => prop.fieldNames)
 }
 
 function isRowid(prop: Meta['props'][number]): boolean {
@@ -289,7 +283,7 @@ function fill(
   draft.byName = byName
   draft.keyNames = meta.getPrimaryProps().map(prop => publicName(prop))
   const [only, ...others] = meta.getPrimaryProps()
-  draft.order = Object.freeze(orderOf(attributes, draft.key, meta))
+  draft.order = Object.freeze(orderOf(draft.key, meta))
   draft.generatedKey = others.length === 0 && only?.autoincrement === true
   draft.uniques = Object.freeze(readUniques(meta).map(names => Object.freeze(names.map(name => paths.get(name) ?? name))))
 }

@@ -162,7 +162,9 @@ export function checkMethod(method: string, target: Target, own: readonly string
   const allowed = own.length === 0 ? allowedMethods(target) : [...new Set([...own, ...allowedMethods(target)])]
   if (allowed.includes(method)) return allowed
   const headers = { allow: allowed.join(', ') }
-  if (target.kind === 'attribute' && (method === 'POST' || method === 'DELETE')) {
+  const isShut =
+    target.kind === 'attribute' && (target.resource.readOnly || (isRelation(target.attribute) && target.attribute.target.readOnly))
+  if (target.kind === 'attribute' && !isShut && (method === 'POST' || method === 'DELETE')) {
     const { attribute } = target
     const what = attribute.kind === 'toOne' ? 'a relation to one record' : 'a plain value'
     const why =

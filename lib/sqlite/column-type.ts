@@ -23,6 +23,7 @@ const NAMED: readonly (readonly [RegExp, ScalarKind])[] = [
   [/^(?:DEC|DECIMAL|NUMERIC|NUMBER|MONEY|SMALLMONEY|CURRENCY)$/, 'decimal'],
   [/^YEAR$/, 'integer'],
   [/^(?:VAR)?BINARY$|^BYTEA$/, 'blob'],
+  [/^(?:MULTI)?POINT$/, 'any'],
   // SQLite's own rules of affinity, in their order.
   [/INT/, 'integer'],
   [/CHAR|CLOB|TEXT/, 'text'],

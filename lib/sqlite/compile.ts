@@ -201,11 +201,18 @@ function fieldOf(attribute: ScalarAttribute | EmbeddedAttribute): Field {
   return { kind: 'embedded', attribute, fields: attribute.attributes.filter(isStored).map(fieldOf) }
 }
 
+/** Half of the largest integer that a JavaScript number holds exactly. */
+const HALF_SAFE = (2 ** 53 - 2) / 2
+
 /** What is read of an attribute: of a column of a file, what it holds. Integers that a JavaScript number cannot hold leave SQLite as text. */
 function shownOf(attribute: ScalarAttribute, scope: Scope): Sql {
   const { type, source } = attribute
   if (type.loose !== true || source.kind !== 'column') return valueOf(attribute, scope)
-  return text(scope.column(source.column))
+  const column = scope.column(source.column)
+  if (type.kind !== 'integer' && type.kind !== 'any') return text(column)
+  return text(
+    `case when typeof(${column}) = 'integer' and abs(${column} >> 1) > ${HALF_SAFE} then cast(${column} as text) else ${column} end`,
+  )
 }
 
 function scalarExpression(attribute: ScalarAttribute, scope: Scope, select: Select, source: BuilderSource): string {

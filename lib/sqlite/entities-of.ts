@@ -5,7 +5,7 @@
 import { EntitySchema } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
 import { FileType } from '../file-type.ts'
-import { camelName, camelPlural, camelSingular, defaultNames, words } from '../names.ts'
+import { camelCase, camelPlural, camelSingular, defaultNames, words } from '../names.ts'
 import { ENVELOPE_KEYS } from '../read-model.ts'
 import { resource } from '../resource.ts'
 import type { ResourceDefinition } from '../resource.ts'
@@ -113,7 +113,7 @@ function addColumns(draft: Draft, { links }: Relations, drafts: ReadonlyMap<stri
   const linked = new Map(own.flatMap(link => link.foreignKey.columns.map(column => [column, link] as const)))
   // Plain columns first, so that a link gives way to them.
   const names = new Map<Column | Link, string>()
-  for (const column of table.columns) if (!linked.has(column.name)) names.set(column, draft.take(camelName(column.name)))
+  for (const column of table.columns) if (!linked.has(column.name)) names.set(column, draft.take(camelCase(column.name)))
   for (const link of own) names.set(link, draft.take(...linkNames(link.foreignKey)))
   for (const column of table.columns) {
     const link = linked.get(column.name)
@@ -179,17 +179,17 @@ function linkNames({ columns, table }: ForeignKey): string[] {
   const target = camelSingular(table)
   if (columns.length === 1) {
     const own = words(column)
-    if (own.length > 1 && own.at(-1) === 'id') return [camelName(own.slice(0, -1).join('_')), camelName(column)]
+    if (own.length > 1 && own.at(-1) === 'id') return [camelCase(own.slice(0, -1).join('_')), camelCase(column)]
     const bare = own.length === 1 && own[0]!.endsWith('id') ? own[0]!.slice(0, -2) : undefined
-    if (bare === '' || (bare !== undefined && [camelName(table), target, camelPlural(table)].some(name => name.toLowerCase() === bare))) {
-      return [target, camelName(column)]
+    if (bare === '' || (bare !== undefined && [camelCase(table), target, camelPlural(table)].some(name => name.toLowerCase() === bare))) {
+      return [target, camelCase(column)]
     }
-    return [camelName(column)]
+    return [camelCase(column)]
   }
   const [first = [], ...others] = columns.map(words)
   let length = 0
   while (length < first.length - 1 && others.every(other => other.length > length + 1 && other[length] === first[length])) length++
-  return [camelName(first.slice(0, length).join('_')), target, `${target}Link`]
+  return [camelCase(first.slice(0, length).join('_')), target, `${target}Link`]
 }
 
 function pascal(name: string): string {
@@ -223,7 +223,7 @@ function addPivot(pivot: Pivot, pivots: readonly Pivot[], draftOf: (table: Table
   )
   const nameOf = (owner: Draft, link: Link): string => {
     const plain = isSelf ? camelPlural(linkNames(link.foreignKey)[0]!) : camelPlural(link.target.name)
-    const long = `${plain}Via${pascal(camelName(pivot.table.name))}`
+    const long = `${plain}Via${pascal(camelCase(pivot.table.name))}`
     return owner.take(...(several ? [long] : [plain, long]))
   }
   const [a, b] = [draftOf(left.target), draftOf(right.target)]

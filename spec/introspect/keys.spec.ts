@@ -158,7 +158,7 @@ describe('what has no key', () => {
     await using file = await serve(SQL)
     for (const plural of ['lines', 'newests', 'texts', 'reals', 'blobs']) {
       const answer = await file.ask('GET', `${plural}/1`, undefined, 404)
-      assert.match(answer.detail, /no key/)
+      assert.match(answer.detail, /no ID/)
       await file.ask('POST', plural, {}, 405)
       const options = await file.engine.handle('OPTIONS', `/v1/${plural}`)
       assert.equal(options.headers['allow'], 'GET, HEAD, OPTIONS')

@@ -94,8 +94,8 @@ describe('names of a file', () => {
     await file.write('PUT', 'ws/1', { b: null })
     await file.write('PUT', 'ws/1/b', 1)
     assert.deepEqual(file.rows('select * from w'), [{ id: 1, b_id: 1 }])
-    assert.equal((await file.ask('PUT', 'ws/1', { b: { name: 'new' } }, 422)).errors[0].code, 'read_only')
-    assert.equal((await file.ask('PUT', 'ws/1/b', { name: 'new' }, 422)).errors[0].code, 'read_only')
+    assert.equal((await file.ask('PUT', 'ws/1', { b: { name: 'new' } }, 422)).errors[0].code, 'value_invalid')
+    assert.equal((await file.ask('PUT', 'ws/1/b', { name: 'new' }, 422)).errors[0].code, 'value_invalid')
     await file.ask('DELETE', 'ws/1/b', undefined, 405)
   })
 

@@ -51,6 +51,11 @@ export function load(resource: Resource, key: KeyValues, { em, connection }: Wor
   return connection.load(nameOf(resource), toPrimaryKey(resource, key), em) as Promise<Entity | undefined>
 }
 
+/** Whether a record exists when it can be loaded, since it is one row of one table. */
+export function loadsAlone(resource: Resource, { connection }: Work): boolean {
+  return connection.loadsAlone(nameOf(resource))
+}
+
 /** Creates a record with all that is nested in it. `implied` is what its owner sets. */
 export async function create(change: RecordChange, work: Work, implied: Entity = {}): Promise<Entity> {
   const { em } = work

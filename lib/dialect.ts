@@ -149,10 +149,16 @@ export interface Connection {
   read<T>(reading: () => Reading<T>, end?: End): T | Promise<T>
   /** Refuses a statement that the database cannot run, without running it. */
   check(statement: Statement): void
-  /** Runs work in a transaction, one at a time; inside the work of another one it is nested in that. */
-  write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /**
+   * Runs work in a transaction, one at a time; inside the work of another one it is nested in that. What the work leaves pending is flushed.
+   *
+   * @param flushed whether the work flushes by itself, and then lets nobody have the entity manager
+   */
+  write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal, flushed?: boolean): Promise<T>
   /** The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is none. */
   load(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined>
+  /** Whether a record of the entity is one row of one table and no more, so that it exists when it can be loaded. */
+  loadsAlone(name: EntityName): boolean
   /**
    * Puts the engine's time where the constructor of a new entity has put the system's.
    *

@@ -12,7 +12,7 @@ import {
   UniqueConstraintViolationException,
 } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/core'
-import { append, changeLink, checkShared, create, load, remove, requireNewEmbedded, update } from './apply.ts'
+import { append, changeLink, checkShared, create, load, loadsAlone, remove, requireNewEmbedded, update } from './apply.ts'
 import type { Work } from './apply.ts'
 import type { Awaitable } from './awaitable.ts'
 import { authorize } from './caller.ts'
@@ -30,6 +30,7 @@ import { checkPrecondition } from './precondition.ts'
 import type { Reader, View } from './read.ts'
 import type { JsonRecord } from './render.ts'
 import { notFound } from './resolve.ts'
+import { EVERYTHING } from './visibility.ts'
 import { isObject, requireObject, validateRecord } from './validate.ts'
 import type { Validation } from './validate.ts'
 import type { RecordChange } from './write-plan.ts'
@@ -52,11 +53,14 @@ export class Writer {
   readonly #connection: Connection
   readonly #reader: Reader
   readonly #model: Model
+  /** Whether the deployer's functions have a say in what answers show. */
+  readonly #renders: boolean
 
   constructor(connection: Connection, reader: Reader, model: Model) {
     this.#connection = connection
     this.#reader = reader
     this.#model = model
+    this.#renders = model.resources.some(({ attributes }) => attributes.some(isRendered))
   }
 
   /** POST of a collection. */
@@ -202,11 +206,14 @@ export class Writer {
     return key
   }
 
-  async #loaded(address: Address, work: Work, { ctx }: View): Promise<Entity> {
+  async #loaded(address: Address, work: Work, view: View): Promise<Entity> {
     const { resource, key, id } = address
-    const entity = (await work.exists(resource, key)) ? await load(resource, key, work) : undefined
+    const exists =
+      (view.visibility === EVERYTHING && resource.hierarchy === undefined && loadsAlone(resource, work)) ||
+      (await work.exists(resource, key))
+    const entity = exists ? await load(resource, key, work) : undefined
     if (entity === undefined) throw notFound(resource, id)
-    checkPrecondition(ctx.headers, classOf(resource, entity), entity)
+    checkPrecondition(view.ctx.headers, classOf(resource, entity), entity)
     return entity
   }
 
@@ -254,16 +261,20 @@ export class Writer {
     const tells = async (resource: Resource): Promise<boolean> =>
       (await visibility.permits(resource, 'get')) && (await visibility.permits(resource, 'list'))
     try {
-      return await this.#connection.write(async (em: EntityManager) => {
-        end?.throwIfReached()
-        // Looking for one record must not write others that are half changed.
-        em.setFlushMode(FlushMode.COMMIT)
-        // MikroORM does not find the order of inserts and deletes where a class refers to one that inherits.
-        if (this.#model.resources.some(({ hierarchy }) => hierarchy !== undefined)) this.#connection.deferReferences()
-        const result = await work({ em, connection: this.#connection, exists, tells, touched: [] })
-        end?.throwIfReached()
-        return result
-      }, end?.signal)
+      return await this.#connection.write(
+        async (em: EntityManager) => {
+          end?.throwIfReached()
+          // Looking for one record must not write others that are half changed.
+          em.setFlushMode(FlushMode.COMMIT)
+          // MikroORM does not find the order of inserts and deletes where a class refers to one that inherits.
+          if (this.#model.resources.some(({ hierarchy }) => hierarchy !== undefined)) this.#connection.deferReferences()
+          const result = await work({ em, connection: this.#connection, exists, tells, touched: [] })
+          end?.throwIfReached()
+          return result
+        },
+        end?.signal,
+        visibility === EVERYTHING && !this.#renders,
+      )
     } catch (error) {
       throw explain(error, this.#connection.dialect, this.#model)
     }
@@ -328,4 +339,8 @@ function impliedBy({ implied }: Validation): Implied | undefined {
 
 function outsideScope(resource: Resource) {
   return refuse('outside_scope', `The ${resource.singular} would be outside of what you may see.`)
+}
+
+function isRendered(attribute: Attribute): boolean {
+  return attribute.render !== undefined || (attribute.kind === 'embedded' && attribute.attributes.some(isRendered))
 }

@@ -17,11 +17,12 @@ import { readRecords } from '../render.ts'
 import { compileRead } from './compile.ts'
 import { compileExists, compileReferrers, compileTaken, breaksReference, refusal, violation } from './compile-checks.ts'
 import { encode, encodePattern } from './encode.ts'
+import { hasSubscribers, runsForeignCode } from './foreign-code.ts'
 import { Handle } from './handle.ts'
 import { HighestKeys } from './highest-keys.ts'
 import { LentSqliteDialect } from './kysely-dialect.ts'
 import type { Entered } from './kysely-dialect.ts'
-import { loadRecord } from './load-record.ts'
+import { loadRecord, loadsAlone } from './load-record.ts'
 import { Lock } from './lock.ts'
 import { retime } from './model-time.ts'
 import { Recorder } from './recorder.ts'
@@ -320,7 +321,7 @@ export class SqliteConnection implements Connection {
     this.#handle.db.prepare(statement.sql)
   }
 
-  async write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal, flushed = false): Promise<T> {
     const outer = this.#transaction()
     const release = outer === undefined ? undefined : await outer.nested.acquire(signal)
     const transaction: OpenTransaction = { outer, open: false, nested: new Lock() }
@@ -328,7 +329,9 @@ export class SqliteConnection implements Connection {
       // Subscribers that a hook adds are gone with the request, as in MikroORM's own `transactional`.
       const em = this.orm.em.fork({ cloneEventManager: true })
       // The context tells MikroORM, as `transactional` would, which entity manager the code inside means.
-      return await this.#current.run(transaction, () => TransactionContext.create(em as never, () => this.#transact(em, transaction, work)))
+      return await this.#current.run(transaction, () =>
+        TransactionContext.create(em as never, () => this.#transact(em, transaction, work, flushed)),
+      )
     } finally {
       transaction.open = false
       release?.()
@@ -340,15 +343,27 @@ export class SqliteConnection implements Connection {
   }
 
   /** What `em.transactional` does, but for the second entity manager that it makes, and the merging of that into the first one. */
-  async #transact<T>(em: EntityManager, transaction: OpenTransaction, work: (em: EntityManager) => Promise<T>): Promise<T> {
+  async #transact<T>(
+    em: EntityManager,
+    transaction: OpenTransaction,
+    work: (em: EntityManager) => Promise<T>,
+    flushed: boolean,
+  ): Promise<T> {
     const ctx = transaction.outer?.trx
-    await em.begin(ctx === undefined ? {} : { ctx })
+    // Where nobody listens there is nobody to tell of the transaction.
+    const isSilent = !hasSubscribers(em) && em.config.get('disableTransactions') !== true
+    const connection = em.getDriver().getConnection('write')
+    if (isSilent) em.setTransactionContext(await connection.begin(ctx === undefined ? {} : { ctx }))
+    else await em.begin(ctx === undefined ? {} : { ctx })
     const trx = em.getTransactionContext()
     if (trx !== undefined) transaction.trx = trx
     transaction.open = true
     try {
       const result = await work(em)
-      await em.commit()
+      if (isSilent && flushed && !runsForeignCode(em)) {
+        await connection.commit(trx)
+        em.resetTransactionContext()
+      } else await em.commit()
       return result
     } catch (error) {
       try {
@@ -363,6 +378,10 @@ export class SqliteConnection implements Connection {
 
   load(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
     return loadRecord(name, key, em)
+  }
+
+  loadsAlone(name: EntityName): boolean {
+    return loadsAlone(name, this.orm.em)
   }
 
   /** The innermost transaction that has begun and not ended. */

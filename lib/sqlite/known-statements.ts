@@ -100,7 +100,7 @@ export class KnownStatements {
 }
 
 /** Whether the entity is one table and no more: those that share one, or have several, differ by record in what is written. */
-function isPlainEntity(meta: EntityMetadata): boolean {
+export function isPlainEntity(meta: EntityMetadata): boolean {
   return meta.root === meta && !meta.inheritanceType && !meta.virtual && !meta.view && !meta.pivotTable && !meta.schema
 }
 

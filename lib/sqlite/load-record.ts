@@ -5,7 +5,7 @@
 import { ReferenceKind, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, LoggingOptions, Transaction } from '@mikro-orm/core'
 import { SqlEntityManager } from '@mikro-orm/sqlite'
-import { KnownStatements } from './known-statements.ts'
+import { KnownStatements, isPlainEntity } from './known-statements.ts'
 import type { BoundSqliteDriver } from './orm-driver.ts'
 
 /** MikroORM's own filters are among the scopes of the engine; here they would only hide the rows whose owners are filtered. */
@@ -39,6 +39,12 @@ export async function loadRecord(name: EntityName, key: unknown, em: EntityManag
   helper(entity as object).setSerializationContext(NOTHING_POPULATED as never)
   await work.dispatchOnLoadEvent()
   return entity as object
+}
+
+/** Whether a record of the entity is one row of one table, by one value. */
+export function loadsAlone(name: EntityName, em: EntityManager): boolean {
+  const meta = em.getMetadata().get(name)
+  return isPlainEntity(meta) && isSimple(meta)
 }
 
 async function findOne(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {

@@ -5,7 +5,7 @@
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Clock } from '../clock.ts'
 import type { LentSqliteDialect } from './kysely-dialect.ts'
-import { takeOver } from './on-update.ts'
+import { likewise, takeOver } from './on-update.ts'
 
 type ModelFunction = (entity: Record<string, unknown>, em: EntityManager) => unknown
 
@@ -62,13 +62,13 @@ export function followClock(orm: MikroORM): void {
       for (const name of ['onCreate', 'onUpdate'] as const) {
         const original = prop[name] as ModelFunction | undefined
         if (original === undefined || following.has(original)) continue
-        const wrapper: ModelFunction = (entity, em) => {
+        const wrapper = likewise<ModelFunction>(original, (entity, em) => {
           const clock = clockOf(em)
           if (clock === undefined) return original(entity, em)
           const from = Date.now()
           const value = original(entity, em)
           return onClock(value, prop.type, from, Date.now(), clock)
-        }
+        })
         following.add(wrapper)
         takeOver(original, wrapper)
         prop[name] = wrapper as NonNullable<typeof prop.onCreate>

@@ -7,6 +7,7 @@ import type { EventSubscriber, MikroORM } from '@mikro-orm/core'
 type OnUpdate = (entity: Record<string, unknown>, em: unknown) => unknown
 
 const justCreated = new WeakSet<object>()
+const subscribers = new WeakSet<EventSubscriber>()
 const wrapped = new WeakSet<OnUpdate>()
 
 /** Another wrapper around a function: what is inside stays known. */
@@ -14,9 +15,22 @@ export function takeOver(inner: unknown, outer: object): void {
   if (wrapped.has(inner as OnUpdate)) wrapped.add(outer as OnUpdate)
 }
 
+/** Whether the subscriber is one of those that are registered here. */
+export function isOwnSubscriber(subscriber: EventSubscriber): boolean {
+  return subscribers.has(subscriber)
+}
+
+/** Another function in the place of one takes as many parameters, since that tells whether it can look at the entity. */
+export function likewise<F extends (...given: never[]) => unknown>(original: { readonly length: number }, wrapper: F): F {
+  return Object.defineProperty(wrapper, 'length', { value: original.length })
+}
+
 export function skipUpdateOfCreated(orm: MikroORM): void {
+  const metadata = [...orm.getMetadata()]
+  // Every subscriber costs each unit of work its listening.
+  if (!metadata.some(({ props }) => props.some(({ onUpdate }) => onUpdate !== undefined))) return
   let pending: object[] = []
-  orm.em.getEventManager().registerSubscriber({
+  const subscriber: EventSubscriber = {
     afterCreate({ entity }) {
       justCreated.add(entity)
       pending.push(entity)
@@ -25,13 +39,15 @@ export function skipUpdateOfCreated(orm: MikroORM): void {
       for (const entity of pending) justCreated.delete(entity)
       pending = []
     },
-  } satisfies EventSubscriber)
-  for (const meta of orm.getMetadata()) {
-    for (const prop of meta.props) {
+  }
+  subscribers.add(subscriber)
+  orm.em.getEventManager().registerSubscriber(subscriber)
+  for (const { props } of metadata) {
+    for (const prop of props) {
       const original = prop.onUpdate as OnUpdate | undefined
       // Several engines may share the definitions of their entities.
       if (original === undefined || wrapped.has(original)) continue
-      const wrapper: OnUpdate = (entity, em) => (justCreated.has(entity) ? entity[prop.name] : original(entity, em))
+      const wrapper = likewise<OnUpdate>(original, (entity, em) => (justCreated.has(entity) ? entity[prop.name] : original(entity, em)))
       wrapped.add(wrapper)
       prop.onUpdate = wrapper as NonNullable<typeof prop.onUpdate>
     }

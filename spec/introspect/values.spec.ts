@@ -74,7 +74,7 @@ describe('values of a file', () => {
         if (/json/.test(type)) assert.deepEqual(await file.get(`ts?${name}=null&attributes=id`), [{ id: 2 }])
         continue
       }
-      const value = encodeURIComponent(`${shown as string}`)
+      const value = encodeURIComponent(shown as string)
       for (const filter of [`${name}=${value}`, `${name}>=${value}`, `${name}<=${value}`, `!${name}=null`]) {
         assert.deepEqual(await file.get(`ts?${filter}&attributes=id`), [{ id: 1 }], `${type}: ${filter}`)
       }

@@ -56,6 +56,11 @@ export function loadsAlone(resource: Resource, { connection }: Work): boolean {
   return connection.loadsAlone(nameOf(resource))
 }
 
+/** Whether a record can be removed by its key alone. */
+export function removesAlone(resource: Resource, { connection }: Work): boolean {
+  return connection.removesAlone(nameOf(resource))
+}
+
 /** Creates a record with all that is nested in it. `implied` is what its owner sets. */
 export async function create(change: RecordChange, work: Work, implied: Entity = {}): Promise<Entity> {
   const { em } = work

@@ -73,8 +73,23 @@ export async function checkChanges(
 ): Promise<void> {
   const { dialect } = connection
   if (visibility !== EVERYTHING) for (const change of changes) await askAbout(change, visibility)
+  if (checking.implied === undefined && changes.every(asksNothing)) return
   const check: Check = { ...checking, dialect, visibility, faults, seen: new Set() }
   await connection.read(() => checkRecords(changes, check))
+}
+
+/** Whether there is nothing to ask about a change of a record: no link, and no value that must be unique. */
+function asksNothing({ links, lists, values, resource }: RecordChange): boolean {
+  return (
+    links.length === 0 &&
+    lists.length === 0 &&
+    [...resource.uniques, resource.keyNames].every(paths => !paths.some(path => gives(values, path)))
+  )
+}
+
+function gives(values: readonly ValueChange[], path: string): boolean {
+  const [name] = path.split('.', 1)
+  return values.some(({ attribute }) => attribute.name === name)
 }
 
 function* checkRecords(changes: readonly RecordChange[], check: Check): Reading<void> {

@@ -159,6 +159,8 @@ export interface Connection {
   load(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined>
   /** Whether a record of the entity is one row of one table and no more, so that it exists when it can be loaded. */
   loadsAlone(name: EntityName): boolean
+  /** Whether such a record is removed without anybody having a look at what it holds: no hook, no subscriber, and nothing that goes with it. */
+  removesAlone(name: EntityName): boolean
   /**
    * Puts the engine's time where the constructor of a new entity has put the system's.
    *

@@ -12,7 +12,19 @@ import {
   UniqueConstraintViolationException,
 } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/core'
-import { append, changeLink, checkShared, create, load, loadsAlone, remove, requireNewEmbedded, update } from './apply.ts'
+import {
+  append,
+  changeLink,
+  checkShared,
+  create,
+  load,
+  loadsAlone,
+  reference,
+  remove,
+  removesAlone,
+  requireNewEmbedded,
+  update,
+} from './apply.ts'
 import type { Work } from './apply.ts'
 import type { Awaitable } from './awaitable.ts'
 import { authorize } from './caller.ts'
@@ -152,9 +164,15 @@ export class Writer {
   delete(address: Address, view: View): Promise<Written> {
     const { resource, key } = address
     return this.#transaction(async work => {
-      const entity = await this.#loaded(address, work, view)
-      const written = await this.#written(resource, key, view)
-      await remove(resource, [entity], work)
+      // The answer is read in any case, and tells whether there is a record.
+      // One with a version may be subject to a precondition, and one of several classes is of more than one row.
+      const isPlain = resource.version === undefined && resource.hierarchy === undefined
+      const isAlone = isPlain && view.visibility === EVERYTHING && removesAlone(resource, work)
+      const loaded = isAlone ? undefined : await this.#loaded(address, work, view)
+      const record = await this.#reader.record(resource, key, view)
+      if (record === undefined) throw isAlone ? notFound(resource, address.id) : outsideScope(resource)
+      const written = { resource, key, record }
+      await remove(resource, [loaded ?? reference(resource, key, work.em)], work)
       await work.em.flush()
       return written
     }, view)

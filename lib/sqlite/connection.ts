@@ -22,7 +22,7 @@ import { Handle } from './handle.ts'
 import { HighestKeys } from './highest-keys.ts'
 import { LentSqliteDialect } from './kysely-dialect.ts'
 import type { Entered } from './kysely-dialect.ts'
-import { loadRecord, loadsAlone } from './load-record.ts'
+import { cascades, loadRecord, loadsAlone } from './load-record.ts'
 import { Lock } from './lock.ts'
 import { retime } from './model-time.ts'
 import { Recorder } from './recorder.ts'
@@ -382,6 +382,11 @@ export class SqliteConnection implements Connection {
 
   loadsAlone(name: EntityName): boolean {
     return loadsAlone(name, this.orm.em)
+  }
+
+  removesAlone(name: EntityName): boolean {
+    const { em } = this.orm
+    return loadsAlone(name, em) && !cascades(em.getMetadata().get(name)) && !runsForeignCode(em)
   }
 
   /** The innermost transaction that has begun and not ended. */

@@ -2,7 +2,7 @@
  * Load a record: what `em.findOne` does for a key, by the statement that MikroORM itself runs for it, without putting that together anew. What depends on
  * more than the key is left to `em.findOne`: other tables that are joined or read along, caches, entity managers of the deployer's own.
  */
-import { ReferenceKind, helper } from '@mikro-orm/core'
+import { Cascade, ReferenceKind, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, LoggingOptions, Transaction } from '@mikro-orm/core'
 import { SqlEntityManager } from '@mikro-orm/sqlite'
 import { KnownStatements, isPlainEntity } from './known-statements.ts'
@@ -10,6 +10,7 @@ import type { BoundSqliteDriver } from './orm-driver.ts'
 
 /** MikroORM's own filters are among the scopes of the engine; here they would only hide the rows whose owners are filtered. */
 const UNFILTERED = { filters: false } as const
+const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])
 const NOTHING_POPULATED = Object.freeze({ populate: Object.freeze([]), fields: undefined, exclude: undefined })
 
 const simple = new WeakMap<EntityMetadata, boolean>()
@@ -45,6 +46,11 @@ export async function loadRecord(name: EntityName, key: unknown, em: EntityManag
 export function loadsAlone(name: EntityName, em: EntityManager): boolean {
   const meta = em.getMetadata().get(name)
   return isPlainEntity(meta) && isSimple(meta)
+}
+
+/** Whether other records are removed with one of the entity, by the unit of work. */
+export function cascades({ relations }: EntityMetadata): boolean {
+  return relations.some(({ orphanRemoval, cascade }) => orphanRemoval === true || cascade?.some(kind => REMOVING.has(kind)))
 }
 
 async function findOne(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {

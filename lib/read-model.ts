@@ -207,7 +207,7 @@ function hideUnserved(draft: Mutable<Resource>): void {
 }
 
 /** A pivot table that MikroORM made up for a many-to-many relation; one the deployer wrote is an entity like any other. */
-function isGeneratedPivot(meta: Meta): boolean {
+export function isGeneratedPivot(meta: Meta): boolean {
   return meta.pivotTable === true && meta.relations.length === 2 && meta.relations.every(prop => /_(owner|inverse)$/.test(prop.name))
 }
 

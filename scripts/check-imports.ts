@@ -46,7 +46,7 @@ const ORDER = [
   // all of it together
   'engine index',
   // The command line uses the library, which knows nothing of it.
-  'command/command-error command/arguments command/modules command/json-file command/json-edit command/save command/load command/examples command/serve command/watch command/main',
+  'command/command-error command/arguments command/modules command/json-file command/json-edit command/save command/layout command/source command/eject-entity command/load command/eject command/examples command/serve command/watch command/main',
 ].flatMap(names => names.split(' ').map(name => `${name}.ts`))
 
 /** Packages that only a part of lib/ may use. */

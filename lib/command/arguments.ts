@@ -28,6 +28,8 @@ export interface CommandArguments {
   /** Changes are written back to the JSON file. */
   readonly save: boolean
   readonly quiet: boolean
+  /** Folder to write a project into that serves the same. */
+  readonly eject: string | undefined
   /** Path of the one request to answer on standard output. */
   readonly get: string | undefined
   readonly help: boolean
@@ -53,6 +55,7 @@ const OPTIONS = {
   watch: { type: 'boolean', text: 'start again when the module, the JSON file or the seed changes' },
   save: { type: 'boolean', text: 'write changes back to the JSON FILE' },
   quiet: { type: 'boolean', text: 'do not print a line for every request' },
+  eject: { type: 'string', value: 'DIR', text: 'write what would be served as a project of modules into DIR' },
   get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },
   help: { type: 'boolean', text: 'show this text' },
 } as const satisfies Record<string, Option>
@@ -70,7 +73,7 @@ export function helpText(): string {
     'Usage: mikro-rest [FILE] [options]',
     '',
     'Serves a REST API over MikroORM entities. FILE is a module (.js .mjs .cjs .ts .mts) whose default export is engine options or a list of',
-    'entities, or whose exports are entities; a JSON file of collections, { "users": [{ "id": 1 }] }, whose model is inferred; or a SQLite file,',
+    'entities, or whose exports are entities, or a folder with such a module as its index; a JSON file of collections, { "users": [{ "id": 1 }] }, whose model is inferred; or a SQLite file,',
     'with its model in --config. Without FILE: a sample model, in memory.',
     '',
     ...rows,
@@ -113,6 +116,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     save: values.has('save'),
     quiet: values.has('quiet'),
     get: last('get'),
+    eject: last('eject'),
     help: values.has('help'),
   })
 }
@@ -120,6 +124,18 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
 function check(args: CommandArguments): CommandArguments {
   if (args.get !== undefined && !args.get.startsWith('/')) throw misuse(`--get takes a path that begins with "/", got "${args.get}".`)
   if (args.get !== undefined && args.watch) throw misuse('--get answers one request and ends: it does not go with --watch.')
+  if (args.eject !== undefined) {
+    const flags = {
+      '--get': args.get !== undefined,
+      '--watch': args.watch,
+      '--save': args.save,
+      '--read-only': args.readOnly,
+      '--seed': args.seed !== undefined,
+    }
+    const other = Object.entries(flags).find(([, isGiven]) => isGiven)
+    if (other !== undefined) throw misuse(`--eject writes a project and ends: it does not go with ${other[0]}.`)
+    if (args.eject === '') throw misuse('--eject needs a folder.')
+  }
   if (args.save) {
     const other = args.get !== undefined ? '--get' : args.readOnly ? '--read-only' : args.seed !== undefined ? '--seed' : undefined
     if (other !== undefined) throw misuse(`--save writes what clients change to the JSON FILE: it does not go with ${other}.`)

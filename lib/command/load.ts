@@ -2,8 +2,8 @@
  * Load: from what the command line names to the options of an engine. FILE may be a module with the model, a JSON file of collections, a SQLite file
  * with its model in `--config`, or absent: then the sample model is served. Refuses with one line that says what is wrong with which file.
  */
-import { open, readFile, stat } from 'node:fs/promises'
-import { extname, resolve } from 'node:path'
+import { open, readFile, readdir, stat } from 'node:fs/promises'
+import { extname, join, resolve } from 'node:path'
 import { modelOf } from '../from-json.ts'
 import type { EngineOptions, SeedData } from '../options.ts'
 import type { CommandArguments } from './arguments.ts'
@@ -34,12 +34,24 @@ const SAMPLE_EXAMPLES = [
 
 /** @throws CommandError when something named cannot be read, or is nothing that can be served. */
 export async function load(args: CommandArguments): Promise<Loaded> {
-  const model = await loadModel(args.file, args.config)
+  const [file, config] = await Promise.all([args.file, args.config].map(moduleOfFolder))
+  const model = await loadModel(file, config)
   if (args.save && model.json === undefined)
     throw new CommandError('--save goes with a JSON FILE; a SQLite file always keeps what is changed.', 2)
   const seed = args.seed === undefined ? undefined : await loadSeed(args.seed)
   const versions = args.versions.length === 0 ? {} : { versions: args.versions }
   return { ...model, seed, options: { ...model.options, ...versions } }
+}
+
+// What a folder may have as its module, best first.
+const INDEXES = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map(extension => `index.${extension}`)
+
+/** A folder stands for the module that is its index. */
+async function moduleOfFolder(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined || isModule(file)) return file
+  const content: readonly string[] = await readdir(file).catch(() => [])
+  const index = INDEXES.find(name => content.includes(name))
+  return index === undefined ? file : join(file, index)
 }
 
 async function loadModel(file: string | undefined, config: string | undefined): Promise<Omit<Loaded, 'seed'>> {

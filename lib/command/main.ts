@@ -7,6 +7,7 @@ import { helpText, parseArguments } from './arguments.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { load } from './load.ts'
+import type { Loaded } from './load.ts'
 import { Saver } from './save.ts'
 import { serve } from './serve.ts'
 import { watch } from './watch.ts'
@@ -35,6 +36,7 @@ async function run(args: CommandArguments): Promise<number> {
   const engine = await RestEngine.create({ onError: printError, ...journal, ...loaded.options })
   try {
     if (loaded.seed !== undefined) await engine.seed(loaded.seed)
+    if (args.eject !== undefined) return await ejectTo(args.eject, engine, loaded)
     if (args.get !== undefined) return await get(engine, args.get, args.delay)
     const saver = args.save && loaded.json !== undefined ? new Saver(engine, loaded.json) : undefined
     await saver?.begin()
@@ -43,6 +45,21 @@ async function run(args: CommandArguments): Promise<number> {
   } finally {
     await engine.close()
   }
+}
+
+/** Writes a project, and says what there is in it. */
+async function ejectTo(folder: string, engine: RestEngine, loaded: Loaded): Promise<number> {
+  const { eject } = await import('./eject.ts')
+  const files = await eject(engine, loaded, folder)
+  const lines = [
+    `mikro-rest has written ${files.length} files to ${folder}, which serve the same as ${loaded.title}:`,
+    ...files.map(file => `  ${file}`),
+    '',
+    'Serve it:',
+    `  mikro-rest ${folder}`,
+    '',
+  ]
+  return await print(lines.join('\n'), 0)
 }
 
 /** Answers one request on standard output. */

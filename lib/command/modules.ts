@@ -1,7 +1,7 @@
 /**
  * Modules: loads the deployer's JavaScript and TypeScript, and tells what their exports are.
  */
-import { createRequire } from 'node:module'
+import { createRequire, registerHooks } from 'node:module'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CommandError, oneLine } from './command-error.ts'
@@ -13,9 +13,34 @@ export function isModule(file: string): boolean {
   return EXTENSIONS.has(extname(file).toLowerCase())
 }
 
+/** Packages that the modules of a model use, and that whoever runs the command has: a project that is not installed yet works all the same. */
+const OWN_PACKAGES = /^(?:mikro-rest|@mikro-orm\/(?:core|sql|sqlite))$/
+const SELF = new URL(import.meta.url.endsWith('.ts') ? '../index.ts' : '../index.js', import.meta.url).href
+let isLent = false
+
+/** Lets modules find these packages here, where they do not find them in their own place. */
+function lendPackages(): void {
+  if (isLent) return
+  isLent = true
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      if (!OWN_PACKAGES.test(specifier)) return nextResolve(specifier, context)
+      try {
+        return nextResolve(specifier, context)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
+        return specifier === 'mikro-rest'
+          ? { url: SELF, shortCircuit: true }
+          : nextResolve(specifier, { ...context, parentURL: import.meta.url })
+      }
+    },
+  })
+}
+
 /** The exports of a module, by their names, whichever of the two module systems it is written in. `file` is an absolute path. */
 export async function importModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   const isTypeScript = /ts$/i.test(file)
+  lendPackages()
   // Node strips types only: decorators, enums and paths without extension need tsx, and once Node has failed on a file it stays failed.
   const hasTsx = isTypeScript && (await registerTsx(file))
   try {

@@ -9,9 +9,19 @@ type OnUpdate = (entity: Record<string, unknown>, em: unknown) => unknown
 const justCreated = new WeakSet<object>()
 const subscribers = new WeakSet<EventSubscriber>()
 const wrapped = new WeakSet<OnUpdate>()
+/** The functions that the model was written with, by what stands for them now. */
+const originals = new WeakMap<object, object>()
+
+/** An `onCreate` or `onUpdate` as the model was written with it. */
+export function asWritten<F extends object>(wrapper: F): F {
+  let written: object = wrapper
+  for (let inner = originals.get(written); inner !== undefined; inner = originals.get(written)) written = inner
+  return written as F
+}
 
 /** Another wrapper around a function: what is inside stays known. */
-export function takeOver(inner: unknown, outer: object): void {
+export function takeOver(inner: object, outer: object): void {
+  originals.set(outer, inner)
   if (wrapped.has(inner as OnUpdate)) wrapped.add(outer as OnUpdate)
 }
 
@@ -49,6 +59,7 @@ export function skipUpdateOfCreated(orm: MikroORM): void {
       if (original === undefined || wrapped.has(original)) continue
       const wrapper = likewise<OnUpdate>(original, (entity, em) => (justCreated.has(entity) ? entity[prop.name] : original(entity, em)))
       wrapped.add(wrapper)
+      originals.set(wrapper, original)
       prop.onUpdate = wrapper as NonNullable<typeof prop.onUpdate>
     }
   }

@@ -1,0 +1,72 @@
+/** Source: values and calls as code, in the style of Prettier without semicolons and with single quotes. */
+import { group, indent, join, line, list, softline } from './layout.ts'
+import type { Doc } from './layout.ts'
+
+/** A value that is known as code only, such as a name or a function. */
+export class Code {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** A text as a literal, in the quotes that need fewer escapes. */
+export function quoted(text: string): string {
+  const inside = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+  const count = (quote: string): number => inside.split(quote).length
+  const quote = count("'") > count('"') ? '"' : "'"
+  return quote + inside.replaceAll(quote, `\\${quote}`) + quote
+}
+
+/** A JSON value, or one with dates and code in it, as an expression. */
+export function literal(value: unknown): Doc {
+  if (value instanceof Code) return value.text
+  if (typeof value === 'string') return quoted(value)
+  if (typeof value === 'bigint') return `${value}n`
+  if (value instanceof Date) return `new Date(${quoted(value.toISOString())})`
+  if (Array.isArray(value)) return list('[', value.map(literal), ']')
+  if (typeof value === 'object' && value !== null) return object(Object.entries(value).map(([key, item]) => [key, literal(item)]))
+  return String(value)
+}
+
+/** Whether `literal` writes all of a value. */
+export function isLiteral(value: unknown): boolean {
+  if (value === null || value instanceof Code || value instanceof Date) return true
+  if (Array.isArray(value)) return value.every(isLiteral)
+  if (typeof value !== 'object') return typeof value !== 'function' && typeof value !== 'symbol' && value !== undefined
+  return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isLiteral)
+}
+
+export function object(members: readonly (readonly [string, Doc])[], forced = false): Doc {
+  const needsQuotes = members.some(([key]) => !/^[A-Za-z_$][\w$]*$/.test(key))
+  const key = (name: string): string => (needsQuotes && !/^[A-Za-z_$][\w$]*$/.test(name) ? quoted(name) : name)
+  return list(
+    '{',
+    members.map(([name, value]) => [key(name), ': ', value]),
+    '}',
+    line,
+    forced,
+  )
+}
+
+/** `callee(first, { ... })`: the last argument opens at the end of the line. */
+export function call(callee: string, args: readonly Doc[]): Doc {
+  return group([callee, '(', join(args, ', '), ')'])
+}
+
+/** One call of a chain: its name and its arguments. */
+export type Link = readonly [name: string, ...args: unknown[]]
+
+/** `root.a().b()`: in one line, or a call a line where that is too long, or where functions are among the arguments of more than two calls. */
+export function chain(root: string, links: readonly Link[]): Doc {
+  const calls = links.map(([name, ...args]): Doc => [`.${name}(`, join(args.map(literal), ', '), ')'])
+  if (calls.length < 3) return [root, ...calls]
+  const isForced = links.some(([, ...args]) => args.some(arg => arg instanceof Code && /=>/.test(arg.text)))
+  return group([root, indent(calls.map(each => [softline, each]))], isForced)
+}
+
+/** `() => value`, with the value on a line of its own where it is too long. */
+export function later(value: Doc): Doc {
+  return group(['() =>', indent([line, value])])
+}

@@ -27,9 +27,12 @@ export function unsupported(meta: Meta, property: string | undefined, reason: st
 }
 
 export function unsupportedReason(prop: Property): string | undefined {
-  if (prop.polymorphic === true && prop.kind !== 'embedded') return 'polymorphic relations are not supported yet'
-  if (prop.targetKey !== undefined) return 'relations by another key than the primary one (targetKey) are not supported yet'
-  if ('through' in prop && prop.through !== undefined) return 'relations through another entity are not supported yet'
+  if (prop.polymorphic === true && prop.kind !== 'embedded')
+    return 'a relation to one of several entities (polymorphic) has no ID that tells which; link each by a relation of its own'
+  if (prop.targetKey !== undefined)
+    return 'a relation by another key than the primary one (targetKey) is not supported: MikroORM takes what it links for a new record when it writes'
+  if ('through' in prop && prop.through !== undefined)
+    return 'a relation through another entity is not supported; the relation to that entity is'
   if (prop.serializer !== undefined && prop.kind !== 'scalar') return 'a serializer of a relation or an embedded object is not supported'
   if (prop.kind !== 'scalar' || isGetter(prop)) return undefined
   return scalarType(prop) === undefined

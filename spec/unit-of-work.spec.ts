@@ -137,7 +137,7 @@ describe('the unit of work on the driver of the engine', () => {
     check(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async steps => {
         const [own, other] = [model(), model()]
-        const connection = await open({ entities: Object.values(own), database: ':memory:', schema: 'update', orm: {} })
+        const { connection } = await open({ entities: Object.values(own), database: ':memory:', schema: 'update', orm: {} })
         const stock = new MikroORM({ entities: Object.values(other) as never, dbName: ':memory:' })
         await stock.schema.create()
         try {

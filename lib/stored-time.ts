@@ -73,12 +73,12 @@ function formOf(stored: unknown): Omit<StoredTime, 'uniform'> | undefined {
 
 /** The form of a column, by the values of some of its rows: the most frequent one. */
 export function storedTime(samples: readonly unknown[]): StoredTime {
-  const counts = new Map<string, { form: Omit<StoredTime, 'uniform'> | undefined; count: number }>()
+  const counts = new Map<unknown, { form: Omit<StoredTime, 'uniform'> | undefined; count: number }>()
   for (const sample of samples) {
-    const form = formOf(sample)
-    const key = JSON.stringify(form ?? null)
+    // Texts that differ in their digits alone have one form.
+    const key = typeof sample === 'string' ? sample.replaceAll(/\d/g, '0') : JSON.stringify(formOf(sample) ?? null)
     const entry = counts.get(key)
-    if (entry === undefined) counts.set(key, { form, count: 1 })
+    if (entry === undefined) counts.set(key, { form: formOf(sample), count: 1 })
     else entry.count++
   }
   const known = [...counts.values()].filter(({ form }) => form !== undefined).toSorted((a, b) => b.count - a.count)

@@ -74,7 +74,7 @@ export function helpText(): string {
     '',
     'Serves a REST API over MikroORM entities. FILE is a module (.js .mjs .cjs .ts .mts) whose default export is engine options or a list of',
     'entities, or whose exports are entities, or a folder with such a module as its index; a JSON file of collections, { "users": [{ "id": 1 }] }, whose model is inferred; or a SQLite file,',
-    'with its model in --config. Without FILE: a sample model, in memory.',
+    'with its model in --config or as it is. Without FILE: a sample model, in memory.',
     '',
     ...rows,
     '',

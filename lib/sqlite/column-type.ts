@@ -9,7 +9,7 @@ import type { Column, Table } from './introspect.ts'
 import { name as quoted } from './sql.ts'
 
 /** How many rows are looked at, from each end of a table. */
-const SAMPLES = 100
+const SAMPLES = 50
 
 /** Type names that say more than their affinity does. */
 const NAMED: readonly (readonly [RegExp, ScalarKind])[] = [

@@ -6,7 +6,7 @@ import type { Builder, CompiledChild, CompiledNode, CompiledRead, Row, Statement
 import { joinKey } from '../key.ts'
 import type { Attribute, EmbeddedAttribute, KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, Field, ReadPlan, RecordNode } from '../read-plan.ts'
-import { decodeDocument, decoderOf, documentAt, plainTypeOf } from './decode.ts'
+import { decodeDocument, decoderOf, documentAt, plainTest } from './decode.ts'
 import { condition, sortTerm, valueOf } from './expressions.ts'
 import { Scope, startList, tableOf } from './scope.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
@@ -201,18 +201,16 @@ function fieldOf(attribute: ScalarAttribute | EmbeddedAttribute): Field {
   return { kind: 'embedded', attribute, fields: attribute.attributes.filter(isStored).map(fieldOf) }
 }
 
-/** Half of the largest integer that a JavaScript number holds exactly. */
-const HALF_SAFE = (2 ** 53 - 2) / 2
-
 /** What is read of an attribute: of a column of a file, what it holds. Integers that a JavaScript number cannot hold leave SQLite as text. */
 function shownOf(attribute: ScalarAttribute, scope: Scope): Sql {
   const { type, source } = attribute
   if (type.loose !== true || source.kind !== 'column') return valueOf(attribute, scope)
   const column = scope.column(source.column)
-  if (type.kind !== 'integer' && type.kind !== 'any') return text(column)
-  return text(
-    `case when typeof(${column}) = 'integer' and abs(${column} >> 1) > ${HALF_SAFE} then cast(${column} as text) else ${column} end`,
-  )
+  // The key has shown that it is small.
+  if ((type.kind !== 'integer' && type.kind !== 'any') || attribute.primary) return text(column)
+  const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number
+  const other = `case typeof(${column}) when 'integer' then cast(${column} as text) else ${column} end`
+  return text(`case when ${column} between ${least} and ${most} then ${column} else ${other} end`)
 }
 
 function scalarExpression(attribute: ScalarAttribute, scope: Scope, select: Select, source: BuilderSource): string {
@@ -224,9 +222,7 @@ function scalarExpression(attribute: ScalarAttribute, scope: Scope, select: Sele
   const at = select.add(selected(selectSql === undefined ? value : { ...value, text: selectSql(value.text) }, exact))
   const decoder = decoderOf(type)
   if (decoder === undefined) return `r[${at}]`
-  const plain = plainTypeOf(type)
-  const isPlain = plain === undefined ? `r[${at}]===null` : `typeof r[${at}]==="${plain}"||r[${at}]===null`
-  return `(${isPlain}?r[${at}]:${source.helper(decoder)}(r[${at}]))`
+  return `(${plainTest(type, `r[${at}]`)}?r[${at}]:${source.helper(decoder)}(r[${at}]))`
 }
 
 function embeddedExpression(

@@ -116,19 +116,22 @@ function looseDecoderOf(type: ScalarType): Decoder {
   }
 }
 
-/** The JavaScript type of the values that need no decoder, in a column that has one for the others. */
-export function plainTypeOf(type: ScalarType): 'string' | undefined {
-  if (type.loose !== true) return undefined
-  switch (type.kind) {
-    case 'text':
-    case 'uuid':
-    case 'date':
-    case 'time':
-    case 'any':
-      return 'string'
-    default:
-      return undefined
+/** JavaScript that tells whether the value of an expression needs no decoder, in a column that has one for others. */
+export function plainTest(type: ScalarType, value: string): string {
+  if (type.loose === true) {
+    switch (type.kind) {
+      case 'text':
+      case 'uuid':
+      case 'date':
+      case 'time':
+      case 'any':
+        return `typeof ${value}==="string"||${value}===null`
+      case 'integer':
+        return `(${value}|0)===${value}||${value}===null`
+      default:
+    }
   }
+  return `${value}===null`
 }
 
 /** The JSON form of a value inside a JSON document, where MikroORM has written dates as texts and big numbers as texts or numbers. */

@@ -1,6 +1,6 @@
 /** The music shop Chinook, a SQLite file that many know: every table listed, filtered, sorted and expanded, beside SQL for the same. */
 import assert from 'node:assert/strict'
-import { copyFileSync, existsSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { pathOf, rowsOf, serve } from './world.ts'
@@ -149,6 +149,14 @@ describe('Chinook', { skip: ABSENT }, () => {
       (await shop.ask('GET', 'invoices?invoiceDate>=2023-01-01&invoiceDate<2024-01-01&total>=10')).count,
       shop.rows("select count(*) as n from Invoice where InvoiceDate >= '2023-01-01' and InvoiceDate < '2024-01-01' and Total >= 10")[0].n,
     )
+  })
+
+  it('answers the questions of the README', async () => {
+    await using shop = await serve(copy())
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    const urls = [...readme.slice(readme.indexOf('Of Chinook')).matchAll(/\?\s*\| `\/v1\/([^`]+)`/g)].map(match => match[1]!)
+    assert.equal(urls.length, 5)
+    for (const url of urls) assert.ok((await shop.ask('GET', url)).count > 0, url)
   })
 
   it('takes orders, and keeps its schema', async () => {

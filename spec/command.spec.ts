@@ -225,7 +225,10 @@ describe('command', () => {
         'Emma',
       ])
       assert.deepEqual(names(await run('books.db', '--config', 'model.mjs', '--get', '/v1/books')), ['Persuasion', 'Emma'])
-      assertFails(await run('books.db'), 1, /SQLite file: name a module with its model in --config/)
+      // The file tells its model itself.
+      const alone = await run('books.db', '--get', '/v1/books')
+      assert.equal(alone.code, 0, alone.stderr)
+      assert.equal((JSON.parse(alone.stdout) as { resource: string }).resource, 'books')
     })
 
     it('take a seed from JSON or a module', async () => {

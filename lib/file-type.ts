@@ -5,6 +5,19 @@
 import { Type } from '@mikro-orm/core'
 import type { ScalarType } from './scalars.ts'
 
+/**
+ * The type of a column that a SQLite file holds in a form of its own, for `p.type` in a model of that file. `--eject` writes it where no builder of
+ * MikroORM reads and writes the same: date-times that are not milliseconds, collations, columns without a type.
+ *
+ * @param isRowid the column is the rowid of a table without a key, by which records come
+ * @example
+ * p.type(fileType({ kind: 'datetime', loose: true, time: { unit: 'text', separator: ' ', clock: 'seconds', digits: 0, zone: '', uniform: true } }))
+ */
+export function fileType(scalar: ScalarType, isRowid = false): FileType {
+  return new FileType({ ...scalar, loose: true }, isRowid)
+}
+
+/** A type that `fileType` gives: for properties that hold what the file holds. */
 export class FileType extends Type<unknown, unknown> {
   readonly scalar: ScalarType
   /** The rowid of a table without a key: nobody sees it, but records come in its order. */

@@ -5,6 +5,7 @@ import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import Database from 'better-sqlite3'
 import * as prettier from 'prettier'
 import { Command, ROOT, send } from './helpers/command.ts'
 
@@ -92,6 +93,22 @@ export default {
 }
 `
 
+/** Tables of all sorts, a view, and what SQLite lets them hold. */
+const TABLES = `
+create table user (id integer primary key, name text collate nocase, born date, at timestamp, any_thing, flag boolean default 1, n int not null default (1+1), total generated always as (n*2), unique(name, born));
+create table "Order" ("OrderNo" int primary key, user_id int references user(id) on delete cascade, placed datetime, total decimal(10,2), data json, note varchar(20));
+create table order_tag (order_no int references "Order"("OrderNo"), tag_id text references tag(id), primary key(order_no, tag_id));
+create table tag (id text primary key, kind text check(kind in ('a','b')), parent text references tag(id) on delete set null);
+create table log (line text);
+create table item (order_no int references "Order"("OrderNo"), pos int, big bigint, price real, primary key (order_no, pos)) without rowid;
+create table profile (user_id integer primary key references user(id), bio text);
+create view big_orders as select * from "Order" where total > 100;
+insert into user(id,name,at,any_thing) values (1,'Ann',1700000000,'x'),(2,'bob',1700000001,2.5);
+insert into "Order" values (5,1,'2020-01-02 03:04:05',12.5,'{"a":1}','n'),(7,null,'2021-01-02 03:04:05',200,null,null);
+insert into tag values ('x','a',null),('y','b','x');
+insert into order_tag values (5,'x'); insert into item values (5,1,9007199254740993,1.5); insert into log values ('l1'),('l0'); insert into profile values (1,'hi');
+`
+
 /** A module with one entity and something beside it. */
 function moduleWith(properties: string, options = ''): string {
   return `
@@ -107,6 +124,10 @@ describe('--eject', () => {
     folder = await mkdtemp(join(tmpdir(), 'mikro-rest-eject-'))
     await copyFile(join(ROOT, 'fixtures', 'blog.json'), join(folder, 'blog.json'))
     await writeFile(join(folder, 'features.mjs'), FEATURES)
+    const db = new Database(join(folder, 'shop.sqlite'))
+    db.exec(TABLES)
+    db.close()
+    await copyFile(join(folder, 'shop.sqlite'), join(folder, 'same.sqlite'))
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
@@ -190,6 +211,47 @@ describe('--eject', () => {
     ])
   })
 
+  it('of a SQLite file serves the same', async () => {
+    await eject('shop.sqlite', 'shop')
+    const names = ['users', 'orders', 'tags', 'logs', 'items', 'profiles', 'big_orders']
+    await sameAnswers('same.sqlite', 'shop', [
+      ['GET', '/v1'],
+      ...names.flatMap(
+        name =>
+          [
+            ['GET', `/v1/${name}?depth=2`],
+            ['POST', `/v1/${name}`, {}],
+            ['GET', `/v1/${name}/1`],
+          ] as [string, string, unknown?][],
+      ),
+      ['GET', '/v1/orders?placed>=2020-06-01&sort=placed.desc'],
+      ['GET', '/v1/users?name=ANN'],
+      ['GET', '/v1/users?anyThing=2.5'],
+      ['POST', '/v1/orders', { orderNo: 9, placed: '2026-05-04T03:02:01Z', total: 'much', note: 'x'.repeat(21), user: 77 }],
+      [
+        'POST',
+        '/v1/orders',
+        { orderNo: 9, placed: '2026-05-04T03:02:01Z', total: 3.25, user: 2, tags: ['y'], items: [{ pos: 3, big: '12' }], data: [1] },
+      ],
+      ['GET', '/v1/orders/9?depth=2'],
+      ['GET', '/v1/orders?placed=2026-05-04T03:02:01Z'],
+      ['PUT', '/v1/users/1', { at: '2026-01-01T00:00:00Z', flag: false, n: 4, born: '2000-01-01' }],
+      ['PUT', '/v1/users/1', { total: 4 }],
+      ['DELETE', '/v1/orders/5'],
+      ['DELETE', '/v1/users/2'],
+      ['DELETE', '/v1/tags/x'],
+      ...names.map(name => ['GET', `/v1/${name}`] as [string, string]),
+    ])
+    const [a, b] = ['shop.sqlite', 'same.sqlite'].map(name => {
+      const db = new Database(join(folder, name), { readonly: true })
+      const rows = db.prepare('select * from "Order"').all()
+      const schema = db.prepare('select sql from sqlite_master').all()
+      db.close()
+      return { rows, schema }
+    })
+    assert.deepEqual(a, b, 'what is stored has the same form')
+  })
+
   it('writes what Prettier would, and what passes strict types', async () => {
     await mkdir(join(folder, 'node_modules', 'mikro-rest'), { recursive: true })
     const installed = join(folder, 'node_modules', 'mikro-rest')
@@ -204,7 +266,7 @@ describe('--eject', () => {
     for (const name of ['@mikro-orm', '@types', 'kysely', 'better-sqlite3']) {
       await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name), 'junction')
     }
-    for (const project of ['blog', 'features']) {
+    for (const project of ['blog', 'features', 'shop']) {
       const files = (await readdir(join(folder, project), { recursive: true })).filter(name => /\.\w+$/.test(name) && name !== 'seed.json')
       assert.ok(files.length > 8)
       for (const name of files) {

@@ -17,6 +17,7 @@ import {
   UuidType,
 } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
+import { FileType } from '../file-type.ts'
 import { isHiddenInverse } from '../read-attribute.ts'
 import { asWritten } from '../sqlite/on-update.ts'
 import { CommandError } from './command-error.ts'
@@ -59,45 +60,50 @@ const FLAGS = ['hidden', 'lazy', 'eager', 'ref', 'version', 'concurrencyCheck', 
 /** Where the modules of entities are, from one to the other. */
 export type ModuleOf = (meta: Meta) => string
 
-/** The text of the module that defines an entity or embeddable. */
-export function entityModule(meta: Meta, moduleOf: ModuleOf): string {
-  refuseEntity(meta)
+/**
+ * The text of the module that defines an entity or embeddable.
+ *
+ * @param isFromFile the tables are there already, so that nothing need be said which only matters when they are made
+ */
+export function entityModule(meta: Meta, moduleOf: ModuleOf, isFromFile: boolean): string {
+  refuseEntity(meta, isFromFile)
+  const types = new FileTypes()
   const properties = meta.props
     .filter(prop => prop.embedded === undefined && !isHiddenInverse(prop))
-    .map(prop => new PropertyWriter(meta, prop))
+    .map(prop => new PropertyWriter(meta, prop, isFromFile, types))
   const members: [string, Doc][] = [['name', literal(meta.className)]]
   if (meta.embeddable) members.push(['embeddable', 'true'])
   else if (meta.tableName !== NAMES.classToTableName(meta.className)) members.push(['tableName', literal(meta.tableName)])
   if (meta.comment !== undefined) members.push(['comment', literal(meta.comment)])
-  members.push([
-    'properties',
-    object(
-      properties.map(property => property.write()),
-      true,
-    ),
-  ])
+  if (meta.readonly === true) members.push(['readonly', 'true'])
+  if (meta.expression !== undefined) members.push(['expression', literal(meta.expression)])
+  const written = properties.map(property => property.write())
+  members.push(['properties', object(written, true)])
+  const declarations = types.declarations()
   for (const [name, value] of entityOptions(meta)) members.push([name, literal(value)])
   const targets = new Set(properties.flatMap(({ target }) => (target === undefined || target.class === meta.class ? [] : [target])))
   const imports = [
     ...(properties.some(property => property.usesUuid) ? [`import { randomUUID } from 'node:crypto'`] : []),
     `import { ${properties.some(property => property.usesCascade) ? 'Cascade, ' : ''}defineEntity, p } from '@mikro-orm/core'`,
+    ...(declarations.length > 0 ? [`import { fileType } from 'mikro-rest'`] : []),
     ...[...targets]
       .map(target => [target.className, moduleOf(target)] as const)
       .toSorted(([, a], [, b]) => (a < b ? -1 : 1))
       .map(([name, file]) => `import { ${name} } from '${file}'`),
   ]
-  return `${imports.join('\n')}\n\n${print([`export const ${meta.className} = `, call('defineEntity', [object(members, true)])])}`
+  return `${imports.join('\n')}\n\n${declarations.map(each => `${each}\n`).join('')}${print([`export const ${meta.className} = `, call('defineEntity', [object(members, true)])])}`
 }
 
 function refuse(meta: Meta, property: string | undefined, reason: string): CommandError {
   return new CommandError(`${meta.className}${property === undefined ? '' : `.${property}`} cannot be written as code: ${reason}.`)
 }
 
-function refuseEntity(meta: Meta): void {
+function refuseEntity(meta: Meta, isFromFile: boolean): void {
   if (!/^[A-Za-z_$][\w$]*$/.test(meta.className)) throw refuse(meta, undefined, 'its name is no identifier')
   if (meta.inheritanceType !== undefined || meta.root.inheritanceType !== undefined)
     throw refuse(meta, undefined, 'it is part of an inheritance')
-  if (meta.virtual === true || meta.view === true || meta.expression !== undefined) throw refuse(meta, undefined, 'it is a view')
+  const isView = meta.virtual === true || meta.view === true || meta.expression !== undefined
+  if (isView && !(isFromFile && typeof meta.expression === 'string')) throw refuse(meta, undefined, 'it is a view')
   const hooks = Object.entries(meta.hooks).flatMap(([name, list]) => ((list as readonly unknown[] | undefined)?.length ? [name] : []))
   if (hooks.length > 0) throw refuse(meta, undefined, `it has a hook (${hooks.join(', ')}), which is code already`)
 }
@@ -130,12 +136,16 @@ function withoutUndefined(value: object): object {
 class PropertyWriter {
   readonly #meta: Meta
   readonly #prop: Property
+  readonly #isFromFile: boolean
+  readonly #types: FileTypes
   readonly #links: Link[] = []
   usesUuid = false
   usesCascade = false
 
-  constructor(meta: Meta, prop: Property) {
+  constructor(meta: Meta, prop: Property, isFromFile: boolean, types: FileTypes) {
+    this.#types = types
     this.#meta = meta
+    this.#isFromFile = isFromFile
     this.#prop = prop
     for (const name of REFUSED)
       if (prop[name as never] !== undefined && prop[name as never] !== false) throw this.#refuse(`of its "${name}"`)
@@ -177,16 +187,15 @@ class PropertyWriter {
 
   #scalar(): void {
     const prop = this.#prop
-    const [name, ...args] = scalarBuilder(prop) ?? []
-    if (name === undefined) throw this.#refuse(`of its type, ${prop.customType?.constructor.name ?? prop.type}`)
-    this.#add(name, ...args)
-    if (prop.formula !== undefined) this.#add('formula', prop.formula)
-    if (prop.customType instanceof EnumArrayType) this.#add('array')
-    if (prop.runtimeType === 'string' && prop.customType === undefined && prop.length) this.#add('length', prop.length)
-    if (prop.customType instanceof DecimalType) {
-      if (prop.precision !== undefined) this.#add('precision', prop.precision)
-      if (prop.scale !== undefined) this.#add('scale', prop.scale)
+    const links = scalarBuilder(prop, this.#meta.readonly === true)
+    if (links === undefined) throw this.#refuse(`of its type, ${prop.customType?.constructor.name ?? prop.type}`)
+    for (const [name, ...args] of links) {
+      const [first] = args
+      const { customType } = prop
+      const isFile = customType instanceof FileType && first instanceof Code
+      this.#add(name, ...(isFile ? [new Code(this.#types.name(customType.scalar.kind, first.doc))] : args))
     }
+    if (prop.formula !== undefined) this.#add('formula', prop.formula)
   }
 
   #embedded(): void {
@@ -208,10 +217,7 @@ class PropertyWriter {
       const standard = prop.referencedColumnNames.map(column => NAMES.joinKeyColumnName(prop.name, column))
       if (standard.join('\0') !== prop.joinColumns.join('\0'))
         this.#add(prop.joinColumns.length === 1 ? 'joinColumn' : 'joinColumns', ...prop.joinColumns)
-      if (prop.deleteRule !== undefined && prop.deleteRule !== (prop.nullable === true ? 'set null' : undefined))
-        this.#add('deleteRule', prop.deleteRule)
-      if (prop.updateRule !== undefined && prop.updateRule !== (prop.joinColumns.length > 1 ? 'cascade' : undefined))
-        this.#add('updateRule', prop.updateRule)
+      this.#rules()
       if (!prop.createForeignKeyConstraint) this.#add('createForeignKeyConstraint', false)
     }
     if (prop.cascade.join() !== 'persist') {
@@ -225,6 +231,17 @@ class PropertyWriter {
       const orders = Array.isArray(prop.orderBy) ? prop.orderBy : [prop.orderBy]
       if (orders.length > 0) this.#add('orderBy', ...orders)
     }
+  }
+
+  /** What MikroORM does not assume by itself of the rules for the rows that refer to a changed one. */
+  #rules(): void {
+    const { nullable, primary, deleteRule, updateRule, targetMeta } = this.#prop
+    const isWholeKey = primary === true && this.#meta.getPrimaryProps().every(({ kind }) => kind !== 'scalar')
+    const standard = isWholeKey ? 'cascade' : undefined
+    const usual = nullable === true ? 'set null' : (standard ?? (this.#isFromFile ? 'no action' : undefined))
+    if (deleteRule !== undefined && deleteRule !== usual) this.#add('deleteRule', deleteRule)
+    const usualUpdate = this.#isFromFile ? updateRule : targetMeta!.compositePK ? 'cascade' : standard
+    if (updateRule !== undefined && updateRule !== usualUpdate) this.#add('updateRule', updateRule)
   }
 
   #pivot(): void {
@@ -257,7 +274,8 @@ class PropertyWriter {
     const prop = this.#prop
     const isKey = prop.primary === true
     if (isKey) this.#add('primary')
-    if (isKey && prop.kind === 'scalar' && prop.autoincrement === false) this.#add('autoincrement', false)
+    const isCounted = isKey && this.#meta.primaryKeys.length === 1 && ['integer', 'bigint'].includes(this.#links[0]![0])
+    if (isCounted && prop.autoincrement !== true) this.#add('autoincrement', false)
     if (
       prop.kind === 'scalar' &&
       prop.persist !== false &&
@@ -282,16 +300,16 @@ class PropertyWriter {
   }
 
   /** The code of a function, of those whose meaning does not depend on where they stand. */
-  #code(written: (...args: never) => unknown, name: string): Code {
+  #code(written: object, name: string): Code {
     const text = Function.prototype.toString
       .call(written)
       .replaceAll(/\/\*[^]*?\*\//g, '')
       .replaceAll(/\s+/g, ' ')
       .replaceAll(/ ?(=>|[(),.]) ?/g, '$1')
-    if (/^\(\)=>new Date(\(\))?$/.test(text)) return new Code('() => new Date()')
+    if (/^\(\)=>new Date(\(\))?$/.test(text)) return new Code('() => new Date()', true)
     if (/^\(\)=>(\(0,)?(\w+\.)*randomUUID\)?\(\)$/.test(text)) {
       this.usesUuid = true
-      return new Code('() => randomUUID()')
+      return new Code('() => randomUUID()', true)
     }
     throw this.#refuse(`its "${name}" is code already`)
   }
@@ -303,32 +321,94 @@ function isGenerated(prop: Property): boolean {
   return typeof pivotEntity === 'function' && pivotEntity.name === prop.pivotTable
 }
 
-/** The builder of a plain property, with its arguments. */
-function scalarBuilder(prop: Property): Link | undefined {
+/** The builder of a plain property, and what belongs to the type. */
+function scalarBuilder(prop: Property, isQuery: boolean): readonly Link[] | undefined {
   const type = prop.customType
-  if (prop.items !== undefined && (type === undefined || type instanceof EnumArrayType)) return ['enum', [...prop.items]]
-  if (type instanceof BigIntType) return type.mode === undefined || type.mode === 'bigint' ? ['bigint'] : ['bigint', type.mode]
-  if (type instanceof DecimalType) return type.mode === 'number' ? ['decimal', 'number'] : ['decimal']
-  if (type instanceof DoubleType) return ['double']
-  if (type instanceof JsonType) return ['json']
-  if (type instanceof UuidType) return ['uuid']
-  if (type instanceof DateType) return ['date']
-  if (type instanceof TimeType) return ['time', ...positive(prop.length)]
-  if (type instanceof BlobType) return ['blob']
-  if (type instanceof Uint8ArrayType) return ['uint8array']
+  if (type instanceof FileType) return fileBuilder(type, isQuery)
+  if (type instanceof EnumArrayType) return [['enum', [...(prop.items ?? [])]], ['array']]
+  if (prop.items !== undefined && type === undefined) return [['enum', [...prop.items]]]
+  if (type instanceof BigIntType) return [type.mode === undefined || type.mode === 'bigint' ? ['bigint'] : ['bigint', type.mode]]
+  if (type instanceof DecimalType) return [type.mode === 'number' ? ['decimal', 'number'] : ['decimal'], ...digits(prop)]
+  if (type instanceof DoubleType) return [['double']]
+  if (type instanceof JsonType) return [['json']]
+  if (type instanceof UuidType) return [['uuid']]
+  if (type instanceof DateType) return [['date']]
+  if (type instanceof TimeType) return [['time', ...positive(prop.length)]]
+  if (type instanceof BlobType) return [['blob']]
+  if (type instanceof Uint8ArrayType) return [['uint8array']]
   if (type !== undefined) return undefined
   switch (prop.runtimeType) {
     case 'Date':
-      return ['datetime', ...positive(prop.length)]
+      return [['datetime', ...positive(prop.length)]]
     case 'boolean':
-      return ['boolean']
+      return [['boolean']]
     case 'number':
-      return NUMBERS.has(prop.type) ? [prop.type] : ['integer']
+      return [[NUMBERS.has(prop.type) ? prop.type : 'integer']]
     case 'string':
-      return prop.type === 'time' ? ['time', ...positive(prop.length)] : prop.type === 'text' ? ['text'] : ['string']
+      if (prop.type === 'time') return [['time', ...positive(prop.length)]]
+      return [[prop.type === 'text' ? 'text' : 'string'], ...lengthOf(prop)]
     default:
       return undefined
   }
+}
+
+/**
+ * The builder of a column of a SQLite file: the one that a model would have for it, if that reads and writes it in the same form; else the type as it was
+ * read from the file.
+ */
+function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly Link[] {
+  const { kind, items, collated, time } = scalar
+  const isUsual = collated !== true && kind !== 'any' && (kind !== 'datetime' || (time?.unit === 'milliseconds' && time.uniform))
+  if (!isUsual || isRowid || isQuery) {
+    const args = isRowid ? [literal(plain(scalar)), 'true'] : [literal(plain(scalar))]
+    return [['type', new Code(call('fileType', args))]]
+  }
+  if (items !== undefined) return [['enum', [...items]]]
+  if (kind === 'float') return [['double']]
+  if (kind === 'decimal') return [['decimal', 'number'], ...digits(scalar)]
+  if (kind === 'text') return scalar.length === undefined ? [['text']] : [['string'], ...lengthOf(scalar)]
+  return [[kind]]
+}
+
+/** The types of columns that a module names once, by their text. */
+class FileTypes {
+  readonly #names = new Map<string, { readonly name: string; readonly doc: Doc }>()
+
+  /** The name of a type. */
+  name(kind: string, doc: Doc): string {
+    const key = print(doc)
+    const known = this.#names.get(key)
+    if (known !== undefined) return known.name
+    const same = [...this.#names.values()].filter(({ name }) => name.replace(/\d+$/, '') === `${kind}Column`).length
+    const name = `${kind}Column${same === 0 ? '' : same + 1}`
+    this.#names.set(key, { name, doc })
+    return name
+  }
+
+  /** Their declarations. */
+  declarations(): string[] {
+    return [...this.#names.values()].map(({ name, doc }) => print([`const ${name} = `, doc]))
+  }
+}
+
+/** Without what is not set, and what `fileType` sets. */
+function plain(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, item]) => item !== undefined && name !== 'loose')
+      .map(([key, item]) => [key, Array.isArray(item) ? [...(item as unknown[])] : item]),
+  )
+}
+
+function digits({ precision, scale }: { readonly precision?: number; readonly scale?: number }): Link[] {
+  return [
+    ...(precision === undefined ? [] : [['precision', precision] as const]),
+    ...(scale === undefined ? [] : [['scale', scale] as const]),
+  ]
+}
+
+function lengthOf({ length }: { readonly length?: number }): Link[] {
+  return length === undefined || length === 0 ? [] : [['length', length]]
 }
 
 const NUMBERS = new Set(['tinyint', 'smallint', 'mediumint', 'float'])

@@ -11,6 +11,7 @@ import type { Model, Resource } from '../model.ts'
 import { defaultNames } from '../names.ts'
 import type { EngineOptions } from '../options.ts'
 import { isGeneratedPivot } from '../read-model.ts'
+import type { ScalarType } from '../scalars.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { entityModule } from './eject-entity.ts'
 import { group, list, print } from './layout.ts'
@@ -72,7 +73,7 @@ async function projectFiles(engine: RestEngine, loaded: Loaded, root: string): P
   for (const meta of metas)
     files.set(
       `entities/${names.get(meta.class)!}.ts`,
-      entityModule(meta, other => `./${names.get(other.class)!}.ts`),
+      entityModule(meta, other => `./${names.get(other.class)!}.ts`, options.entities === undefined),
     )
   if (seed !== undefined) files.set('seed.json', `${JSON.stringify(seed, undefined, 2)}\n`)
   for (const [name, text] of await surroundings(loaded)) files.set(name, text)
@@ -119,8 +120,10 @@ function config(
   const { database } = options
   const isFile = database !== undefined && database !== ':memory:'
   if (isFile) members.push(['database', call('fileURLToPath', [call('new URL', [literal(pathFrom(root, database)), 'import.meta.url'])])])
+  // A file that was served without entities is not changed by the ones that were read from it.
+  const data = options.entities === undefined ? { schema: 'keep' as const, ...options } : options
   for (const name of DATA_OPTIONS) {
-    const value = options[name]
+    const value = data[name]
     if (value === undefined) continue
     if (!isLiteral(value)) throw new CommandError(`The option "${name}" cannot be written as code: there is code in it.`)
     members.push([name, literal(value)])
@@ -245,7 +248,7 @@ async function prove(engine: RestEngine, { options }: Loaded, index: string): Pr
     }
     if (before!.size !== after!.size) throw new CommandError('The model cannot be written as code: it would not be the same afterwards.')
   }
-  if (options.schema === 'keep') return
+  if (options.schema === 'keep' || options.entities === undefined) return
   const [before = '', after = ''] = await Promise.all([engine, copy].map(({ orm }) => orm.schema.getCreateSchemaSQL()))
   const lines = new Set(after.split('\n'))
   const lost = before.split('\n').find(statement => !lines.has(statement))
@@ -260,7 +263,7 @@ function describeModel(model: Model): ReadonlyMap<string, string> {
   const text = (value: unknown): string =>
     JSON.stringify(value, (key, each: unknown) => {
       if (key === 'target' || key === 'resource') return (each as Resource).className
-      return typeof each === 'function' ? '' : each instanceof Map ? undefined : each
+      return typeof each === 'function' ? '' : each instanceof Map ? undefined : key === 'type' ? typeText(each as ScalarType) : each
     })
   for (const resource of model.resources) {
     const { attributes, referrers: _, entity: __, byName: ___, ...own } = resource
@@ -268,4 +271,14 @@ function describeModel(model: Model): ReadonlyMap<string, string> {
     for (const attribute of attributes) described.set(`${resource.className}.${attribute.property}`, text(attribute))
   }
   return described
+}
+
+/** A type in one spelling: that a file may hold other values too is no difference, as long as they are shown. */
+function typeText(type: ScalarType): string {
+  const { loose: _, ...own } = type
+  return JSON.stringify(
+    Object.entries(own)
+      .filter(([, value]) => value !== undefined && value !== false)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  )
 }

@@ -4,10 +4,12 @@ import type { Doc } from './layout.ts'
 
 /** A value that is known as code only, such as a name or a function. */
 export class Code {
-  readonly text: string
+  readonly doc: Doc
+  readonly isFunction: boolean
 
-  constructor(text: string) {
-    this.text = text
+  constructor(doc: Doc, isFunction = false) {
+    this.doc = doc
+    this.isFunction = isFunction
   }
 }
 
@@ -21,7 +23,7 @@ export function quoted(text: string): string {
 
 /** A JSON value, or one with dates and code in it, as an expression. */
 export function literal(value: unknown): Doc {
-  if (value instanceof Code) return value.text
+  if (value instanceof Code) return value.doc
   if (typeof value === 'string') return quoted(value)
   if (typeof value === 'bigint') return `${value}n`
   if (value instanceof Date) return `new Date(${quoted(value.toISOString())})`
@@ -62,7 +64,7 @@ export type Link = readonly [name: string, ...args: unknown[]]
 export function chain(root: string, links: readonly Link[]): Doc {
   const calls = links.map(([name, ...args]): Doc => [`.${name}(`, join(args.map(literal), ', '), ')'])
   if (calls.length < 3) return [root, ...calls]
-  const isForced = links.some(([, ...args]) => args.some(arg => arg instanceof Code && /=>/.test(arg.text)))
+  const isForced = links.some(([, ...args]) => args.some(arg => arg instanceof Code && arg.isFunction))
   return group([root, indent(calls.map(each => [softline, each]))], isForced)
 }
 

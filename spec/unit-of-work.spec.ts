@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { describe, it } from 'node:test'
 import { MikroORM, Type, defineEntity, p } from '@mikro-orm/sqlite'
+import { Cascade } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/core'
 import { RestEngine } from '../lib/index.ts'
 import { open } from '../lib/sqlite/open.ts'
@@ -231,16 +232,46 @@ describe('what runs while the unit of work is flushed', () => {
     assert.equal(await logAfter('PUT', engine), 'subscribed')
   })
 
-  it('may change another entity in onUpdate', async () => {
-    const touched = p
-      .integer()
-      .nullable()
-      .onUpdate((note: object) => {
-        setLog(note as Row, 'touched')
-        return 1
-      })
-    await using engine = await RestEngine.create({ entities: entities({ touched }) as never })
-    assert.equal(await logAfter('PUT', engine), 'touched')
+  it('is a subscriber of a removal that looks at what the record held', async () => {
+    const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
+    await using engine = await RestEngine.create({ entities: [Note] })
+    const held: unknown[] = []
+    engine.orm.em.getEventManager().registerSubscriber({ beforeDelete: ({ entity }) => void held.push((entity as Row)['text']) })
+    await engine.handle('POST', '/v1/notes', undefined, { text: 'a' })
+    await engine.handle('DELETE', '/v1/notes/1')
+    assert.deepEqual(held, ['a'])
+  })
+
+  it('is a removal of what goes with the record', async () => {
+    const Log = defineEntity({ name: 'Log', properties: { id: p.integer().primary(), text: p.string() } })
+    const log = () => p.manyToOne(Log).cascade(Cascade.REMOVE)
+    const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string(), log } })
+    await using engine = await RestEngine.create({ entities: [Log, Note] })
+    await engine.seed({ logs: [{ id: 1, text: 'a' }], notes: [{ id: 1, text: 'a', log: 1 }] })
+    assert.equal((await engine.handle('DELETE', '/v1/notes/1')).status, 200)
+    assert.equal((await engine.handle('GET', '/v1/logs')).body.count, 0)
+  })
+
+  it('may change another entity in onUpdate, though that has been looked at already', async () => {
+    const Log = defineEntity({
+      name: 'Log',
+      properties: {
+        id: p.integer().primary(),
+        text: p.string(),
+        touched: p
+          .integer()
+          .nullable()
+          .onUpdate((_log: object, em: EntityManager) => {
+            for (const entity of em.getUnitOfWork().getIdentityMap()) if ('log' in entity) (entity as Row)['text'] = 'touched'
+            return 1
+          }),
+      },
+    })
+    const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string(), log: () => p.manyToOne(Log) } })
+    await using engine = await RestEngine.create({ entities: [Log, Note] })
+    await engine.seed({ logs: [{ id: 1, text: 'before' }], notes: [{ id: 1, text: 'a', log: 1 }] })
+    await engine.handle('PUT', '/v1/notes/1/log', undefined, { text: 'after' })
+    assert.equal((await engine.handle('GET', '/v1/notes/1')).body.note.text, 'touched')
   })
 
   it('goes with a subscriber of the request, which ends with it', async () => {

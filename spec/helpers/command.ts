@@ -54,8 +54,12 @@ export class Command implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill('SIGKILL')
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return
+    // Under --watch there is a process behind the process, which would outlive a SIGKILL.
+    this.child.kill('SIGTERM')
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), 5000)
     await this.ended
+    clearTimeout(timer)
   }
 }
 

@@ -30,25 +30,31 @@ const valueArb = fc.oneof(
   fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 3 }),
   (fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<unknown>).map(value => JSON.parse(JSON.stringify(value)) as unknown),
 )
+/** Keys that look like relations mostly are some: their values are IDs that most collections have. */
+const relationArbs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  userId: fc.oneof({ weight: 5, arbitrary: fc.integer({ min: 1, max: 3 }) }, { weight: 1, arbitrary: fc.constantFrom(null, 4) }),
+  tag_ids: fc.uniqueArray(fc.integer({ min: 1, max: 3 }), { maxLength: 3 }),
+}
+const kinds: readonly fc.Arbitrary<unknown>[] = [valueArb, fc.integer({ min: 1, max: 3 }), fc.string({ maxLength: 5 }), fc.boolean()]
+const idsArb = (max: number): fc.Arbitrary<number[]> =>
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constant<number[]>([3, 1, 2]) },
+    { weight: 1, arbitrary: fc.uniqueArray(fc.integer({ min: 1, max: 9 }), { maxLength: max }) },
+  )
 const recordsArb = (max: number): fc.Arbitrary<Json[]> =>
   fc
     .tuple(
-      fc.uniqueArray(keyArb, { maxLength: 5 }),
-      fc.uniqueArray(fc.integer({ min: 1, max: 9 }), { maxLength: max }),
-      fc.boolean(),
-      fc.integer({ min: 0, max: 3 }),
+      fc.uniqueArray(fc.oneof(fc.constantFrom('userId', 'tag_ids'), keyArb), { maxLength: 5 }),
+      idsArb(max),
+      fc.integer({ min: 0, max: 4 }),
+      fc.array(fc.nat(kinds.length - 1), { minLength: 5, maxLength: 5 }),
     )
-    .chain(([keys, ids, asText, kind]) => {
-      const one =
-        kind === 0
-          ? valueArb
-          : kind === 1
-            ? fc.integer({ min: 1, max: 3 })
-            : kind === 2
-              ? fc.string({ maxLength: 5 })
-              : fc.array(fc.integer({ min: 1, max: 2 }))
-      const fields = fc.dictionary(fc.constantFrom(...(keys.length === 0 ? ['name'] : keys)), one, { noNullPrototype: true })
-      return fc.tuple(...ids.map(id => fields.map(record => ({ id: asText ? `i${id}` : id, ...record }))))
+    .chain(([keys, ids, text, picks]) => {
+      const members = Object.fromEntries(
+        keys.map((key, index) => [key, Object.hasOwn(relationArbs, key) ? relationArbs[key]! : kinds[picks[index]!]!]),
+      )
+      const fields = fc.record(members, { requiredKeys: [], noNullPrototype: true }) as fc.Arbitrary<Json>
+      return fc.tuple(...ids.map(id => fields.map(record => ({ id: text === 0 ? `i${id}` : id, ...record }))))
     })
 const dataArb = fc.record({ users: recordsArb(4), posts: recordsArb(5), tags: recordsArb(3) })
 

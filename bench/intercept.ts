@@ -38,9 +38,13 @@ async function timed(ask: () => Promise<unknown>, batch: number): Promise<number
   return ((performance.now() - started) / batch) * 1000
 }
 
-await using engine = await RestEngine.create({
+/** The fixed answer is an own route, of an engine of its own: where the deployer's code may run, requests are watched more closely. */
+await using routed = await RestEngine.create({
   entities: [User],
   routes: [{ method: 'GET', path: '/{version}/fixed', handler: () => ({ body: FIXED }) }],
+})
+await using plain = await RestEngine.create({
+  entities: [User],
   seed: {
     users: Array.from({ length: 1000 }, (_, index) => ({
       name: `User ${index}`,
@@ -55,6 +59,7 @@ const mock = new MockAgent()
 mock.disableNetConnect()
 
 for (const [name, path] of Object.entries(PATHS)) {
+  const engine = path.endsWith('/fixed') ? routed : plain
   const { body, headers } = await engine.handle('GET', path)
   const text = JSON.stringify(body)
   mock.get(ORIGIN).intercept({ path }).reply(200, text, { headers }).persist()

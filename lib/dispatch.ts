@@ -10,6 +10,7 @@ import { Controller, rawOf, undiciError } from './dispatcher.ts'
 import type { DispatchOptions, Handler } from './dispatcher.ts'
 import { originForm } from './door.ts'
 import type { DoorEngine, DoorResponse } from './door.ts'
+import { LazySender } from './end.ts'
 import { RestError } from './errors.ts'
 import { JsonBody, takesBody } from './json-body.ts'
 
@@ -37,6 +38,9 @@ interface Head {
   readonly declaredBytes: number | undefined
 }
 
+/** Microtasks within which an answer is there that waits for nothing. */
+const PROMPT = 8
+
 type RequestBody = Iterable<unknown> | AsyncIterable<unknown>
 
 /** One request and its answer. */
@@ -44,7 +48,7 @@ class Exchange {
   readonly #engine: DoorEngine
   readonly #head: Head
   readonly #handler: Handler
-  readonly #client = new AbortController()
+  readonly #client: LazySender
   readonly #controller = new Controller(reason => this.#fail(reason ?? undiciError('UND_ERR_ABORTED', 'Request aborted')))
   /** Answered or failed: nothing may reach the handler any more. */
   #settled = false
@@ -55,6 +59,7 @@ class Exchange {
     this.#engine = engine
     this.#head = head
     this.#handler = handler
+    this.#client = new LazySender(head.headers)
   }
 
   begin(headersTimeout: number): void {
@@ -64,11 +69,8 @@ class Exchange {
       this.#fail(error)
     }
     if (this.#settled) return
-    if (headersTimeout > 0) {
-      const late = (): void => this.#fail(undiciError('UND_ERR_HEADERS_TIMEOUT', 'Headers Timeout Error'))
-      this.#timer = setTimeout(late, headersTimeout)
-    }
     void this.#run()
+    if (headersTimeout > 0) void this.#watch(headersTimeout)
   }
 
   async #run(): Promise<void> {
@@ -82,23 +84,41 @@ class Exchange {
     if (!this.#settled) this.#write(answer)
   }
 
-  async #answer(): Promise<DoorResponse> {
-    const { method, path, headers, body } = this.#head
-    let value: unknown
-    if (body !== undefined && takesBody(method)) {
-      try {
-        const json = new JsonBody(headers, this.#engine.limits.maxBodyBytes)
-        await this.#receive(body, chunk => json.add(chunk))
-        value = json.value()
-      } catch (error) {
-        if (error instanceof RestError) return this.#engine.respondError(error)
-        throw error
-      }
-    } else if (body !== undefined) {
-      // It means nothing, and the answer does not wait for it; yet a client may wait until all of it is sent.
-      this.#receive(body, () => {}).catch((error: unknown) => this.#fail(error))
+  /** Watches the time. What is answered at once is answered some microtasks later, and a timer would cost more than all of these. */
+  async #watch(headersTimeout: number): Promise<void> {
+    for (let turn = 0; turn < PROMPT; turn++) {
+      await Promise.resolve()
+      if (this.#settled) return
     }
-    return this.#engine.handle(method, originForm(path), undefined, value, { headers, signal: this.#client.signal })
+    const late = (): void => this.#fail(undiciError('UND_ERR_HEADERS_TIMEOUT', 'Headers Timeout Error'))
+    this.#timer = setTimeout(late, headersTimeout)
+  }
+
+  #answer(): Promise<DoorResponse> {
+    const { method, body } = this.#head
+    if (body === undefined) return this.#ask(undefined)
+    if (takesBody(method)) return this.#answerWith(body)
+    // It means nothing, and the answer does not wait for it; yet a client may wait until all of it is sent.
+    this.#receive(body, () => {}).catch((error: unknown) => this.#fail(error))
+    return this.#ask(undefined)
+  }
+
+  async #answerWith(body: RequestBody): Promise<DoorResponse> {
+    let value: unknown
+    try {
+      const json = new JsonBody(this.#head.headers, this.#engine.limits.maxBodyBytes)
+      await this.#receive(body, chunk => json.add(chunk))
+      value = json.value()
+    } catch (error) {
+      if (error instanceof RestError) return this.#engine.respondError(error)
+      throw error
+    }
+    return this.#ask(value)
+  }
+
+  #ask(value: unknown): Promise<DoorResponse> {
+    const { method, path } = this.#head
+    return this.#engine.handle(method, originForm(path), undefined, value, this.#client)
   }
 
   async #receive(body: RequestBody, take: (chunk: Uint8Array) => void): Promise<void> {
@@ -159,7 +179,7 @@ class Exchange {
     if (this.#settled || this.#failed) return
     this.#failed = true
     this.#settle()
-    this.#client.abort(error)
+    this.#client.leave(error)
     this.#handler.onResponseError?.(this.#controller, error)
     destroy(this.#head.body, error)
   }

@@ -106,24 +106,49 @@ export class Controller implements DispatchController {
 
 /** A handler of any generation, as one of undici 8. */
 export function toCurrent(handler: AnyHandler): Handler {
-  if (isCurrent(handler)) return handler
-  return {
-    onBodySent: chunk => handler.onBodySent?.(chunk),
-    onRequestSent: () => handler.onRequestSent?.(),
-    onResponseStarted: () => handler.onResponseStarted?.(),
-    onRequestStart: (controller, context) => handler.onConnect?.(reason => controller.abort(reason), context),
-    onResponseStart(controller, status, headers, statusText) {
-      const raw = controller.rawHeaders ?? rawOf(headers)
-      if (handler.onHeaders?.(status, raw, () => controller.resume(), statusText) === false) controller.pause()
-    },
-    onResponseData(controller, chunk) {
-      if (handler.onData?.(chunk) === false) controller.pause()
-    },
-    onResponseEnd: controller => handler.onComplete?.(controller.rawTrailers ?? []),
-    onResponseError(_controller, error) {
-      if (handler.onError === undefined) throw error
-      handler.onError(error)
-    },
+  return isCurrent(handler) ? handler : new FromLegacy(handler)
+}
+
+/** One object for each request, instead of a function for each of its hooks. */
+class FromLegacy implements Handler {
+  readonly #handler: LegacyHandler
+
+  constructor(handler: LegacyHandler) {
+    this.#handler = handler
+  }
+
+  onBodySent(chunk: Uint8Array): void {
+    this.#handler.onBodySent?.(chunk)
+  }
+
+  onRequestSent(): void {
+    this.#handler.onRequestSent?.()
+  }
+
+  onResponseStarted(): void {
+    this.#handler.onResponseStarted?.()
+  }
+
+  onRequestStart(controller: DispatchController, context: unknown): void {
+    this.#handler.onConnect?.(reason => controller.abort(reason), context)
+  }
+
+  onResponseStart(controller: DispatchController, status: number, headers: ResponseHeaders, statusText?: string): void {
+    const raw = controller.rawHeaders ?? rawOf(headers)
+    if (this.#handler.onHeaders?.(status, raw, () => controller.resume(), statusText) === false) controller.pause()
+  }
+
+  onResponseData(controller: DispatchController, chunk: Buffer): void {
+    if (this.#handler.onData?.(chunk) === false) controller.pause()
+  }
+
+  onResponseEnd(controller: DispatchController): void {
+    this.#handler.onComplete?.(controller.rawTrailers ?? [])
+  }
+
+  onResponseError(_controller: DispatchController | null, error: unknown): void {
+    if (this.#handler.onError === undefined) throw error
+    this.#handler.onError(error)
   }
 }
 
@@ -166,9 +191,25 @@ export function rawOf(headers: ResponseHeaders): Buffer[] {
   const raw: Buffer[] = []
   for (const name of Object.keys(headers)) {
     const value = headers[name]!
-    for (const each of typeof value === 'string' ? [value] : value) raw.push(Buffer.from(name, 'latin1'), Buffer.from(each, 'latin1'))
+    // The media type is always the same, like the names.
+    const isSame = name === 'content-type'
+    for (const each of typeof value === 'string' ? [value] : value)
+      raw.push(keptBytes(name), isSame ? keptBytes(each) : Buffer.from(each, 'latin1'))
   }
   return raw
+}
+
+const kept = new Map<string, Buffer>()
+const MAX_KEPT = 200
+
+/** The bytes of a text that comes again and again. */
+function keptBytes(text: string): Buffer {
+  let bytes = kept.get(text)
+  if (bytes === undefined) {
+    bytes = Buffer.from(text, 'latin1')
+    if (kept.size < MAX_KEPT) kept.set(text, bytes)
+  }
+  return bytes
 }
 
 function parsed(raw: readonly Buffer[]): ResponseHeaders {

@@ -18,7 +18,7 @@ export interface DoorEngine {
     path: string,
     query?: undefined,
     body?: unknown,
-    context?: { headers?: Record<string, string>; signal?: AbortSignal },
+    context?: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal },
   ): Promise<DoorResponse>
   respondError(error: unknown): DoorResponse
 }

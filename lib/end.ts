@@ -1,23 +1,61 @@
 /** End: what may end a request before it is answered: the signal of whoever sent it, and that of the world in which it runs. */
 
+/** Who has sent a request, and may end it. */
+export interface Sender {
+  readonly signal?: AbortSignal
+}
+
+/** A sender whose signal is made when it is first asked for: what is answered at once never asks. */
+export class LazySender implements Sender {
+  readonly headers: Readonly<Record<string, string>>
+  #controller: AbortController | undefined
+  #reason: unknown
+  #isGone = false
+
+  constructor(headers: Readonly<Record<string, string>>) {
+    this.headers = headers
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#isGone) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+
+  /** Whether it has gone away. */
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  leave(reason: unknown): void {
+    this.#isGone = true
+    this.#reason = reason
+    this.#controller?.abort(reason)
+  }
+}
+
 export class End {
-  readonly #own: AbortSignal | undefined
+  readonly #sender: Sender
   readonly #world: AbortSignal
   #both: AbortSignal | undefined
 
-  constructor(own: AbortSignal | undefined, world: AbortSignal) {
-    this.#own = own
+  constructor(sender: Sender, world: AbortSignal) {
+    this.#sender = sender
     this.#world = world
   }
 
   /** Both signals as one, for work that waits. Made when it is first asked for: that costs more than the reading of a record, which never waits. */
   get signal(): AbortSignal {
-    return (this.#both ??= this.#own === undefined ? this.#world : AbortSignal.any([this.#own, this.#world]))
+    if (this.#both !== undefined) return this.#both
+    const { signal } = this.#sender
+    return (this.#both = signal === undefined ? this.#world : AbortSignal.any([signal, this.#world]))
   }
 
   /** @throws the reason of the signal that has aborted, if one has. */
   throwIfReached(): void {
-    this.#own?.throwIfAborted()
+    this.#sender.signal?.throwIfAborted()
     this.#world.throwIfAborted()
   }
 }

@@ -13,7 +13,7 @@ import { parametersOf } from './check-parameters.ts'
 import { watchedOf } from './changes.ts'
 import type { Watched } from './changes.ts'
 import { Clock } from './clock.ts'
-import { End } from './end.ts'
+import { End, LazySender } from './end.ts'
 import { expectChanges } from './expect.ts'
 import type { ExpectedChanges } from './expect.ts'
 import { Faults, faultRequest } from './faults.ts'
@@ -226,11 +226,10 @@ export class RestEngine {
     context: HandleContext = NO_CONTEXT,
   ): Promise<RestResponse> {
     this.#assertOpen()
-    const { signal } = context
     const record = this.#journal?.begin(method, path)
-    if (signal?.aborted === true) {
-      this.#recordFailure(record, signal.reason)
-      throw signal.reason
+    if (context instanceof LazySender ? context.isGone : context.signal?.aborted === true) {
+      this.#recordFailure(record, context.signal!.reason)
+      throw context.signal!.reason
     }
     let answering: Awaitable<RestResponse>
     try {
@@ -249,6 +248,7 @@ export class RestEngine {
       return answering
     }
     const counted = this.#counted(answering, record)
+    const { signal } = context
     return signal === undefined ? counted : unlessAborted(counted, signal, () => this.#recordFailure(record, signal.reason))
   }
 
@@ -325,7 +325,7 @@ export class RestEngine {
     record: JournalRecord | undefined,
   ): Awaitable<RestResponse> {
     if (context !== NO_CONTEXT) checkNames(context, ['headers', 'signal'], 'handle: context')
-    const end = new End(context.signal, this.#era.signal)
+    const end = new End(context, this.#era.signal)
     const failed = (error: unknown): RestResponse => {
       end.throwIfReached()
       const response = this.#failed(error, { method, path })

@@ -1,5 +1,5 @@
 /**
- * What an intercepted request costs: `node --import tsx bench/intercept.ts`. Compares the built-in `fetch` with `json()`, answered by an engine and by a
+ * What an intercepted request costs: `node bench/intercept.ts` (not through tsx, which gives every closure its name at run time). Compares the built-in `fetch` with `json()`, answered by an engine and by a
  * MockAgent of undici that replies with the same text, which is what a test would use for one fixed answer. The fixed answer comes from an own
  * route: what it costs is the interception; of the others, reading comes on top, whose time without `fetch` is shown, too. In one process
  * and in turns, so that what slows the machine slows both; prints the medians and their ratio beside the target. Answers are compared first.

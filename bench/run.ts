@@ -16,10 +16,11 @@ import { parseArgs, promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { CONTENDERS, compare } from './contenders.ts'
 import type { ContenderName } from './contenders.ts'
-import { requestsPerSecond } from './load.ts'
+import { overAndOver, requestsPerSecond, textOf } from './load.ts'
 import type { FirstRequest, MemoryUse, Timing } from './run-trial.ts'
 import { LARGE_SIZE, SIZE, TABLES, rowsOf } from './seed.ts'
 import type { Size } from './seed.ts'
+import { figure, inTurns, roundsOf, summary } from './summary.ts'
 import { HTTP, LARGE, MEMORY, SHAPES, TRIALS, targetOf } from './trials.ts'
 import type { Trial } from './trials.ts'
 
@@ -29,30 +30,12 @@ const script = fileURLToPath(new URL('run-trial.ts', import.meta.url))
 const loader = process.features.typescript ? [] : ['--import', 'tsx']
 
 const { values, positionals } = parseArgs({ options: { rounds: { type: 'string', default: '3' } }, allowPositionals: true })
-const rounds = Number(values.rounds)
-if (!Number.isSafeInteger(rounds) || rounds < 1) throw new RangeError(`--rounds must be an integer of 1 or more, got "${values.rounds}".`)
+const rounds = roundsOf(values.rounds)
 const isWanted = (name: string): boolean => positionals.length === 0 || positionals.some(word => name.includes(word))
 
 async function child<T>(...words: string[]): Promise<T> {
   const { stdout } = await run(process.execPath, [...loader, script, ...words])
   return JSON.parse(stdout) as T
-}
-
-function quantile(sorted: readonly number[], part: number): number {
-  const at = (sorted.length - 1) * part
-  const below = sorted[Math.floor(at)]!
-  return below + (sorted[Math.ceil(at)]! - below) * (at - Math.floor(at))
-}
-
-/** The median of all batches of all rounds, and half the distance between the quartiles in percent of it. */
-function summary(samples: readonly number[]): { median: number; spread: number } {
-  const sorted = [...samples].sort((a, b) => a - b)
-  const median = quantile(sorted, 0.5)
-  return { median, spread: ((quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 2 / median) * 100 }
-}
-
-function figure(value: number): string {
-  return value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en')
 }
 
 /** Where answers alone are compared. */
@@ -76,11 +59,6 @@ async function timeTrials(trials: readonly Trial[], file?: string): Promise<void
     }
     print(trial.name, samples['by hand'], samples.engine, trial.target, ratio => ratio)
   }
-}
-
-/** Each round begins with another one. */
-function inTurns<T>(all: readonly T[], round: number): readonly T[] {
-  return round % 2 === 0 ? all : all.toReversed()
 }
 
 /** @param excess what is to be at most the target, as a function of the ratio of the second to the first */
@@ -157,8 +135,9 @@ async function loadOf(contender: ContenderName, targets: readonly string[]): Pro
   const closed = once(server, 'close')
   try {
     const [line] = (await once(server.stdout, 'data')) as [Buffer]
+    const next = overAndOver(targets.map(target => textOf({ method: 'GET', target })))
     const ask = (milliseconds: number): Promise<number> =>
-      requestsPerSecond({ port: Number(line.toString()), targets, connections: CONNECTIONS, milliseconds })
+      requestsPerSecond({ port: Number(line.toString()), next, connections: CONNECTIONS, milliseconds })
     await ask(700)
     return [await ask(300), await ask(300), await ask(300)]
   } finally {

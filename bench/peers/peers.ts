@@ -1,0 +1,211 @@
+/**
+ * Peers: who else answers a REST API of data, as data: what to install, what to start, and how the requests are spelt there. The requests are the same for
+ * all: what every one of them can do by its documented means.
+ */
+import type { HttpRequest } from '../load.ts'
+import type { Size } from '../seed.ts'
+
+/** What is asked of everybody. */
+export const OPERATIONS = ['list of 100', 'filter', 'sort', 'one record', 'create', 'update', 'delete'] as const
+export type OperationName = (typeof OPERATIONS)[number]
+
+/** A page of all users by ID, of those that are active, or of all by score, the highest first. */
+interface PageQuery {
+  readonly offset: number
+  readonly active?: true
+  readonly byScore?: true
+}
+
+export const PAGE_SIZE = 100
+
+export interface Peer {
+  readonly name: string
+  /** What npm installs, with versions; undefined: it runs on the packages of the repository. */
+  readonly packages?: Readonly<Record<string, string>>
+  /** Of those, packages whose install scripts must run. */
+  readonly scripts?: readonly string[]
+  /** The file to start: in `servers/`, or below the folder of installed packages. */
+  readonly start: { readonly server: string } | { readonly installed: string }
+  /** How it is told of its port and its data; undefined: by two arguments. */
+  readonly words?: (port: number, data: string) => readonly string[]
+  /** Where its data is: a SQLite file, or a JSON file of the same rows. */
+  readonly data: 'sqlite' | 'json'
+  /** The form in which it takes date-times and booleans of a new record. */
+  readonly takes: { readonly times: 'text' | 'number'; readonly booleans: 'boolean' | 'number' }
+  /** The path of a collection. */
+  readonly path: (collection: 'users' | 'sites') => string
+  readonly query: (query: PageQuery) => string
+  /** The records of the answer to a list. */
+  readonly records: (body: unknown) => readonly unknown[]
+  /** The record of any other answer; undefined: the answer is the record. */
+  readonly record?: (body: unknown) => unknown
+  /** The method that changes some attributes. */
+  readonly change: 'PUT' | 'PATCH'
+}
+
+const member = (name: string) => (body: unknown) => (body as Record<string, unknown>)[name]
+const list = (name: string) => (body: unknown) => member(name)(body) as unknown[]
+const whole = (body: unknown) => body as unknown[]
+
+/** A query in the words of one peer, which counts records or pages. */
+function spell(limit: string, start: string, counts: 'records' | 'pages', active: string, byScore: string) {
+  return (query: PageQuery): string => {
+    const from = counts === 'pages' ? query.offset / PAGE_SIZE + 1 : query.offset
+    return `${limit}=${PAGE_SIZE}&${start}=${from}${query.active ? `&${active}` : ''}${query.byScore ? `&${byScore}` : ''}`
+  }
+}
+
+const own = spell('limit', 'offset', 'records', 'active=true', 'sort=score.desc')
+const plainPath = (collection: string): string => `/${collection}`
+
+const EXPRESS = '4.22.1'
+const BETTER_SQLITE3 = '13.0.3'
+
+/** What one writes oneself for these requests alone: no peer, but what all are measured by. */
+export const BY_HAND: Peer = {
+  name: 'better-sqlite3, by hand',
+  start: { server: 'better-sqlite3.ts' },
+  data: 'sqlite',
+  takes: { times: 'number', booleans: 'boolean' },
+  path: plainPath,
+  query: own,
+  records: list('users'),
+  change: 'PUT',
+}
+
+export const ENGINE: Peer = {
+  name: 'mikro-rest',
+  start: { server: 'engine.ts' },
+  data: 'sqlite',
+  takes: { times: 'text', booleans: 'boolean' },
+  path: collection => `/v1/${collection}`,
+  // Without the IDs of sites, which no other one shows.
+  query: query => `depth=0&${own(query)}`,
+  records: list('users'),
+  record: member('user'),
+  change: 'PUT',
+}
+
+export const PEERS: readonly Peer[] = [
+  BY_HAND,
+  ENGINE,
+  {
+    name: 'MikroORM 7, by hand',
+    start: { server: 'mikro-orm.ts' },
+    data: 'sqlite',
+    takes: { times: 'text', booleans: 'boolean' },
+    path: plainPath,
+    query: own,
+    records: list('users'),
+    change: 'PUT',
+  },
+  {
+    name: 'json-server 0.17',
+    packages: { 'json-server': '0.17.4' },
+    start: { installed: 'json-server/lib/cli/bin.js' },
+    words: (port, data) => ['--host', '127.0.0.1', '--port', String(port), '--quiet', data],
+    data: 'json',
+    takes: { times: 'number', booleans: 'boolean' },
+    path: plainPath,
+    query: spell('_limit', '_start', 'records', 'active=true', '_sort=score&_order=desc'),
+    records: whole,
+    change: 'PATCH',
+  },
+  {
+    name: 'json-server 1.0 beta',
+    packages: { 'json-server': '1.0.0-beta.15' },
+    start: { installed: 'json-server/lib/bin.js' },
+    words: (port, data) => ['--host', '127.0.0.1', '--port', String(port), data],
+    data: 'json',
+    takes: { times: 'number', booleans: 'boolean' },
+    path: plainPath,
+    query: spell('_per_page', '_page', 'pages', 'active=true', '_sort=-score'),
+    records: list('data'),
+    change: 'PATCH',
+  },
+  {
+    name: 'finale-rest',
+    packages: { 'finale-rest': '1.2.2', sequelize: '6.37.7', express: EXPRESS, sqlite3: '5.1.7' },
+    scripts: ['sqlite3'],
+    start: { server: 'finale.js' },
+    data: 'sqlite',
+    takes: { times: 'text', booleans: 'boolean' },
+    path: plainPath,
+    query: spell('count', 'offset', 'records', 'active=1', 'sort=-score'),
+    records: whole,
+    change: 'PUT',
+  },
+  {
+    name: 'Feathers 5',
+    packages: {
+      '@feathersjs/feathers': '5.0.50',
+      '@feathersjs/koa': '5.0.50',
+      '@feathersjs/knex': '5.0.50',
+      knex: '3.3.0',
+      'better-sqlite3': BETTER_SQLITE3,
+    },
+    start: { server: 'feathers.js' },
+    data: 'sqlite',
+    takes: { times: 'number', booleans: 'number' },
+    path: plainPath,
+    query: spell('$limit', '$skip', 'records', 'active=1', '$sort[score]=-1'),
+    records: list('data'),
+    change: 'PATCH',
+  },
+  {
+    name: 'remult 3',
+    packages: { remult: '3.3.18', express: EXPRESS, 'better-sqlite3': BETTER_SQLITE3 },
+    start: { server: 'remult.js' },
+    data: 'sqlite',
+    takes: { times: 'number', booleans: 'boolean' },
+    path: collection => `/api/${collection}`,
+    query: spell('_limit', '_page', 'pages', 'active=true', '_sort=score&_order=desc'),
+    records: whole,
+    change: 'PUT',
+  },
+]
+
+/** The rows that all have: fewer sites than in `npm run bench`, for json-server 0.17 compares every site with every user when it deletes one. */
+export const PEERS_SIZE: Size = { users: 10_000, sites: 20_000 }
+
+/** How many IDs the requests for one record, and those that change one, vary over. */
+const IDS = 1000
+
+const idOf = (call: number): number => 1 + ((call * 37) % IDS)
+const offsetOf = (call: number): number => PAGE_SIZE * (call % 9)
+
+/** The request of a call; calls are numbered from 0 on, without a gap. Undefined when all that could be deleted is. */
+export function requestOf(peer: Peer, operation: OperationName, call: number): HttpRequest | undefined {
+  const users = peer.path('users')
+  const get = (query: Omit<PageQuery, 'offset'>): HttpRequest => ({
+    method: 'GET',
+    target: `${users}?${peer.query({ offset: offsetOf(call), ...query })}`,
+  })
+  switch (operation) {
+    case 'list of 100':
+      return get({})
+    case 'filter':
+      return get({ active: true })
+    case 'sort':
+      return get({ byScore: true })
+    case 'one record':
+      return { method: 'GET', target: `${users}/${idOf(call)}${peer === ENGINE ? '?depth=0' : ''}` }
+    case 'create':
+      return { method: 'POST', target: users, body: newUser(peer, call) }
+    case 'update':
+      return { method: peer.change, target: `${users}/${idOf(call)}`, body: { name: `Name ${call}` } }
+    case 'delete':
+      return call < PEERS_SIZE.sites ? { method: 'DELETE', target: `${peer.path('sites')}/${1 + call}` } : undefined
+  }
+}
+
+function newUser({ takes }: Peer, call: number): object {
+  const time = 1767225600000 + call * 1000
+  return {
+    name: `New ${call}`,
+    email: `new${call}@example.test`,
+    active: takes.booleans === 'number' ? 1 : true,
+    score: call,
+    created_at: takes.times === 'text' ? new Date(time).toISOString() : time,
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Bench of peers: the same operations over HTTP, by the engine and by others that serve data as a REST API, on the same rows. Takes about three minutes
+ * when they are installed, which the first run does.
+ *
+ *     npm run bench:peers                            all
+ *     npm run bench:peers -- --rounds 1 remult       one round, and only the peers whose name holds one of the words (the engine always)
+ *     npm run bench:peers -- --docs                  writes the tables into docs/benchmarks.md, too
+ *
+ * Each is a process of its own with data of its own; every round begins with another one. What they answer is checked first. The first table has requests
+ * a second by a few connections, the second the microseconds of the processor that the server has spent on one, which what else the machine does changes
+ * less. Who cannot be installed is named, with the reason.
+ */
+import { AssertionError } from 'node:assert'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Report } from '../report.ts'
+import { figure, inTurns, median, roundsOf } from '../summary.ts'
+import { check } from './check.ts'
+import { install } from './install.ts'
+import { BY_HAND, ENGINE, OPERATIONS, PEERS, PEERS_SIZE } from './peers.ts'
+import type { OperationName, Peer } from './peers.ts'
+import { CONNECTIONS, Running, fill } from './running.ts'
+import type { Sample } from './running.ts'
+
+interface Contender {
+  readonly peer: Peer
+  readonly file: string
+  readonly samples: Readonly<Record<OperationName, Sample[]>>
+}
+
+const { values, positionals } = parseArgs({
+  options: { rounds: { type: 'string', default: '2' }, docs: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+const rounds = roundsOf(values.rounds)
+const isWanted = (peer: Peer): boolean => peer === ENGINE || positionals.length === 0 || positionals.some(word => peer.name.includes(word))
+
+const report = new Report('bench:peers', process.argv.slice(2))
+const { users, sites } = PEERS_SIZE
+report.say(
+  `${users.toLocaleString('en')} users with ${sites.toLocaleString('en')} sites, ${CONNECTIONS} connections over loopback; medians of ${rounds} rounds.`,
+)
+const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-peers-'))
+try {
+  fill(folder)
+  const contenders: Contender[] = []
+  for (const peer of PEERS.filter(isWanted)) {
+    const contender = await enter(peer)
+    if (contender !== undefined) contenders.push(contender)
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const { peer, file, samples } of inTurns(contenders, round)) {
+      const running = await Running.start(peer, file, folder)
+      try {
+        for (const operation of OPERATIONS) samples[operation].push(await running.time(operation))
+      } finally {
+        await running.stop()
+      }
+    }
+  }
+  print(contenders)
+  if (values.docs) report.write()
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
+
+/** Installs a peer and checks what it answers; one that cannot be installed or started is left out. */
+async function enter(peer: Peer): Promise<Contender | undefined> {
+  try {
+    const file = await install(peer)
+    const running = await Running.start(peer, file, folder)
+    try {
+      await check(running)
+    } finally {
+      await running.stop()
+    }
+    const samples = Object.fromEntries(OPERATIONS.map(name => [name, [] as Sample[]])) as Record<OperationName, Sample[]>
+    return { peer, file, samples }
+  } catch (error) {
+    // What is answered wrongly would be a fault of this bench, as would be anything about the engine.
+    if (error instanceof AssertionError || peer === ENGINE) throw error
+    report.say(`${peer.name} is left out: ${(error as Error).message}`)
+    return undefined
+  }
+}
+
+function print(contenders: readonly Contender[]): void {
+  const of = ({ samples }: Contender, operation: OperationName, part: keyof Sample): number =>
+    median(samples[operation].map(sample => sample[part]))
+  const tables = [
+    ['requests a second', 'perSecond'],
+    ['microseconds of CPU', 'microseconds'],
+  ] as const
+  for (const [title, part] of tables) {
+    report.table(title, ...OPERATIONS)
+    for (const contender of contenders) {
+      report.row(contender.peer.name, ...OPERATIONS.map(operation => figure(of(contender, operation, part))))
+    }
+  }
+  const engine = contenders.find(({ peer }) => peer === ENGINE)!
+  const peers = contenders.filter(({ peer }) => peer !== ENGINE && peer !== BY_HAND)
+  if (peers.length === 0) return
+  const times = (value: number): string => `${value.toFixed(2)}x`
+  report.table('mikro-rest : the best peer', ...OPERATIONS)
+  const faster = OPERATIONS.map(name => of(engine, name, 'perSecond') / Math.max(...peers.map(peer => of(peer, name, 'perSecond'))))
+  report.row('more requests a second', ...faster.map(times))
+  const cheaper = OPERATIONS.map(name => Math.min(...peers.map(peer => of(peer, name, 'microseconds'))) / of(engine, name, 'microseconds'))
+  report.row('less CPU', ...cheaper.map(times))
+}

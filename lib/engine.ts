@@ -1,52 +1,40 @@
 /**
- * Engine: the composition root. `handle` reads as the list of stages that a request flows through; it has no rules of its own.
+ * Engine: the composition root, and the public interface. It puts the parts together and has no rules of its own; the stages of a request are in handle.ts.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
-import { aboutOf, actionsOf, rootOf } from './actions.ts'
 import { Authentication } from './auth.ts'
 import type { AuthServices } from './auth.ts'
-import { after } from './awaitable.ts'
-import type { Awaitable } from './awaitable.ts'
-import { authorizeAll, narrowed, visibilityOf } from './caller.ts'
-import { parametersOf } from './check-parameters.ts'
-import { watchedOf } from './changes.ts'
-import type { Watched } from './changes.ts'
+import { visibilityOf } from './caller.ts'
 import { Clock } from './clock.ts'
-import { End, LazySender } from './end.ts'
 import { expectChanges } from './expect.ts'
 import type { ExpectedChanges } from './expect.ts'
-import { Faults, faultRequest } from './faults.ts'
+import { Faults } from './faults.ts'
 import type { DropOptions, FailOptions, FaultHandle, FaultOptions, FaultRequest, Gate, RequestMatch } from './faults.ts'
 import { answer } from './fetch.ts'
+import { familyOf } from './family.ts'
+import type { Family } from './family.ts'
 import { Given } from './given.ts'
 import type { Give } from './given.ts'
-import { Journal, copyOf } from './journal.ts'
-import type { JournalEntry, JournalRecord } from './journal.ts'
+import { Handler, NO_CONTEXT } from './handle.ts'
+import type { HandleContext } from './handle.ts'
+import { Journal } from './journal.ts'
+import type { JournalEntry } from './journal.ts'
 import { intercept } from './intercept.ts'
 import type { InterceptOptions, Interception } from './intercept.ts'
-import { assertJson } from './json.ts'
+import { Life } from './life.ts'
 import type { Limits } from './limits.ts'
 import type { Model, Resource } from './model.ts'
-import { operate } from './operate.ts'
 import type { Services } from './operate.ts'
 import { checkOptions } from './options.ts'
 import type { CheckedOptions, EngineOptions, SeedData } from './options.ts'
 import { NO_HEADERS, parse } from './parse.ts'
-import type { Request as ParsedRequest } from './parse.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
 import type { QueryInput } from './parse-query.ts'
-import { connectionLost } from './errors.ts'
 import { RequestContext } from './request-context.ts'
-import type { Principal } from './request-context.ts'
-import { checkMethod, resolveBeside, versionOf } from './resolve.ts'
-import { respondError, withoutBody } from './respond.ts'
 import type { RestResponse } from './response.ts'
-import { Routes, runRoute } from './routes.ts'
-import { Secrets } from './secrets.ts'
+import { Routes } from './routes.ts'
 import { seed } from './seed.ts'
-import { readVersions, serveVersions } from './serve-versions.ts'
-import type { Edition } from './serve-versions.ts'
+import { serveVersions } from './serve-versions.ts'
 import { Snapshot } from './snapshot.ts'
 import { SqliteConnection } from './sqlite/connection.ts'
 import { open } from './sqlite/open.ts'
@@ -54,39 +42,6 @@ import type { Recorder } from './sqlite/recorder.ts'
 import type { WorldState } from './snapshot.ts'
 import { checkNames } from './suggest.ts'
 import type { PublicKey } from './tokens.ts'
-
-/** What a request carries beside method, path, query and body. */
-export interface HandleContext {
-  /** Request headers, lower-case names; the token travels in `authorization`. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** Aborts the request: `handle` rejects with its reason, and nothing is committed. */
-  readonly signal?: AbortSignal
-}
-
-const NO_CONTEXT: HandleContext = Object.freeze({})
-const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
-/** Methods that change nothing by themselves. */
-const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
-
-/** What an engine shares with its forks: what follows from model and options alone. */
-interface Family {
-  readonly editions: ReadonlyMap<string, Edition>
-  readonly watched: Watched
-  readonly secrets: Secrets
-  /** Whether a request that reads may run code of the deployer's, which may write. */
-  readonly mayRunOwnCode: boolean
-}
-
-function familyOf(options: CheckedOptions, connection: SqliteConnection): Family {
-  const editions = readVersions(options, connection.orm, connection)
-  const models = [...editions.values()].map(({ model }) => model)
-  return {
-    editions,
-    watched: watchedOf(models),
-    secrets: new Secrets(models, options.auth?.options?.identifier, options.auth?.options?.password),
-    mayRunOwnCode: runsOwnCode(options, connection.orm),
-  }
-}
 
 /**
  * An embeddable REST engine: entities in, a JSON REST API out.
@@ -113,23 +68,17 @@ export class RestEngine {
   readonly #connection: SqliteConnection
   readonly #family: Family
   readonly #served: ReadonlyMap<string, Services>
-  readonly #routes: Routes
   readonly #authentication: Authentication | undefined
   /** What `reset` goes back to, beside the data. */
   readonly #origin: WorldState
-  /** Ends the requests that still run when the data is replaced under them. */
-  #era = new AbortController()
+  readonly #life = new Life()
   readonly #faults: Faults
   readonly #fork = (): EntityManager => this.orm.em.fork()
-  /** Set inside of the requests that have passed the faults. */
-  readonly #inside = new AsyncLocalStorage<true>()
   readonly #journal: Journal | undefined
   readonly #recorder: Recorder
   readonly #interceptions = new Set<Interception>()
-  #closed = false
+  readonly #handler: Handler
   #closing: Promise<void> | undefined
-  #running = 0
-  #whenIdle: (() => void) | undefined
 
   /**
    * Opens the database, reads the model, brings the schema up to date and loads the seed.
@@ -141,7 +90,7 @@ export class RestEngine {
     const { connection, definitions } = await open(checked)
     const complete = definitions.length === 0 ? checked : { ...checked, resources: [...definitions, ...checked.resources] }
     try {
-      const engine = new RestEngine(complete, connection, familyOf(complete, connection))
+      const engine = new RestEngine(complete, connection, familyOf(complete, connection.orm, connection))
       if (checked.seed !== undefined) await engine.seed(checked.seed)
       connection.start()
       return engine
@@ -169,18 +118,31 @@ export class RestEngine {
     this.model = this.#served.get(options.versions[0]!)!.model
     this.#given = this.#makeGiven()
     this.given = this.#given.asFunction(() => {
-      this.#assertOpen()
+      this.#life.assertOpen()
     })
-    this.#authentication = options.auth === undefined ? undefined : new Authentication(options.auth, this.#authServices())
     const { secrets, watched } = family
     this.#journal = options.journal === 0 ? undefined : new Journal(options.journal, secrets, this.model)
     this.#recorder = connection.record(watched, () => this.#journal?.current())
     const key = elder === undefined ? undefined : elder.engine.#authentication?.tokens.key
     this.#authentication = options.auth === undefined ? undefined : new Authentication(options.auth, this.#authServices(), key)
-    this.#routes = new Routes([...(this.#authentication?.routes() ?? []), ...options.routes], options.versions)
+    const routes = new Routes([...(this.#authentication?.routes() ?? []), ...options.routes], options.versions)
     if (elder !== undefined) this.#take(elder.state)
     this.#origin = this.#state()
     this.#faults = new Faults(options.routes.map(({ method }) => method))
+    this.#handler = new Handler({
+      engine: this,
+      options,
+      served: this.#served,
+      model: this.model,
+      clock: this.clock,
+      life: this.#life,
+      journal: this.#journal,
+      faults: this.#faults,
+      routes,
+      authentication: this.#authentication,
+      fork: this.#fork,
+      mayRunOwnCode: family.mayRunOwnCode,
+    })
   }
 
   /** The MikroORM instance on the engine's database, to arrange and assert in tests. Fork its entity manager: `engine.orm.em.fork()`. */
@@ -218,166 +180,13 @@ export class RestEngine {
    * code ECONNRESET when a test has the connection lost.
    * @example await engine.handle('POST', '/v1/users', undefined, { name: 'Ann', email: 'ann@example.test' })
    */
-  async handle(
-    method: string,
-    path: string,
-    query?: QueryInput,
-    body?: unknown,
-    context: HandleContext = NO_CONTEXT,
-  ): Promise<RestResponse> {
-    this.#assertOpen()
-    const record = this.#journal?.begin(method, path)
-    if (context instanceof LazySender ? context.isGone : context.signal?.aborted === true) {
-      this.#recordFailure(record, context.signal!.reason)
-      throw context.signal!.reason
-    }
-    let answering: Awaitable<RestResponse>
-    try {
-      // Only what may change rows must be known to whatever runs in it.
-      answering =
-        record === undefined || (!this.#family.mayRunOwnCode && READING.has(method))
-          ? this.#enter(method, path, query, body, context, record)
-          : this.#journal!.within(record, () => this.#enter(method, path, query, body, context, record))
-    } catch (error) {
-      this.#recordFailure(record, error)
-      throw error
-    }
-    // What is answered at once never ran beside anything else.
-    if (!(answering instanceof Promise)) {
-      if (record !== undefined) this.#journal!.end(record, answering)
-      return answering
-    }
-    const counted = this.#counted(answering, record)
-    const { signal } = context
-    return signal === undefined ? counted : unlessAborted(counted, signal, () => this.#recordFailure(record, signal.reason))
-  }
-
-  /** Counts a request while it runs, so that `close` can wait for it; then the journal has it. */
-  async #counted(answering: Promise<RestResponse>, record: JournalRecord | undefined): Promise<RestResponse> {
-    this.#running++
-    try {
-      const response = await answering
-      if (record !== undefined) this.#journal!.end(record, response)
-      return response
-    } catch (error) {
-      this.#recordFailure(record, error)
-      throw error
-    } finally {
-      if (--this.#running === 0) this.#whenIdle?.()
-    }
-  }
-
-  /** What the caller has called wrongly is no request. */
-  #recordFailure(record: JournalRecord | undefined, error: unknown): void {
-    if (record !== undefined && !isMisuse(error)) this.#journal!.fail(record, error)
-  }
-
-  #enter(
-    method: string,
-    path: string,
-    query: QueryInput | undefined,
-    body: unknown,
-    context: HandleContext,
-    record: JournalRecord | undefined,
-  ): Awaitable<RestResponse> {
-    // What hooks ask does not come from outside, where the faults are.
-    return this.#faults.active && this.#inside.getStore() === undefined
-      ? this.#pass(method, path, query, body, context, record)
-      : this.#answer(method, path, query, body, context, record)
-  }
-
-  /** Takes a request past the faults that tests have asked for. */
-  async #pass(
-    method: string,
-    path: string,
-    query: QueryInput | undefined,
-    body: unknown,
-    context: HandleContext,
-    record: JournalRecord | undefined,
-  ): Promise<RestResponse> {
-    const answering = async (): Promise<RestResponse> =>
-      this.#inside.run(true, () => this.#answer(method, path, query, body, context, record))
-    if (typeof method !== 'string' || typeof path !== 'string') return answering()
-    const shown = (response: RestResponse): RestResponse => (method.toUpperCase() === 'HEAD' ? withoutBody(response) : response)
-    if (record !== undefined) {
-      try {
-        read(method, path, query, body, context, record)
-      } catch {
-        // What is wrong with it is answered if the request gets there; the journal has what could be read.
-      }
-    }
-    let course: ReturnType<Faults['meet']>
-    try {
-      course = this.#faults.meet(faultRequest(method, path, query, body, context.headers ?? NO_HEADERS))
-    } catch (error) {
-      return shown(this.#failed(error, { method, path }))
-    }
-    return this.#faults.take(course, context.signal, answering, refusal => shown(this.respondError(refusal)))
-  }
-
-  /** Not an async function, as none on the way of a reading request is: what can be answered at once waits for nothing. */
-  #answer(
-    method: string,
-    path: string,
-    query: QueryInput | undefined,
-    body: unknown,
-    context: HandleContext,
-    record: JournalRecord | undefined,
-  ): Awaitable<RestResponse> {
-    if (context !== NO_CONTEXT) checkNames(context, ['headers', 'signal'], 'handle: context')
-    const end = new End(context, this.#era.signal)
-    const failed = (error: unknown): RestResponse => {
-      end.throwIfReached()
-      const response = this.#failed(error, { method, path })
-      return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
-    }
-    let request: ParsedRequest
-    try {
-      request = read(method, path, query, body, context, record)
-    } catch (error) {
-      // What the caller broke is told to him; a hook that asks the engine wrongly is a fault of the server.
-      if (isMisuse(error)) throw error
-      return failed(error)
-    }
-    try {
-      const response = after(this.#authentication?.authenticate(request), principal => this.#perform(request, principal, end, record))
-      return response instanceof Promise ? response.catch(failed) : response
-    } catch (error) {
-      return failed(error)
-    }
-  }
-
-  #perform(request: ParsedRequest, principal: Principal | undefined, end: End, record: JournalRecord | undefined): Awaitable<RestResponse> {
-    const { method, segments } = request
-    const parts = { engine: this, fork: this.#fork, request, principal, logsIn: this.#authentication !== undefined }
-    const own = this.#routes.match(method, segments)
-    if (own !== undefined) return runRoute(own, { ...parts, version: segments[0] ?? this.versions[0]! }, this.versions)
-    const version = versionOf(segments, this.versions, this.model)
-    const services = this.#served.get(version)!
-    const ownMethods = this.#routes.methodsOf(segments)
-    const target = resolveBeside(ownMethods, segments, version, services.model, services.lookUp)
-    record?.resolved(target, services.model)
-    const allowed = checkMethod(method, target, ownMethods)
-    const parameters = parametersOf(request, target, services.vocabulary)
-    const actions = actionsOf(method, target)
-    const ctx = new RequestContext({ ...parts, version, about: aboutOf(target, actions[0]) })
-    const rules = visibilityOf(services.model, parameters, ctx)
-    return after(authorizeAll(actions, rules, ctx), () =>
-      after(narrowed(rules, rootOf(target), parameters, services.ownParameters), visibility =>
-        operate({ request, target, allowed, about: actions[0], ctx, view: { parameters, visibility, ctx, end } }, services),
-      ),
-    )
-  }
-
-  #failed(error: unknown, request: { method: string; path: string }): RestResponse {
-    const response = this.respondError(error)
-    if (response.status >= 500) this.#options.onError(error, request)
-    return response
+  handle(method: string, path: string, query?: QueryInput, body?: unknown, context: HandleContext = NO_CONTEXT): Promise<RestResponse> {
+    return this.#handler.handle(method, path, query, body, context)
   }
 
   /** @internal The one error body, for faults that a door finds before `handle` can be asked. */
   respondError(error: unknown): RestResponse {
-    return respondError(error, this.clock.now().toISOString(), this.#options.validationStatus)
+    return this.#handler.respondError(error)
   }
 
   /**
@@ -403,7 +212,7 @@ export class RestEngine {
    * const response = await fetch('https://api.example.test/v1/users')
    */
   intercept(origin: string | URL | readonly (string | URL)[], options: InterceptOptions = {}): Interception {
-    this.#assertOpen()
+    this.#life.assertOpen()
     const interception = intercept(this, origin, options, () => this.#interceptions.delete(interception))
     this.#interceptions.add(interception)
     return interception
@@ -416,7 +225,7 @@ export class RestEngine {
    * @example await engine.seed({ users: [{ id: 1, name: 'Ann' }], sites: [{ url: 'x', user: 1 }] })
    */
   async seed(data: SeedData): Promise<void> {
-    this.#assertOpen()
+    this.#life.assertOpen()
     await seed(data, this.model, this.#connection)
   }
 
@@ -452,7 +261,7 @@ export class RestEngine {
    * @example await engine.expect({ orders: 1, order_items: 3, products: { updated: 3 } }, () => placeOrder())
    */
   async expect<T>(changes: ExpectedChanges, work: () => T | Promise<T>): Promise<T> {
-    this.#assertOpen()
+    this.#life.assertOpen()
     const { tables } = this.#family.watched
     return expectChanges(changes, work, {
       tables,
@@ -477,7 +286,7 @@ export class RestEngine {
    * @example using slow = engine.delay('GET /v1/orders*', 200)
    */
   delay(match: RequestMatch, ms: number | ((request: FaultRequest) => number), options?: FaultOptions): FaultHandle {
-    this.#assertOpen()
+    this.#life.assertOpen()
     return this.#faults.delay(match, ms, options)
   }
 
@@ -488,7 +297,7 @@ export class RestEngine {
    * @example using busy = engine.fail('POST /v1/orders', { status: 503, times: 2, headers: { 'retry-after': '1' } })
    */
   fail(match: RequestMatch, options: FailOptions): FaultHandle {
-    this.#assertOpen()
+    this.#life.assertOpen()
     return this.#faults.fail(match, options)
   }
 
@@ -500,7 +309,7 @@ export class RestEngine {
    * @example using lost = engine.drop('POST /v1/orders', { after: true, times: 1 })
    */
   drop(match: RequestMatch, options?: DropOptions): FaultHandle {
-    this.#assertOpen()
+    this.#life.assertOpen()
     return this.#faults.drop(match, options)
   }
 
@@ -515,12 +324,8 @@ export class RestEngine {
    * gate.release()
    */
   hold(match: RequestMatch, options?: FaultOptions): Gate {
-    this.#assertOpen()
+    this.#life.assertOpen()
     return this.#faults.hold(match, options)
-  }
-
-  #assertOpen(): void {
-    if (this.#closed) throw new Error('The engine is closed.')
   }
 
   /**
@@ -532,7 +337,7 @@ export class RestEngine {
    * await engine.restore(before)
    */
   async snapshot(): Promise<Snapshot> {
-    this.#assertOpen()
+    this.#life.assertOpen()
     return new Snapshot(this.#family, await this.#connection.image(), this.#state())
   }
 
@@ -544,9 +349,9 @@ export class RestEngine {
    * @example await engine.restore(before)
    */
   async restore(snapshot: Snapshot): Promise<void> {
-    this.#assertOpen()
+    this.#life.assertOpen()
     this.#checkSnapshot(snapshot, 'restore')
-    await this.#connection.replace(snapshot.image, () => this.#cutOff('restore'))
+    await this.#connection.replace(snapshot.image, () => this.#life.endEra('restore'))
     this.#take(snapshot.state)
   }
 
@@ -558,10 +363,10 @@ export class RestEngine {
    * @example afterEach(() => engine.reset())
    */
   async reset(): Promise<void> {
-    this.#assertOpen()
+    this.#life.assertOpen()
     this.#faults.reset()
     this.#journal?.reset()
-    await this.#connection.reset(() => this.#cutOff('reset'))
+    await this.#connection.reset(() => this.#life.endEra('reset'))
     this.#take(this.#origin)
   }
 
@@ -575,7 +380,7 @@ export class RestEngine {
    */
   async fork(snapshot?: Snapshot): Promise<RestEngine> {
     const from = snapshot ?? (await this.snapshot())
-    this.#assertOpen()
+    this.#life.assertOpen()
     this.#checkSnapshot(from, 'fork')
     const connection = SqliteConnection.from(from.image, this.#connection)
     return new RestEngine(this.#options, connection, this.#family, { engine: this, state: from.state })
@@ -598,13 +403,6 @@ export class RestEngine {
     this.clock.restore(clock)
     this.#given.nextSeed = nextSeed
     if (auth !== undefined) this.#authentication?.restore(auth)
-  }
-
-  /** Whatever still runs belongs to the world that goes away. */
-  #cutOff(by: string): void {
-    const era = this.#era
-    this.#era = new AbortController()
-    era.abort(connectionLost(`engine.${by}() has replaced the data while the request was running.`))
   }
 
   #makeGiven(): Given {
@@ -667,67 +465,14 @@ export class RestEngine {
   }
 
   async #close(): Promise<void> {
-    this.#closed = true
+    this.#life.end()
     this.#faults.close()
     for (const interception of this.#interceptions) interception.dispose()
-    if (this.#running > 0) {
-      await new Promise<void>(resolveIdle => {
-        this.#whenIdle = resolveIdle
-      })
-    }
+    await this.#life.idle()
     await this.#connection.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
-}
-
-/** Reads a request, and tells the journal what was sent. */
-function read(
-  method: string,
-  path: string,
-  query: QueryInput | undefined,
-  body: unknown,
-  context: HandleContext,
-  record: JournalRecord | undefined,
-): ParsedRequest {
-  const request = parse(method, path, query, body, context.headers ?? NO_HEADERS)
-  record?.parsed(request)
-  if (WITH_BODY.has(request.method)) {
-    assertJson(request.body ?? null, 'handle: body')
-    if (record !== undefined) record.body = copyOf(request.body)
-  }
-  return request
-}
-
-/** Whether the caller broke the types of `handle`. */
-function isMisuse(error: unknown): boolean {
-  return error instanceof TypeError && error.message.startsWith('handle: ')
-}
-
-/** Whether something of the deployer's runs in requests that read. */
-function runsOwnCode(options: CheckedOptions, orm: MikroORM): boolean {
-  const { resources, routes, parameters, lookup, auth } = options
-  return (
-    resources.length > 0 ||
-    routes.length > 0 ||
-    lookup !== undefined ||
-    auth !== undefined ||
-    Object.values(parameters).some(meaning => typeof meaning === 'function') ||
-    options.orm.filters !== undefined ||
-    [...orm.getMetadata()].some(({ filters }) => Object.keys(filters ?? {}).length > 0)
-  )
-}
-
-/** The answer, unless the signal aborts first; the work that still runs then finds the signal aborted and commits nothing. */
-function unlessAborted(answering: Promise<RestResponse>, signal: AbortSignal, aborted: () => void): Promise<RestResponse> {
-  return new Promise((resolvePromise, reject) => {
-    const abort = (): void => {
-      aborted()
-      reject(signal.reason as Error)
-    }
-    signal.addEventListener('abort', abort, { once: true })
-    answering.then(resolvePromise, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

@@ -1,6 +1,6 @@
 /** Public API. */
 export { RestEngine } from './engine.ts'
-export type { HandleContext } from './engine.ts'
+export type { HandleContext } from './handle.ts'
 export { RestError, ERRORS, FAULTS } from './errors.ts'
 export type { ErrorCode, Fault, FaultCode, RefusalDetails } from './errors.ts'
 export type { DropOptions, FailOptions, FailureDetails, FaultHandle, FaultOptions, FaultRequest, Gate, RequestMatch } from './faults.ts'

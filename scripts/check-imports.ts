@@ -35,6 +35,8 @@ const ORDER = [
   'respond operate serve-versions',
   // what has happened
   'changes secrets journal expect',
+  // a request, from its arrival to its answer
+  'family life handle',
   // doors
   'json-fault json-body door cors fetch snapshot worlds test-controls http',
   'dispatcher dispatch global-dispatcher intercept',

@@ -1,0 +1,292 @@
+/**
+ * Handle: the stages that a request flows through, as a list; it has no rules of its own. From the outside to the inside:
+ *
+ *     handle    journal        what is sent is noted, and at last what is answered
+ *     #pass     faults         what tests do to requests on their way
+ *     #answer   parse          the request as it is written
+ *               authenticate   who asks
+ *     #perform  own route      or else:
+ *               resolve        what the path means in the model
+ *               check          method and parameters
+ *               authorize      whether the caller may, and what exists for him
+ *               operate        reading or writing, and the envelope of the answer
+ *
+ * No function on the way of a reading request is async: what can be answered at once waits for nothing.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { EntityManager } from '@mikro-orm/core'
+import { aboutOf, actionsOf, rootOf } from './actions.ts'
+import type { Authentication } from './auth.ts'
+import { after } from './awaitable.ts'
+import type { Awaitable } from './awaitable.ts'
+import { authorizeAll, narrowed, visibilityOf } from './caller.ts'
+import { parametersOf } from './check-parameters.ts'
+import type { Clock } from './clock.ts'
+import type { EngineHandle } from './context.ts'
+import { End, LazySender } from './end.ts'
+import { faultRequest } from './faults.ts'
+import type { Faults } from './faults.ts'
+import { copyOf } from './journal.ts'
+import type { Journal, JournalRecord } from './journal.ts'
+import { assertJson } from './json.ts'
+import type { Life } from './life.ts'
+import type { Model } from './model.ts'
+import { operate } from './operate.ts'
+import type { Services } from './operate.ts'
+import type { CheckedOptions } from './options.ts'
+import { NO_HEADERS, parse } from './parse.ts'
+import type { Request } from './parse.ts'
+import type { QueryInput } from './parse-query.ts'
+import { RequestContext } from './request-context.ts'
+import type { Principal } from './request-context.ts'
+import { checkMethod, resolveBeside, versionOf } from './resolve.ts'
+import { respondError, withoutBody } from './respond.ts'
+import type { RestResponse } from './response.ts'
+import { runRoute } from './routes.ts'
+import type { Routes } from './routes.ts'
+import { checkNames } from './suggest.ts'
+
+/** What a request carries beside method, path, query and body. */
+export interface HandleContext {
+  /** Request headers, lower-case names; the token travels in `authorization`. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Aborts the request: `handle` rejects with its reason, and nothing is committed. */
+  readonly signal?: AbortSignal
+}
+
+/** The context of a request without any. */
+export const NO_CONTEXT: HandleContext = Object.freeze({})
+
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+/** Methods that change nothing by themselves. */
+const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** What the stages need of the engine. */
+export interface HandlerParts {
+  /** Given to hooks and handlers. */
+  readonly engine: EngineHandle
+  readonly options: CheckedOptions
+  readonly served: ReadonlyMap<string, Services>
+  /** What is served in the first version. */
+  readonly model: Model
+  readonly clock: Clock
+  readonly life: Life
+  /** Undefined when none is kept. */
+  readonly journal: Journal | undefined
+  readonly faults: Faults
+  readonly routes: Routes
+  /** Undefined when the module is off. */
+  readonly authentication: Authentication | undefined
+  /** An entity manager of its own for a request. */
+  readonly fork: () => EntityManager
+  /** Whether a request that reads may run code of the deployer's, which may write. */
+  readonly mayRunOwnCode: boolean
+}
+
+export class Handler {
+  readonly #parts: HandlerParts
+  readonly #life: Life
+  readonly #journal: Journal | undefined
+  readonly #faults: Faults
+  /** Set inside of the requests that have passed the faults. */
+  readonly #inside = new AsyncLocalStorage<true>()
+
+  constructor(parts: HandlerParts) {
+    this.#parts = parts
+    this.#life = parts.life
+    this.#journal = parts.journal
+    this.#faults = parts.faults
+  }
+
+  async handle(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<RestResponse> {
+    this.#life.assertOpen()
+    const record = this.#journal?.begin(method, path)
+    if (context instanceof LazySender ? context.isGone : context.signal?.aborted === true) {
+      this.#recordFailure(record, context.signal!.reason)
+      throw context.signal!.reason
+    }
+    let answering: Awaitable<RestResponse>
+    try {
+      // Only what may change rows must be known to whatever runs in it.
+      answering =
+        record === undefined || (!this.#parts.mayRunOwnCode && READING.has(method))
+          ? this.#enter(method, path, query, body, context, record)
+          : this.#journal!.within(record, () => this.#enter(method, path, query, body, context, record))
+    } catch (error) {
+      this.#recordFailure(record, error)
+      throw error
+    }
+    // What is answered at once never ran beside anything else.
+    if (!(answering instanceof Promise)) {
+      if (record !== undefined) this.#journal!.end(record, answering)
+      return answering
+    }
+    const counted = this.#counted(answering, record)
+    const { signal } = context
+    return signal === undefined ? counted : unlessAborted(counted, signal, () => this.#recordFailure(record, signal.reason))
+  }
+
+  /** Counts a request while it runs, so that closing can wait for it; then the journal has it. */
+  async #counted(answering: Promise<RestResponse>, record: JournalRecord | undefined): Promise<RestResponse> {
+    this.#life.enter()
+    try {
+      const response = await answering
+      if (record !== undefined) this.#journal!.end(record, response)
+      return response
+    } catch (error) {
+      this.#recordFailure(record, error)
+      throw error
+    } finally {
+      this.#life.leave()
+    }
+  }
+
+  /** What the caller has called wrongly is no request. */
+  #recordFailure(record: JournalRecord | undefined, error: unknown): void {
+    if (record !== undefined && !isMisuse(error)) this.#journal!.fail(record, error)
+  }
+
+  #enter(
+    method: string,
+    path: string,
+    query: QueryInput | undefined,
+    body: unknown,
+    context: HandleContext,
+    record: JournalRecord | undefined,
+  ): Awaitable<RestResponse> {
+    // What hooks ask does not come from outside, where the faults are.
+    return this.#faults.active && this.#inside.getStore() === undefined
+      ? this.#pass(method, path, query, body, context, record)
+      : this.#answer(method, path, query, body, context, record)
+  }
+
+  /** Takes a request past the faults that tests have asked for. */
+  async #pass(
+    method: string,
+    path: string,
+    query: QueryInput | undefined,
+    body: unknown,
+    context: HandleContext,
+    record: JournalRecord | undefined,
+  ): Promise<RestResponse> {
+    const answering = async (): Promise<RestResponse> =>
+      this.#inside.run(true, () => this.#answer(method, path, query, body, context, record))
+    if (typeof method !== 'string' || typeof path !== 'string') return answering()
+    const shown = (response: RestResponse): RestResponse => (method.toUpperCase() === 'HEAD' ? withoutBody(response) : response)
+    if (record !== undefined) {
+      try {
+        read(method, path, query, body, context, record)
+      } catch {
+        // What is wrong with it is answered if the request gets there; the journal has what could be read.
+      }
+    }
+    let course: ReturnType<Faults['meet']>
+    try {
+      course = this.#faults.meet(faultRequest(method, path, query, body, context.headers ?? NO_HEADERS))
+    } catch (error) {
+      return shown(this.#failed(error, { method, path }))
+    }
+    return this.#faults.take(course, context.signal, answering, refusal => shown(this.respondError(refusal)))
+  }
+
+  /** Parse, authenticate, then the rest; whatever fails on the way is answered here. */
+  #answer(
+    method: string,
+    path: string,
+    query: QueryInput | undefined,
+    body: unknown,
+    context: HandleContext,
+    record: JournalRecord | undefined,
+  ): Awaitable<RestResponse> {
+    if (context !== NO_CONTEXT) checkNames(context, ['headers', 'signal'], 'handle: context')
+    const end = new End(context, this.#life.era)
+    const failed = (error: unknown): RestResponse => {
+      end.throwIfReached()
+      const response = this.#failed(error, { method, path })
+      return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
+    }
+    let request: Request
+    try {
+      request = read(method, path, query, body, context, record)
+    } catch (error) {
+      // What the caller broke is told to him; a hook that asks the engine wrongly is a fault of the server.
+      if (isMisuse(error)) throw error
+      return failed(error)
+    }
+    try {
+      const response = after(this.#parts.authentication?.authenticate(request), principal => this.#perform(request, principal, end, record))
+      return response instanceof Promise ? response.catch(failed) : response
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  #perform(request: Request, principal: Principal | undefined, end: End, record: JournalRecord | undefined): Awaitable<RestResponse> {
+    const { method, segments } = request
+    const { engine, fork, options, served, model, routes, authentication } = this.#parts
+    const parts = { engine, fork, request, principal, logsIn: authentication !== undefined }
+    const own = routes.match(method, segments)
+    if (own !== undefined) return runRoute(own, { ...parts, version: segments[0] ?? options.versions[0]! }, options.versions)
+    const version = versionOf(segments, options.versions, model)
+    const services = served.get(version)!
+    const ownMethods = routes.methodsOf(segments)
+    const target = resolveBeside(ownMethods, segments, version, services.model, services.lookUp)
+    record?.resolved(target, services.model)
+    const allowed = checkMethod(method, target, ownMethods)
+    const parameters = parametersOf(request, target, services.vocabulary)
+    const actions = actionsOf(method, target)
+    const ctx = new RequestContext({ ...parts, version, about: aboutOf(target, actions[0]) })
+    const rules = visibilityOf(services.model, parameters, ctx)
+    return after(authorizeAll(actions, rules, ctx), () =>
+      after(narrowed(rules, rootOf(target), parameters, services.ownParameters), visibility =>
+        operate({ request, target, allowed, about: actions[0], ctx, view: { parameters, visibility, ctx, end } }, services),
+      ),
+    )
+  }
+
+  #failed(error: unknown, request: { method: string; path: string }): RestResponse {
+    const response = this.respondError(error)
+    if (response.status >= 500) this.#parts.options.onError(error, request)
+    return response
+  }
+
+  /** The one error body, also for faults that a door finds before `handle` can be asked. */
+  respondError(error: unknown): RestResponse {
+    return respondError(error, this.#parts.clock.now().toISOString(), this.#parts.options.validationStatus)
+  }
+}
+
+/** Reads a request, and tells the journal what was sent. */
+function read(
+  method: string,
+  path: string,
+  query: QueryInput | undefined,
+  body: unknown,
+  context: HandleContext,
+  record: JournalRecord | undefined,
+): Request {
+  const request = parse(method, path, query, body, context.headers ?? NO_HEADERS)
+  record?.parsed(request)
+  if (WITH_BODY.has(request.method)) {
+    assertJson(request.body ?? null, 'handle: body')
+    if (record !== undefined) record.body = copyOf(request.body)
+  }
+  return request
+}
+
+/** Whether the caller broke the types of `handle`. */
+function isMisuse(error: unknown): boolean {
+  return error instanceof TypeError && error.message.startsWith('handle: ')
+}
+
+/** The answer, unless the signal aborts first; the work that still runs then finds the signal aborted and commits nothing. */
+function unlessAborted(answering: Promise<RestResponse>, signal: AbortSignal, aborted: () => void): Promise<RestResponse> {
+  return new Promise((resolvePromise, reject) => {
+    const abort = (): void => {
+      aborted()
+      reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', abort, { once: true })
+    answering.then(resolvePromise, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -6,6 +6,7 @@ import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http
 import { stringify } from 'node:querystring'
 import type { ParsedUrlQueryInput } from 'node:querystring'
 import { types } from 'node:util'
+import type { Awaitable } from './awaitable.ts'
 import { Controller, rawOf, undiciError } from './dispatcher.ts'
 import type { DispatchOptions, Handler } from './dispatcher.ts'
 import { originForm } from './door.ts'
@@ -59,7 +60,7 @@ class Exchange {
     this.#engine = engine
     this.#head = head
     this.#handler = handler
-    this.#client = new LazySender(head.headers)
+    this.#client = new LazySender(head)
   }
 
   begin(headersTimeout: number): void {
@@ -94,7 +95,7 @@ class Exchange {
     this.#timer = setTimeout(late, headersTimeout)
   }
 
-  #answer(): Promise<DoorResponse> {
+  #answer(): Awaitable<DoorResponse> {
     const { method, body } = this.#head
     if (body === undefined) return this.#ask(undefined)
     if (takesBody(method)) return this.#answerWith(body)
@@ -116,9 +117,9 @@ class Exchange {
     return this.#ask(value)
   }
 
-  #ask(value: unknown): Promise<DoorResponse> {
+  #ask(value: unknown): Awaitable<DoorResponse> {
     const { method, path } = this.#head
-    return this.#engine.handle(method, originForm(path), undefined, value, this.#client)
+    return this.#engine.ask(method, originForm(path), undefined, value, this.#client)
   }
 
   async #receive(body: RequestBody, take: (chunk: Uint8Array) => void): Promise<void> {

@@ -2,6 +2,8 @@
  * Door: what the doors (http.ts, fetch.ts) need of an engine, and how both read a request target.
  * An interface of its own, so that a door stands below the engine that it serves.
  */
+import type { Awaitable } from './awaitable.ts'
+import type { LazySender } from './end.ts'
 
 /** An answer, before a door has written it. `body` is absent when there is nothing to write: HEAD, 204. */
 export interface DoorResponse {
@@ -20,6 +22,8 @@ export interface DoorEngine {
     body?: unknown,
     context?: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal },
   ): Promise<DoorResponse>
+  /** The same for a sender that a door has made: an answer that waits for nothing is given at once, and what `handle` rejects with is thrown then. */
+  ask(method: string, path: string, query: undefined, body: unknown, sender: LazySender): Awaitable<DoorResponse>
   respondError(error: unknown): DoorResponse
 }
 

@@ -5,15 +5,24 @@ export interface Sender {
   readonly signal?: AbortSignal
 }
 
-/** A sender whose signal is made when it is first asked for: what is answered at once never asks. */
-export class LazySender implements Sender {
+/** What has the headers of a request, lower-case names, made when they are first asked for or before. */
+export interface HeaderSource {
   readonly headers: Readonly<Record<string, string>>
+}
+
+/** A sender whose signal and headers are made when they are first asked for: what is answered at once never asks. */
+export class LazySender implements Sender {
+  readonly #source: HeaderSource
   #controller: AbortController | undefined
   #reason: unknown
   #isGone = false
 
-  constructor(headers: Readonly<Record<string, string>>) {
-    this.headers = headers
+  constructor(source: HeaderSource) {
+    this.#source = source
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return this.#source.headers
   }
 
   get signal(): AbortSignal {

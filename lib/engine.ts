@@ -5,6 +5,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { Authentication } from './auth.ts'
 import type { AuthServices } from './auth.ts'
 import { visibilityOf } from './caller.ts'
+import type { Awaitable } from './awaitable.ts'
 import { Clock } from './clock.ts'
 import { expectChanges } from './expect.ts'
 import type { ExpectedChanges } from './expect.ts'
@@ -27,7 +28,7 @@ import type { Model, Resource } from './model.ts'
 import type { Services } from './operate.ts'
 import { checkOptions } from './options.ts'
 import type { CheckedOptions, EngineOptions, SeedData } from './options.ts'
-import { NO_HEADERS, parse } from './parse.ts'
+import { parse } from './parse.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
 import type { QueryInput } from './parse-query.ts'
 import { RequestContext } from './request-context.ts'
@@ -180,7 +181,18 @@ export class RestEngine {
    * code ECONNRESET when a test has the connection lost.
    * @example await engine.handle('POST', '/v1/users', undefined, { name: 'Ann', email: 'ann@example.test' })
    */
-  handle(method: string, path: string, query?: QueryInput, body?: unknown, context: HandleContext = NO_CONTEXT): Promise<RestResponse> {
+  async handle(
+    method: string,
+    path: string,
+    query?: QueryInput,
+    body?: unknown,
+    context: HandleContext = NO_CONTEXT,
+  ): Promise<RestResponse> {
+    return this.#handler.handle(method, path, query, body, context)
+  }
+
+  /** @internal As `handle`, for doors: an answer that waits for nothing is given at once, and what `handle` rejects with is thrown then. */
+  ask(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
     return this.#handler.handle(method, path, query, body, context)
   }
 
@@ -409,7 +421,7 @@ export class RestEngine {
     const version = this.versions[0]!
     const { model, reader } = this.#served.get(version)!
     const context = ({ plural }: Resource): RequestContext => {
-      const request = parse('POST', `/${version}/${plural}`, undefined, undefined, NO_HEADERS)
+      const request = parse('POST', `/${version}/${plural}`, undefined, undefined, NO_CONTEXT)
       const logsIn = this.#authentication !== undefined
       return new RequestContext({
         engine: this,

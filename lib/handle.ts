@@ -98,7 +98,8 @@ export class Handler {
     this.#faults = parts.faults
   }
 
-  async handle(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<RestResponse> {
+  /** Rejects with, or throws at once, what the caller has broken or wanted: see RestEngine.handle. */
+  handle(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
     this.#life.assertOpen()
     const record = this.#journal?.begin(method, path)
     if (context instanceof LazySender ? context.isGone : context.signal?.aborted === true) {
@@ -198,7 +199,7 @@ export class Handler {
     context: HandleContext,
     record: JournalRecord | undefined,
   ): Awaitable<RestResponse> {
-    if (context !== NO_CONTEXT) checkNames(context, ['headers', 'signal'], 'handle: context')
+    if (context !== NO_CONTEXT && !(context instanceof LazySender)) checkNames(context, ['headers', 'signal'], 'handle: context')
     const end = new End(context, this.#life.era)
     const failed = (error: unknown): RestResponse => {
       end.throwIfReached()
@@ -265,7 +266,7 @@ function read(
   context: HandleContext,
   record: JournalRecord | undefined,
 ): Request {
-  const request = parse(method, path, query, body, context.headers ?? NO_HEADERS)
+  const request = parse(method, path, query, body, context)
   record?.parsed(request)
   if (WITH_BODY.has(request.method)) {
     assertJson(request.body ?? null, 'handle: body')

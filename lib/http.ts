@@ -6,10 +6,13 @@ import { STATUS_CODES, Server } from 'node:http'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Awaitable } from './awaitable.ts'
 import { Cors } from './cors.ts'
 import type { CorsOrigins } from './cors.ts'
 import { originForm } from './door.ts'
 import type { DoorResponse } from './door.ts'
+import { LazySender } from './end.ts'
+import type { HeaderSource } from './end.ts'
 import { RestError, isConnectionLost, refuse } from './errors.ts'
 import { JsonBody, takesBody } from './json-body.ts'
 import { checkNames } from './suggest.ts'
@@ -64,6 +67,12 @@ export function createServer(engine: WorldEngine, options: ServerOptions = {}): 
   return new RestServer(engine, options)
 }
 
+/** A connection that is open. */
+interface Connection {
+  /** Requests that have come by it and are yet to be answered. */
+  unanswered: number
+}
+
 class RestServer extends Server {
   readonly #engine: WorldEngine
   readonly #controls: TestControls | undefined
@@ -71,8 +80,7 @@ class RestServer extends Server {
   readonly #onRequest: ((line: RequestLine) => void) | undefined
   readonly #cors: Cors | undefined
   readonly #methods: readonly string[]
-  readonly #connections = new Set<Socket>()
-  readonly #unanswered = new Set<ServerResponse>()
+  readonly #connections = new Map<Socket, Connection>()
   #closing = false
 
   constructor(engine: WorldEngine, options: ServerOptions) {
@@ -94,7 +102,7 @@ class RestServer extends Server {
     })
     this.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => this.#refuseConnection(error, socket))
     this.on('connection', (socket: Socket) => {
-      this.#connections.add(socket)
+      this.#connections.set(socket, { unanswered: 0 })
       socket.once('close', () => this.#connections.delete(socket))
     })
   }
@@ -109,39 +117,62 @@ class RestServer extends Server {
    * request, as browsers open them in advance, and would cut off an answer that has been written but is not through yet.
    */
   override closeIdleConnections(): void {
-    const busy = new Set<Socket>()
-    for (const response of this.#unanswered) busy.add(response.req.socket)
-    for (const socket of this.#connections) if (!busy.has(socket)) socket.destroy()
+    for (const [socket, { unanswered }] of this.#connections) if (unanswered === 0) socket.destroy()
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const started = this.#onRequest === undefined ? 0 : performance.now()
-    const client = new AbortController()
-    this.#unanswered.add(response)
-    response.once('close', () => {
-      this.#unanswered.delete(response)
-      if (!response.writableFinished) client.abort(new DOMException('The client closed the connection.', 'AbortError'))
+    // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
+    const client = new LazySender(request as HeaderSource)
+    const connection = this.#connections.get(request.socket)!
+    connection.unanswered++
+    // Comes once.
+    response.on('close', () => {
+      connection.unanswered--
+      if (!response.writableFinished) client.leave(new DOMException('The client closed the connection.', 'AbortError'))
       if (this.#closing) this.closeIdleConnections()
     })
-    void this.#answer(request, response, client.signal, started)
+    let answering: Awaitable<DoorResponse>
+    try {
+      answering = this.#answerHere(request) ?? this.#ask(request, client)
+    } catch (error) {
+      this.#fail(request, response, client, error, started)
+      return
+    }
+    // What is there at once is written at once: promises in between would cost as much as reading a record does.
+    if (answering instanceof Promise) void this.#answerLater(request, response, client, answering, started)
+    else this.#deliver(request, response, answering, false, started)
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse, signal: AbortSignal, started: number): Promise<void> {
+  async #answerLater(
+    request: IncomingMessage,
+    response: ServerResponse,
+    client: LazySender,
+    answering: Promise<DoorResponse>,
+    started: number,
+  ): Promise<void> {
     let answer: DoorResponse
-    let unread = false
     try {
-      answer = this.#answerHere(request) ?? (await this.#ask(request, signal))
+      answer = await answering
     } catch (error) {
-      // Nobody is left to read an answer, so whatever went wrong is of no interest.
-      if (signal.aborted) return
-      if (isConnectionLost(error)) {
-        loseConnection(request.socket)
-        return
-      }
-      answer = this.#engine.respondError(error)
-      unread = error instanceof RestError && error.code === 'body_too_large'
+      this.#fail(request, response, client, error, started)
+      return
     }
-    if (signal.aborted) return
+    if (!client.isGone) this.#deliver(request, response, answer, false, started)
+  }
+
+  #fail(request: IncomingMessage, response: ServerResponse, client: LazySender, error: unknown, started: number): void {
+    // Nobody is left to read an answer, so whatever went wrong is of no interest.
+    if (client.isGone) return
+    if (isConnectionLost(error)) {
+      loseConnection(request.socket)
+      return
+    }
+    const unread = error instanceof RestError && error.code === 'body_too_large'
+    this.#deliver(request, response, this.#engine.respondError(error), unread, started)
+  }
+
+  #deliver(request: IncomingMessage, response: ServerResponse, answer: DoorResponse, unread: boolean, started: number): void {
     this.#write(request, response, answer, unread)
     this.#onRequest?.({
       method: request.method ?? '',
@@ -153,12 +184,12 @@ class RestServer extends Server {
 
   /** What is answered without asking the engine, if this request is of that kind. */
   #answerHere(request: IncomingMessage): DoorResponse | undefined {
-    const { method = '', headers } = request
-    if (headers.host === undefined && request.httpVersion === '1.1') {
+    const { method = '' } = request
+    if (request.httpVersion === '1.1' && !hasHost(request)) {
       throw new RestError(400, 'request_malformed', 'The request has no Host header.')
     }
     if (method === 'OPTIONS') {
-      if (this.#cors !== undefined && Cors.isPreflight(method, headers)) return { status: 204, headers: {} }
+      if (this.#cors !== undefined && Cors.isPreflight(method, request.headers)) return { status: 204, headers: {} }
       // The asterisk form asks about the server as a whole (RFC 9110 section 9.3.7).
       if (request.url === '*') return { status: 204, headers: { allow: this.#methods.join(', ') } }
     }
@@ -174,28 +205,38 @@ class RestServer extends Server {
     return this.#controls !== undefined && TestControls.isControl(originForm(url))
   }
 
-  async #ask(request: IncomingMessage, signal: AbortSignal): Promise<DoorResponse> {
-    if (this.#controls === undefined) return this.#askEngine(this.#engine, request, signal)
-    if (!this.#isControl(request)) {
-      const world = await this.#controls.worldOf(request.headers)
-      return world.use(() => this.#askEngine(world.engine, request, signal))
-    }
-    const { method = '', url = '/', headers } = request
-    const body = takesBody(method) ? await readBody(request, signal, this.#engine.limits.maxBodyBytes) : undefined
-    return this.#controls.answer(method, originForm(url), body, headers, signal)
+  #ask(request: IncomingMessage, client: LazySender): Awaitable<DoorResponse> {
+    return this.#controls === undefined
+      ? this.#askEngine(this.#engine, request, client)
+      : this.#askControlled(this.#controls, request, client)
   }
 
-  async #askEngine(engine: WorldEngine, request: IncomingMessage, signal: AbortSignal): Promise<DoorResponse> {
-    const { method = '', url = '/' } = request
-    const body = takesBody(method) ? await readBody(request, signal, this.#engine.limits.maxBodyBytes) : undefined
-    // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
-    const headers = request.headers as Record<string, string>
+  async #askControlled(controls: TestControls, request: IncomingMessage, client: LazySender): Promise<DoorResponse> {
+    if (!this.#isControl(request)) {
+      const world = await controls.worldOf(request.headers)
+      return world.use(async () => this.#askEngine(world.engine, request, client))
+    }
+    const { method = '', url = '/', headers } = request
+    const body = takesBody(method) ? await readBody(request, client.signal, this.#engine.limits.maxBodyBytes) : undefined
+    return controls.answer(method, originForm(url), body, headers, client.signal)
+  }
+
+  #askEngine(engine: WorldEngine, request: IncomingMessage, client: LazySender): Awaitable<DoorResponse> {
+    if (takesBody(request.method ?? '')) return this.#askWithBody(engine, request, client)
     try {
-      return await engine.handle(method, originForm(url), undefined, body, { headers, signal })
+      const answering = askFor(engine, request, undefined, client)
+      return answering instanceof Promise ? answering.catch(failed) : answering
     } catch (cause) {
-      // The engine answers every fault of a client itself; it throws when it has been closed under a server that still
-      // runs, and when a test has the connection lost.
-      throw cause instanceof TypeError || isConnectionLost(cause) ? cause : refuse('server_closed', 'The engine is closed.', { cause })
+      return failed(cause)
+    }
+  }
+
+  async #askWithBody(engine: WorldEngine, request: IncomingMessage, client: LazySender): Promise<DoorResponse> {
+    const body = await readBody(request, client.signal, this.#engine.limits.maxBodyBytes)
+    try {
+      return await askFor(engine, request, body, client)
+    } catch (cause) {
+      return failed(cause)
     }
   }
 
@@ -203,7 +244,7 @@ class RestServer extends Server {
     const headers: OutgoingHttpHeaders = { ...answer.headers }
     if (this.#readOnly && answer.headers['allow'] !== undefined) headers['allow'] = onlyReading(answer.headers['allow'])
     if (this.#closing || unread) headers['connection'] = 'close'
-    this.#cors?.mark(request.method, request.headers, headers)
+    if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)
     if (answer.body === undefined) {
       if (request.method !== 'HEAD' && answer.status !== 204) headers['content-length'] = 0
       response.writeHead(answer.status, headers).end()
@@ -228,6 +269,32 @@ class RestServer extends Server {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.end(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${lines.join('')}\r\n${text}`)
   }
+}
+
+/** Node makes the object of headers when it is asked for, which most requests are answered without. */
+function hasHost({ rawHeaders }: IncomingMessage): boolean {
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!
+    if (name.length === 4 && name.toLowerCase() === 'host') return true
+  }
+  return false
+}
+
+function askFor(
+  engine: WorldEngine,
+  { method = '', url = '/' }: IncomingMessage,
+  body: unknown,
+  client: LazySender,
+): Awaitable<DoorResponse> {
+  return engine.ask(method, originForm(url), undefined, body, client)
+}
+
+/**
+ * The engine answers every fault of a client itself; it throws when it has been closed under a server that still runs, and when a test has the connection
+ * lost.
+ */
+function failed(cause: unknown): never {
+  throw cause instanceof TypeError || isConnectionLost(cause) ? cause : refuse('server_closed', 'The engine is closed.', { cause })
 }
 
 /** The JSON value of a request's body. Rejects when the client goes away before the end. */

@@ -140,8 +140,8 @@ export function pairsOfText(query: string): Pair[] {
  * `18`: all three are put together again here. Hence a value that begins with `=` is written `\=` behind `>` and `<`.
  */
 function pairOf(left: string, right: string | undefined): Pair {
-  const angle = left.search(/[<>]/)
-  if (angle >= 0) {
+  if (left.includes('>') || left.includes('<')) {
+    const angle = left.search(/[<>]/)
     const name = left.slice(0, angle)
     const sign = left[angle] as '<' | '>'
     const rest = left.slice(angle + 1)
@@ -152,8 +152,10 @@ function pairOf(left: string, right: string | undefined): Pair {
       : { name, operator: sign, value, bare: false }
   }
   if (right === undefined) return { name: left, operator: '', value: '', bare: true }
-  const [, name = '', sign = ''] = /^(.*?)(?:([!~])=?)?$/s.exec(left)!
-  return { name, operator: sign === '' ? '' : (`${sign}=` as '!=' | '~='), value: right, bare: right === '' && sign === '' }
+  const end = left.endsWith('=') ? left.length - 2 : left.length - 1
+  const sign = left[end]
+  if (sign !== '!' && sign !== '~') return { name: left, operator: '', value: right, bare: right === '' }
+  return { name: left.slice(0, end), operator: `${sign}=`, value: right, bare: false }
 }
 
 /** A pair as query text, such that reading it gives the same pair. */

@@ -19,29 +19,45 @@ export interface Request {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** Where the headers of a request come from. */
+interface Sender {
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Its headers are looked at when somebody asks for them: most requests are answered without. */
+class ParsedRequest implements Request {
+  readonly method: string
+  readonly path: string
+  readonly segments: readonly string[]
+  readonly pairs: readonly Pair[]
+  readonly body: unknown
+  readonly #sender: Sender
+  #headers: Readonly<Record<string, string>> | undefined
+
+  constructor(method: string, path: string, segments: readonly string[], pairs: readonly Pair[], body: unknown, sender: Sender) {
+    this.method = method
+    this.path = path
+    this.segments = segments
+    this.pairs = pairs
+    this.body = body
+    this.#sender = sender
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return (this.#headers ??= lowerCase(this.#sender.headers ?? NO_HEADERS))
+  }
+}
+
 /** The headers of a request without any. */
 export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 const NO_PAIRS: readonly Pair[] = Object.freeze([])
 
 /** @throws TypeError when the caller broke the types: a method or path that is not a text. */
-export function parse(
-  method: string,
-  target: string,
-  query: QueryInput | undefined,
-  body: unknown,
-  headers: Readonly<Record<string, string>>,
-): Request {
+export function parse(method: string, target: string, query: QueryInput | undefined, body: unknown, sender: Sender): Request {
   if (typeof method !== 'string') throw new TypeError(`handle: method must be a string, got ${typeof method}.`)
   if (typeof target !== 'string') throw new TypeError(`handle: path must be a string, got ${typeof target}.`)
   const path = pathOf(target)
-  return {
-    method: method.toUpperCase(),
-    path,
-    segments: segmentsOf(path),
-    pairs: pairsOf(target, query),
-    body,
-    headers: lowerCase(headers),
-  }
+  return new ParsedRequest(method.toUpperCase(), path, segmentsOf(path), pairsOf(target, query), body, sender)
 }
 
 /** The path of a target, without its query and without one trailing slash. */

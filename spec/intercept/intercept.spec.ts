@@ -714,7 +714,8 @@ describe('the answer to an intercepted request', () => {
 
   it('may be a lost connection, which is what it is over HTTP', async () => {
     const lost = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
-    const dropping = { limits: engine.limits, handle: () => Promise.reject(lost), respondError: engine.respondError }
+    const lose = (): Promise<never> => Promise.reject(lost)
+    const dropping = { limits: engine.limits, handle: lose, ask: lose, respondError: engine.respondError }
     using _ = intercept(dropping, OTHER, {}, () => {})
     for (const origin of [real, OTHER]) {
       for (const fetcher of [fetch, undici.fetch]) {

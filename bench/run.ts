@@ -121,27 +121,53 @@ async function timeHttp(): Promise<void> {
   row(`requests a second, by ${CONNECTIONS}`, 'by hand', 'spread', 'engine', 'spread', 'ratio', 'target', '')
   for (const { name, target, trial } of HTTP.filter(http => isWanted(http.name))) {
     const targets = Array.from({ length: 500 }, (_, call) => targetOf(trial, call))
-    const samples: Record<ContenderName, number[]> = { 'by hand': [], engine: [] }
+    const loads: Record<ContenderName, LoadSample[]> = { 'by hand': [], engine: [] }
     for (let round = 0; round < rounds; round++) {
-      for (const contender of inTurns(CONTENDERS, round)) samples[contender].push(...(await loadOf(contender, targets)))
+      for (const contender of inTurns(CONTENDERS, round)) loads[contender].push(...(await loadOf(contender, targets)))
     }
-    print(name, samples['by hand'], samples.engine, target, ratio => -ratio)
+    const samples = (of: keyof LoadSample): [number[], number[]] => [
+      loads['by hand'].map(load => load[of]),
+      loads.engine.map(load => load[of]),
+    ]
+    print(name, ...samples('perSecond'), target, ratio => -ratio)
+    print('  its microseconds for each', ...samples('microseconds'), undefined, ratio => ratio)
   }
 }
 
+interface LoadSample {
+  readonly perSecond: number
+  /** Of the processor, that the server has used for a request: what else the machine does counts for little. */
+  readonly microseconds: number
+}
+
+/** As in the process itself, until it does not get faster: also by connections that have been closed meanwhile. */
+const WARM_UPS = [700, 700, 700]
+
 /** What a server in a process of its own answers, a few times over, once it is warm. */
-async function loadOf(contender: ContenderName, targets: readonly string[]): Promise<number[]> {
-  const server = spawn(process.execPath, [...loader, script, 'serve', contender], { stdio: ['pipe', 'pipe', 'inherit'] })
+async function loadOf(contender: ContenderName, targets: readonly string[]): Promise<LoadSample[]> {
+  const metered = ['--import', new URL('peers/meter.js', import.meta.url).href]
+  const stdio = ['pipe', 'pipe', 'inherit', 'ipc'] as const
+  const server = spawn(process.execPath, [...loader, ...metered, script, 'serve', contender], { stdio: [...stdio] })
   const closed = once(server, 'close')
+  const spent = async (): Promise<number> => {
+    const answer = once(server, 'message')
+    server.send('spent')
+    const [microseconds] = (await answer) as [number]
+    return microseconds
+  }
   try {
-    const [line] = (await once(server.stdout, 'data')) as [Buffer]
+    const [line] = (await once(server.stdout!, 'data')) as [Buffer]
     const next = overAndOver(targets.map(target => textOf({ method: 'GET', target })))
-    const ask = (milliseconds: number): Promise<number> =>
-      requestsPerSecond({ port: Number(line.toString()), next, connections: CONNECTIONS, milliseconds })
-    await ask(700)
+    const ask = async (milliseconds: number): Promise<LoadSample> => {
+      const [started, before] = [performance.now(), await spent()]
+      const perSecond = await requestsPerSecond({ port: Number(line.toString()), next, connections: CONNECTIONS, milliseconds })
+      const answered = (perSecond * (performance.now() - started)) / 1000
+      return { perSecond, microseconds: ((await spent()) - before) / answered }
+    }
+    for (const milliseconds of WARM_UPS) await ask(milliseconds)
     return [await ask(300), await ask(300), await ask(300)]
   } finally {
-    server.stdin.end()
+    server.stdin!.end()
     await closed
   }
 }

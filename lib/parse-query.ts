@@ -124,7 +124,9 @@ function decode(text: string): string {
 /** The pairs of a query given as text, without the leading `?`. */
 export function pairsOfText(query: string): Pair[] {
   const pairs: Pair[] = []
-  for (const part of query.split('&')) {
+  for (let start = 0, end = 0; end >= 0; start = end + 1) {
+    end = query.indexOf('&', start)
+    const part = end < 0 ? query.slice(start) : query.slice(start, end)
     if (part === '') continue
     const equals = part.indexOf('=')
     const left = decode(equals < 0 ? part : part.slice(0, equals))

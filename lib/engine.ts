@@ -43,6 +43,7 @@ import type { Recorder } from './sqlite/recorder.ts'
 import type { WorldState } from './snapshot.ts'
 import { checkNames } from './suggest.ts'
 import type { PublicKey } from './tokens.ts'
+import { Traces } from './trace.ts'
 
 /**
  * An embeddable REST engine: entities in, a JSON REST API out.
@@ -130,6 +131,8 @@ export class RestEngine {
     if (elder !== undefined) this.#take(elder.state)
     this.#origin = this.#state()
     this.#faults = new Faults(options.routes.map(({ method }) => method))
+    const traces = new Traces()
+    connection.observe(traces)
     this.#handler = new Handler({
       engine: this,
       options,
@@ -139,6 +142,7 @@ export class RestEngine {
       life: this.#life,
       journal: this.#journal,
       faults: this.#faults,
+      traces,
       routes,
       authentication: this.#authentication,
       fork: this.#fork,

@@ -1,7 +1,8 @@
 /**
  * Handle: the stages that a request flows through, as a list; it has no rules of its own. From the outside to the inside:
  *
- *     handle    journal        what is sent is noted, and at last what is answered
+ *     handle    trace          where the time goes, if somebody wants to know
+ *               journal        what is sent is noted, and at last what is answered
  *     #pass     faults         what tests do to requests on their way
  *     #answer   parse          the request as it is written
  *               authenticate   who asks
@@ -44,7 +45,10 @@ import { respondError, withoutBody } from './respond.ts'
 import type { RestResponse } from './response.ts'
 import { runRoute } from './routes.ts'
 import type { Routes } from './routes.ts'
+import { SERVER_TIMING, serverTiming } from './server-timing.ts'
 import { checkNames } from './suggest.ts'
+import { Trace } from './trace.ts'
+import type { Traces } from './trace.ts'
 
 /** What a request carries beside method, path, query and body. */
 export interface HandleContext {
@@ -61,6 +65,17 @@ const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 /** Methods that change nothing by themselves. */
 const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
 
+/** A request, as it arrives. */
+interface Arrival {
+  readonly method: string
+  readonly path: string
+  readonly query: QueryInput | undefined
+  readonly body: unknown
+  readonly context: HandleContext
+  /** Where its time goes; undefined when nobody wants to know. */
+  readonly trace: Trace | undefined
+}
+
 /** What the stages need of the engine. */
 export interface HandlerParts {
   /** Given to hooks and handlers. */
@@ -74,6 +89,7 @@ export interface HandlerParts {
   /** Undefined when none is kept. */
   readonly journal: Journal | undefined
   readonly faults: Faults
+  readonly traces: Traces
   readonly routes: Routes
   /** Undefined when the module is off. */
   readonly authentication: Authentication | undefined
@@ -100,8 +116,30 @@ export class Handler {
 
   /** Rejects with, or throws at once, what the caller has broken or wanted: see RestEngine.handle. */
   handle(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
+    const { traces, options } = this.#parts
     this.#life.assertOpen()
+    const outer = traces.current
+    if (outer === undefined && !options.serverTiming) return this.#recorded({ method, path, query, body, context, trace: undefined })
+    if (outer !== undefined) return within(outer, () => this.#recorded({ method, path, query, body, context, trace: outer }))
+    const trace = new Trace()
+    return this.#traced(trace, () => this.#recorded({ method, path, query, body, context, trace }, trace))
+  }
+
+  async #traced(trace: Trace, work: () => Awaitable<RestResponse>): Promise<RestResponse> {
+    let response: RestResponse
+    try {
+      response = await this.#parts.traces.within(trace, work)
+    } finally {
+      trace.end()
+    }
+    return { ...response, headers: { ...response.headers, [SERVER_TIMING]: serverTiming(trace) } }
+  }
+
+  /** @param timing the trace that the journal shows */
+  #recorded(arrival: Arrival, timing?: Trace): Awaitable<RestResponse> {
+    const { method, path, context } = arrival
     const record = this.#journal?.begin(method, path)
+    if (record !== undefined) record.trace = timing
     if (context instanceof LazySender ? context.isGone : context.signal?.aborted === true) {
       this.#recordFailure(record, context.signal!.reason)
       throw context.signal!.reason
@@ -111,8 +149,8 @@ export class Handler {
       // Only what may change rows must be known to whatever runs in it.
       answering =
         record === undefined || (!this.#parts.mayRunOwnCode && READING.has(method))
-          ? this.#enter(method, path, query, body, context, record)
-          : this.#journal!.within(record, () => this.#enter(method, path, query, body, context, record))
+          ? this.#enter(arrival, record)
+          : this.#journal!.within(record, () => this.#enter(arrival, record))
     } catch (error) {
       this.#recordFailure(record, error)
       throw error
@@ -147,36 +185,26 @@ export class Handler {
     if (record !== undefined && !isMisuse(error)) this.#journal!.fail(record, error)
   }
 
-  #enter(
-    method: string,
-    path: string,
-    query: QueryInput | undefined,
-    body: unknown,
-    context: HandleContext,
-    record: JournalRecord | undefined,
-  ): Awaitable<RestResponse> {
+  #enter(arrival: Arrival, record: JournalRecord | undefined): Awaitable<RestResponse> {
     // What hooks ask does not come from outside, where the faults are.
-    return this.#faults.active && this.#inside.getStore() === undefined
-      ? this.#pass(method, path, query, body, context, record)
-      : this.#answer(method, path, query, body, context, record)
+    return this.#faults.active && this.#inside.getStore() === undefined ? this.#pass(arrival, record) : this.#answer(arrival, record)
   }
 
   /** Takes a request past the faults that tests have asked for. */
-  async #pass(
-    method: string,
-    path: string,
-    query: QueryInput | undefined,
-    body: unknown,
-    context: HandleContext,
-    record: JournalRecord | undefined,
-  ): Promise<RestResponse> {
-    const answering = async (): Promise<RestResponse> =>
-      this.#inside.run(true, () => this.#answer(method, path, query, body, context, record))
+  async #pass(arrival: Arrival, record: JournalRecord | undefined): Promise<RestResponse> {
+    const { method, path, query, body, context, trace } = arrival
+    trace?.enter('fault')
+    const answering = async (): Promise<RestResponse> => {
+      trace?.enter('parse')
+      const response = await this.#inside.run(true, () => this.#answer(arrival, record))
+      trace?.enter('fault')
+      return response
+    }
     if (typeof method !== 'string' || typeof path !== 'string') return answering()
     const shown = (response: RestResponse): RestResponse => (method.toUpperCase() === 'HEAD' ? withoutBody(response) : response)
     if (record !== undefined) {
       try {
-        read(method, path, query, body, context, record)
+        read(arrival, record)
       } catch {
         // What is wrong with it is answered if the request gets there; the journal has what could be read.
       }
@@ -191,14 +219,8 @@ export class Handler {
   }
 
   /** Parse, authenticate, then the rest; whatever fails on the way is answered here. */
-  #answer(
-    method: string,
-    path: string,
-    query: QueryInput | undefined,
-    body: unknown,
-    context: HandleContext,
-    record: JournalRecord | undefined,
-  ): Awaitable<RestResponse> {
+  #answer(arrival: Arrival, record: JournalRecord | undefined): Awaitable<RestResponse> {
+    const { method, path, context, trace } = arrival
     if (context !== NO_CONTEXT && !(context instanceof LazySender)) checkNames(context, ['headers', 'signal'], 'handle: context')
     const end = new End(context, this.#life.era)
     const failed = (error: unknown): RestResponse => {
@@ -208,25 +230,36 @@ export class Handler {
     }
     let request: Request
     try {
-      request = read(method, path, query, body, context, record)
+      request = read(arrival, record)
     } catch (error) {
       // What the caller broke is told to him; a hook that asks the engine wrongly is a fault of the server.
       if (isMisuse(error)) throw error
       return failed(error)
     }
+    trace?.enter('auth')
     try {
-      const response = after(this.#parts.authentication?.authenticate(request), principal => this.#perform(request, principal, end, record))
+      const response = after(this.#parts.authentication?.authenticate(request), principal =>
+        this.#perform(request, principal, end, record, trace),
+      )
       return response instanceof Promise ? response.catch(failed) : response
     } catch (error) {
       return failed(error)
     }
   }
 
-  #perform(request: Request, principal: Principal | undefined, end: End, record: JournalRecord | undefined): Awaitable<RestResponse> {
+  #perform(
+    request: Request,
+    principal: Principal | undefined,
+    end: End,
+    record: JournalRecord | undefined,
+    trace: Trace | undefined,
+  ): Awaitable<RestResponse> {
     const { method, segments } = request
     const { engine, fork, options, served, model, routes, authentication } = this.#parts
+    trace?.enter('resolve')
     const parts = { engine, fork, request, principal, logsIn: authentication !== undefined }
     const own = routes.match(method, segments)
+    if (own !== undefined) trace?.enter('handler')
     if (own !== undefined) return runRoute(own, { ...parts, version: segments[0] ?? options.versions[0]! }, options.versions)
     const version = versionOf(segments, options.versions, model)
     const services = served.get(version)!
@@ -237,11 +270,13 @@ export class Handler {
     const parameters = parametersOf(request, target, services.vocabulary)
     const actions = actionsOf(method, target)
     const ctx = new RequestContext({ ...parts, version, about: aboutOf(target, actions[0]) })
+    trace?.enter('access')
     const rules = visibilityOf(services.model, parameters, ctx)
     return after(authorizeAll(actions, rules, ctx), () =>
-      after(narrowed(rules, rootOf(target), parameters, services.ownParameters), visibility =>
-        operate({ request, target, allowed, about: actions[0], ctx, view: { parameters, visibility, ctx, end } }, services),
-      ),
+      after(narrowed(rules, rootOf(target), parameters, services.ownParameters), visibility => {
+        trace?.enter('render')
+        return operate({ request, target, allowed, about: actions[0], ctx, view: { parameters, visibility, ctx, end, trace } }, services)
+      }),
     )
   }
 
@@ -257,15 +292,18 @@ export class Handler {
   }
 }
 
+/** What a hook asks while it answers a request is part of that request, whose stage goes on afterwards. */
+async function within(trace: Trace, work: () => Awaitable<RestResponse>): Promise<RestResponse> {
+  const before = trace.enter('parse')
+  try {
+    return await work()
+  } finally {
+    trace.enter(before)
+  }
+}
+
 /** Reads a request, and tells the journal what was sent. */
-function read(
-  method: string,
-  path: string,
-  query: QueryInput | undefined,
-  body: unknown,
-  context: HandleContext,
-  record: JournalRecord | undefined,
-): Request {
+function read({ method, path, query, body, context }: Arrival, record: JournalRecord | undefined): Request {
   const request = parse(method, path, query, body, context)
   record?.parsed(request)
   if (WITH_BODY.has(request.method)) {

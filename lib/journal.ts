@@ -10,6 +10,8 @@ import type { Request } from './parse.ts'
 import type { Pair } from './parse-query.ts'
 import type { Target } from './resolve.ts'
 import type { RestResponse } from './response.ts'
+import { timingOf } from './trace.ts'
+import type { Trace } from './trace.ts'
 import type { Secrets } from './secrets.ts'
 
 /** A request in the journal. It holds no token and no password: `[secret]` stands in their place. */
@@ -32,6 +34,8 @@ export interface JournalEntry {
   readonly duration: number
   /** The rows that it has changed, and whose change was committed. */
   readonly changes: readonly Change[]
+  /** Milliseconds at each stage, where the option `serverTiming` is on. */
+  readonly timing?: Readonly<Record<string, number>>
   /** Whether a hook or handler made it while it answered another request. */
   readonly nested: boolean
   /** Why `handle` rejected: the code of the error (`ECONNRESET`), else its name and message. */
@@ -66,6 +70,7 @@ export class JournalRecord implements ChangeSink {
   failure: unknown = undefined
   weight = 0
   changes: RawChange[] | undefined = undefined
+  trace: Trace | undefined = undefined
   /** What is shown of it, once it has been asked for. */
   shown: JournalEntry | undefined = undefined
 
@@ -240,6 +245,7 @@ export class Journal {
       duration: Math.round(record.time * 1000) / 1000,
       changes: Object.freeze(netChanges(record.changes ?? NO_CHANGES).map(change => masked.copy(change) as Change)),
       nested: record.nested,
+      ...(record.trace === undefined ? {} : { timing: Object.freeze(timingOf(record.trace)) }),
       ...(masked.error === undefined ? {} : { error: masked.error }),
     })
   }

@@ -74,8 +74,19 @@ export function operate(operation: Operation, services: Services): Awaitable<Res
 /** Runs the deployer's wrapper; around a write it is part of the transaction, which its failure rolls back. */
 async function wrapped(wrapper: Wrapper, operation: Operation, services: Services): Promise<RestResponse> {
   const { ctx, request, view } = operation
-  const run = async (): Promise<RestResponse> =>
-    responseOf(await wrapper(ctx, async () => perform(operation, services)), `the ${ctx.action} handler of ${ctx.resource}`)
+  const { trace } = view
+  const next = async (): Promise<RestResponse> => {
+    trace?.enter('render')
+    const response = await perform(operation, services)
+    trace?.enter('handler')
+    return response
+  }
+  const run = async (): Promise<RestResponse> => {
+    trace?.enter('handler')
+    const response = responseOf(await wrapper(ctx, next), `the ${ctx.action} handler of ${ctx.resource}`)
+    trace?.enter('render')
+    return response
+  }
   if (request.method === 'GET' || request.method === 'HEAD') return run()
   return services.transaction(async em => {
     ctx.enter(em)

@@ -57,6 +57,11 @@ export interface EngineOptions {
   readonly validationStatus?: 400 | 422
   /** Requests that `engine.requests` keeps, the newest ones; 0 keeps none. Default 1000. */
   readonly journal?: number
+  /**
+   * Adds the header `Server-Timing` to every answer: how long the request was at each of its stages, which browsers show beside it. Default: false. It
+   * tells whoever asks how the server spends its time, so it is for development.
+   */
+  readonly serverTiming?: boolean
   /** Told of every error that is answered with a 500. Default: nothing is told. */
   readonly onError?: (error: unknown, request: FailedRequest) => void
 }
@@ -82,6 +87,7 @@ const OPTIONS = [
   'createdStatus',
   'validationStatus',
   'journal',
+  'serverTiming',
   'onError',
 ]
 
@@ -101,6 +107,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     createdStatus = 200,
     validationStatus = 422,
     journal = 1000,
+    serverTiming = false,
   } = options
   if (entities !== undefined && (!Array.isArray(entities) || entities.length === 0)) {
     throw new TypeError(
@@ -119,6 +126,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   oneOf('validationStatus', validationStatus, [400, 422])
   if (!Number.isSafeInteger(journal) || journal < 0)
     throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
+  if (typeof serverTiming !== 'boolean') throw new TypeError('RestEngine.create: "serverTiming" must be true or false.')
   for (const name of ['lookup', 'clock', 'onError'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function')
       throw new TypeError(`RestEngine.create: "${name}" must be a function.`)
@@ -149,6 +157,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     createdStatus,
     validationStatus,
     journal,
+    serverTiming,
     onError: options.onError ?? ((): void => {}),
   }
 }

@@ -7,6 +7,7 @@ import type { Arguments, PendingRender } from './bind.ts'
 import type { HookContext } from './context.ts'
 import type { CompiledRead, Connection, Reading, Statement } from './dialect.ts'
 import type { End } from './end.ts'
+import type { Stage, Trace } from './trace.ts'
 import { keyFromJson } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Limits } from './limits.ts'
@@ -29,6 +30,8 @@ export interface View {
   readonly ctx: HookContext
   /** What may end the request before it is answered. */
   readonly end?: End
+  /** Where its time goes, if somebody wants to know. */
+  readonly trace?: Trace | undefined
 }
 
 /** The part of a list that is asked for. */
@@ -205,8 +208,11 @@ export class Reader {
 
   /** Runs the reading, then lets the deployer's functions render what they have a say in. */
   #finish<T>(given: { pending?: PendingRender[] }, view: View, reading: () => Reading<T>): Awaitable<T> {
+    const { trace } = view
+    const before = trace?.enter('render')
     const result = this.#connection.read(reading, view.end)
-    return given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
+    const finished = given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
+    return trace === undefined ? finished : backTo(before!, trace, finished)
   }
 
   #existsOf(resource: Resource, visibility: Visibility): Awaitable<Statement> {
@@ -218,11 +224,19 @@ export class Reader {
   }
 
   #plan(resource: Resource, anchor: Anchor, where: string, paged: boolean, view: View): Awaitable<CachedRead> {
-    const { parameters } = view
+    const { parameters, trace } = view
+    const before = trace?.enter('plan')
+    let cached = true
     checkFilterLimits(parameters.filters, this.#limits)
-    return find(this.#plans.reads, `${where}\0${view.visibility.shape}\0${shapeOf(parameters)}`, view.visibility, visibility => {
+    const planned = find(this.#plans.reads, `${where}\0${view.visibility.shape}\0${shapeOf(parameters)}`, view.visibility, visibility => {
+      cached = false
       const plan = planRead(resource, anchor, paged, parameters, { limits: this.#limits, visibility, vocabulary: this.#vocabulary })
       return { read: this.#connection.dialect.compile(plan), sort: plan.sort }
+    })
+    if (trace === undefined) return planned
+    return after(backTo(before!, trace, planned), found => {
+      trace.planned(cached)
+      return found
     })
   }
 }
@@ -259,6 +273,14 @@ function stepOf<T>(make: () => T): Step<T> {
     if (error instanceof Unasked) return { asks: error.rule }
     throw error
   }
+}
+
+/** What was done at a stage is done. */
+function backTo<T>(before: Stage, trace: Trace, work: Awaitable<T>): Awaitable<T> {
+  return after(work, result => {
+    trace.enter(before)
+    return result
+  })
 }
 
 async function finishRender<T>(result: Awaitable<T>, pending: readonly PendingRender[], ctx: HookContext): Promise<T> {

@@ -237,6 +237,7 @@ export class Writer {
 
   /** The change that a body asks for; `entity` is the record that is changed. */
   async #validated(body: unknown, resource: Resource, validation: Validation, view: View, entity?: Entity): Promise<RecordChange> {
+    const before = view.trace?.enter('validate')
     const faults: Fault[] = []
     const change = validateRecord(body, resource, validation, faults)
     // First of all, so that the faults of a nested body tell nothing to those who may not make such records.
@@ -246,6 +247,7 @@ export class Writer {
     const checking = { self: validation.key, implied: impliedBy(validation) }
     await checkChanges([change], checking, this.#connection, view.visibility, faults)
     refuseFaults(faults)
+    if (before !== undefined) view.trace?.enter(before)
     return change
   }
 
@@ -274,12 +276,13 @@ export class Writer {
   }
 
   /** One transaction: all or nothing. What the database itself refuses is told in terms of the model. */
-  async #transaction<T>(work: (work: Work) => Promise<T>, { end, visibility }: View): Promise<T> {
+  async #transaction<T>(work: (work: Work) => Promise<T>, { end, visibility, trace }: View): Promise<T> {
     const exists = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.exists(resource, key, visibility)
     const tells = async (resource: Resource): Promise<boolean> =>
       (await visibility.permits(resource, 'get')) && (await visibility.permits(resource, 'list'))
+    const before = trace?.enter('write')
     try {
-      return await this.#connection.write(
+      const written = await this.#connection.write(
         async (em: EntityManager) => {
           end?.throwIfReached()
           // Looking for one record must not write others that are half changed.
@@ -293,6 +296,8 @@ export class Writer {
         end?.signal,
         visibility === EVERYTHING && !this.#renders,
       )
+      if (before !== undefined) trace?.enter(before)
+      return written
     } catch (error) {
       throw explain(error, this.#connection.dialect, this.#model)
     }

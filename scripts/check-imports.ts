@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 /** All files of lib/, lowest first. A new file goes to the place where its readers should meet it. */
 const ORDER = [
   // what everybody may use
-  'awaitable recent end errors suggest limits iso-time clock json response stored-time scalars',
+  'awaitable recent end trace errors suggest limits iso-time clock json response stored-time scalars',
   // the request, as it is read
   'parse-query parse request-pattern',
   // what the deployer's functions are told, and own routes
@@ -36,7 +36,7 @@ const ORDER = [
   // what has happened
   'changes secrets journal expect',
   // a request, from its arrival to its answer
-  'family life handle',
+  'server-timing family life handle',
   // doors
   'json-fault json-body door cors fetch snapshot worlds test-controls http',
   'dispatcher dispatch global-dispatcher intercept',

@@ -24,6 +24,8 @@ export interface CommandArguments {
   readonly delay: number
   /** Whether other processes may control the server by `/_test/...`. */
   readonly testControls: boolean
+  /** Whether answers tell how long each stage took. */
+  readonly serverTiming: boolean
   readonly watch: boolean
   /** Changes are written back to the JSON file. */
   readonly save: boolean
@@ -52,6 +54,7 @@ const OPTIONS = {
   cors: { type: 'string', value: 'ORIGIN', text: 'let pages of this origin read the answers; may be repeated; * is all' },
   delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
   'test-controls': { type: 'boolean', text: 'let tests reset, seed and fail by /_test/...; X-World names worlds' },
+  'server-timing': { type: 'boolean', text: 'tell in a header of each answer how long its stages took' },
   watch: { type: 'boolean', text: 'start again when the module, the JSON file or the seed changes' },
   save: { type: 'boolean', text: 'write changes back to the JSON FILE' },
   quiet: { type: 'boolean', text: 'do not print a line for every request' },
@@ -112,6 +115,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     cors: values.get('cors') ?? [],
     delay: toDelay(last('delay') ?? '0'),
     testControls: values.has('test-controls'),
+    serverTiming: values.has('server-timing'),
     watch: values.has('watch'),
     save: values.has('save'),
     quiet: values.has('quiet'),

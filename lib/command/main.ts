@@ -33,7 +33,12 @@ async function run(args: CommandArguments): Promise<number> {
   const loaded = await load(args)
   // A server that runs for long would fill its memory with what nobody asks for.
   const journal = args.testControls ? {} : { journal: 0 }
-  const engine = await RestEngine.create({ onError: printError, ...journal, ...loaded.options })
+  const engine = await RestEngine.create({
+    onError: printError,
+    ...journal,
+    ...loaded.options,
+    ...(args.serverTiming ? { serverTiming: true } : {}),
+  })
   try {
     if (loaded.seed !== undefined) await engine.seed(loaded.seed)
     if (args.eject !== undefined) return await ejectTo(args.eject, engine, loaded)

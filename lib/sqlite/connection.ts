@@ -8,6 +8,7 @@ import Database from 'better-sqlite3'
 import { TransactionContext } from '@mikro-orm/core'
 import type { EntityManager, EntityName, MikroORM, Transaction } from '@mikro-orm/core'
 import { after } from '../awaitable.ts'
+import type { Awaitable } from '../awaitable.ts'
 import type { ChangeSink, Watched } from '../changes.ts'
 import type { Clock } from '../clock.ts'
 import type { CompiledRead, Connection, Dialect, Reading, Statement } from '../dialect.ts'
@@ -26,6 +27,7 @@ import { cascades, loadRecord, loadsAlone } from './load-record.ts'
 import { Lock } from './lock.ts'
 import { retime } from './model-time.ts'
 import { Recorder } from './recorder.ts'
+import type { Trace, Traces } from '../trace.ts'
 import { siblingOf } from './sibling-orm.ts'
 import { name } from './sql.ts'
 
@@ -73,6 +75,7 @@ export class SqliteConnection implements Connection {
   #started = false
   #clock: Clock | undefined
   #recorder: Recorder | undefined
+  #traces: Traces | undefined
   readonly #keys: HighestKeys
 
   /**
@@ -93,7 +96,11 @@ export class SqliteConnection implements Connection {
   /** The dialect to give MikroORM as `driverOptions`. */
   lend(): LentSqliteDialect {
     const observer = (): Recorder | undefined => this.#recorder
+    const trace = (): Trace | undefined => this.#traces?.current
     return new LentSqliteDialect({
+      get trace() {
+        return trace()
+      },
       get observer() {
         return observer()
       },
@@ -119,7 +126,7 @@ export class SqliteConnection implements Connection {
             release()
           },
         })
-        return after(this.#lock.acquire(signal), entered)
+        return after(this.#waited(this.#lock.acquire(signal)), entered)
       },
       transactional: async begin => {
         const transaction: OpenTransaction = { outer: this.#transaction(), open: false, nested: new Lock() }
@@ -285,7 +292,7 @@ export class SqliteConnection implements Connection {
   }
 
   async #readLater<T>(lock: Lock, reading: () => Reading<T>, signal: AbortSignal | undefined): Promise<T> {
-    const release = await lock.acquire(signal)
+    const release = await this.#waited(lock.acquire(signal))
     try {
       return this.#run(reading())
     } finally {
@@ -293,12 +300,44 @@ export class SqliteConnection implements Connection {
     }
   }
 
+  /** Waiting for the lock is a stage of its own. */
+  #waited<T>(acquired: Awaitable<T>): Awaitable<T> {
+    const trace = acquired instanceof Promise ? this.#traces?.current : undefined
+    const before = trace?.enter('lock')
+    if (before === undefined) return acquired
+    return after(acquired, got => {
+      trace!.enter(before)
+      return got
+    })
+  }
+
   #run<T>(reading: Reading<T>): T {
     this.#followClock()
     const handle = this.#handle
+    const trace = this.#traces?.current
     let step = reading.next()
+    if (trace !== undefined) {
+      while (step.done !== true) {
+        const { statement, parameters } = step.value
+        const { sql } = statement
+        step = reading.next(
+          trace.statement(
+            sql,
+            parameters,
+            rows => rows.length,
+            () => handle.all(sql, parameters),
+          ),
+        )
+      }
+      return step.value
+    }
     while (step.done !== true) step = reading.next(handle.all(step.value.statement.sql, step.value.parameters))
     return step.value
+  }
+
+  /** The statements of requests that are traced are told to their traces. */
+  observe(traces: Traces): void {
+    this.#traces = traces
   }
 
   /** The time of the model's functions and of SQL is that of this clock. */
@@ -323,7 +362,7 @@ export class SqliteConnection implements Connection {
 
   async write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal, flushed = false): Promise<T> {
     const outer = this.#transaction()
-    const release = outer === undefined ? undefined : await outer.nested.acquire(signal)
+    const release = outer === undefined ? undefined : await this.#waited(outer.nested.acquire(signal))
     const transaction: OpenTransaction = { outer, open: false, nested: new Lock() }
     try {
       // Subscribers that a hook adds are gone with the request, as in MikroORM's own `transactional`.

@@ -19,6 +19,7 @@ import type {
 } from 'kysely'
 import type { Awaitable } from '../awaitable.ts'
 import type { Clock } from '../clock.ts'
+import type { Trace } from '../trace.ts'
 
 /** What is told of transactions and of statements that write; see recorder.ts. */
 export interface WriteObserver {
@@ -47,6 +48,8 @@ export interface Entered {
 export interface Lender {
   /** Set where somebody wants to know of the rows that change. */
   readonly observer: WriteObserver | undefined
+  /** The trace of the request that the caller runs in, if it has one. */
+  readonly trace: Trace | undefined
   /** The right to use the connection: at once when it is free. */
   enter(signal?: AbortSignal): Awaitable<Entered>
   prepare(sql: string): Database.Statement
@@ -230,7 +233,15 @@ export class LentConnection implements DatabaseConnection {
   }
 
   run(sql: string): void {
-    this.#prepare(sql).run()
+    const { trace } = this.#lender
+    if (trace === undefined) this.#prepare(sql).run()
+    else
+      trace.statement(
+        sql,
+        [],
+        ({ changes }) => changes,
+        () => this.#prepare(sql).run(),
+      )
   }
 
   #prepare(sql: string): Database.Statement {
@@ -244,6 +255,17 @@ export class LentConnection implements DatabaseConnection {
   }
 
   execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
+    const { trace } = this.#lender
+    if (trace === undefined) return this.#execute(sql, parameters)
+    return trace.statement<QueryResult<R>>(
+      sql,
+      parameters,
+      ({ rows, numAffectedRows }) => Number(numAffectedRows ?? rows.length),
+      () => this.#execute(sql, parameters),
+    )
+  }
+
+  #execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
     const statement = this.#prepare(sql)
     const { observer } = this.#lender
     if (observer === undefined || statement.readonly) return resultOf(statement, parameters)
@@ -264,11 +286,19 @@ export class LentConnection implements DatabaseConnection {
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
     const statement = this.#prepare(query.sql)
+    const { trace } = this.#lender
+    const begun = performance.now()
+    let rows = 0
     this.streams++
     try {
-      for (const row of statement.iterate(...query.parameters)) yield { rows: [exact(row, statement) as R] }
+      for (const row of statement.iterate(...query.parameters)) {
+        rows++
+        yield { rows: [exact(row, statement) as R] }
+      }
     } finally {
       this.streams--
+      // Its time is that of whoever takes the rows as well.
+      trace?.streamed({ sql: query.sql, parameters: query.parameters, duration: performance.now() - begun, rows })
     }
   }
 }

@@ -148,6 +148,11 @@ export class Authentication {
     this.#failures = new Map(failures)
   }
 
+  /** Whether a request logs in or out, which writes nothing to the database. */
+  static isSession(method: string, segments: readonly string[]): boolean {
+    return method === 'POST' && segments.length === 2 && (segments[1] === 'login' || segments[1] === 'logout')
+  }
+
   /** The routes of the module. */
   routes(): Route[] {
     return [

@@ -28,7 +28,7 @@ import type { Model, Resource } from './model.ts'
 import type { Services } from './operate.ts'
 import { checkOptions } from './options.ts'
 import type { CheckedOptions, EngineOptions, SeedData } from './options.ts'
-import { parse } from './parse.ts'
+import { parse, pathOf } from './parse.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
 import type { QueryInput } from './parse-query.ts'
 import { RequestContext } from './request-context.ts'
@@ -198,6 +198,11 @@ export class RestEngine {
   /** @internal As `handle`, for doors: an answer that waits for nothing is given at once, and what `handle` rejects with is thrown then. */
   ask(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
     return this.#handler.handle(method, path, query, body, context)
+  }
+
+  /** @internal Whether a request logs in or out, for doors that let nobody write. */
+  isSession(method: string, target: string): boolean {
+    return this.#handler.isSession(method, pathOf(target).slice(1).split('/'))
   }
 
   /** @internal The one error body, for faults that a door finds before `handle` can be asked. */

@@ -6,7 +6,8 @@
  *     #pass     faults         what tests do to requests on their way
  *     #answer   parse          the request as it is written
  *               authenticate   who asks
- *     #perform  own route      or else:
+ *     #perform  read-only      whether anything may be written
+ *     #operate  own route      or else:
  *               resolve        what the path means in the model
  *               check          method and parameters
  *               authorize      whether the caller may, and what exists for him
@@ -17,7 +18,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { EntityManager } from '@mikro-orm/core'
 import { aboutOf, actionsOf, rootOf } from './actions.ts'
-import type { Authentication } from './auth.ts'
+import { Authentication } from './auth.ts'
 import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
 import { authorizeAll, narrowed, visibilityOf } from './caller.ts'
@@ -38,6 +39,7 @@ import type { CheckedOptions } from './options.ts'
 import { NO_HEADERS, parse } from './parse.ts'
 import type { Request } from './parse.ts'
 import type { QueryInput } from './parse-query.ts'
+import { WRITE_METHODS, onlyReading, refuseWriting } from './read-only.ts'
 import { RequestContext } from './request-context.ts'
 import type { Principal } from './request-context.ts'
 import { checkMethod, resolveBeside, versionOf } from './resolve.ts'
@@ -255,6 +257,19 @@ export class Handler {
     trace: Trace | undefined,
   ): Awaitable<RestResponse> {
     const { method, segments } = request
+    if (!this.#parts.options.readOnly || this.isSession('POST', segments)) return this.#operate(request, principal, end, record, trace)
+    if (WRITE_METHODS.includes(method)) throw refuseWriting(method)
+    return after(this.#operate(request, principal, end, record, trace), readingOnly)
+  }
+
+  #operate(
+    request: Request,
+    principal: Principal | undefined,
+    end: End,
+    record: JournalRecord | undefined,
+    trace: Trace | undefined,
+  ): Awaitable<RestResponse> {
+    const { method, segments } = request
     const { engine, fork, options, served, model, routes, authentication } = this.#parts
     trace?.enter('resolve')
     const parts = { engine, fork, request, principal, logsIn: authentication !== undefined }
@@ -281,9 +296,15 @@ export class Handler {
   }
 
   #failed(error: unknown, request: { method: string; path: string }): RestResponse {
-    const response = this.respondError(error)
+    const refusal = this.respondError(error)
+    const response = this.#parts.options.readOnly ? readingOnly(refusal) : refusal
     if (response.status >= 500) this.#parts.options.onError(error, request)
     return response
+  }
+
+  /** Whether a request logs in or out. */
+  isSession(method: string, segments: readonly string[]): boolean {
+    return this.#parts.authentication !== undefined && Authentication.isSession(method, segments)
   }
 
   /** The one error body, also for faults that a door finds before `handle` can be asked. */
@@ -311,6 +332,12 @@ function read({ method, path, query, body, context }: Arrival, record: JournalRe
     if (record !== undefined) record.body = copyOf(request.body)
   }
   return request
+}
+
+/** The answer without the methods that write. */
+function readingOnly(response: RestResponse): RestResponse {
+  const { allow } = response.headers
+  return allow === undefined ? response : { ...response, headers: { ...response.headers, allow: onlyReading(allow) } }
 }
 
 /** Whether the caller broke the types of `handle`. */

@@ -15,6 +15,7 @@ import { LazySender } from './end.ts'
 import type { HeaderSource } from './end.ts'
 import { RestError, isConnectionLost, refuse } from './errors.ts'
 import { JsonBody, takesBody } from './json-body.ts'
+import { READ_METHODS, WRITE_METHODS, onlyReading, refuseWriting } from './read-only.ts'
 import { checkNames } from './suggest.ts'
 import { TestControls } from './test-controls.ts'
 import type { TestControlOptions } from './test-controls.ts'
@@ -24,7 +25,7 @@ import type { WorldEngine } from './worlds.ts'
 export interface ServerOptions {
   /** Origins whose pages may read the answers: one, several, or `true` for all. Default: none, so that browsers keep other origins out. */
   cors?: CorsOrigins
-  /** Answer POST, PUT, PATCH and DELETE with 405. Default: false. */
+  /** Answer POST, PUT, PATCH and DELETE with 405, apart from logging in and out. Default: false. */
   readOnly?: boolean
   /**
    * Let other processes reset, seed, fail and hold by `/_test/...` routes, and have worlds of their own by the header or cookie `X-World`. Default: false.
@@ -49,8 +50,6 @@ export interface RequestLine {
 }
 
 const OPTION_NAMES = ['cors', 'readOnly', 'testControls', 'onRequest'] as const satisfies (keyof ServerOptions)[]
-const READ_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
-const WRITE_METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE']
 // How long a refused upload is read on, in milliseconds.
 const LINGER = 1_000
 
@@ -193,12 +192,14 @@ class RestServer extends Server {
       // The asterisk form asks about the server as a whole (RFC 9110 section 9.3.7).
       if (request.url === '*') return { status: 204, headers: { allow: this.#methods.join(', ') } }
     }
-    if (this.#readOnly && WRITE_METHODS.includes(method) && !this.#isControl(request)) {
-      throw refuse('method_not_allowed', `This server is read-only: ${method} is not allowed.`, {
-        headers: { allow: READ_METHODS.join(', ') },
-      })
+    if (this.#readOnly && WRITE_METHODS.includes(method) && !this.#isControl(request) && !this.#isSession(method, request)) {
+      throw refuseWriting(method)
     }
     return undefined
+  }
+
+  #isSession(method: string, { url = '/' }: IncomingMessage): boolean {
+    return this.#engine.isSession(method, originForm(url))
   }
 
   #isControl({ url = '/' }: IncomingMessage): boolean {
@@ -242,7 +243,8 @@ class RestServer extends Server {
 
   #write(request: IncomingMessage, response: ServerResponse, answer: DoorResponse, unread: boolean): void {
     const headers: OutgoingHttpHeaders = { ...answer.headers }
-    if (this.#readOnly && answer.headers['allow'] !== undefined) headers['allow'] = onlyReading(answer.headers['allow'])
+    if (this.#readOnly && answer.headers['allow'] !== undefined && !this.#isSession('POST', request))
+      headers['allow'] = onlyReading(answer.headers['allow'])
     if (this.#closing || unread) headers['connection'] = 'close'
     if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)
     if (answer.body === undefined) {
@@ -334,13 +336,6 @@ function linger(request: IncomingMessage, response: ServerResponse, text: string
   const timer = setTimeout(end, LINGER)
   request.once('end', end)
   response.once('close', () => clearTimeout(timer))
-}
-
-function onlyReading(allow: string): string {
-  return allow
-    .split(', ')
-    .filter(method => READ_METHODS.includes(method))
-    .join(', ')
 }
 
 /** Ends a connection as one that breaks does: over TCP with a reset, which a pipe does not have. */

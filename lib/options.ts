@@ -31,6 +31,11 @@ export interface EngineOptions {
    * entities.
    */
   readonly schema?: 'update' | 'keep'
+  /**
+   * Clients may read only, and log in and out: POST, PUT, PATCH and DELETE are 405. A file is opened for reading only: nothing is written to it or left
+   * beside it, and it must be there, with all that the entities need. Default: false.
+   */
+  readonly readOnly?: boolean
   /** Further MikroORM options, such as `namingStrategy`, `filters` or `subscribers`. The database, driver and entities are the engine's own. */
   readonly orm?: Partial<OrmOptions>
   /** Finds the entity of a resource name in the URL; replaces the default look-up. Nothing means 404. */
@@ -74,6 +79,7 @@ const OPTIONS = [
   'entities',
   'database',
   'schema',
+  'readOnly',
   'orm',
   'resources',
   'lookup',
@@ -102,6 +108,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     entities,
     database = ':memory:',
     schema = entities === undefined ? 'keep' : 'update',
+    readOnly = false,
     orm = {},
     versions = ['v1'],
     createdStatus = 200,
@@ -119,6 +126,9 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   if (entities === undefined && database === ':memory:') {
     throw new TypeError('RestEngine.create: "entities" must be given, or "database" be the path of a SQLite file to read the model from.')
   }
+  if (typeof readOnly !== 'boolean') throw new TypeError('RestEngine.create: "readOnly" must be true or false.')
+  if (readOnly && database !== ':memory:' && options.seed !== undefined)
+    throw new TypeError('RestEngine.create: "seed" would write to the file, which "readOnly" opens for reading only.')
   oneOf('schema', schema, ['update', 'keep'])
   if (entities === undefined && schema !== 'keep')
     throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the file, which is never changed.')
@@ -151,6 +161,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     ...(entities === undefined ? {} : { entities }),
     database,
     schema,
+    readOnly,
     orm,
     versions: Object.freeze([...versions]),
     limits: checkLimits(options.limits ?? {}),

@@ -19,6 +19,7 @@ export interface WorldEngine extends DoorEngine {
   restore(snapshot: Snapshot): Promise<void>
   reset(): Promise<void>
   fork(snapshot?: Snapshot): Promise<WorldEngine>
+  isSession(method: string, target: string): boolean
   token(user: unknown, options?: { readonly ttl?: number }): string
   delay(match: RequestMatch, ms: number, options?: FaultOptions): FaultHandle
   fail(match: RequestMatch, options: FailOptions): FaultHandle

@@ -11,7 +11,7 @@ const ORDER = [
   // what everybody may use
   'awaitable recent end trace errors suggest limits iso-time clock json response stored-time scalars',
   // the request, as it is read
-  'parse-query parse request-pattern',
+  'parse-query parse request-pattern read-only',
   // what the deployer's functions are told, and own routes
   'context request-context routes',
   // the model, with what the deployer says of it
@@ -44,7 +44,7 @@ const ORDER = [
   'sqlite/sql sqlite/match sqlite/scope sqlite/expressions sqlite/select sqlite/encode sqlite/decode sqlite/compile sqlite/compile-checks',
   'sqlite/lock sqlite/time-functions sqlite/handle sqlite/highest-keys sqlite/kysely-dialect sqlite/recorder sqlite/on-update sqlite/foreign-code sqlite/model-time sqlite/known-statements sqlite/orm-driver sqlite/load-record sqlite/sibling-orm sqlite/connection',
   // SQLite files without entities
-  'sqlite/counting-driver sqlite/check-file sqlite/ddl sqlite/introspect sqlite/column-type sqlite/relations sqlite/entities-of sqlite/open',
+  'sqlite/counting-driver sqlite/check-file sqlite/open-read-only sqlite/missing-tables sqlite/ddl sqlite/introspect sqlite/column-type sqlite/relations sqlite/entities-of sqlite/open',
   // all of it together
   'engine index',
   // The command line uses the library, which knows nothing of it.

@@ -50,7 +50,7 @@ const OPTIONS = {
   config: { type: 'string', value: 'MODULE', text: 'module with the model of a SQLite FILE' },
   seed: { type: 'string', value: 'FILE', text: 'JSON file or module with records to add: { users: [{ ... }] }' },
   version: { type: 'string', value: 'NAME', text: 'first segment of the paths; may be repeated (default v1)' },
-  'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405' },
+  'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405; a file is left as it is' },
   cors: { type: 'string', value: 'ORIGIN', text: 'let pages of this origin read the answers; may be repeated; * is all' },
   delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
   'test-controls': { type: 'boolean', text: 'let tests reset, seed and fail by /_test/...; X-World names worlds' },

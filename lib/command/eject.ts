@@ -23,7 +23,7 @@ import { call, isLiteral, literal, object } from './source.ts'
 /** Options of which code can be made: those that are plain data. */
 const DATA_OPTIONS = ['schema', 'versions', 'limits', 'parameters', 'createdStatus', 'validationStatus'] as const
 /** Options that are dealt with by themselves, or stand for the process and not for the API. */
-const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'onError'])
+const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'readOnly', 'onError'])
 
 /**
  * Writes the project, and gives the names of its files.

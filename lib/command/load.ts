@@ -35,12 +35,23 @@ const SAMPLE_EXAMPLES = [
 /** @throws CommandError when something named cannot be read, or is nothing that can be served. */
 export async function load(args: CommandArguments): Promise<Loaded> {
   const [file, config] = await Promise.all([args.file, args.config].map(moduleOfFolder))
-  const model = await loadModel(file, config)
+  const { readOnly } = args
+  const model = await loadModel(file, config, readOnly)
   if (args.save && model.json === undefined)
     throw new CommandError('--save goes with a JSON FILE; a SQLite file always keeps what is changed.', 2)
   const seed = args.seed === undefined ? undefined : await loadSeed(args.seed)
   const versions = args.versions.length === 0 ? {} : { versions: args.versions }
-  return { ...model, seed, options: { ...model.options, ...versions } }
+  const { database = ':memory:' } = model.options
+  if (readOnly && database !== ':memory:' && seed !== undefined)
+    throw new CommandError(`--seed would write to ${database}, which --read-only opens for reading only.`, 2)
+  // One request that reads, and the model of a file, are to be had of a file that may not be written, too.
+  const mayWrite = model.options.entities !== undefined || seed !== undefined || (args.get === undefined && args.eject === undefined)
+  return {
+    ...model,
+    seed,
+    title: readOnly ? `${model.title}, read-only` : model.title,
+    options: { ...model.options, ...versions, ...(readOnly || !mayWrite ? { readOnly: true } : {}) },
+  }
 }
 
 // What a folder may have as its module, best first.
@@ -54,7 +65,7 @@ async function moduleOfFolder(file: string | undefined): Promise<string | undefi
   return index === undefined ? file : join(file, index)
 }
 
-async function loadModel(file: string | undefined, config: string | undefined): Promise<Omit<Loaded, 'seed'>> {
+async function loadModel(file: string | undefined, config: string | undefined, readOnly: boolean): Promise<Omit<Loaded, 'seed'>> {
   if (file === undefined && config === undefined) {
     const sample = (await import('../../fixtures/sample/index.ts')).default
     return { options: sample, title: 'the sample model, in memory', examples: SAMPLE_EXAMPLES }
@@ -73,6 +84,7 @@ async function loadModel(file: string | undefined, config: string | undefined): 
     return { options: modelOf(json.collections, file), title: `${file}, in memory`, examples: undefined, json }
   }
   if (config === undefined) return { options: { database: file }, title: `${file} as it is`, examples: undefined }
+  if (kind === 'new' && readOnly) throw new CommandError(`${file} does not exist: --read-only makes no new file.`)
   const { seed, ...options } = await loadOptions(config)
   // What the module seeds goes into a new file only: the next start would find the same records there already.
   const seeded = kind === 'new' && seed !== undefined ? { seed } : {}

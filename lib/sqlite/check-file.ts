@@ -3,6 +3,7 @@
  * are the same for a text, an encrypted database and one of a newer format. The header: https://www.sqlite.org/fileformat.html, section 1.3.
  */
 import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 const MAGIC = 'SQLite format 3\0'
 const HEADER = 100
@@ -11,10 +12,17 @@ const HEADER = 100
 const FORMAT = 2
 const SCHEMA_FORMAT = 4
 
+/** What a header tells, beside that it is one. */
+export interface FileHeader {
+  /** Whether changes go to a write-ahead log beside the file. */
+  readonly usesLog: boolean
+  /** In bytes. */
+  readonly size: number
+}
+
 /** @throws Error in one line. */
-export function checkFile(path: string): void {
-  const header = headerOf(path)
-  const { bytes, size } = header
+export function checkFile(path: string): FileHeader {
+  const { bytes, size } = headerOf(path)
   if (size === 0) throw new Error(`${path} is empty: there is nothing in it to serve.`)
   if (bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) {
     throw new Error(`${path} is not a SQLite database, or an encrypted one: it does not begin as one does.`)
@@ -29,14 +37,30 @@ export function checkFile(path: string): void {
   if (bytes.readUInt32BE(24) === bytes.readUInt32BE(92) && expected > size && !existsSync(`${path}-wal`)) {
     throw new Error(`${path} is cut short: ${expected - size} of its ${expected} bytes are missing.`)
   }
+  return { usesLog: bytes[18] === 2 || bytes[19] === 2, size }
 }
 
-/** @throws Error in one line when the file cannot be written to. */
+/** @throws Error in one line when the file cannot be written to, or no journal beside it. */
 export function checkWritable(path: string): void {
+  if (!isWritable(path)) throw readOnly(path)
+  const hasJournal = ['-journal', '-wal'].some(suffix => existsSync(path + suffix))
+  if (!hasJournal && !isWritable(dirname(path))) {
+    throw new Error(`${path} is in a folder that is read-only, and SQLite needs a journal beside it for writing. ${INSTEAD}`)
+  }
+}
+
+const INSTEAD = 'The option "readOnly" (--read-only) serves it for reading.'
+
+function readOnly(path: string, cause?: unknown): Error {
+  return new Error(`${path} is read-only: it cannot be served for writing. ${INSTEAD}`, { cause })
+}
+
+export function isWritable(path: string): boolean {
   try {
     accessSync(path, constants.W_OK)
+    return true
   } catch {
-    throw new Error(`${path} is read-only: it cannot be served for writing.`)
+    return false
   }
 }
 
@@ -46,8 +70,7 @@ function headerOf(path: string): { bytes: Buffer; size: number } {
     file = openSync(path, 'r')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw new Error(`${path} does not exist: without entities there must be a file to read.`, { cause: error })
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new Error(`${path} does not exist: there must be a file to read.`, { cause: error })
     if (code === 'EACCES' || code === 'EPERM') throw new Error(`${path} may not be read.`, { cause: error })
     throw new Error(`${path} cannot be read: ${message}.`, { cause: error })
   }
@@ -65,9 +88,15 @@ function headerOf(path: string): { bytes: Buffer; size: number } {
 export function explainFile(error: unknown, path: string): unknown {
   const code = (error as { code?: string }).code ?? ''
   if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return new Error(`${path} is locked by another process.`, { cause: error })
-  if (/^SQLITE_(?:READONLY|CANTOPEN|PERM)/.test(code)) {
-    return new Error(`${path} is read-only, or its folder is: SQLite cannot open it for writing.`, { cause: error })
+  if (
+    /^SQLITE_(?:READONLY_ROLLBACK|READONLY_RECOVERY)/.test(code) ||
+    (code.startsWith('SQLITE_CANTOPEN') && existsSync(`${path}-journal`))
+  ) {
+    return new Error(`${path} holds half of a change that was cut off: it must be opened for writing once, so that SQLite can undo it.`, {
+      cause: error,
+    })
   }
+  if (/^SQLITE_(?:READONLY|CANTOPEN|PERM)/.test(code)) return readOnly(path, error)
   if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(code)) return new Error(`${path} is damaged: SQLite cannot read it.`, { cause: error })
   return error
 }

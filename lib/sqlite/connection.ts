@@ -13,6 +13,7 @@ import type { ChangeSink, Watched } from '../changes.ts'
 import type { Clock } from '../clock.ts'
 import type { CompiledRead, Connection, Dialect, Reading, Statement } from '../dialect.ts'
 import type { End } from '../end.ts'
+import { refuse } from '../errors.ts'
 import type { KeyValues } from '../key.ts'
 import { readRecords } from '../render.ts'
 import { compileRead } from './compile.ts'
@@ -97,7 +98,11 @@ export class SqliteConnection implements Connection {
   lend(): LentSqliteDialect {
     const observer = (): Recorder | undefined => this.#recorder
     const trace = (): Trace | undefined => this.#traces?.current
+    const isReadOnly = (): boolean => this.#handle.readOnly
     return new LentSqliteDialect({
+      get readOnly() {
+        return isReadOnly()
+      },
       get trace() {
         return trace()
       },
@@ -196,6 +201,7 @@ export class SqliteConnection implements Connection {
   }
 
   async #replace(image: Buffer): Promise<void> {
+    this.#assertWritable()
     this.#keys.forget()
     this.#keepBaseline()
     const { db } = this.#handle
@@ -224,6 +230,8 @@ export class SqliteConnection implements Connection {
   reset(first: () => void): Promise<void> {
     return this.#exclusively('reset', async () => {
       first()
+      // Nothing can have been written.
+      if (this.#handle.readOnly) return
       if (this.#baseline === undefined) {
         if (this.#size() > MAX_BASELINE) {
           throw new Error('engine.reset: the file is too large to keep its first state in memory (64 MiB): use snapshot() and restore().')
@@ -360,7 +368,13 @@ export class SqliteConnection implements Connection {
     this.#handle.db.prepare(statement.sql)
   }
 
+  /** @throws RestError when the database is open for reading only. */
+  #assertWritable(): void {
+    if (this.#handle.readOnly) throw refuse('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
+  }
+
   async write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal, flushed = false): Promise<T> {
+    this.#assertWritable()
     const outer = this.#transaction()
     const release = outer === undefined ? undefined : await this.#waited(outer.nested.acquire(signal))
     const transaction: OpenTransaction = { outer, open: false, nested: new Lock() }

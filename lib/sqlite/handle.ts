@@ -17,9 +17,17 @@ export class Handle {
   readonly #prepared = new Recent<Database.Statement>(PREPARED)
   #followsTime = false
 
-  /** @param source `:memory:`, a path (created when missing), or the bytes of a snapshot. */
-  constructor(source: string | Buffer, options: Database.Options = {}) {
+  /** Whether nothing can be written. */
+  readonly readOnly: boolean
+
+  /**
+   * @param source `:memory:`, a path (created when missing), or the bytes of a snapshot
+   * @param options `queryOnly`: SQLite may write beside the file, as it must for a write-ahead log, but no statement may write
+   */
+  constructor(source: string | Buffer, { queryOnly = false, ...options }: Database.Options & { readonly queryOnly?: boolean } = {}) {
     this.db = new Database(source, options)
+    this.readOnly = this.db.readonly || queryOnly
+    if (queryOnly) this.db.pragma('query_only = on')
     this.db.pragma('foreign_keys = on')
     this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction)
     this.db.function('mikro_time', { deterministic: true, directOnly: true }, timeFunction)

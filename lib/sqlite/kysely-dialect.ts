@@ -46,6 +46,8 @@ export interface Entered {
 
 /** What the dialect needs of the open database. */
 export interface Lender {
+  /** Whether nothing can be written. */
+  readonly readOnly: boolean
   /** Set where somebody wants to know of the rows that change. */
   readonly observer: WriteObserver | undefined
   /** The trace of the request that the caller runs in, if it has one. */
@@ -166,7 +168,7 @@ class LentDriver implements Driver {
       } else {
         observer?.begin()
         // At once, so that another process that writes to the file makes this one wait here instead of failing later.
-        lent.run('begin immediate')
+        lent.run(this.#lender.readOnly ? 'begin' : 'begin immediate')
       }
     } catch (error) {
       // Kysely would never give back a connection whose `begin` failed, and everybody after it would wait for ever.

@@ -12,8 +12,10 @@ import type { FileModel } from './entities-of.ts'
 import { Handle } from './handle.ts'
 import { introspect } from './introspect.ts'
 import type { LentSqliteDialect } from './kysely-dialect.ts'
+import { checkTables } from './missing-tables.ts'
 import { followClock } from './model-time.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
+import { openReadOnly } from './open-read-only.ts'
 import { BoundSqliteDriver } from './orm-driver.ts'
 
 /** What to open. */
@@ -22,6 +24,8 @@ export interface Opening {
   readonly entities?: NonNullable<CoreOptions['entities']>
   readonly database: string
   readonly schema: 'update' | 'keep'
+  /** The file is opened for reading only, and must be there. */
+  readonly readOnly?: boolean
   readonly orm: Partial<CoreOptions>
 }
 
@@ -33,16 +37,22 @@ export interface Opened {
 
 /** @throws Error in one line, when there are no entities and the file cannot be read and written. */
 export async function open(opening: Opening): Promise<Opened> {
-  const { entities } = opening
-  if (entities !== undefined) return { connection: await openWith({ ...opening, entities }, undefined), definitions: [] }
-  const { database } = opening
+  const { entities, database, readOnly } = opening
+  if (entities !== undefined) {
+    if (database === ':memory:') return { connection: await openWith({ ...opening, entities }, new Handle(database)), definitions: [] }
+    try {
+      return { connection: await openWith({ ...opening, entities }, openFile(opening)), definitions: [] }
+    } catch (error) {
+      throw explainFile(error, database)
+    }
+  }
   checkFile(database)
-  checkWritable(database)
+  if (!readOnly) checkWritable(database)
   let handle: Handle | undefined
   try {
-    handle = new Handle(database)
+    handle = readOnly ? openReadOnly(database) : new Handle(database)
     const model = modelOf(handle, database)
-    return { connection: await openWith({ ...opening, entities: [...model.entities] }, { handle, model }), definitions: model.definitions }
+    return { connection: await openWith({ ...opening, entities: [...model.entities] }, handle, model), definitions: model.definitions }
   } catch (error) {
     handle?.close()
     throw explainFile(error, database)
@@ -56,15 +66,28 @@ function modelOf({ db }: Handle, path: string): FileModel {
   return model
 }
 
-async function openWith(
-  { entities, database, schema, orm: extra }: Required<Opening>,
-  found: { readonly handle: Handle; readonly model: FileModel } | undefined,
-): Promise<SqliteConnection> {
-  const isNew = database !== ':memory:' && !existsSync(database)
-  const handle = found?.handle ?? new Handle(database)
+function openFile({ database, readOnly }: Opening): Handle {
+  if (readOnly) return openReadOnly(database)
+  const isNew = !existsSync(database)
+  if (!isNew) checkWritable(database)
+  const handle = new Handle(database)
   try {
     // A file of our own gets the faster journal; an existing one keeps what it has.
     if (isNew) handle.db.pragma('journal_mode = wal')
+    return handle
+  } catch (error) {
+    handle.close()
+    throw error
+  }
+}
+
+/** @param found what the file tells, where the model is read from it */
+async function openWith(
+  { entities, database, schema, orm: extra }: Omit<Required<Opening>, 'readOnly'>,
+  handle: Handle,
+  found?: FileModel,
+): Promise<SqliteConnection> {
+  try {
     const optionsOn = (lent: LentSqliteDialect): Options =>
       ({
         ...extra,
@@ -73,13 +96,16 @@ async function openWith(
         driver: found === undefined ? BoundSqliteDriver : CountingDriver,
         driverOptions: lent,
       }) as unknown as Options
-    const connection = new SqliteConnection(handle, lent => new MikroORM(optionsOn(lent)), found?.model.counters)
+    const connection = new SqliteConnection(handle, lent => new MikroORM(optionsOn(lent)), found?.counters)
     // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
     if (entities.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.lend())))
     if (found !== undefined) takeAnyName(connection.orm)
     skipUpdateOfCreated(connection.orm)
     followClock(connection.orm)
-    if (schema === 'update') await updateSchema(connection.orm, handle)
+    if (schema === 'update') {
+      if (handle.readOnly) checkTables(connection.orm, handle, database)
+      else await updateSchema(connection.orm, handle)
+    }
     return connection
   } catch (error) {
     handle.close()

@@ -22,6 +22,7 @@ import { encode, encodePattern } from './encode.ts'
 import { hasSubscribers, runsForeignCode } from './foreign-code.ts'
 import { Handle } from './handle.ts'
 import { HighestKeys } from './highest-keys.ts'
+import type { KeyState } from './highest-keys.ts'
 import { LentSqliteDialect } from './kysely-dialect.ts'
 import type { Entered } from './kysely-dialect.ts'
 import { cascades, loadRecord, loadsAlone } from './load-record.ts'
@@ -61,6 +62,9 @@ const NESTED: Entered = Object.freeze({ release: () => {}, nested: true })
 /** Largest file, in bytes, whose first content is kept in memory for `reset`. */
 const MAX_BASELINE = 64 * 1024 * 1024
 
+/** The highest keys at the time when an image was taken, where something had been written. */
+const KEYS = new WeakMap<Buffer, KeyState>()
+
 export class SqliteConnection implements Connection {
   readonly dialect = SQLITE
   #handle: Handle
@@ -77,14 +81,10 @@ export class SqliteConnection implements Connection {
   #clock: Clock | undefined
   #recorder: Recorder | undefined
   #traces: Traces | undefined
-  readonly #keys: HighestKeys
+  #keys = new HighestKeys(new Map())
 
-  /**
-   * @param makeOrm makes the MikroORM instance on this connection, when it is first needed
-   * @param counters tables whose keys the engine counts, with the column
-   */
-  constructor(handle: Handle, makeOrm: (lent: LentSqliteDialect) => MikroORM, counters: ReadonlyMap<string, string> = new Map()) {
-    this.#keys = new HighestKeys(counters)
+  /** @param makeOrm makes the MikroORM instance on this connection, when it is first needed */
+  constructor(handle: Handle, makeOrm: (lent: LentSqliteDialect) => MikroORM) {
     this.#handle = handle
     this.#makeOrm = makeOrm
   }
@@ -99,7 +99,11 @@ export class SqliteConnection implements Connection {
     const observer = (): Recorder | undefined => this.#recorder
     const trace = (): Trace | undefined => this.#traces?.current
     const isReadOnly = (): boolean => this.#handle.readOnly
+    const counts = (): boolean => this.#keys.counters.size > 0
     return new LentSqliteDialect({
+      get counts() {
+        return counts()
+      },
       get readOnly() {
         return isReadOnly()
       },
@@ -153,6 +157,11 @@ export class SqliteConnection implements Connection {
     this.#orm = orm
   }
 
+  /** @param counters tables whose keys the engine counts from now on, with the column */
+  count(counters: ReadonlyMap<string, string>): void {
+    this.#keys = new HighestKeys(counters)
+  }
+
   /** From now on the content is what `reset` goes back to. */
   start(): void {
     this.#started = true
@@ -167,7 +176,15 @@ export class SqliteConnection implements Connection {
 
   /** Takes the baseline, at the last moment: most engines are never reset, and many never written to. */
   #keepBaseline(): void {
-    if (this.#baseline === undefined && this.#size() <= MAX_BASELINE) this.#baseline = this.#image ?? this.#handle.image()
+    if (this.#baseline === undefined && this.#size() <= MAX_BASELINE) this.#baseline = this.#image ?? this.#taken()
+  }
+
+  /** The content as bytes, which the highest keys go with. */
+  #taken(): Buffer {
+    const image = this.#handle.image()
+    const { state } = this.#keys
+    if (state !== undefined) KEYS.set(image, state)
+    return image
   }
 
   #size(): number {
@@ -180,8 +197,8 @@ export class SqliteConnection implements Connection {
   /** The whole content as bytes: the same ones until something is written. */
   image(): Promise<Buffer> {
     return this.#exclusively('snapshot', () => {
-      if (!this.#handle.db.memory) return this.#handle.image()
-      this.#image ??= this.#handle.image()
+      if (!this.#handle.db.memory) return this.#taken()
+      this.#image ??= this.#taken()
       // Nothing has been written yet, so this is the baseline, too.
       this.#baseline ??= this.#image
       return this.#image
@@ -202,7 +219,7 @@ export class SqliteConnection implements Connection {
 
   async #replace(image: Buffer): Promise<void> {
     this.#assertWritable()
-    this.#keys.forget()
+    this.#keys.restore(KEYS.get(image))
     this.#keepBaseline()
     const { db } = this.#handle
     if (db.memory) {
@@ -244,7 +261,9 @@ export class SqliteConnection implements Connection {
 
   /** A connection of its own, in memory, with this content; what is compiled for the model is shared. */
   static from(image: Buffer, parent: SqliteConnection): SqliteConnection {
-    const connection = new SqliteConnection(new Handle(image), lent => siblingOf(parent.orm, lent), parent.#keys.counters)
+    const connection = new SqliteConnection(new Handle(image), lent => siblingOf(parent.orm, lent))
+    connection.count(parent.#keys.counters)
+    connection.#keys.restore(KEYS.get(image))
     connection.#baseline = image
     connection.#image = image
     connection.#started = true

@@ -1,4 +1,4 @@
-/** Counting driver: the driver for files without entities. Gives new rows the keys that SQLite would give out a second time. See highest-keys.ts. */
+/** Counting driver: the driver of the engine. Gives new rows the keys that SQLite would give out a second time. See highest-keys.ts. */
 import type {
   Dictionary,
   EntityDictionary,
@@ -44,10 +44,11 @@ export class CountingDriver extends BoundSqliteDriver {
   }
 
   #count<T extends object>(entityName: EntityName<T>, data: readonly Dictionary[]): Counter | undefined {
+    const { lender } = this.config.get('driverOptions') as unknown as LentSqliteDialect
+    if (!lender.counts) return undefined
     const meta = this.metadata.get(entityName)
     const counter = meta.props.find(prop => prop.autoincrement === true)
     if (counter === undefined) return undefined
-    const { lender } = this.config.get('driverOptions') as unknown as LentSqliteDialect
     const { name } = counter
     // First those that bring their key, so that no other gets it.
     for (const row of data) if (isKey(row[name])) lender.giveKey(meta.tableName, row[name])

@@ -20,8 +20,6 @@ import { name as quoted } from './sql.ts'
 export interface FileModel {
   readonly entities: readonly EntitySchema[]
   readonly definitions: readonly ResourceDefinition[]
-  /** Tables whose integer keys SQLite counts up without remembering the highest, with the column. */
-  readonly counters: ReadonlyMap<string, string>
 }
 
 type Properties = Record<string, object>
@@ -100,9 +98,6 @@ export function entitiesOf({ tables }: Introspection, db: Database.Database): Fi
   return {
     entities: entities.map(({ schema }) => schema!),
     definitions: definitionsOf(entities),
-    counters: new Map(
-      entities.flatMap(({ table }): [string, string][] => (table.rowidKey && !table.autoincrement ? [[table.name, table.key[0]!]] : [])),
-    ),
   }
 }
 

@@ -1,12 +1,40 @@
 /**
  * Highest keys: SQLite gives the ID of the last row out again once that row is deleted, unless the table was made with AUTOINCREMENT. The schema of a file
- * is not ours to change, so the highest ID of each such table is kept here, for as long as the engine runs.
+ * is not ours to change, so the highest ID of each such table is kept here, for as long as the engine runs. Tables that the engine makes have
+ * AUTOINCREMENT, and are none of these.
  */
+import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
+import { readDdl } from './ddl.ts'
 import { name } from './sql.ts'
 
 /** The largest integer that SQLite stores. */
 const LARGEST = 2n ** 63n - 1n
+
+/** The highest keys ever given, by table. */
+export type KeyState = ReadonlyMap<string, bigint>
+
+/** The tables of entities whose integer keys SQLite counts without remembering the highest, each with the column of the key. */
+export function countersOf(orm: MikroORM, db: Database.Database): ReadonlyMap<string, string> {
+  const rows = db.prepare("select lower(name), sql from main.sqlite_schema where type = 'table'").raw().all() as [string, string][]
+  const tables = new Map(rows)
+  const counters = new Map<string, string>()
+  for (const { props, tableName } of orm.getMetadata()) {
+    const column = props.find(({ autoincrement }) => autoincrement === true)?.fieldNames?.[0]
+    const sql = tables.get(tableName?.toLowerCase())
+    if (column === undefined || sql === undefined || (/autoincrement/i.test(sql) && readDdl(sql).autoincrement)) continue
+    if (rowidColumn(db, tableName)?.toLowerCase() === column.toLowerCase()) counters.set(tableName, column)
+  }
+  return counters
+}
+
+/** The column that is the rowid, where one is: the only one of the key, without an index. */
+function rowidColumn(db: Database.Database, table: string): string | undefined {
+  const [row] = db.pragma(`main.table_list(${name(table)})`) as { wr: number }[]
+  const key = (db.pragma(`main.table_info(${name(table)})`) as { name: string; pk: number }[]).filter(({ pk }) => pk > 0)
+  const indexes = db.pragma(`main.index_list(${name(table)})`) as { origin: string }[]
+  return row?.wr === 0 && key.length === 1 && !indexes.some(({ origin }) => origin === 'pk') ? key[0]!.name : undefined
+}
 
 export class HighestKeys {
   /** The column of the key, by table. */
@@ -23,9 +51,14 @@ export class HighestKeys {
     this.#highest ??= new Map([...this.counters.keys()].map(table => [table, this.#read(db, table)]))
   }
 
+  /** What goes with the content; undefined when nothing has been written: the content tells. */
+  get state(): KeyState | undefined {
+    return this.#highest === undefined ? undefined : new Map(this.#highest)
+  }
+
   /** The content is another one. */
-  forget(): void {
-    this.#highest = undefined
+  restore(state: KeyState | undefined): void {
+    this.#highest = state === undefined ? undefined : new Map(state)
   }
 
   /** The key of a new row, or undefined where SQLite counts by itself. */

@@ -43,8 +43,6 @@ export interface Table {
   readonly key: readonly string[]
   /** The key is the rowid: SQLite counts it up when it is not given. */
   readonly rowidKey: boolean
-  /** SQLite remembers the highest key ever given. */
-  readonly autoincrement: boolean
   /** A name by which the rowid can be asked for, where there is one. */
   readonly rowid: string | undefined
   readonly foreignKeys: readonly ForeignKey[]
@@ -140,7 +138,6 @@ function readTable(db: Database.Database, { name, type, wr }: TableRow, sql: str
     key,
     // Of the rowid no index is needed. INTEGER PRIMARY KEY DESC is a key like any other.
     rowidKey: type === 'table' && wr === 0 && key.length === 1 && !indexes.some(({ origin }) => origin === 'pk'),
-    autoincrement: ddl.autoincrement,
     rowid: type === 'table' && wr === 0 ? rowidName(all) : undefined,
     foreignKeys: type === 'table' ? readForeignKeys(db, name) : [],
     uniques: indexes

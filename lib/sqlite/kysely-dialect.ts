@@ -57,6 +57,8 @@ export interface Lender {
   prepare(sql: string): Database.Statement
   /** Is told before anything is written. */
   writing(): void
+  /** Whether the engine counts keys of some tables. */
+  readonly counts: boolean
   /** The key of a new row, where the engine counts. See highest-keys.ts. */
   nextKey(table: string): number | bigint | undefined
   /** A new row brings its key. */

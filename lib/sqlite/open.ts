@@ -10,13 +10,13 @@ import { CountingDriver } from './counting-driver.ts'
 import { entitiesOf } from './entities-of.ts'
 import type { FileModel } from './entities-of.ts'
 import { Handle } from './handle.ts'
+import { countersOf } from './highest-keys.ts'
 import { introspect } from './introspect.ts'
 import type { LentSqliteDialect } from './kysely-dialect.ts'
 import { checkTables } from './missing-tables.ts'
 import { followClock } from './model-time.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 import { openReadOnly } from './open-read-only.ts'
-import { BoundSqliteDriver } from './orm-driver.ts'
 
 /** What to open. */
 export interface Opening {
@@ -93,10 +93,10 @@ async function openWith(
         ...extra,
         entities,
         dbName: ':memory:',
-        driver: found === undefined ? BoundSqliteDriver : CountingDriver,
+        driver: CountingDriver,
         driverOptions: lent,
       }) as unknown as Options
-    const connection = new SqliteConnection(handle, lent => new MikroORM(optionsOn(lent)), found?.counters)
+    const connection = new SqliteConnection(handle, lent => new MikroORM(optionsOn(lent)))
     // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
     if (entities.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.lend())))
     if (found !== undefined) takeAnyName(connection.orm)
@@ -106,6 +106,7 @@ async function openWith(
       if (handle.readOnly) checkTables(connection.orm, handle, database)
       else await updateSchema(connection.orm, handle)
     }
+    connection.count(countersOf(connection.orm, handle.db))
     return connection
   } catch (error) {
     handle.close()

@@ -85,7 +85,7 @@ function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unkn
 function filterParameter(binding: Binding & { from: 'filter' }, filter: RawFilter, dialect: Dialect): unknown {
   const { type, form } = binding
   const value = filter.values[binding.value]!
-  if (form !== 'value' && form !== 'upper' && form !== 'number') {
+  if (form !== 'value' && form !== 'upper' && form !== 'number' && form !== 'json' && form !== 'jsonText') {
     const pieces = value.kind === 'pattern' ? value.pieces : [textOf(value)]
     if (filter.text.length > MAX_PATTERN) {
       throw refuseParameter({

@@ -9,7 +9,8 @@ import type { ReadPlan, ScopeLookup } from './read-plan.ts'
 import type { ScalarType } from './scalars.ts'
 
 /** How the value of a filter is turned into a parameter. */
-export type ValueForm = 'value' | 'number' | 'upper' | 'prefixLow' | 'prefixHigh' | 'contains' | 'glob' | 'pieces' | 'like' | 'isAscii'
+export type ValueForm =
+  'value' | 'number' | 'upper' | 'json' | 'jsonText' | 'prefixLow' | 'prefixHigh' | 'contains' | 'glob' | 'pieces' | 'like' | 'isAscii'
 
 /** Where a parameter of a statement comes from. */
 export type Binding =

@@ -55,3 +55,20 @@ export function jsonOf(value: unknown, place: string): unknown {
   if (text === undefined) throw new TypeError(`${place} gave a ${typeof value}, which is not JSON.`)
   return JSON.parse(text) as unknown
 }
+
+/** Deepest nesting of a JSON value that is stored: SQLite reads none that is deeper. */
+const MAX_STORED_DEPTH = 1000
+
+/** A JSON value in the one spelling that equal values have: keys in order, no spaces. Undefined for one that is too deep to be stored. */
+export function canonicalJson(value: unknown, depth = 0): string | undefined {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (depth >= MAX_STORED_DEPTH) return undefined
+  const isArray = Array.isArray(value)
+  const parts: string[] = []
+  for (const key of isArray ? value.keys() : Object.keys(value).toSorted()) {
+    const part = canonicalJson((value as Record<string | number, unknown>)[key], depth + 1)
+    if (part === undefined) return undefined
+    parts.push(isArray ? part : `${JSON.stringify(key)}:${part}`)
+  }
+  return isArray ? `[${parts.join()}]` : `{${parts.join()}}`
+}

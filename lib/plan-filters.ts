@@ -150,7 +150,15 @@ function noWildcards(filter: RawFilter, why: string) {
   })
 }
 
-function planScalar(hops: ToOneAttribute[], attribute: ScalarAttribute, filter: RawFilter, index: number): Condition {
+/** A JSON value as a whole is compared as what is inside of one: by what each record has there. */
+function asJsonValue(attribute: ScalarAttribute): ScalarAttribute {
+  const { type, source } = attribute
+  if (type.kind !== 'json' || type.codec !== undefined || source.kind === 'getter' || source.kind === 'none') return attribute
+  return { ...attribute, type: { kind: 'jsonValue' }, source: { kind: 'within', json: attribute, names: [] } }
+}
+
+function planScalar(hops: ToOneAttribute[], declared: ScalarAttribute, filter: RawFilter, index: number): Condition {
+  const attribute = asJsonValue(declared)
   const { type } = attribute
   const operand = { hops, attribute }
   const parameter = filter.label

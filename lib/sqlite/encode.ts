@@ -3,7 +3,7 @@ import type { ValueForm } from '../dialect.ts'
 import { numberOfText } from '../scalars.ts'
 import type { ScalarType } from '../scalars.ts'
 import { toComparedTime } from '../stored-time.ts'
-import { globOf, isAscii, likeOf, upperBound } from './match.ts'
+import { globOf, isAscii, jsonFunction, likeOf, upperBound } from './match.ts'
 
 /** A value as better-sqlite3 binds it: it takes no booleans, and binds numbers as REAL, which a column or a comparison with one turns back. */
 export function encode(value: unknown, type: ScalarType, form: ValueForm, inDocument: boolean): unknown {
@@ -13,11 +13,23 @@ export function encode(value: unknown, type: ScalarType, form: ValueForm, inDocu
     const number = numberOfText(String(value))
     return number === undefined ? null : Number.isSafeInteger(number) ? BigInt(number) : number
   }
+  if (form === 'json') return jsonFunction(value)
+  if (form === 'jsonText') return textOfJson(String(value))
   if (form === 'upper') return String(value).toUpperCase()
   // Inside a JSON document MikroORM writes dates as ISO text, which sorts as time does.
   if (type.kind === 'datetime' && inDocument) return new Date(value as number).toISOString()
   if (type.kind === 'datetime' && type.time?.uniform === true) return toComparedTime(value as number, type.time)
   return value
+}
+
+/** The text that a JSON text is, if it is a text in quotes. */
+function textOfJson(text: string): string | null {
+  if (!text.startsWith('"')) return null
+  try {
+    return String(JSON.parse(text))
+  } catch {
+    return null
+  }
 }
 
 export function encodePattern(pieces: readonly string[], form: ValueForm): unknown {
@@ -37,6 +49,8 @@ export function encodePattern(pieces: readonly string[], form: ValueForm): unkno
     case 'pieces':
     case 'value':
     case 'number':
+    case 'json':
+    case 'jsonText':
     case 'upper':
       return JSON.stringify(pieces)
   }

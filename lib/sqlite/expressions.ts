@@ -50,6 +50,13 @@ function within(json: ScalarAttribute, names: readonly string[], scope: Scope): 
   const { source } = json
   const keys = source.kind === 'document' ? source.keys : []
   const whole = source.kind === 'document' ? text(scope.column(source.column)) : valueOf(json, scope)
+  if (names.length === 0 && keys.length === 0) {
+    // What is no JSON is shown as the text that it is.
+    return {
+      value: sql`case when json_valid(${whole}) then json_extract(${whole}, '$') else ${whole} end`,
+      type: sql`case when json_valid(${whole}) then json_type(${whole}) when ${whole} is not null then 'text' end`,
+    }
+  }
   const holder = sql`case when json_valid(${whole}) then ${whole} end`
   let path: Sql = bind({ from: 'literal', value: `$${keys.map(jsonKey).join('')}` })
   for (const name of names) {
@@ -158,7 +165,9 @@ function compareWithin(operand: Operand, operator: '=' | '>=' | '<=' | '>' | '<'
   const given = filterValue(ref, attribute)
   const number = filterValue(ref, attribute, 'number')
   if (operator === '=') {
-    return sql`case ${type} when 'text' then ${value} = ${given} when 'true' then ${given} = 'true' when 'false' then ${given} = 'false' when 'integer' then ${value} = ${number} when 'real' then ${value} = ${number} end`
+    // An object or array equals the one that the text is; a text, the one that the text in quotes is.
+    const same = sql`mikro_json(${value}) = ${filterValue(ref, attribute, 'json')}`
+    return sql`case ${type} when 'text' then ${value} in (${given}, ${filterValue(ref, attribute, 'jsonText')}) when 'object' then ${same} when 'array' then ${same} when 'true' then ${given} = 'true' when 'false' then ${given} = 'false' when 'integer' then ${value} = ${number} when 'real' then ${value} = ${number} end`
   }
   // Numbers are compared with numbers, texts with what is no number.
   return sql`case ${type} when 'text' then case when ${number} is null then ${value} ${operator} ${given} end when 'integer' then ${value} ${operator} ${number} when 'real' then ${value} ${operator} ${number} end`

@@ -1,7 +1,7 @@
 /** Handle: one open SQLite database with its prepared statements. */
 import Database from 'better-sqlite3'
 import { Recent } from '../recent.ts'
-import { matchFunction, timeFunction } from './match.ts'
+import { jsonFunction, matchFunction, timeFunction } from './match.ts'
 import { followTime } from './time-functions.ts'
 
 /** How many prepared statements are kept, of ours and of MikroORM's. One takes about 11 KB. */
@@ -30,6 +30,7 @@ export class Handle {
     if (queryOnly) this.db.pragma('query_only = on')
     this.db.pragma('foreign_keys = on')
     this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction)
+    this.db.function('mikro_json', { deterministic: true, directOnly: true }, jsonFunction)
     this.db.function('mikro_time', { deterministic: true, directOnly: true }, timeFunction)
   }
 

@@ -2,12 +2,23 @@
  * Match: wildcard patterns. Prepares the parameters of SQLite's own comparisons, and holds the function for what they cannot do:
  * Unicode case folding, text with a NUL in it, and times that are stored in several forms.
  */
+import { canonicalJson } from '../json.ts'
 import { timeOf } from '../stored-time.ts'
 import type { StoredTime } from '../stored-time.ts'
 
 /** The SQL function that `mikro_time(value, unit)` calls: milliseconds since 1970, or the value itself when it is no time. Deterministic. */
 export function timeFunction(value: unknown, unit: unknown): unknown {
   return timeOf(value, unit as StoredTime['unit']) ?? value
+}
+
+/** The SQL function that `mikro_json(text)` calls: an object or array in the one spelling that equal ones have, NULL for anything else. Deterministic. */
+export function jsonFunction(text: unknown): string | null {
+  if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return null
+  try {
+    return canonicalJson(JSON.parse(text)) ?? null
+  } catch {
+    return null
+  }
 }
 
 /** The SQL function that `mikro_match(text, pieces, fold)` calls. Deterministic. */

@@ -159,9 +159,9 @@ describeTargets('values that cannot be of the type', { entities: [Thing], fresh:
   }
 
   for (const name of ['json', 'other.json', 'others.json']) {
-    it(`refuses to compare ${name} with a value`, async () => {
-      for (const key of [name, `!${name}`, `${name}~=`, `${name}>=`, `${name}<`]) {
-        for (const value of ['1', 'x', '{}', '*']) await refuse(target, 'things', { [key]: value })
+    it(`refuses to compare ${name} with a list or null by order`, async () => {
+      for (const key of [`${name}>=`, `${name}<`]) {
+        for (const value of ['1,2', 'null', '1*']) await refuse(target, 'things', { [key]: value })
       }
     })
   }

@@ -1,7 +1,8 @@
 /** JSON attributes, filtered and sorted by what is inside of them. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { RestEngine } from '../../lib/index.ts'
+import { RestEngine, fromJson } from '../../lib/index.ts'
+import { fileOf, serve } from '../introspect/world.ts'
 import { entities } from './plain.ts'
 
 const ROWS: unknown[] = [
@@ -47,6 +48,53 @@ const CASES: [query: Record<string, string>, ids: number[]][] = [
   [{ sort: 'json.size.desc' }, [2, 3, 1, 7, 4, 5, 6]],
   [{ 'partDoc.json.k.0': '7' }, [1]],
   [{ 'part.json.k.0>': '7' }, [1]],
+  [{ 'json.list': '[]' }, [2]],
+  [{ 'json.list': '[ "a"\\,{"deep":1e0} ]' }, [1]],
+  [{ 'json.color': '"red"' }, [1]],
+  [{ 'json.color!=': '["red"],red' }, [2, 3, 4, 5, 6]],
+  // As a whole.
+  [{ json: 'red' }, [5]],
+  [{ json: '"red"' }, [5]],
+  [{ json: 'r*' }, [5]],
+  [{ 'json~=': 'RED' }, [5]],
+  [{ json: '[1\\,[2\\,3]]' }, [6]],
+  [{ json: '[1.0\\, [2\\,3]]' }, [6]],
+  [{ json: '[1\\,[3\\,2]]' }, []],
+  [{ json: '{"on":"true"\\,"size":-1\\,"color":["red"]}' }, [7]],
+  [{ json: '{"on":"true"\\,"size":-1\\,"color":["red"]},red,null' }, [4, 5, 7]],
+  [{ 'json!=': '{"on":"true"\\,"size":-1\\,"color":["red"]},red,null' }, [1, 2, 3, 6]],
+  [{ '!json': 'red' }, [1, 2, 3, 4, 6, 7]],
+  [{ json: 'null' }, [4]],
+  [{ 'json!=': 'null' }, [1, 2, 3, 5, 6, 7]],
+  [{ json: '\\null' }, []],
+  [{ json: '{' }, []],
+  [{ json: '[' + '['.repeat(5000) + ']'.repeat(5000) + ']' }, []],
+  [{ 'json>=': 'r' }, [5]],
+  [{ 'json>=': '1' }, []],
+  [{ 'partDoc.json': '{"k":[7]}' }, [1]],
+  [{ 'part.json': '{"k":[8]}' }, [1]],
+  [{ 'partDoc.json': 'null' }, [2, 3, 4, 5, 6, 7]],
+]
+
+const MIXED: readonly unknown[] = [5, '5', 5.5, true, 'true', null, '', '"a"', 'a', {}, [], { b: [1, { d: 1, c: 2 }], a: null }, '05']
+
+const WHOLE: [query: Record<string, string>, values: unknown[]][] = [
+  [{ code: '5' }, [5, '5']],
+  [{ code: '5.0' }, [5]],
+  [{ code: '"5"' }, ['5']],
+  [{ code: '05' }, ['05']],
+  [{ code: '5,5.5,a' }, [5, '5', 5.5, 'a']],
+  [{ code: 'true' }, [true, 'true']],
+  [{ code: 'false' }, []],
+  [{ code: 'null' }, [null]],
+  [{ code: '' }, ['']],
+  [{ code: '"a"' }, ['"a"', 'a']],
+  [{ code: '{}' }, [{}]],
+  [{ code: '[]' }, [[]]],
+  [{ code: '{"a":null\\,"b":[1\\,{"c":2\\,"d":1}]}' }, [{ b: [1, { d: 1, c: 2 }], a: null }]],
+  [{ 'code!=': 'null,{},[],5,true,a*' }, [5.5, '', '"a"', { b: [1, { d: 1, c: 2 }], a: null }, '05']],
+  [{ 'code>': '5' }, [5.5]],
+  [{ 'code<=': '5' }, [5]],
 ]
 
 describe('paths into JSON values', () => {
@@ -94,5 +142,59 @@ describe('paths into JSON values', () => {
     }
     const { status } = await engine.handle('GET', '/v1/plains', { attributes: 'json.color' })
     assert.equal(status, 400)
+  })
+})
+
+describe('JSON values of several kinds', () => {
+  let engine: RestEngine
+  before(async () => {
+    engine = await RestEngine.create({ ...fromJson({ things: MIXED.map(code => ({ code })) }) })
+  })
+  after(() => engine.close())
+
+  for (const [query, expected] of WHOLE) {
+    it(JSON.stringify(query), async () => {
+      const { status, body } = (await engine.handle('GET', '/v1/things', query)) as { status: number; body: Record<string, unknown> }
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.deepEqual(
+        (body['things'] as { code: unknown }[]).map(({ code }) => code),
+        expected,
+      )
+    })
+  }
+
+  it('are found each by its own JSON text', async () => {
+    for (const value of MIXED) {
+      const code = JSON.stringify(value).replaceAll(/[\\,*]/g, String.raw`\$&`)
+      const { body } = (await engine.handle('GET', '/v1/things', { code })) as { body: { things: { code: unknown }[] } }
+      assert.ok(
+        body.things.some(found => JSON.stringify(found.code) === JSON.stringify(value)),
+        code,
+      )
+    }
+  })
+
+  it('are not sorted by', async () => {
+    assert.equal((await engine.handle('GET', '/v1/things', { sort: 'code' })).status, 400)
+  })
+
+  it('in a file may be JSON null, a number, or no JSON', async () => {
+    await using file = await serve({
+      path: fileOf(
+        "create table t (id integer primary key, j json); insert into t values (1, 'null'), (2, null), (3, 5), (4, '{oops'), (5, ' { } ');",
+      ),
+    })
+    for (const [value, ids] of [
+      ['null', [1, 2]],
+      ['5', [3]],
+      ['{oops', [4]],
+      ['{}', [5]],
+    ] as const) {
+      assert.deepEqual(
+        (await file.get(`ts?j=${encodeURIComponent(value)}&attributes=id`)).map(({ id }: { id: number }) => id),
+        ids,
+        value,
+      )
+    }
   })
 })

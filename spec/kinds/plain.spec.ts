@@ -273,7 +273,9 @@ describe('kinds of plain properties', () => {
 
       if (kind.text === undefined) {
         it('cannot be filtered or sorted by', async () => {
-          for (const query of [{ [name]: 'x' }, { [`!${name}`]: 'x' }, { [`${name}>=`]: 'x' }, { [`${name}~=`]: 'x' }, { sort: name }]) {
+          const filters = [{ [name]: 'x' }, { [`!${name}`]: 'x' }, { [`${name}>=`]: 'x' }, { [`${name}~=`]: 'x' }]
+          // How JSON is filtered by: json-paths.spec.ts.
+          for (const query of [...(name === 'json' ? [] : filters), { sort: name }]) {
             const { status, body } = await call('GET', '/v1/plains', query)
             assert.equal(status, 400, JSON.stringify({ query, body }))
           }

@@ -120,6 +120,7 @@ const KINDS: Record<string, Kind> = {
       fc.array(whole, { maxLength: 2 }),
       word,
     ),
+    text: value => escapeText(JSON.stringify(value)),
   },
   tags: { define: () => p.array().nullable(), value: fc.array(word, { maxLength: 3 }) },
   figures: {

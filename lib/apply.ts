@@ -67,7 +67,7 @@ export async function create(change: RecordChange, work: Work, implied: Entity =
   const data: Entity = { ...withEmbedded(toProperties(change.values), change.resource.attributes), ...implied }
   for (const { attribute, link } of change.links) {
     if (attribute.owner)
-      data[attribute.property] = link === null ? null : await linkValue(attribute, await referred(link, attribute.target, work), work)
+      data[attribute.property] = link === null ? null : await linkValue(attribute, await linked(link, attribute, work), work)
   }
   const from = Date.now()
   const entity = em.create(nameOf(change.resource), data as never) as unknown as Entity
@@ -98,6 +98,11 @@ async function referred(ref: RecordRef, target: Resource, work: Work, implied?: 
   return ref.kind === 'existing' ? reference(target, ref.key, work.em) : create(ref.record, work, implied)
 }
 
+/** The entity that a to-one is to link. One that is linked by another key than the primary one is loaded, since that key is written. */
+async function linked(ref: RecordRef, { target, targetKey }: ToOneAttribute, work: Work): Promise<Entity> {
+  return ref.kind === 'existing' && targetKey !== undefined ? (await load(target, ref.key, work))! : referred(ref, target, work)
+}
+
 /** The attribute of the target that holds the foreign key of a relation's other side. */
 function owningAttribute(relation: RelationAttribute): ToOneAttribute | undefined {
   const name = owningName(relation)
@@ -106,9 +111,23 @@ function owningAttribute(relation: RelationAttribute): ToOneAttribute | undefine
 
 /** What a property holds that links an entity: the entity, or its key, which a new one only has once it is written. */
 async function linkValue(attribute: ToOneAttribute, entity: Entity, { em }: Work): Promise<unknown> {
+  const { targetKey } = attribute
+  if (targetKey !== undefined) {
+    // A default of the database's is there once the record is written.
+    const isNew = em.getUnitOfWork().getOriginalEntityData(entity) === undefined
+    if (isNew && (entity[targetKey.property] ?? null) === null) await em.flush()
+    requireTargetKey(attribute, entity)
+  }
   if (!attribute.holdsKey) return entity
   if (!helper(entity).hasPrimaryKey()) await em.flush()
   return toPrimaryKey(attribute.target, keyOfEntity(attribute.target, entity))
+}
+
+/** Refuses to link a record that lacks what the foreign key would hold. */
+export function requireTargetKey({ name, target, targetKey }: ToOneAttribute, entity: Entity): void {
+  if (targetKey === undefined || (entity[targetKey.property] ?? null) !== null) return
+  const detail = `"${name}" links a ${target.singular} by its "${targetKey.name}", and this one has none.`
+  throw refuse('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: name }] })
 }
 
 /** Links a record by its own foreign key to the owner: the inverse side of a one-to-one, or a member of a one-to-many list. */
@@ -139,8 +158,15 @@ export async function update(entity: Entity, change: RecordChange, work: Work): 
   checkVersion(entity, change)
   const values = change.values.filter(({ attribute }) => !(attribute.kind === 'scalar' && attribute.version))
   assignValues(entity, values, em)
+  // What comes to link the record by another key than the primary one would be inserted before that has changed.
+  if (values.some(({ attribute }) => isReferredBy(attribute, change.resource))) await em.flush()
   for (const link of change.links) await changeLink(entity, link, change.resource, work)
   for (const list of change.lists) await replaceList(entity, list, change.resource, work)
+}
+
+/** Whether other records hold the value of the attribute as their link to the record. */
+function isReferredBy({ property }: Attribute, { referrers }: Resource): boolean {
+  return referrers.some(({ attribute }) => attribute.targetKey?.property === property)
 }
 
 /**
@@ -259,7 +285,7 @@ function checkVersion(entity: Entity, change: RecordChange): void {
 /** Links, unlinks or replaces what a to-one of a loaded record refers to. */
 export async function changeLink(entity: Entity, { attribute, link, path }: LinkChange, resource: Resource, work: Work): Promise<void> {
   if (attribute.owner) {
-    const target = link === null ? null : await linkValue(attribute, await referred(link, attribute.target, work), work)
+    const target = link === null ? null : await linkValue(attribute, await linked(link, attribute, work), work)
     if (attribute.holdsKey) entity[attribute.property] = target
     else work.em.assign(entity as never, { [attribute.property]: target } as never)
     return
@@ -279,9 +305,17 @@ export async function changeLink(entity: Entity, { attribute, link, path }: Link
   if (link !== null) await adopt(link, attribute, entity, work)
 }
 
+/** The condition that the records meet whose foreign key links the owner of an inverse relation; undefined when there can be none. */
+function linksTo(owner: Entity, relation: RelationAttribute, resource: Resource): object | undefined {
+  const { property, targetKey } = owningAttribute(relation)!
+  if (targetKey === undefined) return { [property]: toPrimaryKey(resource, keyOfEntity(resource, owner)) }
+  const value = owner[targetKey.property] ?? null
+  return value === null ? undefined : { [property]: value }
+}
+
 async function loadInverse(entity: Entity, attribute: ToOneAttribute, resource: Resource, work: Work): Promise<Entity | undefined> {
-  const other = owningAttribute(attribute)!
-  const where = { [other.property]: toPrimaryKey(resource, keyOfEntity(resource, entity)) }
+  const where = linksTo(entity, attribute, resource)
+  if (where === undefined) return undefined
   return ((await work.em.findOne(nameOf(attribute.target), where, UNFILTERED)) as unknown as Entity | null) ?? undefined
 }
 
@@ -336,8 +370,8 @@ async function members(entity: Entity, attribute: ToManyAttribute, resource: Res
 }
 
 async function allMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
-  const other = owningAttribute(attribute)!
-  const where = { [other.property]: toPrimaryKey(resource, keyOfEntity(resource, entity)) }
+  const where = linksTo(entity, attribute, resource)
+  if (where === undefined) return []
   return work.em.find(nameOf(attribute.target), where, UNFILTERED)
 }
 

@@ -135,6 +135,12 @@ export class FilterQueryReader {
 
   #relation(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Verdict {
     const { target } = relation
+    const other = relation.kind === 'toOne' && relation.owner ? relation.targetKey : undefined
+    // As in MikroORM, the bare value of such a link is what the foreign key holds.
+    if (relation.kind === 'toOne' && other !== undefined && isBare(value)) {
+      const attribute = target.attributes.find(({ property }) => property === other.property) as ScalarAttribute
+      return this.#scalar(attribute, value, { hops: [...hops, relation], attribute }, where)
+    }
     const empty: Condition =
       relation.kind === 'toOne' ? { kind: 'unlinked', hops, relation } : complement({ kind: 'some', hops, relation, where: undefined })
     const keys = (list: readonly unknown[]): Verdict => {
@@ -231,6 +237,16 @@ function asArray(value: unknown, where: string): readonly unknown[] {
 
 function isEntity(value: object): boolean {
   return Reference.isReference(value) || Object.getPrototypeOf(value) !== Object.prototype
+}
+
+/** Whether a value is compared with a column: it is no entity, and no condition on one. */
+function isBare(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isBare)
+  if (typeof value !== 'object' || value === null || value instanceof Date) return true
+  if (isEntity(value)) return false
+  const entries = Object.entries(value)
+  const compares = (name: string): boolean => ['$eq', '$ne', '$in', '$nin', '$gt', '$gte', '$lt', '$lte', '$like', '$exists'].includes(name)
+  return entries.length > 0 && entries.every(([name, given]) => compares(name) && isBare(given))
 }
 
 /** A value as JavaScript code gives it: of the property's own type, or its JSON form. */

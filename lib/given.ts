@@ -194,6 +194,8 @@ interface Place {
   readonly implied?: Draft['implied']
   /** The needs that have led here since the caller's own words, the outermost first. */
   readonly needs?: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute }[]
+  /** The attribute by which another record will refer to it. */
+  readonly referredBy?: string | undefined
 }
 
 function join(path: string, name: string | number): string {
@@ -204,7 +206,7 @@ function join(path: string, name: string | number): string {
 class Drafts {
   readonly all: Draft[] = []
 
-  add(resource: Resource, overrides: Overrides, { path, stream, implied, needs = [] }: Place): Draft {
+  add(resource: Resource, overrides: Overrides, { path, stream, implied, needs = [], referredBy }: Place): Draft {
     const body: Record<string, unknown> = { ...overrides }
     const draft: Draft = { resource, body, path, stream: `${stream}/${resource.className}`, slots: [], implied }
     this.all.push(draft)
@@ -213,7 +215,7 @@ class Drafts {
       if (name === implied?.name) continue
       if (attribute.kind === 'toMany') this.#list(attribute, draft)
       else if (attribute.kind === 'toOne') this.#link(attribute, draft, needs)
-      else this.#open(attribute, body, name, resource.singular, draft)
+      else this.#open(attribute, body, name, resource.singular, draft, name === referredBy)
     }
     return draft
   }
@@ -245,16 +247,26 @@ class Drafts {
   #nested(attribute: RelationAttribute, overrides: Overrides, owner: Draft, at: string, needs: Place['needs'] = []): Overrides {
     const name = owningName(attribute)
     const implied = name === undefined ? undefined : { name, owner }
-    return this.add(attribute.target, overrides, { path: join(owner.path, at), stream: `${owner.stream}/${at}`, implied, needs }).body
+    const referredBy = attribute.kind === 'toOne' && attribute.owner ? attribute.targetKey?.name : undefined
+    const place = { path: join(owner.path, at), stream: `${owner.stream}/${at}`, implied, needs, referredBy }
+    return this.add(attribute.target, overrides, place).body
   }
 
   /** Opens slots for what is needed and was not given. */
-  #open(attribute: ScalarAttribute | EmbeddedAttribute, holder: Record<string, unknown>, path: string, bearer: string, draft: Draft): void {
+  #open(
+    attribute: ScalarAttribute | EmbeddedAttribute,
+    holder: Record<string, unknown>,
+    path: string,
+    bearer: string,
+    draft: Draft,
+    isReferred = false,
+  ): void {
     const { name } = attribute
     const value = holder[name]
     if (attribute.kind === 'scalar') {
       // A key that a life-cycle function makes would be another one each time.
-      const isMade = attribute.needed || (attribute.primary && attribute.type.kind === 'uuid' && attribute.source.kind === 'column')
+      const isMade =
+        attribute.needed || isReferred || (attribute.primary && attribute.type.kind === 'uuid' && attribute.source.kind === 'column')
       if (value === undefined && isMade) draft.slots.push({ attribute, holder, path, bearer })
       return
     }

@@ -102,6 +102,8 @@ export interface ToOneAttribute extends AttributeBase {
   readonly owner: boolean
   /** The columns of the foreign key. Owner: here, in the order of the target's key parts. Inverse: in the target's table, in the order of our key parts. */
   readonly columns: readonly string[]
+  /** What the foreign key refers to where it is not the primary key. Owner: of the target. Inverse: of this resource. */
+  readonly targetKey: TargetKey | undefined
   /** Part of the primary key. */
   readonly primary: boolean
   /** The property holds the key of what it links, not an entity (MikroORM's `mapToPk`). */
@@ -118,6 +120,19 @@ export interface ToOneAttribute extends AttributeBase {
   readonly onDelete: DeleteRule
 }
 
+/** Another unique attribute than the primary key, by which foreign keys refer to a record. */
+export interface TargetKey {
+  /** Name of the attribute. */
+  readonly name: string
+  readonly property: string
+  readonly part: KeyPart
+}
+
+/** What a foreign key to a record of the resource holds. */
+export function referredParts({ key }: Resource, targetKey: TargetKey | undefined): readonly KeyPart[] {
+  return targetKey === undefined ? key : [targetKey.part]
+}
+
 /** What the database does with a row when the row it refers to is deleted. */
 export type DeleteRule = 'refuse' | 'cascade' | 'unlink'
 
@@ -126,7 +141,13 @@ export interface ToManyAttribute extends AttributeBase {
   readonly target: Resource
   /** One-to-many: rows of the target hold our key in these columns. Many-to-many: rows of a pivot table hold both. */
   readonly via:
-    | { readonly kind: 'foreign'; readonly columns: readonly string[]; readonly attribute: string }
+    | {
+        readonly kind: 'foreign'
+        readonly columns: readonly string[]
+        readonly attribute: string
+        /** What of this resource the columns hold where it is not the primary key. */
+        readonly targetKey: TargetKey | undefined
+      }
     | {
         readonly kind: 'pivot'
         readonly table: string
@@ -144,6 +165,11 @@ export interface ToManyAttribute extends AttributeBase {
 }
 
 export type RelationAttribute = ToOneAttribute | ToManyAttribute
+
+/** What of its owner a list refers to where it is not the primary key. */
+export function targetKeyOf({ via }: ToManyAttribute): TargetKey | undefined {
+  return via.kind === 'foreign' ? via.targetKey : undefined
+}
 export type Attribute = ScalarAttribute | EmbeddedAttribute | RelationAttribute
 
 /** One part of a primary key. A key that holds a relation has one part for each part of the target's key. */

@@ -13,11 +13,15 @@ import type {
   ScalarAttribute,
   Source,
   SqlText,
+  TargetKey,
   ToManyAttribute,
   ToOneAttribute,
   Variants,
 } from './model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
+
+/** Kinds that can identify a record: in a path, or for a foreign key. */
+export const KEY_KINDS: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uuid', 'date', 'datetime', 'time', 'custom'])
 
 export type Meta = EntityMetadata
 type Property = EntityProperty
@@ -29,8 +33,8 @@ export function unsupported(meta: Meta, property: string | undefined, reason: st
 export function unsupportedReason(prop: Property): string | undefined {
   if (prop.polymorphic === true && prop.kind !== 'embedded')
     return 'a relation to one of several entities (polymorphic) has no ID that tells which; link each by a relation of its own'
-  if (prop.targetKey !== undefined)
-    return 'a relation by another key than the primary one (targetKey) is not supported: MikroORM takes what it links for a new record when it writes'
+  if (prop.targetKey !== undefined && (prop.primary === true || prop.mapToPk === true))
+    return `a relation by another key than the primary one (targetKey) cannot be ${prop.primary === true ? 'part of a key' : 'mapped to it (mapToPk)'}`
   if ('through' in prop && prop.through !== undefined)
     return 'a relation through another entity is not supported; the relation to that entity is'
   if (prop.serializer !== undefined && prop.kind !== 'scalar') return 'a serializer of a relation or an embedded object is not supported'
@@ -42,6 +46,7 @@ export function unsupportedReason(prop: Property): string | undefined {
 
 /** The columns of an owning to-one, in the order of the target's key. */
 export function ownColumns(meta: Meta, prop: Property): string[] {
+  if (prop.targetKey !== undefined) return [...prop.fieldNames]
   return inKeyOrder(meta, prop, prop.targetMeta!, prop.joinColumns, prop.referencedColumnNames)
 }
 
@@ -52,6 +57,43 @@ function inKeyOrder(meta: Meta, prop: Property, target: Meta, columns: readonly 
     const index = referenced.indexOf(column)
     if (index < 0) throw unsupported(meta, prop.name, 'its foreign key refers to another column than the primary key')
     return columns[index]!
+  })
+}
+
+/** What a foreign key refers to where it is not the primary key of its target. */
+function targetKeyOf(meta: Meta, prop: Property): TargetKey | undefined {
+  if (prop.targetKey === undefined) return undefined
+  const referred = prop.targetMeta!.properties[prop.targetKey as never] as Property
+  const type = referred.kind === 'scalar' && referred.fieldNames?.length === 1 && !isGetter(referred) ? scalarType(referred) : undefined
+  if (type === undefined || !KEY_KINDS.has(type.kind)) {
+    throw unsupported(
+      meta,
+      prop.name,
+      `"${prop.targetKey}" of ${prop.targetMeta!.className} cannot be referred to: it is no plain value that can be a key`,
+    )
+  }
+  const target = prop.targetMeta!
+  if (prop.createForeignKeyConstraint && target.tptParent !== undefined && !target.ownProps!.some(({ name }) => name === referred.name)) {
+    throw unsupported(
+      meta,
+      prop.name,
+      `the table of ${target.className} has no "${referred.name}" for its foreign key to refer to, the table of a class above has; relate to that one, or do without a constraint (createForeignKeyConstraint: false)`,
+    )
+  }
+  const others = meta.props.filter(
+    other => other !== prop && other.persist !== false && other.formula === undefined && other.kind !== '1:m',
+  )
+  if (others.some(other => (other.kind !== '1:1' || other.owner) && other.fieldNames?.includes(prop.fieldNames[0]!))) {
+    throw unsupported(
+      meta,
+      prop.name,
+      'its foreign key, which holds another key than the primary one (targetKey), is the column of another property',
+    )
+  }
+  return Object.freeze({
+    name: publicName(referred),
+    property: referred.name,
+    part: Object.freeze({ column: referred.fieldNames[0]!, type }),
   })
 }
 
@@ -139,6 +181,7 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
       needed: owner && relation.required,
       owner,
       columns: Object.freeze(mapped === undefined ? ownColumns(meta, prop) : ownColumns(prop.targetMeta!, mapped)),
+      targetKey: mapped === undefined ? targetKeyOf(meta, prop) : targetKeyOf(prop.targetMeta!, mapped),
       primary: prop.primary === true,
       unique: prop.kind === '1:1',
       holdsKey: prop.mapToPk === true,
@@ -166,7 +209,13 @@ function otherSideName(prop: Property, other: string | undefined): string | unde
 
 function readForeign(prop: Property): ToManyAttribute['via'] {
   const mapped = prop.targetMeta!.properties[prop.mappedBy as never] as Property
-  return { kind: 'foreign', columns: Object.freeze(ownColumns(prop.targetMeta!, mapped)), attribute: publicName(mapped) }
+  const holder = prop.targetMeta!
+  return {
+    kind: 'foreign',
+    columns: Object.freeze(ownColumns(holder, mapped)),
+    attribute: publicName(mapped),
+    targetKey: targetKeyOf(holder, mapped),
+  }
 }
 
 function readPivot(meta: Meta, prop: Property): ToManyAttribute['via'] {

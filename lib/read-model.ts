@@ -10,7 +10,7 @@ import type { ResourceNames } from './names.ts'
 import { rootOf, tableColumns } from './model.ts'
 import type { Attribute, KeyPart, Model, Resource, ScalarAttribute, ToOneAttribute } from './model.ts'
 import { publicName, scalarType } from './property-type.ts'
-import { isHiddenInverse, ownColumns, readAttribute, unsupported, unsupportedReason } from './read-attribute.ts'
+import { KEY_KINDS, isHiddenInverse, ownColumns, readAttribute, unsupported, unsupportedReason } from './read-attribute.ts'
 import type { Meta } from './read-attribute.ts'
 import { addInherited, isConcrete, linkHierarchies, queryOf } from './read-hierarchy.ts'
 import type { ResourceConfig, ResourceDefinition } from './resource.ts'
@@ -19,9 +19,6 @@ import type { ResourceConfig, ResourceDefinition } from './resource.ts'
 export const ENVELOPE_KEYS: ReadonlySet<string> = new Set(
   'success timestamp status resource sort offset limit filter count previous next attribute value code title detail errors'.split(' '),
 )
-
-/** Kinds that can identify a record in a path. */
-const KEY_KINDS = new Set(['integer', 'bigint', 'text', 'uuid', 'date', 'datetime', 'time', 'custom'])
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 

@@ -4,14 +4,14 @@
  */
 import { FlushMode } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
-import { create, load, reference } from './apply.ts'
+import { create, load, reference, requireTargetKey } from './apply.ts'
 import type { Work } from './apply.ts'
 import { checkChanges, givenKey, recordName, refuseFaults } from './check.ts'
 import type { Implied } from './check.ts'
 import type { Connection } from './dialect.ts'
 import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
-import type { Model, RelationAttribute } from './model.ts'
+import type { Model, RelationAttribute, ToOneAttribute } from './model.ts'
 import type { Entity } from './orm-values.ts'
 import type { SeedData } from './options.ts'
 import { hint, nearest } from './suggest.ts'
@@ -200,6 +200,8 @@ class Loader {
     const other = name === undefined ? undefined : relation.target.byName.get(name)!
     for (const ref of refs) {
       const target = await this.#target(ref, relation)
+      if (other !== undefined) requireTargetKey(other as ToOneAttribute, entity)
+      else if (relation.kind === 'toOne') requireTargetKey(relation, target)
       if (other !== undefined) target[other.property] = entity
       else if (relation.kind === 'toMany') (entity[relation.property] as Collection<object>).add(target)
       else entity[relation.property] = target
@@ -215,8 +217,7 @@ class Loader {
     const record = this.#recordOf(ref, relation)
     if (record !== undefined) return this.#made.get(record)!
     const { key } = ref as RecordRef & { kind: 'existing' }
-    return owningName(relation) === undefined
-      ? reference(relation.target, key, this.#work.em)
-      : (await load(relation.target, key, this.#work))!
+    const isReferred = owningName(relation) === undefined && (relation.kind === 'toMany' || relation.targetKey === undefined)
+    return isReferred ? reference(relation.target, key, this.#work.em) : (await load(relation.target, key, this.#work))!
   }
 }

@@ -210,6 +210,7 @@ class PropertyWriter {
     const prop = this.#prop
     const { targetMeta } = prop
     if (prop.mappedBy !== undefined) this.#add('mappedBy', prop.mappedBy)
+    if (prop.targetKey !== undefined) this.#add('targetKey', prop.targetKey)
     const other = prop.inversedBy === undefined ? undefined : (targetMeta!.properties[prop.inversedBy as never] as Property | undefined)
     if (prop.owner && other !== undefined && !isHiddenInverse(other)) this.#add('inversedBy', prop.inversedBy)
     if (prop.kind === 'm:n' && prop.owner) this.#pivot()

@@ -1,11 +1,11 @@
 /** Compile the checks: the small statements by which a write is judged: does a record exist, is a value taken, who refers to a record. */
 import type { Statement } from '../dialect.ts'
-import type { Attribute, Resource, ToOneAttribute } from '../model.ts'
+import type { Attribute, Resource, TargetKey, ToOneAttribute } from '../model.ts'
 import type { ScopeLookup } from '../read-plan.ts'
 import type { ScalarType } from '../scalars.ts'
 import { Scope, tableOf } from './scope.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
-import { bind, sql, text } from './sql.ts'
+import { bind, join, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** A statement that gives one row when the record of the request's key exists. */
@@ -32,9 +32,10 @@ export function compileTaken(
   for (const { attribute, given } of attributes) {
     const columns = columnsOfAttribute(attribute)
     if (columns === undefined) return undefined
-    for (const { column, type } of columns) {
-      const own = sql`(select ${self.column(column)} from ${tableOf(resource)} as ${self.alias} where ${isKey(self.key, resource.key)})`
-      where.push(sql`${scope.column(column)} = ${given ? bind({ from: 'given', index: index++, type }) : own}`)
+    const ofSelf = ({ column }: ComparedColumn): Sql =>
+      sql`(select ${self.column(column)} from ${tableOf(resource)} as ${self.alias} where ${isKey(self.key, resource.key)})`
+    for (const column of columns) {
+      where.push(sql`${scope.column(column.column)} = ${given ? givenValue(column, select, () => index++) : ofSelf(column)}`)
     }
   }
   if (excludeSelf) where.push(sql`not (${isKey(scope.key, resource.key)})`)
@@ -44,10 +45,28 @@ export function compileTaken(
   return select.finish()
 }
 
-function columnsOfAttribute(attribute: Attribute): { column: string; type: ScalarType }[] | undefined {
+/** A column that is compared with a value. */
+interface ComparedColumn {
+  readonly column: string
+  readonly type: ScalarType
+  /** The to-one whose foreign key holds another key of the linked record than the primary one, of which the values are. */
+  readonly relation?: ToOneAttribute & { readonly targetKey: TargetKey }
+}
+
+function givenValue({ type, relation }: ComparedColumn, select: Select, next: () => number): Sql {
+  if (relation === undefined) return bind({ from: 'given', index: next(), type })
+  const { target, targetKey } = relation
+  const there = new Scope(target, select.tables, select.tables.next(), select.joins)
+  const isLinked = target.key.map((part, at) => sql`${there.key[at]!} = ${bind({ from: 'given', index: next(), type: part.type })}`)
+  return sql`(select ${there.column(targetKey.part.column)} from ${tableOf(target)} as ${there.alias} where ${join(isLinked, ' and ')})`
+}
+
+function columnsOfAttribute(attribute: Attribute): ComparedColumn[] | undefined {
   if (attribute.kind === 'scalar')
     return attribute.source.kind === 'column' ? [{ column: attribute.source.column, type: attribute.type }] : undefined
   if (attribute.kind !== 'toOne' || !attribute.owner) return undefined
+  const { targetKey } = attribute
+  if (targetKey !== undefined) return [{ column: attribute.columns[0]!, type: targetKey.part.type, relation: { ...attribute, targetKey } }]
   return attribute.columns.map((column, index) => ({ column, type: attribute.target.key[index]!.type }))
 }
 
@@ -57,8 +76,17 @@ export function compileReferrers(resource: Resource, attribute: ToOneAttribute):
   const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
   for (const [index, column] of scope.key.entries()) select.columns.push(selected(text(column), isExact(resource.key[index]!)))
   select.from = sql`${tableOf(resource)} as ${scope.alias}`
-  select.where = [isKey(scope.columns(attribute.columns), attribute.target.key)]
+  select.where = [refersToKey(attribute, scope)]
   return select.finish()
+}
+
+/** The record links the one of the request's key. */
+function refersToKey({ target, targetKey, columns }: ToOneAttribute, scope: Scope): Sql {
+  const here = scope.columns(columns)
+  if (targetKey === undefined) return isKey(here, target.key)
+  const there = new Scope(target, scope.tables, scope.tables.next())
+  const referred = there.referred(targetKey)[0]!
+  return sql`${here[0]!} in (select ${referred} from ${tableOf(target)} as ${there.alias} where ${isKey(there.key, target.key)})`
 }
 
 /** What SQLite says where a trigger refuses, a strict table cannot store a value, or a foreign key of the schema leads nowhere. */

@@ -4,13 +4,14 @@
  */
 import type { Builder, CompiledChild, CompiledNode, CompiledRead, Row, Statement } from '../dialect.ts'
 import { joinKey } from '../key.ts'
+import { referredParts, targetKeyOf } from '../model.ts'
 import type { Attribute, EmbeddedAttribute, KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, Field, ReadPlan, RecordNode } from '../read-plan.ts'
 import { decodeDocument, decoderOf, documentAt, plainTest } from './decode.ts'
 import { condition, sortTerm, valueOf } from './expressions.ts'
-import { Scope, startList, tableOf } from './scope.ts'
+import { Scope, equal, startList, tableOf } from './scope.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
-import { bind, join, name, sql, text, tuple } from './sql.ts'
+import { bind, join, literal, name, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 export function compileRead(plan: ReadPlan): CompiledRead {
@@ -81,10 +82,13 @@ function whereOf(plan: ReadPlan, root: Scope): Sql[] {
   if (relation.kind === 'toOne' && relation.owner) {
     const key = own(owner.key.map(part => part.column))
     const related = sql`select ${own(relation.columns).join(', ')} from ${tableOf(owner)} as ${alias} where ${isKey(key, owner.key)}`
-    return [sql`${tuple(root.key)} in (${related})`, ...filters]
+    return [sql`${tuple(root.referred(relation.targetKey))} in (${related})`, ...filters]
   }
-  const columns = relation.kind === 'toMany' ? (relation.via as { columns: readonly string[] }).columns : relation.columns
-  return [isKey(root.columns(columns), owner.key), ...filters]
+  const { columns, targetKey } = relation.kind === 'toMany' ? (relation.via as typeof relation.via & { kind: 'foreign' }) : relation
+  if (targetKey === undefined) return [isKey(root.columns(columns), owner.key), ...filters]
+  const key = own(owner.key.map(part => part.column))
+  const referred = sql`select ${own([targetKey.part.column])[0]!} from ${tableOf(owner)} as ${alias} where ${isKey(key, owner.key)}`
+  return [sql`${root.column(columns[0]!)} in (${referred})`, ...filters]
 }
 
 /** A value of a record while its function is generated: an expression over the row `r` and the helpers `h`. */
@@ -163,7 +167,8 @@ function expressionOf(field: Field, scope: Scope, select: Select, source: Builde
       return embeddedExpression(field.attribute, field.fields, scope, select, source)
     case 'reference': {
       const { attribute } = field
-      const columns = attribute.owner ? scope.toOne(attribute).key.map(text) : inverseKey(attribute, scope)
+      const isHere = attribute.owner && attribute.targetKey === undefined
+      const columns = isHere ? scope.toOne(attribute).key.map(text) : keyThere(attribute, scope)
       return keyExpression(columns, attribute.target, select, source)
     }
     case 'record':
@@ -272,15 +277,47 @@ function columnsOf(attribute: EmbeddedAttribute): string[] {
   })
 }
 
-/** The key that an inverse to-one links: it stands in the target's table, at most once. */
-function inverseKey(attribute: ToOneAttribute, scope: Scope): Sql[] {
+/** The key that a to-one links where it stands in the target's table alone: on an inverse side, and where another key links. At most one row has it. */
+function keyThere(attribute: ToOneAttribute, scope: Scope): Sql[] {
+  const { owner, columns, targetKey } = attribute
   const alias = scope.tables.next()
-  const on = attribute.columns.map((column, index) => `${alias}.${name(column)} = ${scope.key[index]!}`).join(' and ')
   const rows = new Scope(attribute.target, scope.tables, alias)
-  const where = join([text(on), ...existing(rows)], ' and ')
-  return attribute.target.key.map(
-    part => sql`(select ${alias}.${name(part.column)} from ${tableOf(attribute.target)} as ${alias} where ${where})`,
-  )
+  const on = owner ? equal(rows.referred(targetKey), scope.columns(columns)) : equal(rows.columns(columns), scope.referred(targetKey))
+  const where = join([on, ...existing(rows)], ' and ')
+  return attribute.target.key.map((part, index) => {
+    const found = sql`(select ${alias}.${name(part.column)} from ${tableOf(attribute.target)} as ${alias} where ${where})`
+    if (!scope.tables.recalls || targetKey === undefined || !owner) return found
+    return sql`ifnull(${found}, mikro_gone(${literal(referredColumn(attribute))}, ${String(index)}, ${scope.column(columns[0]!)}))`
+  })
+}
+
+/** The table and column that a link by another key than the primary one refers to, as one name. */
+function referredColumn({ target, targetKey }: ToOneAttribute): string {
+  return `${tableWith(target, targetKey!.part.column)}.${targetKey!.part.column}`
+}
+
+function tableWith({ table, source }: Resource, column: string): string {
+  return source.kind === 'joined' ? source.tables.find(({ columns }) => columns.includes(column))!.table : table
+}
+
+/** What triggers must tell of records that go, or get another key, so that those that link them by it can still be told by ID: see `mikro_gone`. */
+export interface RecalledKey {
+  readonly name: string
+  readonly table: string
+  readonly column: string
+  readonly key: readonly string[]
+}
+
+/** The keys by which the records of a node are linked otherwise than by the primary one. */
+export function recalledKeys({ fields }: RecordNode): RecalledKey[] {
+  return fields.flatMap(field => {
+    if (field.kind !== 'reference' || field.attribute.targetKey === undefined) return []
+    const { target, targetKey } = field.attribute
+    const { column } = targetKey.part
+    const table = tableWith(target, column)
+    const key = target.source.kind === 'joined' ? target.source.tables.find(part => part.table === table)!.key : undefined
+    return [{ name: referredColumn(field.attribute), table, column, key: key ?? target.key.map(part => part.column) }]
+  })
 }
 
 /** An ID: a single key as it is, a composite one joined. */
@@ -327,38 +364,40 @@ function statementsOf(select: Select, links: readonly string[], where: readonly 
 }
 
 function ownedRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, above: Select): CompiledChild {
-  const { target } = attribute
+  const { target, targetKey } = attribute
   const select = above.inside()
   const there = new Scope(target, select.tables, select.tables.next(), select.joins)
-  const to = addKey(there.key, target.key, select)
+  const links = there.referred(targetKey)
+  const parts = referredParts(target, targetKey)
+  const to = addKey(links, parts, select)
   const compiled = compileNode(node, there, select)
   select.from = sql`${tableOf(target)} as ${there.alias}`
   return {
     name: attribute.name,
     cardinality: 'one',
-    from: addKey(scope.columns(attribute.columns), target.key, above),
+    from: addKey(scope.columns(attribute.columns), parts, above),
     to,
-    numericLinks: isNumeric(target.key),
-    ...statementsOf(select, there.key, existing(there)),
+    numericLinks: isNumeric(parts),
+    ...statementsOf(select, links, existing(there)),
     node: compiled,
   }
 }
 
 function inverseRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, above: Select): CompiledChild {
-  const { target } = attribute
-  const owner = scope.resource
+  const { target, targetKey } = attribute
+  const parts = referredParts(scope.resource, targetKey)
   const select = above.inside()
   const there = new Scope(target, select.tables, select.tables.next(), select.joins)
   const links = there.columns(attribute.columns)
-  const to = addKey(links, owner.key, select)
+  const to = addKey(links, parts, select)
   const compiled = compileNode(node, there, select)
   select.from = sql`${tableOf(target)} as ${there.alias}`
   return {
     name: attribute.name,
     cardinality: 'one',
-    from: addKey(scope.key, owner.key, above),
+    from: addKey(scope.referred(targetKey), parts, above),
     to,
-    numericLinks: isNumeric(owner.key),
+    numericLinks: isNumeric(parts),
     ...statementsOf(select, links, existing(there)),
     node: compiled,
   }
@@ -368,10 +407,11 @@ function inverseRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope
 function listChild(field: Field & { kind: 'references' | 'records' }, scope: Scope, above: Select): CompiledChild {
   const { attribute } = field
   const { via } = attribute
-  const owner = scope.resource
+  const targetKey = targetKeyOf(attribute)
+  const parts = referredParts(scope.resource, targetKey)
   const select = above.inside()
   const opened = startList(attribute, [], select.tables, select.joins)
-  const to = addKey(opened.links, owner.key, select)
+  const to = addKey(opened.links, parts, select)
   const compiled = field.kind === 'references' ? idsNode(opened.scope, select) : compileNode(field.node, opened.scope, select)
   const order = field.order.map(term => sortTerm(term, opened.scope))
   const position = via.kind === 'pivot' && via.orderColumn !== undefined ? [text(`${opened.alias}.${name(via.orderColumn)}`)] : []
@@ -381,9 +421,9 @@ function listChild(field: Field & { kind: 'references' | 'records' }, scope: Sco
   return {
     name: attribute.name,
     cardinality: 'many',
-    from: addKey(scope.key, owner.key, above),
+    from: addKey(scope.referred(targetKey), parts, above),
     to,
-    numericLinks: isNumeric(owner.key),
+    numericLinks: isNumeric(parts),
     ...statementsOf(select, opened.links, opened.existing === undefined ? [] : [opened.existing]),
     node: compiled,
   }
@@ -409,6 +449,7 @@ export interface CompiledImage {
  */
 export function compileImage(node: RecordNode, alias: string): CompiledImage {
   const select = new Select()
+  select.tables.recalls = true
   const scope = new Scope(node.resource, select.tables, alias, select.joins)
   const record = compileNode(node, scope, select).build
   return { record, id: idsNode(scope, select).build, columns: select.columns.map(column => column.text) }

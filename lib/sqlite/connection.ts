@@ -31,6 +31,7 @@ import { retime } from './model-time.ts'
 import { Recorder } from './recorder.ts'
 import type { Trace, Traces } from '../trace.ts'
 import { siblingOf } from './sibling-orm.ts'
+import { tellManager } from './target-keys.ts'
 import { name } from './sql.ts'
 
 /** The transaction that a piece of asynchronous work runs in. */
@@ -429,6 +430,7 @@ export class SqliteConnection implements Connection {
     else await em.begin(ctx === undefined ? {} : { ctx })
     const trx = em.getTransactionContext()
     if (trx !== undefined) transaction.trx = trx
+    tellManager(em, trx)
     transaction.open = true
     try {
       const result = await work(em)

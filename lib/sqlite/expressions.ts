@@ -1,5 +1,6 @@
 /** Expressions: attributes, conditions and sort terms as SQL for SQLite. Three-valued logic is left as it is; `not` makes the exact complement. */
 import type { ValueForm } from '../dialect.ts'
+import { targetKeyOf } from '../model.ts'
 import type { ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, KeyRef, Operand, SortTerm, ValueRef } from '../read-plan.ts'
 import { startList } from './scope.ts'
@@ -140,14 +141,14 @@ export function condition(node: Condition, scope: Scope, wide = false): Sql {
     case 'linked':
       return keyIn(linkOf(node.hops, node.relation, scope), node.keys)
     case 'some': {
-      const owner = scope.through(node.hops)
+      const owner = scope.through(node.hops).referred(targetKeyOf(node.relation))
       const joins: Sql[] = []
-      const list = startList(node.relation, owner.key, scope.tables, joins)
+      const list = startList(node.relation, owner, scope.tables, joins)
       // The owners of known records are few, whoever asks.
       if (node.where !== undefined && (wide || node.where.kind === 'key')) {
         const where = join([...(list.existing === undefined ? [] : [list.existing]), condition(node.where, list.scope, wide)], ' and ')
         const owners = sql`select ${list.links.join(', ')} from ${list.from} ${join([...joins, text('')], ' ')}where ${where}`
-        return sql`${tuple(owner.key)} in (${owners})`
+        return sql`${tuple(owner)} in (${owners})`
       }
       const where = node.where === undefined ? list.on : sql`${list.on} and ${condition(node.where, list.scope)}`
       return sql`exists (select 1 from ${list.from} ${join([...joins, text('')], ' ')}where ${where})`
@@ -262,7 +263,7 @@ function throughList(term: SortTerm, first: number, owner: Scope): Sql {
   const joins: Sql[] = []
   const relation = term.hops[first]!
   if (relation.kind !== 'toMany') throw new Error('throughList: not a list.')
-  const list = startList(relation, owner.key, owner.tables, joins)
+  const list = startList(relation, owner.referred(targetKeyOf(relation)), owner.tables, joins)
   let scope = list.scope
   for (const hop of term.hops.slice(first + 1)) scope = scope.joinAny(hop)
   let what: Sql

@@ -67,7 +67,9 @@ function isSimple(meta: EntityMetadata): boolean {
       others.length === 0 &&
       key.kind === ReferenceKind.SCALAR &&
       key.customType === undefined &&
-      meta.props.every(prop => prop.eager !== true && !(prop.kind === ReferenceKind.ONE_TO_ONE && !prop.owner))
+      meta.props.every(
+        prop => prop.eager !== true && prop.targetKey === undefined && !(prop.kind === ReferenceKind.ONE_TO_ONE && !prop.owner),
+      )
     simple.set(meta, known)
   }
   return known

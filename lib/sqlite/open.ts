@@ -17,6 +17,7 @@ import { checkTables } from './missing-tables.ts'
 import { followClock } from './model-time.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 import { openReadOnly } from './open-read-only.ts'
+import { correctTargetKeys } from './target-keys.ts'
 
 /** What to open. */
 export interface Opening {
@@ -100,6 +101,7 @@ async function openWith(
     // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
     if (entities.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.lend())))
     if (found !== undefined) takeAnyName(connection.orm)
+    correctTargetKeys(connection.orm.getMetadata())
     skipUpdateOfCreated(connection.orm)
     followClock(connection.orm)
     if (schema === 'update') {

@@ -12,12 +12,18 @@ import type {
   Dictionary,
   EntityData,
   EntityDictionary,
+  EntityManager,
   EntityMetadata,
   EntityName,
+  EntityProperty,
   FilterQuery,
+  FindOptions,
   LoggingOptions,
   NativeInsertUpdateManyOptions,
   NativeInsertUpdateOptions,
+  ObjectQuery,
+  OrderDefinition,
+  Primary,
   QueryResult,
   RawQueryFragment,
   Transaction,
@@ -29,6 +35,7 @@ import { connectionOf, sameConnection } from './kysely-dialect.ts'
 import type { LentSqliteDialect } from './kysely-dialect.ts'
 import { KnownStatements, Probe } from './known-statements.ts'
 import type { Bound } from './known-statements.ts'
+import { knowTargets } from './target-keys.ts'
 
 /** SQLite's default limit of parameters in one statement (SQLITE_MAX_VARIABLE_NUMBER); a larger insert has its values spliced in as MikroORM does. */
 const MAX_PARAMETERS = 32_766
@@ -197,6 +204,31 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     if (options.convertCustomTypes !== false || !arePlain(options)) return undefined
     const meta = this.metadata.get(entityName) as unknown as EntityMetadata
     return KnownStatements.of(this.metadata).find(what, meta, rows, (probing, ctx) => ask(probing, { ...options, ctx }))
+  }
+
+  override async find<T extends object, P extends string = never, F extends string = never, E extends string = never>(
+    entityName: EntityName<T>,
+    where: ObjectQuery<T>,
+    options: FindOptions<T, P, F, E> = {},
+  ): Promise<EntityData<T>[]> {
+    const rows = await super.find(entityName, where, options)
+    const { em, ctx } = options as { em?: EntityManager; ctx?: Transaction }
+    await knowTargets(this.metadata.get(entityName), rows, this, em, ctx)
+    return rows
+  }
+
+  override async loadFromPivotTable<T extends object>(
+    prop: EntityProperty,
+    owners: Primary<object>[][],
+    where?: object,
+    orderBy?: OrderDefinition<T>,
+    ctx?: Transaction,
+    options?: FindOptions<T, string, string, string>,
+    pivotJoin?: boolean,
+  ): Promise<Dictionary<T[]>> {
+    const lists = await super.loadFromPivotTable(prop, owners, where, orderBy, ctx, options, pivotJoin)
+    await knowTargets(prop.targetMeta!, Object.values(lists).flat() as Dictionary[], this, undefined, ctx)
+    return lists
   }
 
   override async nativeUpdate<T extends object>(

@@ -9,8 +9,8 @@ import type { Builder, CompiledRead } from '../dialect.ts'
 import { keyFromJson } from '../key.ts'
 import type { KeyValues } from '../key.ts'
 import { planListOrder } from '../plan-order.ts'
-import { compileImage, compileLink, compileRead } from './compile.ts'
-import type { CompiledImage } from './compile.ts'
+import { compileImage, compileLink, compileRead, recalledKeys } from './compile.ts'
+import type { CompiledImage, RecalledKey } from './compile.ts'
 import type { WriteObserver } from './kysely-dialect.ts'
 import { literal, name } from './sql.ts'
 
@@ -98,6 +98,7 @@ const compiledWatches = new WeakMap<Watched, CompiledWatch>()
 function compileWatch(watched: Watched): CompiledWatch {
   let compiled = compiledWatches.get(watched)
   if (compiled !== undefined) return compiled
+  const recalled = new Map(watched.tables.flatMap(({ resource, fields }) => recalledKeys({ resource, fields })).map(key => [key.name, key]))
   compiled = {
     tables: watched.tables.map(table => ({
       table,
@@ -112,6 +113,7 @@ function compileWatch(watched: Watched): CompiledWatch {
       ...watched.lists.map((list, index) =>
         triggersOf(list.attribute.via.table, watched.tables.length + index, { old: linkColumns(list, OLD), new: linkColumns(list, NEW) }),
       ),
+      ...[...recalled.values()].map(recallTriggers),
     ],
   }
   compiledWatches.set(watched, compiled)
@@ -129,6 +131,8 @@ export class Recorder implements WriteObserver {
   /** Changes of the open transaction. */
   #pending: Pending[] = []
   readonly #marks = new Map<string, number>()
+  /** The keys of records that have gone in the open transaction, by what others link them by. */
+  readonly #gone = new Map<string, readonly unknown[]>()
   /** The database that has the triggers. */
   #installed: Database.Database | undefined
   /** Whether they came in a transaction: its rollback takes them away. */
@@ -158,6 +162,15 @@ export class Recorder implements WriteObserver {
     if (this.#installed === db || (this.watchers.size === 0 && this.#current() === undefined)) return
     if (!this.#known.has(db)) {
       db.function('mikro_changed', { varargs: true, directOnly: false }, (...values: unknown[]) => this.#changed(values))
+      db.function('mikro_going', { varargs: true, directOnly: false }, (called: unknown, value: unknown, ...key: unknown[]) => {
+        this.#gone.set(`${String(called)}\0${String(value)}`, key)
+        return null
+      })
+      db.function(
+        'mikro_gone',
+        { directOnly: false },
+        (called: unknown, part: unknown, value: unknown) => this.#gone.get(`${String(called)}\0${String(value)}`)?.[part as number] ?? null,
+      )
       this.#known.add(db)
     }
     this.#text ??= this.#compiledWatch.triggers.flatMap(({ table, columns, sql }) => (fits(db, table, columns) ? sql : [])).join('\n')
@@ -204,6 +217,7 @@ export class Recorder implements WriteObserver {
   /** Before an outermost transaction. */
   begin(): void {
     this.#pending = []
+    this.#gone.clear()
     this.#marks.clear()
     this.prepare()
   }
@@ -227,6 +241,7 @@ export class Recorder implements WriteObserver {
   /** The transaction is undone. */
   discard(): void {
     this.#pending = []
+    this.#gone.clear()
     this.#marks.clear()
     this.#forgetTriggers()
   }
@@ -243,6 +258,7 @@ export class Recorder implements WriteObserver {
   /** The transaction has committed: tells of its changes. */
   deliver(): void {
     this.#installedInside = false
+    this.#gone.clear()
     if (this.#pending.length === 0) return
     const pending = this.#pending
     this.#pending = []
@@ -356,6 +372,20 @@ function triggersOf(table: string, index: number, columns: { readonly old: reado
       trigger('update', UPDATE, [...columns.old, ...columns.new]),
       trigger('delete', DELETE, columns.old),
     ],
+  }
+}
+
+/** Remembers the key of a record before it goes, or is linked by another value: SQLite changes those that link it when it has gone. */
+function recallTriggers({ name: called, table, column, key }: RecalledKey, index: number) {
+  const columns = [column, ...key].map(each => `${OLD}.${name(each)}`)
+  const trigger = (event: string, of: string, when: string): string =>
+    `create temp trigger if not exists ${name(`mikro_changed_key_${index}_${event}`)} before ${event}${of} on main.${name(table)} ` +
+    `${when}begin select mikro_going(${[literal(called), ...columns].join(', ')}); end;`
+  const differs = `when ${OLD}.${name(column)} is not ${NEW}.${name(column)} `
+  return {
+    table,
+    columns: [column, ...key].map(each => `${NEW}.${name(each)}`),
+    sql: [trigger('update', ` of ${name(column)}`, differs), trigger('delete', '', '')],
   }
 }
 

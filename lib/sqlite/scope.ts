@@ -2,7 +2,8 @@
  * Scope: one table of a SELECT with the to-one relations joined to it as they are needed. A left join of a to-one never multiplies rows.
  * Lists are never joined to rows that are shown or counted; inside a subquery that takes a minimum or a distinct count they may be (`joinList`).
  */
-import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model.ts'
+import { referredParts, targetKeyOf } from '../model.ts'
+import type { RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, ScopeLookup } from '../read-plan.ts'
 import { join, literal, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
@@ -12,6 +13,8 @@ export const NO_SCOPES: ScopeLookup = () => undefined
 
 /** What the tables of one statement share: their aliases, and which rows of each resource exist. */
 export class Tables {
+  /** Whether links to records that have gone are told by what is remembered of those, in the image of a row. */
+  recalls = false
   #count: { value: number }
   readonly #scopeOf: ScopeLookup
   readonly #compile: CompileCondition
@@ -117,6 +120,11 @@ export class Scope {
     return this.#key ?? this.resource.key.map(part => this.column(part.column))
   }
 
+  /** The expressions of what foreign keys to the record hold: the primary key, or another one. */
+  referred(targetKey: TargetKey | undefined): readonly string[] {
+    return targetKey === undefined ? this.key : [this.column(targetKey.part.column)]
+  }
+
   column(column: string): string {
     return `${this.alias}.${name(column)}`
   }
@@ -133,8 +141,9 @@ export class Scope {
     // The table is joined only when more than the key is asked for: the foreign key is the key already.
     const attach = (): string => {
       const alias = this.tables.next()
-      const there = relation.owner ? relation.target.key.map(part => part.column) : relation.columns
-      const here = foreign ?? this.key
+      const { targetKey } = relation
+      const there = relation.owner ? referredParts(relation.target, targetKey).map(part => part.column) : relation.columns
+      const here = foreign ?? this.referred(targetKey)
       const linked = equal(
         there.map(column => `${alias}.${name(column)}`),
         here,
@@ -144,8 +153,8 @@ export class Scope {
       )
       return alias
     }
-    // A foreign key to a record that does not exist for the caller is no link: then the joined record's own key tells.
-    const key = this.tables.isScoped(relation.target) ? undefined : foreign
+    // A foreign key to a record that does not exist for the caller is no link: then the joined record's own key tells. So it does where another key links.
+    const key = this.tables.isScoped(relation.target) || relation.targetKey !== undefined ? undefined : foreign
     const scope = new Scope(relation.target, this.tables, attach, this.joins, key)
     this.#reached.set(relation, scope)
     return scope
@@ -157,7 +166,7 @@ export class Scope {
 
   /** Joins the records of a list, inside a subquery. */
   joinList(relation: ToManyAttribute): Scope {
-    const list = openList(relation, this.key, this.tables, this.joins)
+    const list = openList(relation, this.referred(targetKeyOf(relation)), this.tables, this.joins)
     this.joins.push(sql`join ${list.from} on ${list.on}`)
     if (this.tables.isScoped(relation.target)) list.scope.attach()
     return list.scope
@@ -187,7 +196,7 @@ export interface OpenList {
   readonly alias: string
 }
 
-/** Opens a list as the first table of a subquery or statement. */
+/** Opens a list as the first table of a subquery or statement; `owner` are the expressions of what it refers to. */
 export function startList(relation: ToManyAttribute, owner: readonly string[], tables: Tables, joins: Sql[]): OpenList {
   const list = openList(relation, owner, tables, joins)
   if (tables.isScoped(relation.target)) list.scope.attach()

@@ -8,13 +8,41 @@ const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(
 const Team = defineEntity({ name: 'Team', properties: { id: p.integer().primary() } })
 const Linked = defineEntity({ name: 'Linked', embeddable: true, properties: { user: () => p.manyToOne(User) } })
 const Dated = defineEntity({ name: 'Dated', embeddable: true, properties: { at: p.datetime() } })
+const Desk = defineEntity({ name: 'Desk', properties: { room: p.string().primary(), number: p.integer().primary() } })
+const Paper = defineEntity({ name: 'Paper', properties: { id: p.integer().primary(), print: p.blob().unique() } })
 const id = p.integer().primary()
 
 const CASES: [what: string, entities: unknown[], message: RegExp][] = [
   [
-    'a target key',
-    [User, defineEntity({ name: 'Note', properties: { id, author: () => p.manyToOne(User).targetKey('email') } })],
-    /^Note\.author cannot be served: .*targetKey/,
+    'a target key that is mapped to',
+    [User, defineEntity({ name: 'Note', properties: { id, author: () => p.manyToOne(User).targetKey('email').mapToPk() } })],
+    /^Note\.author cannot be served: .*targetKey.*mapToPk/,
+  ],
+  [
+    'a target key that is part of a key',
+    [User, defineEntity({ name: 'Note', properties: { author: () => p.manyToOne(User).targetKey('email').primary() } })],
+    /^Note\.author cannot be served: .*targetKey.*part of a key/,
+  ],
+  [
+    'a target key whose column is part of another relation',
+    [
+      User,
+      Desk,
+      defineEntity({
+        name: 'Note',
+        properties: {
+          id,
+          desk: () => p.manyToOne(Desk).joinColumns('room', 'number').referencedColumnNames('room', 'number').ownColumns('number'),
+          author: () => p.manyToOne(User).targetKey('email').joinColumn('room'),
+        },
+      }),
+    ],
+    /^Note\.author cannot be served: .*targetKey.*column of another property/,
+  ],
+  [
+    'a target key that is no plain value',
+    [Paper, defineEntity({ name: 'Note', properties: { id, paper: () => p.manyToOne(Paper).targetKey('print') } })],
+    /^Note\.paper cannot be served: "print" of Paper cannot be referred to/,
   ],
   [
     'a polymorphic relation',

@@ -137,6 +137,8 @@ export interface Dialect {
   breaksReference(error: Error): boolean
   /** What a rule of the database's own (a trigger) says of a write that it refuses. */
   refusal(error: Error): string | undefined
+  /** Whether the database cannot do anything at present: another process has locked it, or it fails itself (a full disk, a damaged file). */
+  failure(error: unknown): 'busy' | 'failed' | undefined
   /** The parameter for a value, as the database stores it. */
   encode(value: unknown, type: ScalarType, form: ValueForm, inDocument: boolean): unknown
   /** The parameter of a wildcard pattern. */

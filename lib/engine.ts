@@ -146,6 +146,7 @@ export class RestEngine {
       routes,
       authentication: this.#authentication,
       fork: this.#fork,
+      failureOf: error => connection.dialect.failure(error),
       mayRunOwnCode: family.mayRunOwnCode,
     })
   }

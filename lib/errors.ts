@@ -47,6 +47,9 @@ export const ERRORS = {
   server_closed: { status: 503, title: 'The server is closing' },
   // faults
   fault_injected: { status: 503, title: 'A test has asked for this failure' },
+  // the database
+  database_busy: { status: 503, title: 'Another process has locked the database' },
+  database_failed: { status: 500, title: 'The database has failed' },
   // anything else
   internal_error: { status: 500, title: 'Internal error' },
 } as const satisfies Record<string, { status: number; title: string }>

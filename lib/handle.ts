@@ -26,6 +26,7 @@ import { parametersOf } from './check-parameters.ts'
 import type { Clock } from './clock.ts'
 import type { EngineHandle } from './context.ts'
 import { End, LazySender } from './end.ts'
+import { RestError, refuse } from './errors.ts'
 import { faultRequest } from './faults.ts'
 import type { Faults } from './faults.ts'
 import { copyOf } from './journal.ts'
@@ -97,6 +98,8 @@ export interface HandlerParts {
   readonly authentication: Authentication | undefined
   /** An entity manager of its own for a request. */
   readonly fork: () => EntityManager
+  /** Whether an error says that the database is locked, or does not work. */
+  readonly failureOf: (error: unknown) => 'busy' | 'failed' | undefined
   /** Whether a request that reads may run code of the deployer's, which may write. */
   readonly mayRunOwnCode: boolean
 }
@@ -296,7 +299,7 @@ export class Handler {
   }
 
   #failed(error: unknown, request: { method: string; path: string }): RestResponse {
-    const refusal = this.respondError(error)
+    const refusal = this.respondError(ofDatabase(error, this.#parts.failureOf(error)))
     const response = this.#parts.options.readOnly ? readingOnly(refusal) : refusal
     if (response.status >= 500) this.#parts.options.onError(error, request)
     return response
@@ -332,6 +335,17 @@ function read({ method, path, query, body, context }: Arrival, record: JournalRe
     if (record !== undefined) record.body = copyOf(request.body)
   }
   return request
+}
+
+/** What a client is told where the database is not to be had; the cause is for `onError`. */
+function ofDatabase(error: unknown, failure: 'busy' | 'failed' | undefined): unknown {
+  if (failure === undefined || error instanceof RestError) return error
+  if (failure === 'failed')
+    return refuse('database_failed', 'The database cannot do this at present; nothing was changed.', { cause: error })
+  return refuse('database_busy', 'Another process has locked the database; nothing was changed. Try again.', {
+    headers: { 'retry-after': '1' },
+    cause: error,
+  })
 }
 
 /** The answer without the methods that write. */

@@ -67,7 +67,7 @@ export interface EngineOptions {
    * tells whoever asks how the server spends its time, so it is for development.
    */
   readonly serverTiming?: boolean
-  /** Told of every error that is answered with a 500. Default: nothing is told. */
+  /** Told of every error that is answered with a status of 500 or above. Default: nothing is told. */
   readonly onError?: (error: unknown, request: FailedRequest) => void
 }
 

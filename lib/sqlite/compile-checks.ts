@@ -96,6 +96,17 @@ export function refusal(error: Error): string | undefined {
   return isRule || /^(?:foreign key mismatch|no such table: main\.)/.test(message) ? message : undefined
 }
 
+/** See `Dialect.failure`. MikroORM's exceptions keep the code of SQLite. */
+export function failure(error: unknown): 'busy' | 'failed' | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    const { code } = cause as { code?: unknown }
+    if (typeof code !== 'string') continue
+    if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return 'busy'
+    if (/^SQLITE_(?:FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|PERM|AUTH|NOMEM|PROTOCOL)/.test(code)) return 'failed'
+  }
+  return undefined
+}
+
 /** SQLite names the columns in the text of its error, and nowhere else. */
 export function violation(error: Error): { table: string; columns: string[] } | undefined {
   const match = /(?:UNIQUE|NOT NULL) constraint failed: (.+)$/m.exec(error.message)

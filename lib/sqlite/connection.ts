@@ -16,8 +16,9 @@ import type { End } from '../end.ts'
 import { refuse } from '../errors.ts'
 import type { KeyValues } from '../key.ts'
 import { readRecords } from '../render.ts'
+import { isBusy, whenFree } from './busy.ts'
 import { compileRead } from './compile.ts'
-import { compileExists, compileReferrers, compileTaken, breaksReference, refusal, violation } from './compile-checks.ts'
+import { compileExists, compileReferrers, compileTaken, breaksReference, failure, refusal, violation } from './compile-checks.ts'
 import { encode, encodePattern } from './encode.ts'
 import { hasSubscribers, runsForeignCode } from './foreign-code.ts'
 import { Handle } from './handle.ts'
@@ -54,6 +55,7 @@ const SQLITE: Dialect = {
   violation,
   breaksReference,
   refusal,
+  failure,
   encode,
   encodePattern,
 }
@@ -100,6 +102,7 @@ export class SqliteConnection implements Connection {
     const observer = (): Recorder | undefined => this.#recorder
     const trace = (): Trace | undefined => this.#traces?.current
     const isReadOnly = (): boolean => this.#handle.readOnly
+    const inTransaction = (): boolean => this.#handle.db.inTransaction
     const counts = (): boolean => this.#keys.counters.size > 0
     return new LentSqliteDialect({
       get counts() {
@@ -110,6 +113,9 @@ export class SqliteConnection implements Connection {
       },
       get trace() {
         return trace()
+      },
+      get inTransaction() {
+        return inTransaction()
       },
       get observer() {
         return observer()
@@ -166,6 +172,8 @@ export class SqliteConnection implements Connection {
   /** From now on the content is what `reset` goes back to. */
   start(): void {
     this.#started = true
+    // From now on it is whenFree that waits.
+    this.#handle.db.pragma('busy_timeout = 0')
   }
 
   #writing(): void {
@@ -287,7 +295,7 @@ export class SqliteConnection implements Connection {
     if (this.#transaction() !== undefined) throw new Error(`engine.${what}: not possible inside a write, whose outcome is not known yet.`)
     const release = await this.#lock.acquire()
     try {
-      return await work()
+      return await whenFree(work, performance.now())
     } finally {
       release()
     }
@@ -315,8 +323,24 @@ export class SqliteConnection implements Connection {
   read<T>(reading: () => Reading<T>, end?: End): T | Promise<T> {
     const lock = this.#transaction()?.nested ?? this.#lock
     // Nothing is awaited between the statements of a reading, so an idle connection needs no lock.
-    if (!lock.held || (lock === this.#lock && !this.#handle.db.inTransaction)) return this.#run(reading())
+    if (!lock.held || (lock === this.#lock && !this.#handle.db.inTransaction)) {
+      try {
+        return this.#run(reading())
+      } catch (error) {
+        if (!isBusy(error)) throw error
+      }
+      return this.#readWhenFree(reading, end)
+    }
     return this.#readLater(lock, reading, end?.signal)
+  }
+
+  /** Another process has locked the file. */
+  async #readWhenFree<T>(reading: () => Reading<T>, end: End | undefined): Promise<T> {
+    return whenFree(() => {
+      end?.throwIfReached()
+      if (this.#handle.db.inTransaction) return this.#readLater(this.#lock, reading, end?.signal)
+      return this.#run(reading())
+    }, performance.now())
   }
 
   async #readLater<T>(lock: Lock, reading: () => Reading<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -17,9 +17,11 @@ import type {
   QueryCompiler,
   QueryResult,
 } from 'kysely'
+import { after } from '../awaitable.ts'
 import type { Awaitable } from '../awaitable.ts'
 import type { Clock } from '../clock.ts'
 import type { Trace } from '../trace.ts'
+import { whenFree } from './busy.ts'
 
 /** What is told of transactions and of statements that write; see recorder.ts. */
 export interface WriteObserver {
@@ -48,6 +50,8 @@ export interface Entered {
 export interface Lender {
   /** Whether nothing can be written. */
   readonly readOnly: boolean
+  /** Whether a transaction is open. SQLite ends one by itself when the disk is full, or fails. */
+  readonly inTransaction: boolean
   /** Set where somebody wants to know of the rows that change. */
   readonly observer: WriteObserver | undefined
   /** The trace of the request that the caller runs in, if it has one. */
@@ -84,9 +88,11 @@ export class LentSqliteDialect implements Dialect {
 
   /** Begins a transaction: what Kysely's own `startTransaction` does in a dozen turns of the queue of promises. */
   async begin(client: Kysely<unknown>): Promise<ControlledTransaction<unknown>> {
+    const since = performance.now()
     const entered = this.lender.enter()
-    const connection = new LentConnection(this.lender, entered instanceof Promise ? await entered : entered)
-    this.#driver.begin(connection)
+    const connection = new LentConnection(this.lender, entered instanceof Promise ? await entered : entered, since)
+    const begun = this.#driver.begin(connection)
+    if (begun instanceof Promise) await begun
     const transaction = new ControlledTransaction<unknown>({
       config: { dialect: this },
       dialect: this,
@@ -147,7 +153,8 @@ class LentDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(options?: { signal?: AbortSignal }): Promise<LentConnection> {
-    return new LentConnection(this.#lender, await this.#lender.enter(options?.signal))
+    const since = performance.now()
+    return new LentConnection(this.#lender, await this.#lender.enter(options?.signal), since)
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
@@ -155,28 +162,37 @@ class LentDriver implements Driver {
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    this.begin(connection as LentConnection)
+    await this.begin(connection as LentConnection)
   }
 
   /** Inside another transaction a new one is a savepoint of it. */
-  begin(lent: LentConnection): void {
-    const { observer } = this.#lender
-    try {
-      if (lent.nested) {
-        observer?.prepare()
-        lent.savepoint = `mikro_${++this.#savepoints}`
-        lent.run(`savepoint ${lent.savepoint}`)
-        observer?.mark(lent.savepoint)
-      } else {
-        observer?.begin()
-        // At once, so that another process that writes to the file makes this one wait here instead of failing later.
-        lent.run(this.#lender.readOnly ? 'begin' : 'begin immediate')
-      }
-    } catch (error) {
-      // Kysely would never give back a connection whose `begin` failed, and everybody after it would wait for ever.
+  begin(lent: LentConnection): Awaitable<void> {
+    // Kysely would never give back a connection whose `begin` failed, and everybody after it would wait for ever.
+    const failed = (error: unknown): never => {
       lent.release()
       throw error
     }
+    try {
+      const begun = lent.nested ? this.#mark(lent) : whenFree(() => this.#begin(lent), lent.since)
+      return begun instanceof Promise ? begun.catch(failed) : begun
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  #begin(lent: LentConnection): void {
+    this.#lender.observer?.begin()
+    // At once, so that another process that writes to the file makes this one wait here instead of failing later.
+    lent.run(this.#lender.readOnly ? 'begin' : 'begin immediate')
+    lent.inside = true
+  }
+
+  #mark(lent: LentConnection): void {
+    const { observer } = this.#lender
+    observer?.prepare()
+    lent.savepoint = `mikro_${++this.#savepoints}`
+    lent.run(`savepoint ${lent.savepoint}`)
+    observer?.mark(lent.savepoint)
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
@@ -187,7 +203,13 @@ class LentDriver implements Driver {
     }
     const { observer } = this.#lender
     observer?.settle()
-    lent.run('commit')
+    // Others who read the file let nobody change it.
+    await after(
+      whenFree(() => lent.run('commit'), performance.now()),
+      () => {
+        lent.inside = false
+      },
+    )
     observer?.deliver()
   }
 
@@ -195,9 +217,10 @@ class LentDriver implements Driver {
     const lent = connection as LentConnection
     const { observer } = this.#lender
     if (lent.savepoint === undefined) {
-      lent.run('rollback')
+      lent.inside = false
+      if (this.#lender.inTransaction) lent.run('rollback')
       observer?.discard()
-    } else {
+    } else if (this.#lender.inTransaction) {
       lent.run(`rollback to ${lent.savepoint}`)
       lent.run(`release ${lent.savepoint}`)
       observer?.cut(lent.savepoint)
@@ -226,11 +249,16 @@ export class LentConnection implements DatabaseConnection {
   readonly #lender: Lender
   readonly release: () => void
   readonly nested: boolean
+  /** When it was asked for, by performance.now(). */
+  readonly since: number
+  /** Whether a transaction of its own is open. */
+  inside = false
   savepoint: string | undefined
   /** How many streams of rows are open. */
   streams = 0
 
-  constructor(lender: Lender, { release, nested }: Entered) {
+  constructor(lender: Lender, { release, nested }: Entered, since: number) {
+    this.since = since
     this.#lender = lender
     this.release = release
     this.nested = nested
@@ -249,13 +277,16 @@ export class LentConnection implements DatabaseConnection {
   }
 
   #prepare(sql: string): Database.Statement {
+    // What follows would be committed by itself.
+    if ((this.inside || this.nested) && !this.#lender.inTransaction)
+      throw new Error('The database has ended the transaction, after a failure.')
     const statement = this.#lender.prepare(sql)
     if (!statement.readonly) this.#lender.writing()
     return statement
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    return this.execute(sql, parameters)
+    return this.inside || this.nested ? this.execute(sql, parameters) : whenFree(() => this.execute<R>(sql, parameters), this.since)
   }
 
   execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {

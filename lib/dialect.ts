@@ -7,6 +7,7 @@ import type { End } from './end.ts'
 import type { Attribute, Renderer, Resource, ToOneAttribute } from './model.ts'
 import type { ReadPlan, ScopeLookup } from './read-plan.ts'
 import type { ScalarType } from './scalars.ts'
+import type { RunStatement } from './trace.ts'
 
 /** How the value of a filter is turned into a parameter. */
 export type ValueForm =
@@ -115,6 +116,62 @@ export interface CompiledRead {
  */
 export type Reading<T> = Generator<{ readonly statement: Statement; readonly parameters: readonly unknown[] }, T, readonly Row[]>
 
+/** A step of a query plan, in the database's own words. */
+export interface PlanStep {
+  readonly detail: string
+  /** The table that is gone through as a whole, by its name in the database. */
+  readonly table?: string
+  /** How many rows that are, at most 1,000,000. Of a sort: how many are gone through beside it. */
+  readonly rows?: number
+  /** Whether 1,000 rows or more are gone through to find some, or to sort them. */
+  readonly isCostly: boolean
+  readonly children: readonly PlanStep[]
+}
+
+/** One column of an index, or expression. */
+export interface IndexColumn {
+  /** As the statement writes it. */
+  readonly text: string
+  /** Undefined for an expression. */
+  readonly column: string | undefined
+  readonly descending: boolean
+}
+
+/** An index that the database would use. */
+export interface IndexAdvice {
+  readonly table: string
+  readonly columns: readonly IndexColumn[]
+  /** What is done without it: rows are gone through to find some, or to sort all. */
+  readonly reason: 'scan' | 'sort'
+  /** The table that is gone through, which need not be that of the index, and its rows, at most 1,000,000. */
+  readonly scanned: string
+  readonly rows: number
+  /** The statement that makes it. */
+  readonly sql: string
+}
+
+/** What the database says of statements. */
+export interface StatementsExplained {
+  readonly statements: readonly {
+    readonly plan: readonly PlanStep[]
+    /** The column that each parameter is compared with or written to, where that can be told. */
+    readonly columns: readonly (string | undefined)[]
+    /** The names that the statement holds. */
+    readonly names: ReadonlySet<string>
+  }[]
+  readonly advice: readonly IndexAdvice[]
+}
+
+/** Columns that refer to another table, without an index that begins with them. */
+export interface UnindexedLink {
+  readonly table: string
+  readonly columns: readonly string[]
+  /** Rows of the table; one more than was asked for when there are more. */
+  readonly rows: number
+  /** The statement that creates the index. */
+  readonly sql: string
+}
+
 /** One kind of database. */
 export interface Dialect {
   compile(plan: ReadPlan): CompiledRead
@@ -150,6 +207,8 @@ export interface Connection {
   readonly dialect: Dialect
   /** Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed. */
   read<T>(reading: () => Reading<T>, end?: End): T | Promise<T>
+  /** What the database does for statements that have run. Runs none of them. */
+  explain(statements: readonly RunStatement[]): StatementsExplained
   /** Refuses a statement that the database cannot run, without running it. */
   check(statement: Statement): void
   /**

@@ -7,8 +7,10 @@ import type { AuthServices } from './auth.ts'
 import type { Awaitable } from './awaitable.ts'
 import { visibilityOf } from './caller.ts'
 import { Clock } from './clock.ts'
+import type { UnindexedLink } from './dialect.ts'
 import { expectChanges } from './expect.ts'
 import type { ExpectedChanges } from './expect.ts'
+import type { Explanation } from './explanation.ts'
 import { Faults } from './faults.ts'
 import type { DropOptions, FailOptions, FaultHandle, FaultOptions, FaultRequest, Gate, RequestMatch } from './faults.ts'
 import { answer } from './fetch.ts'
@@ -16,7 +18,7 @@ import { familyOf } from './family.ts'
 import type { Family } from './family.ts'
 import { Given } from './given.ts'
 import type { Give } from './given.ts'
-import { Handler, NO_CONTEXT } from './handle.ts'
+import { Handler, NO_CONTEXT, READING } from './handle.ts'
 import type { HandleContext } from './handle.ts'
 import { Journal } from './journal.ts'
 import type { JournalEntry } from './journal.ts'
@@ -143,6 +145,8 @@ export class RestEngine {
       journal: this.#journal,
       faults: this.#faults,
       traces,
+      connection,
+      secrets,
       routes,
       authentication: this.#authentication,
       fork: this.#fork,
@@ -204,6 +208,44 @@ export class RestEngine {
   /** @internal Whether a request logs in or out, for doors that let nobody write. */
   isSession(method: string, target: string): boolean {
     return this.#handler.isSession(method, pathOf(target).slice(1).split('/'))
+  }
+
+  /**
+   * Answers a request and tells what it ran: statements with their parameters, times and rows, what SQLite does for each (`explain query plan`), and
+   * indexes that would spare it work. Meets no fault, and is in no journal. Nothing is written: what is no GET, HEAD or OPTIONS runs in a fork, with all
+   * that belongs to it (hooks, constraints, commit), and the fork is closed. What hooks do outside of the engine is done.
+   *
+   * @returns plain data without secrets, but for `response`, which is the answer as it is
+   * @throws as `handle`; as `fork` for a write
+   * @example
+   * const { statements, hints } = await engine.explain('GET', '/v1/users?sort=name')
+   * assert.deepEqual(hints, [])
+   */
+  async explain(
+    method: string,
+    path: string,
+    query?: QueryInput,
+    body?: unknown,
+    context: HandleContext = NO_CONTEXT,
+  ): Promise<Explanation> {
+    this.#life.assertOpen()
+    // What lets nobody write needs no copy to write to.
+    if (typeof method !== 'string' || READING.has(method.toUpperCase()) || this.#options.readOnly)
+      return this.#handler.explain(method, path, query, body, context)
+    await using world = await this.fork()
+    // The first transaction of a fork prepares what all others have.
+    await world.#connection.write(async () => {})
+    return await world.#handler.explain(method, path, query, body, context)
+  }
+
+  /** @internal Answers a request as `handle` does, with all that it writes, and tells afterwards what ran. */
+  explained(method: string, path: string, query: undefined, body: unknown, context: HandleContext): ReturnType<Handler['explained']> {
+    return this.#handler.explained(method, path, query, body, context)
+  }
+
+  /** @internal The links of relations, and foreign keys, that no index serves, in tables of more than so many rows. */
+  unindexedLinks(rows: number): UnindexedLink[] {
+    return this.#connection.unindexedLinks(this.model.entities, rows)
   }
 
   /** @internal The one error body, for faults that a door finds before `handle` can be asked. */

@@ -25,12 +25,15 @@ import { authorizeAll, narrowed, visibilityOf } from './caller.ts'
 import { parametersOf } from './check-parameters.ts'
 import type { Clock } from './clock.ts'
 import type { EngineHandle } from './context.ts'
+import type { Connection } from './dialect.ts'
 import { End, LazySender } from './end.ts'
 import { RestError, refuse } from './errors.ts'
+import { explanationOf } from './explanation.ts'
+import type { Explanation } from './explanation.ts'
 import { faultRequest } from './faults.ts'
 import type { Faults } from './faults.ts'
-import { copyOf } from './journal.ts'
-import type { Journal, JournalRecord } from './journal.ts'
+import { JournalRecord, copyOf, maskOf } from './journal.ts'
+import type { Journal } from './journal.ts'
 import { assertJson } from './json.ts'
 import type { Life } from './life.ts'
 import type { Model } from './model.ts'
@@ -48,6 +51,7 @@ import { respondError, withoutBody } from './respond.ts'
 import type { RestResponse } from './response.ts'
 import { runRoute } from './routes.ts'
 import type { Routes } from './routes.ts'
+import type { Secrets } from './secrets.ts'
 import { SERVER_TIMING, serverTiming } from './server-timing.ts'
 import { checkNames } from './suggest.ts'
 import { Trace } from './trace.ts'
@@ -66,7 +70,7 @@ export const NO_CONTEXT: HandleContext = Object.freeze({})
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 /** Methods that change nothing by themselves. */
-const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
+export const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** A request, as it arrives. */
 interface Arrival {
@@ -93,6 +97,8 @@ export interface HandlerParts {
   readonly journal: Journal | undefined
   readonly faults: Faults
   readonly traces: Traces
+  readonly connection: Connection
+  readonly secrets: Secrets
   readonly routes: Routes
   /** Undefined when the module is off. */
   readonly authentication: Authentication | undefined
@@ -124,27 +130,77 @@ export class Handler {
     const { traces, options } = this.#parts
     this.#life.assertOpen()
     const outer = traces.current
-    if (outer === undefined && !options.serverTiming) return this.#recorded({ method, path, query, body, context, trace: undefined })
-    if (outer !== undefined) return within(outer, () => this.#recorded({ method, path, query, body, context, trace: outer }))
+    const record = outer?.isRecorded === false ? undefined : this.#journal?.begin(method, path)
+    if (outer === undefined && !options.serverTiming)
+      return this.#recorded({ method, path, query, body, context, trace: undefined }, record)
+    if (outer !== undefined) return within(outer, () => this.#recorded({ method, path, query, body, context, trace: outer }, record))
     const trace = new Trace()
-    return this.#traced(trace, () => this.#recorded({ method, path, query, body, context, trace }, trace))
+    return this.#timed(trace, record, () => this.#recorded({ method, path, query, body, context, trace }, record))
   }
 
-  async #traced(trace: Trace, work: () => Awaitable<RestResponse>): Promise<RestResponse> {
+  /** Answers a request, past faults and journal, and tells what ran. */
+  async explain(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<Explanation> {
+    context.signal?.throwIfAborted()
+    const record = new JournalRecord(method, path, false, 0)
+    const trace = new Trace({ keeps: true, isRecorded: false })
+    const arrival = { method, path, query, body, context, trace }
+    const answering = this.#timed(trace, undefined, () => this.#inside.run(true, () => this.#answer(arrival, record)))
+    const response = await this.#counted(answering, undefined)
+    return this.#explanation(arrival, record, response, trace)
+  }
+
+  /** Answers a request as `handle` does, and tells what ran when it is asked. */
+  async explained(
+    method: string,
+    path: string,
+    query: QueryInput | undefined,
+    body: unknown,
+    context: HandleContext,
+  ): Promise<{ response: RestResponse; explain: () => Explanation }> {
+    this.#life.assertOpen()
+    const record = this.#journal?.begin(method, path) ?? new JournalRecord(method, path, false, 0)
+    const trace = new Trace({ keeps: true })
+    const response = await this.#timed(trace, record, () => this.#recorded({ method, path, query, body, context, trace }, record))
+    return { response, explain: () => this.#explanation({ method, path }, record, response, trace) }
+  }
+
+  #explanation(
+    { method, path }: Pick<Arrival, 'method' | 'path'>,
+    record: JournalRecord,
+    response: RestResponse,
+    trace: Trace,
+  ): Explanation {
+    const { options, connection, secrets, model } = this.#parts
+    return explanationOf(
+      {
+        method: method.toUpperCase(),
+        path,
+        trace,
+        response,
+        masked: maskOf(record, secrets, model),
+        secrets,
+        model: record.model ?? model,
+        hasEntities: options.entities !== undefined,
+      },
+      connection.explain(trace.statements ?? []),
+    )
+  }
+
+  /** Measures a request; with the option its answer gets the header. */
+  async #timed(trace: Trace, record: JournalRecord | undefined, work: () => Awaitable<RestResponse>): Promise<RestResponse> {
+    const { serverTiming: shows } = this.#parts.options
+    if (record !== undefined && shows) record.trace = trace
     let response: RestResponse
     try {
       response = await this.#parts.traces.within(trace, work)
     } finally {
       trace.end()
     }
-    return { ...response, headers: { ...response.headers, [SERVER_TIMING]: serverTiming(trace) } }
+    return shows ? { ...response, headers: { ...response.headers, [SERVER_TIMING]: serverTiming(trace) } } : response
   }
 
-  /** @param timing the trace that the journal shows */
-  #recorded(arrival: Arrival, timing?: Trace): Awaitable<RestResponse> {
-    const { method, path, context } = arrival
-    const record = this.#journal?.begin(method, path)
-    if (record !== undefined) record.trace = timing
+  #recorded(arrival: Arrival, record: JournalRecord | undefined): Awaitable<RestResponse> {
+    const { method, context } = arrival
     if (context instanceof LazySender ? context.isGone : context.signal?.aborted === true) {
       this.#recordFailure(record, context.signal!.reason)
       throw context.signal!.reason
@@ -153,16 +209,16 @@ export class Handler {
     try {
       // Only what may change rows must be known to whatever runs in it.
       answering =
-        record === undefined || (!this.#parts.mayRunOwnCode && READING.has(method))
+        record === undefined || this.#journal === undefined || (!this.#parts.mayRunOwnCode && READING.has(method))
           ? this.#enter(arrival, record)
-          : this.#journal!.within(record, () => this.#enter(arrival, record))
+          : this.#journal.within(record, () => this.#enter(arrival, record))
     } catch (error) {
       this.#recordFailure(record, error)
       throw error
     }
     // What is answered at once never ran beside anything else.
     if (!(answering instanceof Promise)) {
-      if (record !== undefined) this.#journal!.end(record, answering)
+      if (record !== undefined) this.#journal?.end(record, answering)
       return answering
     }
     const counted = this.#counted(answering, record)
@@ -175,7 +231,7 @@ export class Handler {
     this.#life.enter()
     try {
       const response = await answering
-      if (record !== undefined) this.#journal!.end(record, response)
+      if (record !== undefined) this.#journal?.end(record, response)
       return response
     } catch (error) {
       this.#recordFailure(record, error)
@@ -187,7 +243,7 @@ export class Handler {
 
   /** What the caller has called wrongly is no request. */
   #recordFailure(record: JournalRecord | undefined, error: unknown): void {
-    if (record !== undefined && !isMisuse(error)) this.#journal!.fail(record, error)
+    if (record !== undefined && !isMisuse(error)) this.#journal?.fail(record, error)
   }
 
   #enter(arrival: Arrival, record: JournalRecord | undefined): Awaitable<RestResponse> {

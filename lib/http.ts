@@ -14,6 +14,7 @@ import type { DoorResponse } from './door.ts'
 import { LazySender } from './end.ts'
 import type { HeaderSource } from './end.ts'
 import { RestError, isConnectionLost, refuse } from './errors.ts'
+import type { Explanation } from './explanation.ts'
 import { JsonBody, takesBody } from './json-body.ts'
 import { READ_METHODS, WRITE_METHODS, onlyReading, refuseWriting } from './read-only.ts'
 import { checkNames } from './suggest.ts'
@@ -32,6 +33,8 @@ export interface ServerOptions {
    * For tests only: whoever reaches the server may do all that, without a token.
    */
   testControls?: boolean | TestControlOptions
+  /** Tell `onRequest` what each request has run: statements, query plans and missing indexes. It is worked out when the answer is out. Default: false. */
+  explain?: boolean
   /**
    * Called when an answer has been handed to the socket; not called for a client that hung up before, or a connection that a test has lost.
    * Default: nothing is reported.
@@ -47,9 +50,11 @@ export interface RequestLine {
   readonly status: number
   /** Milliseconds from the head of the request to the answer. */
   readonly duration: number
+  /** With the option `explain`, of what the engine has answered. */
+  readonly explanation?: Explanation
 }
 
-const OPTION_NAMES = ['cors', 'readOnly', 'testControls', 'onRequest'] as const satisfies (keyof ServerOptions)[]
+const OPTION_NAMES = ['cors', 'readOnly', 'testControls', 'explain', 'onRequest'] as const satisfies (keyof ServerOptions)[]
 // How long a refused upload is read on, in milliseconds.
 const LINGER = 1_000
 
@@ -79,6 +84,8 @@ class RestServer extends Server {
   readonly #onRequest: ((line: RequestLine) => void) | undefined
   readonly #cors: Cors | undefined
   readonly #methods: readonly string[]
+  /** What tells what a request has run; undefined when nobody wants to know. */
+  readonly #explanations: WeakMap<IncomingMessage, () => Explanation> | undefined
   readonly #connections = new Map<Socket, Connection>()
   #closing = false
 
@@ -88,6 +95,9 @@ class RestServer extends Server {
     this.#engine = engine
     this.#readOnly = options.readOnly ?? false
     this.#onRequest = options.onRequest
+    if (options.explain !== undefined && typeof options.explain !== 'boolean')
+      throw new TypeError('createServer: "explain" must be true or false.')
+    this.#explanations = options.explain === true ? new WeakMap() : undefined
     this.#methods = this.#readOnly ? READ_METHODS : [...READ_METHODS, ...WRITE_METHODS]
     this.#cors = options.cors === undefined ? undefined : new Cors(options.cors, this.#methods)
     const { testControls = false } = options
@@ -173,11 +183,15 @@ class RestServer extends Server {
 
   #deliver(request: IncomingMessage, response: ServerResponse, answer: DoorResponse, unread: boolean, started: number): void {
     this.#write(request, response, answer, unread)
-    this.#onRequest?.({
+    if (this.#onRequest === undefined) return
+    const duration = performance.now() - started
+    const explanation = this.#explanations?.get(request)?.()
+    this.#onRequest({
       method: request.method ?? '',
       path: request.url ?? '',
       status: answer.status,
-      duration: performance.now() - started,
+      duration,
+      ...(explanation === undefined ? {} : { explanation }),
     })
   }
 
@@ -225,17 +239,35 @@ class RestServer extends Server {
   #askEngine(engine: WorldEngine, request: IncomingMessage, client: LazySender): Awaitable<DoorResponse> {
     if (takesBody(request.method ?? '')) return this.#askWithBody(engine, request, client)
     try {
-      const answering = askFor(engine, request, undefined, client)
+      const answering = this.#askFor(engine, request, undefined, client)
       return answering instanceof Promise ? answering.catch(failed) : answering
     } catch (cause) {
       return failed(cause)
     }
   }
 
+  #askFor(engine: WorldEngine, request: IncomingMessage, body: unknown, client: LazySender): Awaitable<DoorResponse> {
+    const { method = '', url = '/' } = request
+    if (this.#explanations === undefined) return engine.ask(method, originForm(url), undefined, body, client)
+    return this.#askAndExplain(this.#explanations, engine, request, body, client)
+  }
+
+  async #askAndExplain(
+    explanations: WeakMap<IncomingMessage, () => Explanation>,
+    engine: WorldEngine,
+    request: IncomingMessage,
+    body: unknown,
+    client: LazySender,
+  ): Promise<DoorResponse> {
+    const { response, explain } = await engine.explained(request.method ?? '', originForm(request.url ?? '/'), undefined, body, client)
+    explanations.set(request, explain)
+    return response
+  }
+
   async #askWithBody(engine: WorldEngine, request: IncomingMessage, client: LazySender): Promise<DoorResponse> {
     const body = await readBody(request, client.signal, this.#engine.limits.maxBodyBytes)
     try {
-      return await askFor(engine, request, body, client)
+      return await this.#askFor(engine, request, body, client)
     } catch (cause) {
       return failed(cause)
     }
@@ -280,15 +312,6 @@ function hasHost({ rawHeaders }: IncomingMessage): boolean {
     if (name.length === 4 && name.toLowerCase() === 'host') return true
   }
   return false
-}
-
-function askFor(
-  engine: WorldEngine,
-  { method = '', url = '/' }: IncomingMessage,
-  body: unknown,
-  client: LazySender,
-): Awaitable<DoorResponse> {
-  return engine.ask(method, originForm(url), undefined, body, client)
 }
 
 /**

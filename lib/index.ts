@@ -1,6 +1,8 @@
 /** Public API. */
 export { RestEngine } from './engine.ts'
 export type { HandleContext } from './handle.ts'
+export type { ExplainedStatement, Explanation, IndexHint } from './explanation.ts'
+export type { PlanStep } from './dialect.ts'
 export { RestError, ERRORS, FAULTS } from './errors.ts'
 export type { ErrorCode, Fault, FaultCode, RefusalDetails } from './errors.ts'
 export type { DropOptions, FailOptions, FailureDetails, FaultHandle, FaultOptions, FaultRequest, Gate, RequestMatch } from './faults.ts'

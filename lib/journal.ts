@@ -12,7 +12,7 @@ import type { Target } from './resolve.ts'
 import type { RestResponse } from './response.ts'
 import { timingOf } from './trace.ts'
 import type { Trace } from './trace.ts'
-import type { Secrets } from './secrets.ts'
+import type { Masked, Secrets } from './secrets.ts'
 
 /** A request in the journal. It holds no token and no password: `[secret]` stands in their place. */
 export interface JournalEntry {
@@ -222,19 +222,8 @@ export class Journal {
   }
 
   #entryOf(record: JournalRecord): JournalEntry {
-    const { pairs, body, resource, attribute, model = this.#first, response, failure } = record
     const method = record.method.toUpperCase()
-    const masked = this.#secrets.mask({
-      method,
-      path: pairs === undefined ? record.path.split('?', 1)[0]! : record.path,
-      pairs: pairs ?? [],
-      body,
-      resource,
-      attribute,
-      model,
-      response,
-      error: failure === undefined ? undefined : textOf(failure),
-    })
+    const masked = maskOf(record, this.#secrets, this.#first)
     return Object.freeze({
       method,
       path: masked.path,
@@ -249,6 +238,22 @@ export class Journal {
       ...(masked.error === undefined ? {} : { error: masked.error }),
     })
   }
+}
+
+/** What is left of a request without its secrets. */
+export function maskOf(record: JournalRecord, secrets: Secrets, first: Model): Masked {
+  const { method, pairs, body, resource, attribute, model = first, response, failure } = record
+  return secrets.mask({
+    method: method.toUpperCase(),
+    path: pairs === undefined ? record.path.split('?', 1)[0]! : record.path,
+    pairs: pairs ?? [],
+    body,
+    resource,
+    attribute,
+    model,
+    response,
+    error: failure === undefined ? undefined : textOf(failure),
+  })
 }
 
 /** The objects in the body of a request. */

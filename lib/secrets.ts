@@ -3,6 +3,7 @@
  * and what is sent to log in, wherever they stand: also where an error text repeats them.
  */
 import type { EmbeddedAttribute, Model, Resource } from './model.ts'
+import { tableColumns } from './model.ts'
 import { textOfPair } from './parse-query.ts'
 import type { Pair } from './parse-query.ts'
 
@@ -58,6 +59,7 @@ export interface Masked {
 export class Secrets {
   readonly #names: ReadonlySet<string>
   readonly #identifier: string | undefined
+  readonly #columns: ReadonlySet<string>
 
   /** @param identifier the name of what tells who logs in, which is no secret; undefined when the authentication module is off */
   constructor(models: readonly Model[], identifier: string | undefined, password: string | undefined) {
@@ -66,6 +68,12 @@ export class Secrets {
       ...(password === undefined ? [] : [password]),
     ])
     this.#identifier = identifier
+    this.#columns = new Set(models.flatMap(({ entities }) => entities.flatMap(hiddenColumns)))
+  }
+
+  /** Whether a column of that name, of any table, holds what is secret. */
+  isSecretColumn(column: string): boolean {
+    return this.#columns.has(column) || SECRET_NAME.test(column)
   }
 
   mask(exchange: Exchange): Masked {
@@ -112,6 +120,17 @@ function hiddenNames({ attributes }: Pick<Resource | EmbeddedAttribute, 'attribu
     if (attribute.kind === 'toOne' || attribute.kind === 'toMany') return []
     const own = attribute.hidden ? [attribute.name, attribute.property] : []
     return attribute.kind === 'embedded' ? [...own, ...hiddenNames(attribute)] : own
+  })
+}
+
+/** The columns that hold hidden values, also among others in a document. */
+function hiddenColumns({ attributes }: Pick<Resource | EmbeddedAttribute, 'attributes'>): string[] {
+  return attributes.flatMap(attribute => {
+    if (attribute.kind === 'toOne' || attribute.kind === 'toMany') return []
+    if (attribute.hidden) return [...tableColumns(attribute)]
+    if (attribute.kind !== 'embedded') return []
+    if (attribute.document === undefined) return hiddenColumns(attribute)
+    return hiddenNames(attribute).length > 0 ? [attribute.document.column] : []
   })
 }
 

@@ -35,9 +35,13 @@ export class Trace {
   readonly #spent = new Map<Stage, number>()
   #total: number | undefined
 
+  /** Whether the requests that hooks make in it are in the journal. */
+  readonly isRecorded: boolean
+
   /** @param keeps whether statements are kept, and not only counted */
-  constructor(keeps = false) {
+  constructor({ keeps = false, isRecorded = true } = {}) {
     this.statements = keeps ? [] : undefined
+    this.isRecorded = isRecorded
   }
 
   /** Whether the request has been answered. */

@@ -3,7 +3,8 @@
  * closed when nobody has asked for it for a while.
  */
 import type { Clock } from './clock.ts'
-import type { DoorEngine } from './door.ts'
+import type { DoorEngine, DoorResponse } from './door.ts'
+import type { Explanation } from './explanation.ts'
 import type { DropOptions, FailOptions, FaultHandle, FaultOptions, Gate, RequestMatch } from './faults.ts'
 import type { Give } from './given.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -11,6 +12,13 @@ import type { Snapshot } from './snapshot.ts'
 /** What test controls use of `RestEngine`. */
 export interface WorldEngine extends DoorEngine {
   readonly clock: Clock
+  explained(
+    method: string,
+    path: string,
+    query: undefined,
+    body: unknown,
+    context: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal },
+  ): Promise<{ response: DoorResponse; explain: () => Explanation }>
   readonly requests: readonly object[]
   clearRequests(): void
   readonly given: Give

@@ -34,7 +34,7 @@ const ORDER = [
   // the answer
   'respond operate serve-versions',
   // what has happened
-  'changes secrets journal expect',
+  'changes secrets journal expect explanation',
   // a request, from its arrival to its answer
   'server-timing family life handle',
   // doors
@@ -42,13 +42,13 @@ const ORDER = [
   'dispatcher dispatch global-dispatcher intercept',
   // The one implementation of dialect.ts. Here and not behind it, so that no stage can reach past the seam.
   'sqlite/sql sqlite/match sqlite/scope sqlite/expressions sqlite/select sqlite/encode sqlite/decode sqlite/compile sqlite/compile-checks',
-  'sqlite/lock sqlite/busy sqlite/time-functions sqlite/handle sqlite/ddl sqlite/highest-keys sqlite/kysely-dialect sqlite/recorder sqlite/on-update sqlite/foreign-code sqlite/model-time sqlite/known-statements sqlite/target-keys sqlite/orm-driver sqlite/load-record sqlite/sibling-orm sqlite/connection',
+  'sqlite/lock sqlite/busy sqlite/time-functions sqlite/handle sqlite/sql-text sqlite/query-plan sqlite/advise sqlite/explain sqlite/foreign-keys sqlite/ddl sqlite/highest-keys sqlite/kysely-dialect sqlite/recorder sqlite/on-update sqlite/foreign-code sqlite/model-time sqlite/known-statements sqlite/target-keys sqlite/orm-driver sqlite/load-record sqlite/sibling-orm sqlite/connection',
   // SQLite files without entities
   'sqlite/counting-driver sqlite/check-file sqlite/open-read-only sqlite/missing-tables sqlite/introspect sqlite/column-type sqlite/relations sqlite/entities-of sqlite/open',
   // all of it together
   'engine index',
   // The command line uses the library, which knows nothing of it.
-  'command/command-error command/arguments command/modules command/json-file command/json-edit command/save command/layout command/source command/eject-entity command/load command/eject command/examples command/serve command/watch command/main',
+  'command/command-error command/arguments command/modules command/json-file command/json-edit command/save command/layout command/source command/eject-entity command/load command/eject command/examples command/explanation-text command/serve command/watch command/main',
 ].flatMap(names => names.split(' ').map(name => `${name}.ts`))
 
 /** Packages that only a part of lib/ may use. */

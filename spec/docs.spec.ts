@@ -107,8 +107,9 @@ describe('docs/reference.md', () => {
 
   it('lists the members of an engine and of its clock', async () => {
     await using engine = await RestEngine.create({ entities: [Book] })
-    // For the doors only, marked as internal.
-    const methods = methodsOf(RestEngine.prototype).filter(name => !['respondError', 'ask', 'isSession'].includes(name))
+    // For the doors and the command only, marked as internal.
+    const internal = ['respondError', 'ask', 'isSession', 'explained', 'unindexedLinks']
+    const methods = methodsOf(RestEngine.prototype).filter(name => !internal.includes(name))
     sameNames(firstCells(reference, 'Engine members'), [...methods, ...Object.keys(engine)])
     sameNames(firstCells(reference, 'Clock'), methodsOf(Clock.prototype))
   })

@@ -26,6 +26,8 @@ export interface CommandArguments {
   readonly testControls: boolean
   /** Whether answers tell how long each stage took. */
   readonly serverTiming: boolean
+  /** Whether what each request has run is printed. */
+  readonly explain: boolean
   readonly watch: boolean
   /** Changes are written back to the JSON file. */
   readonly save: boolean
@@ -55,6 +57,7 @@ const OPTIONS = {
   delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
   'test-controls': { type: 'boolean', text: 'let tests reset, seed and fail by /_test/...; X-World names worlds' },
   'server-timing': { type: 'boolean', text: 'tell in a header of each answer how long its stages took' },
+  explain: { type: 'boolean', text: 'print the SQL of each request, its query plans and missing indexes' },
   watch: { type: 'boolean', text: 'start again when the module, the JSON file or the seed changes' },
   save: { type: 'boolean', text: 'write changes back to the JSON FILE' },
   quiet: { type: 'boolean', text: 'do not print a line for every request' },
@@ -116,6 +119,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     delay: toDelay(last('delay') ?? '0'),
     testControls: values.has('test-controls'),
     serverTiming: values.has('server-timing'),
+    explain: values.has('explain'),
     watch: values.has('watch'),
     save: values.has('save'),
     quiet: values.has('quiet'),
@@ -128,12 +132,15 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
 function check(args: CommandArguments): CommandArguments {
   if (args.get !== undefined && !args.get.startsWith('/')) throw misuse(`--get takes a path that begins with "/", got "${args.get}".`)
   if (args.get !== undefined && args.watch) throw misuse('--get answers one request and ends: it does not go with --watch.')
+  if (args.explain && args.quiet && args.get === undefined)
+    throw misuse('--explain prints below the line of each request, which --quiet leaves out: choose one of them.')
   if (args.eject !== undefined) {
     const flags = {
       '--get': args.get !== undefined,
       '--watch': args.watch,
       '--save': args.save,
       '--read-only': args.readOnly,
+      '--explain': args.explain,
       '--seed': args.seed !== undefined,
     }
     const other = Object.entries(flags).find(([, isGiven]) => isGiven)

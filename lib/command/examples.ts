@@ -4,7 +4,7 @@
  */
 import { isRelation } from '../model.ts'
 import { EVERYTHING, isVisible } from '../visibility.ts'
-import type { Attribute, Resource } from '../model.ts'
+import type { Attribute, Resource, ToManyAttribute } from '../model.ts'
 import { RESERVED } from '../parse-query.ts'
 import { isText } from '../scalars.ts'
 
@@ -15,20 +15,35 @@ export interface ExampleEngine {
   handle(method: string, path: string): Promise<{ readonly status: number; readonly body?: unknown }>
 }
 
-/** Paths that begin with the version. `wanted` are the ones below the version that are known to suit the model. */
-export async function exampleRequests(engine: ExampleEngine, wanted: readonly string[] | undefined): Promise<string[]> {
+/** A list whose records are found by going through a large table. */
+export interface SlowLink {
+  readonly table: string
+  readonly columns: readonly string[]
+}
+
+/**
+ * Paths that begin with the version.
+ *
+ * @param wanted the ones below the version that are known to suit the model
+ * @param slow what no example may count by, since that would go through the table for each record
+ */
+export async function exampleRequests(
+  engine: ExampleEngine,
+  wanted: readonly string[] | undefined,
+  slow: readonly SlowLink[] = [],
+): Promise<string[]> {
   const base = `/${engine.versions[0] ?? 'v1'}`
   if (wanted !== undefined) return wanted.map(path => base + path)
   const { resources } = engine.model
-  const paths = [sorting(resources), await filtering(resources, engine, base), expanding(resources)]
+  const paths = [sorting(resources, slow), await filtering(resources, engine, base), expanding(resources)]
   const candidates = paths.filter(path => path !== undefined).map(path => base + path)
   // Some may need a log-in, or be hidden by rules.
   const answers = await Promise.all(candidates.map(path => engine.handle('GET', path)))
   return candidates.filter((_, index) => answers[index]!.status === 200)
 }
 
-function sorting(resources: readonly Resource[]): string | undefined {
-  const [resource, list] = find(resources, attribute => attribute.kind === 'toMany')
+function sorting(resources: readonly Resource[], slow: readonly SlowLink[]): string | undefined {
+  const [resource, list] = find(resources, attribute => attribute.kind === 'toMany' && !isSlow(attribute, slow))
   if (resource !== undefined) return `${pathOf(resource)}?sort=${encodeURIComponent(list.name)}.desc&limit=5`
   const [first] = resources
   return first === undefined
@@ -52,6 +67,13 @@ function expanding(resources: readonly Resource[]): string | undefined {
   const toOne = find(resources, attribute => attribute.kind === 'toOne')
   const [resource, relation] = toOne[0] === undefined ? find(resources, isRelation) : toOne
   return resource === undefined ? undefined : `${pathOf(resource)}?expand=${encodeURIComponent(relation.name)}&limit=3`
+}
+
+function isSlow({ via, target }: ToManyAttribute, slow: readonly SlowLink[]): boolean {
+  const [table, linked] = via.kind === 'pivot' ? [via.table, via.ownerColumns] : [target.table, via.columns]
+  return slow.some(
+    link => link.table === table && link.columns.length === linked.length && link.columns.every(column => linked.includes(column)),
+  )
 }
 
 /** The first visible attribute of a kind, with its resource. */

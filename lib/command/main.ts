@@ -6,6 +6,7 @@ import type { FailedRequest } from '../options.ts'
 import { helpText, parseArguments } from './arguments.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
+import { explanationText, printable } from './explanation-text.ts'
 import { load } from './load.ts'
 import type { Loaded } from './load.ts'
 import { Saver } from './save.ts'
@@ -42,7 +43,7 @@ async function run(args: CommandArguments): Promise<number> {
   try {
     if (loaded.seed !== undefined) await engine.seed(loaded.seed)
     if (args.eject !== undefined) return await ejectTo(args.eject, engine, loaded)
-    if (args.get !== undefined) return await get(engine, args.get, args.delay)
+    if (args.get !== undefined) return await get(engine, args.get, args)
     const saver = args.save && loaded.json !== undefined ? new Saver(engine, loaded.json) : undefined
     await saver?.begin()
     await serve(engine, loaded, args, saver)
@@ -68,9 +69,18 @@ async function ejectTo(folder: string, engine: RestEngine, loaded: Loaded): Prom
 }
 
 /** Answers one request on standard output. */
-async function get(engine: RestEngine, path: string, delay: number): Promise<number> {
+async function get(engine: RestEngine, path: string, { delay, explain: explains }: CommandArguments): Promise<number> {
   if (delay > 0) engine.delay('*', delay)
-  const { status, body } = await engine.handle('GET', path)
+  const { response, explain } = explains
+    ? await engine.explained('GET', path, undefined, undefined, {})
+    : { response: await engine.handle('GET', path), explain: undefined }
+  const { status, body } = response
+  if (explain !== undefined) {
+    const explanation = explain()
+    process.stderr.write(
+      `GET ${printable(explanation.path)} ${status} ${explanation.duration.toFixed(1)} ms\n${explanationText(explanation, process.stderr)}`,
+    )
+  }
   return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)
 }
 

@@ -4,12 +4,14 @@
  */
 import type { AddressInfo } from 'node:net'
 import { styleText } from 'node:util'
+import type { UnindexedLink } from '../dialect.ts'
 import type { RestEngine } from '../engine.ts'
 import { createServer } from '../http.ts'
 import type { RequestLine } from '../http.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { exampleRequests } from './examples.ts'
+import { explanationText, printable } from './explanation-text.ts'
 import { inferenceTable } from './json-file.ts'
 import type { Loaded } from './load.ts'
 import type { Saver } from './save.ts'
@@ -20,6 +22,10 @@ type HttpServer = ReturnType<typeof createServer>
 const PATIENCE = 10_000
 // Ctrl-C reaches a process twice at once when its parent passes signals on too, as npm does. Nobody means that as a second signal.
 const SAME_SIGNAL = 100
+
+// Rows from which a foreign key without an index is worth a line, and how many of those lines there are.
+const MANY = 10_000
+const SHOWN = 3
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -33,14 +39,17 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
     readOnly: args.readOnly,
     testControls: args.testControls,
     ...(args.cors.length === 0 ? {} : { cors: args.cors }),
+    explain: args.explain,
     ...(args.quiet && saver === undefined ? {} : { onRequest }),
   })
+  const slow = engine.unindexedLinks(MANY)
   // Asked of the engine before it is slowed down.
-  const requests = await exampleRequests(engine, loaded.examples)
+  const requests = await exampleRequests(engine, loaded.examples, slow)
   if (args.delay > 0) engine.delay('*', args.delay)
   await listen(server, args)
   const { stopped } = stopOnSignal(server)
   printWelcome(engine, loaded, requests, args, server.address() as AddressInfo)
+  if (!args.quiet) printMissingIndexes(slow)
   await stopped
 }
 
@@ -112,16 +121,35 @@ function printWelcome(
   console.log(lines.join('\n'))
 }
 
+/** Says which relations of large tables are slow for want of an index, in a few lines. */
+function printMissingIndexes(missing: readonly UnindexedLink[]): void {
+  if (missing.length === 0) return
+  const lines = missing.slice(0, SHOWN).map(({ table, columns, rows, sql }) => {
+    const many = rows > MANY ? `more than ${MANY.toLocaleString('en')}` : rows.toLocaleString('en')
+    return `  ${printable(`${table}.${columns.join(', ')}`)} (${many} rows): ${printable(sql)}`
+  })
+  const others = missing.length > SHOWN ? [`  and ${missing.length - SHOWN} more`] : []
+  console.log(
+    [
+      `${styleText('yellow', 'Slow')}: foreign keys without an index. An index makes related lists and deletions fast:`,
+      ...lines,
+      ...others,
+      '',
+    ].join('\n'),
+  )
+}
+
 /** A host that a client on this machine can use. */
 function hostOf({ address, family }: AddressInfo): string {
   if (address === '::' || address === '0.0.0.0') return 'localhost'
   return family === 'IPv6' ? `[${address}]` : address
 }
 
-function printRequest({ method, path, status, duration }: RequestLine): void {
+function printRequest({ method, path, status, duration, explanation }: RequestLine): void {
   const time = styleText('dim', new Date().toTimeString().slice(0, 8))
   const colour = status < 300 ? 'green' : status < 500 ? 'yellow' : 'red'
   // A client may send bytes that a terminal takes as commands.
   const shown = path.replaceAll(/[^\u0021-\u007e]/g, encodeURIComponent)
   console.log(`${time} ${method} ${shown} ${styleText(colour, String(status))} ${duration.toFixed(1)} ms`)
+  if (explanation !== undefined) console.log(explanationText(explanation))
 }

@@ -11,15 +11,18 @@ import { after } from '../awaitable.ts'
 import type { Awaitable } from '../awaitable.ts'
 import type { ChangeSink, Watched } from '../changes.ts'
 import type { Clock } from '../clock.ts'
-import type { CompiledRead, Connection, Dialect, Reading, Statement } from '../dialect.ts'
+import type { CompiledRead, Connection, Dialect, Reading, Statement, StatementsExplained, UnindexedLink } from '../dialect.ts'
 import type { End } from '../end.ts'
 import { refuse } from '../errors.ts'
 import type { KeyValues } from '../key.ts'
+import type { Resource } from '../model.ts'
 import { readRecords } from '../render.ts'
 import { isBusy, whenFree } from './busy.ts'
 import { compileRead } from './compile.ts'
 import { compileExists, compileReferrers, compileTaken, breaksReference, failure, refusal, violation } from './compile-checks.ts'
 import { encode, encodePattern } from './encode.ts'
+import { explainStatements } from './explain.ts'
+import { unindexedLinks } from './foreign-keys.ts'
 import { hasSubscribers, runsForeignCode } from './foreign-code.ts'
 import { Handle } from './handle.ts'
 import { HighestKeys } from './highest-keys.ts'
@@ -30,7 +33,7 @@ import { cascades, loadRecord, loadsAlone } from './load-record.ts'
 import { Lock } from './lock.ts'
 import { retime } from './model-time.ts'
 import { Recorder } from './recorder.ts'
-import type { Trace, Traces } from '../trace.ts'
+import type { RunStatement, Trace, Traces } from '../trace.ts'
 import { siblingOf } from './sibling-orm.ts'
 import { tellManager } from './target-keys.ts'
 import { name } from './sql.ts'
@@ -406,6 +409,15 @@ export class SqliteConnection implements Connection {
   retime(entity: object, given: object, from: number): void {
     if (this.#clock === undefined || this.#clock.isSystem) return
     retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor as never).props, from, this.#clock)
+  }
+
+  explain(statements: readonly RunStatement[]): StatementsExplained {
+    return explainStatements(this.#handle.db, statements)
+  }
+
+  /** The links of relations, and foreign keys, that no index serves, in tables with more rows than that. */
+  unindexedLinks(resources: readonly Resource[], rows: number): UnindexedLink[] {
+    return unindexedLinks(this.#handle.db, resources, rows)
   }
 
   check(statement: Statement): void {

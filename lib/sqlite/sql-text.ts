@@ -1,0 +1,273 @@
+/**
+ * SQL text: what a statement that has run is made of, as far as indexes and parameters go: its tables, its conditions, its order, and the column that each
+ * parameter is compared with or written to. Reads the engine's own statements and MikroORM's; of what it does not understand it says nothing.
+ */
+
+/** A token, or what stands in parentheses. */
+type Token = string | Token[]
+
+/** An expression over one table, with the name of the table left out: what an index can be made on. */
+export interface IndexPart {
+  /** As an index writes it. */
+  readonly text: string
+  /** The column, when it is nothing more. */
+  readonly column: string | undefined
+}
+
+/** A table of a statement, under the name that query plans give it. */
+export interface UsedTable {
+  readonly table: string
+  /** Whether its SELECT has conditions. */
+  readonly isFiltered: boolean
+  /** Compared for equality, and otherwise. */
+  readonly equal: IndexPart[]
+  readonly range: IndexPart[]
+  /** The order, as far as it begins with this table. */
+  readonly order: { readonly part: IndexPart; readonly descending: boolean }[]
+}
+
+const TOKENS = /\s+|--[^\n]*|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\d[\w.]*|\w+|<=|>=|<>|!=|==|\|\||->>|->|./gs
+
+function tokensOf(sql: string): string[] {
+  return (sql.match(TOKENS) ?? []).filter(token => !/^(?:\s|--)/.test(token))
+}
+
+function nested(flat: readonly string[]): Token[] {
+  const stack: Token[][] = [[]]
+  for (const token of flat) {
+    if (token === '(') stack.push([])
+    else if (token === ')' && stack.length > 1) {
+      const group = stack.pop()!
+      stack.at(-1)!.push(group)
+    } else stack.at(-1)!.push(token)
+  }
+  return stack[0]!
+}
+
+function isWord(token: Token | undefined, ...words: string[]): boolean {
+  return typeof token === 'string' && words.includes(token.toLowerCase())
+}
+
+/** The name that an identifier stands for; undefined for what is none. */
+function nameOf(token: Token | undefined): string | undefined {
+  if (typeof token !== 'string') return undefined
+  if (/^["`]/.test(token)) return token.slice(1, -1).replaceAll(token[0]! + token[0]!, token[0]!)
+  return /^[A-Za-z_]\w*$/.test(token) ? token : undefined
+}
+
+/** The tables of a statement, by the name that its query plan gives them. Those of several SELECTs under one name are not told apart and left out. */
+export function tablesOf(sql: string): Map<string, UsedTable> {
+  const found = new Map<string, UsedTable>()
+  const twice = new Set<string>()
+  const visit = (tokens: readonly Token[], outer: ReadonlyMap<string, UsedTable>): void => {
+    const known = new Map(outer)
+    const clauses = clausesOf(tokens)
+    const isFiltered = clauses !== undefined && clauses.where.length > 0
+    const declare = (alias: string, table: string): void => {
+      const used: UsedTable = { table, isFiltered, equal: [], range: [], order: [] }
+      known.set(alias, used)
+      if (found.has(alias)) twice.add(alias)
+      found.set(alias, used)
+    }
+    if (clauses !== undefined) {
+      const conditions = readFrom(clauses.from, declare)
+      for (const condition of [...conditions, ...conjunctsOf(clauses.where)]) readCondition(condition, known)
+      readOrder(clauses.order, known)
+    }
+    for (const token of tokens) if (Array.isArray(token)) visit(token, known)
+  }
+  visit(nested(tokensOf(sql)), new Map())
+  for (const alias of twice) found.delete(alias)
+  return found
+}
+
+interface Clauses {
+  readonly from: readonly Token[]
+  readonly where: readonly Token[]
+  readonly order: readonly Token[]
+}
+
+/** The clauses of a SELECT, UPDATE or DELETE; undefined for anything else. */
+function clausesOf(tokens: readonly Token[]): Clauses | undefined {
+  if (!isWord(tokens[0], 'select', 'update', 'delete')) return undefined
+  // Several SELECTs in one have an order together.
+  if (tokens.some(token => isWord(token, 'union', 'intersect', 'except'))) return undefined
+  const clauses: { from: Token[]; where: Token[]; order: Token[] } = { from: [], where: [], order: [] }
+  let current: Token[] | undefined
+  for (const [index, token] of tokens.entries()) {
+    if (isWord(token, 'from') || (index === 0 && isWord(token, 'update'))) current = clauses.from
+    else if (isWord(token, 'where')) current = clauses.where
+    else if (isWord(token, 'order') && isWord(tokens[index + 1], 'by')) current = clauses.order
+    else if (isWord(token, 'group', 'having', 'limit', 'returning', 'set')) current = undefined
+    else if (!(isWord(token, 'by') && isWord(tokens[index - 1], 'order'))) current?.push(token)
+  }
+  return clauses
+}
+
+/** Reads the tables of a FROM clause; gives the conditions of its joins. */
+function readFrom(tokens: readonly Token[], declare: (alias: string, table: string) => void): Token[][] {
+  const conditions: Token[][] = []
+  let expectsTable = true
+  let condition: Token[] | undefined
+  for (let index = 0; index < tokens.length; index++) {
+    const token = tokens[index]!
+    if (expectsTable) {
+      expectsTable = false
+      const table = nameOf(token)
+      if (isWord(tokens[index + 1], 'as')) index++
+      const next = tokens[index + 1]
+      const isAlias = nameOf(next) !== undefined && !isWord(next, 'left', 'inner', 'cross', 'join', 'on', 'indexed', 'not')
+      if (isAlias) index++
+      if (table !== undefined) declare(isAlias ? nameOf(next)! : table, table)
+    } else if (isWord(token, 'join') || token === ',') {
+      expectsTable = true
+      condition = undefined
+    } else if (isWord(token, 'left', 'inner', 'cross', 'outer')) {
+      condition = undefined
+    } else if (isWord(token, 'on')) {
+      condition = []
+      conditions.push(condition)
+    } else condition?.push(token)
+  }
+  return conditions.flatMap(conjunctsOf)
+}
+
+/** The conditions that must all hold. */
+function conjunctsOf(tokens: readonly Token[]): Token[][] {
+  const parts: Token[][] = [[]]
+  let cases = 0
+  let isBetween = false
+  for (const token of tokens) {
+    if (isWord(token, 'case')) cases++
+    else if (isWord(token, 'end')) cases--
+    else if (isWord(token, 'between')) isBetween = true
+    if (isWord(token, 'and') && cases === 0 && !isBetween) parts.push([])
+    else {
+      if (isWord(token, 'and')) isBetween = false
+      parts.at(-1)!.push(token)
+    }
+  }
+  return parts.flatMap(part => {
+    if (part.some(token => isWord(token, 'or'))) return []
+    const [first] = part
+    return part.length === 1 && Array.isArray(first) && !isWord(first[0], 'select') ? conjunctsOf(first) : [part]
+  })
+}
+
+const OPERATORS = ['=', '==', 'in', 'is', '<', '>', '<=', '>=', 'between', 'glob']
+
+function readCondition(condition: readonly Token[], known: ReadonlyMap<string, UsedTable>): void {
+  const at = condition.findIndex(token => isWord(token, ...OPERATORS))
+  if (at <= 0) return
+  const operator = (condition[at] as string).toLowerCase()
+  const [left, right] = [condition.slice(0, at), condition.slice(at + 1)]
+  // What is not true cannot be looked up.
+  if (operator === 'is' && !isWord(right[0], 'null')) return
+  for (const side of operator === '=' ? [left, right] : [left]) {
+    const found = partOf(side, known)
+    if (found === undefined) continue
+    const list = ['=', '==', 'in', 'is'].includes(operator) ? found.used.equal : found.used.range
+    if (!list.some(({ text }) => text === found.part.text)) list.push(found.part)
+  }
+}
+
+function readOrder(tokens: readonly Token[], known: ReadonlyMap<string, UsedTable>): void {
+  let used: UsedTable | undefined
+  for (const term of splitAt(tokens, ',')) {
+    const isDirected = isWord(term.at(-1), 'asc', 'desc')
+    const found = partOf(isDirected ? term.slice(0, -1) : term, known)
+    if (found === undefined || (used !== undefined && used !== found.used)) return
+    used = found.used
+    used.order.push({ part: found.part, descending: isWord(term.at(-1), 'desc') })
+  }
+}
+
+function splitAt(tokens: readonly Token[], separator: string): Token[][] {
+  const parts: Token[][] = [[]]
+  for (const token of tokens) {
+    if (token === separator) parts.push([])
+    else parts.at(-1)!.push(token)
+  }
+  return parts.filter(part => part.length > 0)
+}
+
+/** An expression over one table and nothing else. */
+function partOf(tokens: readonly Token[], known: ReadonlyMap<string, UsedTable>): { used: UsedTable; part: IndexPart } | undefined {
+  const used = new Set<UsedTable>()
+  let isPure = true
+  const written = (list: readonly Token[]): string => {
+    let text = ''
+    for (let index = 0; index < list.length; index++) {
+      const token = list[index]!
+      if (Array.isArray(token)) {
+        text += `(${written(token)})`
+        continue
+      }
+      if (token === '?' || isWord(token, 'select')) isPure = false
+      const table = list[index + 1] === '.' ? known.get(nameOf(token) ?? '') : undefined
+      if (table !== undefined) {
+        used.add(table)
+        index += 2
+        text += `${/\w$/.test(text) ? ' ' : ''}${quoted(nameOf(list[index]) ?? '')}`
+      } else if (token.startsWith('`')) {
+        text += quoted(nameOf(token)!)
+      } else text += `${/\w$/.test(text) && /^\w/.test(token) ? ' ' : ''}${token}${token === ',' ? ' ' : ''}`
+    }
+    return text
+  }
+  let text = written(tokens)
+  // Columns of a statement on one table need not name it.
+  const [only] = tokens
+  const column = tokens.length === 3 && tokens[1] === '.' ? nameOf(tokens[2]) : tokens.length === 1 ? nameOf(only) : undefined
+  if (used.size === 0 && tokens.length === 1 && column !== undefined && typeof only === 'string' && /^["`]/.test(only)) {
+    const [table, other] = known.values()
+    if (table !== undefined && other === undefined) {
+      used.add(table)
+      text = quoted(column)
+    }
+  }
+  const [table] = used
+  return isPure && used.size === 1 ? { used: table!, part: { text, column } } : undefined
+}
+
+function quoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`
+}
+
+/** The column that each parameter is compared with or written to; undefined where that cannot be told. And the names that the statement holds. */
+export function parametersOf(sql: string): { columns: (string | undefined)[]; names: Set<string> } {
+  const flat = tokensOf(sql)
+  const names = new Set(flat.filter(token => /^["`]/.test(token)).map(token => nameOf(token)!))
+  const columns: (string | undefined)[] = []
+  const written = insertedColumns(nested(flat))
+  let column: string | undefined
+  for (const [index, token] of flat.entries()) {
+    if (token === '?') {
+      columns.push(written === undefined ? column : written[columns.length % written.length])
+    } else if (isWord(token, ...OPERATORS, '<>', '!=', 'like')) {
+      column = /^["`]/.test(flat[index - 1] ?? '') ? nameOf(flat[index - 1]) : undefined
+    } else if (token !== '(' && token !== ',' && !isWord(token, 'not')) {
+      column = undefined
+    }
+  }
+  return { columns, names }
+}
+
+/** The columns of an INSERT, all of whose rows are parameters and nothing else. */
+function insertedColumns(tokens: readonly Token[]): string[] | undefined {
+  const at = tokens.findIndex(token => isWord(token, 'values'))
+  const list = tokens[at - 1]
+  if (!isWord(tokens[0], 'insert', 'replace') || !Array.isArray(list)) return undefined
+  const columns = splitAt(list, ',').map(([column]) => nameOf(column) ?? '')
+  const end = tokens.findIndex((token, index) => index > at && !Array.isArray(token) && token !== ',')
+  const rows = tokens.slice(at + 1, end < 0 ? tokens.length : end).filter(token => Array.isArray(token))
+  const rest = end < 0 ? [] : tokens.slice(end)
+  const isPlain = rows.every(
+    row => row.length === 2 * columns.length - 1 && row.every((token, index) => token === (index % 2 === 0 ? '?' : ',')),
+  )
+  return isPlain && !holdsParameter(rest) ? columns : undefined
+}
+
+function holdsParameter(tokens: readonly Token[]): boolean {
+  return tokens.some(token => (Array.isArray(token) ? holdsParameter(token) : token === '?'))
+}

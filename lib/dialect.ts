@@ -103,6 +103,8 @@ export interface CompiledChild {
 /** A plan as statements. */
 export interface CompiledRead {
   readonly rows: Statement
+  /** The same rows as `rows`, found in another way, which is faster from far into a list. Compiled when it is first asked for. Undefined: there is none. */
+  readonly deep: (() => Statement) | undefined
   /** The number of records that match, whatever the page. Only for paged plans. */
   readonly count: Statement | undefined
   readonly node: CompiledNode

@@ -19,9 +19,13 @@ export interface Page {
   readonly count: number
 }
 
+/** Rows to pass over from which it is faster to find the keys of a page first. See docs/benchmarks.md. */
+const DEEP = 1000
+
 /** The page that the limit and offset of the arguments cut out. */
 export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<Page> {
-  const rows = given.limit === 0 ? [] : yield request(read.rows, given, dialect)
+  const statement = given.offset >= DEEP && read.deep !== undefined ? read.deep() : read.rows
+  const rows = given.limit === 0 ? [] : yield request(statement, given, dialect)
   const records = build(rows, read.node, given)
   if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, given, dialect)
   const { limit, offset } = given

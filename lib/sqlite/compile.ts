@@ -20,11 +20,39 @@ export function compileRead(plan: ReadPlan): CompiledRead {
   const node = plan.node === undefined ? idsNode(root, rows) : compileNode(plan.node, root, rows)
   rows.from = sql`${tableOf(plan.resource)} as ${root.alias}`
   rows.where = whereOf(plan, root)
-  if (plan.paged) {
-    rows.order = [...plan.order.map(term => sortTerm(term, root)), ...keyOrder(root.columns(plan.resource.order))]
-    rows.page = true
+  if (!plan.paged) return { rows: rows.finish(), count: undefined, deep: undefined, node, rendered: isRendered(node) }
+  rows.order = orderOf(plan, root)
+  rows.page = true
+  return { rows: rows.finish(), count: compileCount(plan), deep: deepOf(plan, root, rows), node, rendered: isRendered(node) }
+}
+
+function orderOf(plan: ReadPlan, root: Scope): Sql[] {
+  return [...plan.order.map(term => sortTerm(term, root)), ...keyOrder(root.columns(plan.resource.order))]
+}
+
+/**
+ * The same rows by way of their keys: SQLite then passes over an index where it would pass over rows, and sorts keys where it would sort rows. By the key
+ * alone there is nothing to win; and a key of another kind may be NULL in SQLite, which no comparison finds.
+ */
+function deepOf(plan: ReadPlan, root: Scope, rows: Select): (() => Statement) | undefined {
+  const { resource } = plan
+  const [first] = plan.order
+  const isByKey = first === undefined || (first.hops.length === 0 && first.attribute?.primary === true)
+  if (isByKey || !resource.generatedKey || resource.source.kind !== 'table') return undefined
+  let statement: Statement | undefined
+  return () => {
+    if (statement !== undefined) return statement
+    const joins: Sql[] = []
+    const inner = new Scope(resource, rows.tables, rows.tables.next(), joins)
+    const where = whereOf(plan, inner)
+    const order = orderOf(plan, inner)
+    const parts = [sql`select ${tuple(inner.key)} from ${tableOf(resource)} as ${inner.alias}`, ...joins]
+    if (where.length > 0) parts.push(sql`where ${join(where, ' and ')}`)
+    parts.push(sql`order by ${join(order, ', ')} limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`)
+    rows.where = [sql`${tuple(root.key)} in (${join(parts, ' ')})`]
+    rows.page = false
+    return (statement = rows.finish())
   }
-  return { rows: rows.finish(), count: plan.paged ? compileCount(plan) : undefined, node, rendered: isRendered(node) }
 }
 
 function isRendered(node: CompiledNode): boolean {

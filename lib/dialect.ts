@@ -156,7 +156,7 @@ export interface IndexAdvice {
 export interface StatementsExplained {
   readonly statements: readonly {
     readonly plan: readonly PlanStep[]
-    /** The column that each parameter is compared with or written to, where that can be told. */
+    /** The column that each parameter is compared with or written to, or `limit` or `offset`, where that can be told. */
     readonly columns: readonly (string | undefined)[]
     /** The names that the statement holds. */
     readonly names: ReadonlySet<string>

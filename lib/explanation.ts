@@ -92,7 +92,7 @@ export function explanationOf(explained: Explained, told: StatementsExplained): 
         sql,
         parameters: parameters.map((value, at) => {
           const column = columns[at]
-          const isSecret = column === undefined ? isDoubtful && typeof value !== 'number' : secrets.isSecretColumn(column)
+          const isSecret = column === undefined ? isDoubtful : secrets.isSecretColumn(column)
           return isSecret && value !== null ? SECRET : shown(value, masked)
         }),
         duration: Math.round(duration * 1000) / 1000,
@@ -105,12 +105,19 @@ export function explanationOf(explained: Explained, told: StatementsExplained): 
   }
 }
 
-/** The query as the path carries it; an object beside the path is shown as pairs. */
+/** The query as the path carries it; what was given beside the path, or holds a secret, is shown as pairs. */
 function queryOf(path: string, masked: Masked): string {
   if (masked.query.length === 0) return ''
   const isMasked = masked.query.some(([name, value]) => name.includes(SECRET) || value.includes(SECRET))
   const mark = path.indexOf('?')
-  if (mark >= 0 && !isMasked) return path.slice(mark)
+  const own =
+    mark < 0
+      ? []
+      : path
+          .slice(mark + 1)
+          .split('&')
+          .filter(pair => pair !== '')
+  if (own.length === masked.query.length && !isMasked) return path.slice(mark)
   return `?${masked.query.map(([name, value]) => (/[=<>]$/.test(name) ? name + value : `${name}=${value}`)).join('&')}`
 }
 

@@ -149,19 +149,21 @@ export class Handler {
     return this.#explanation(arrival, record, response, trace)
   }
 
-  /** Answers a request as `handle` does, and tells what ran when it is asked. */
+  /** Answers a request as `handle` does, and tells what ran when it is asked; nothing when the engine has been closed meanwhile. */
   async explained(
     method: string,
     path: string,
     query: QueryInput | undefined,
     body: unknown,
     context: HandleContext,
-  ): Promise<{ response: RestResponse; explain: () => Explanation }> {
+  ): Promise<{ response: RestResponse; explain: () => Explanation | undefined }> {
     this.#life.assertOpen()
     const record = this.#journal?.begin(method, path) ?? new JournalRecord(method, path, false, 0)
     const trace = new Trace({ keeps: true })
     const response = await this.#timed(trace, record, () => this.#recorded({ method, path, query, body, context, trace }, record))
-    return { response, explain: () => this.#explanation({ method, path }, record, response, trace) }
+    const explain = (): Explanation | undefined =>
+      this.#life.isClosed ? undefined : this.#explanation({ method, path }, record, response, trace)
+    return { response, explain }
   }
 
   #explanation(

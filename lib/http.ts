@@ -50,7 +50,7 @@ export interface RequestLine {
   readonly status: number
   /** Milliseconds from the head of the request to the answer. */
   readonly duration: number
-  /** With the option `explain`, of what the engine has answered. */
+  /** With the option `explain`, of what the engine has answered; absent when it was closed meanwhile. */
   readonly explanation?: Explanation
 }
 
@@ -85,7 +85,7 @@ class RestServer extends Server {
   readonly #cors: Cors | undefined
   readonly #methods: readonly string[]
   /** What tells what a request has run; undefined when nobody wants to know. */
-  readonly #explanations: WeakMap<IncomingMessage, () => Explanation> | undefined
+  readonly #explanations: WeakMap<IncomingMessage, () => Explanation | undefined> | undefined
   readonly #connections = new Map<Socket, Connection>()
   #closing = false
 
@@ -185,7 +185,7 @@ class RestServer extends Server {
     this.#write(request, response, answer, unread)
     if (this.#onRequest === undefined) return
     const duration = performance.now() - started
-    const explanation = this.#explanations?.get(request)?.()
+    const explanation = this.#explain(request)
     this.#onRequest({
       method: request.method ?? '',
       path: request.url ?? '',
@@ -193,6 +193,16 @@ class RestServer extends Server {
       duration,
       ...(explanation === undefined ? {} : { explanation }),
     })
+  }
+
+  #explain(request: IncomingMessage): Explanation | undefined {
+    try {
+      return this.#explanations?.get(request)?.()
+    } catch (error) {
+      // The request has been answered; a file that another process holds locked right now must not end the server.
+      process.emitWarning(error instanceof Error ? error : String(error))
+      return undefined
+    }
   }
 
   /** What is answered without asking the engine, if this request is of that kind. */
@@ -253,7 +263,7 @@ class RestServer extends Server {
   }
 
   async #askAndExplain(
-    explanations: WeakMap<IncomingMessage, () => Explanation>,
+    explanations: WeakMap<IncomingMessage, () => Explanation | undefined>,
     engine: WorldEngine,
     request: IncomingMessage,
     body: unknown,

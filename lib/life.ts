@@ -15,6 +15,10 @@ export class Life {
     if (this.#closed) throw new Error('The engine is closed.')
   }
 
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
   /** Aborts when the data is replaced under the requests that begin now. */
   get era(): AbortSignal {
     return this.#era.signal

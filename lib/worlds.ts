@@ -18,7 +18,7 @@ export interface WorldEngine extends DoorEngine {
     query: undefined,
     body: unknown,
     context: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal },
-  ): Promise<{ response: DoorResponse; explain: () => Explanation }>
+  ): Promise<{ response: DoorResponse; explain: () => Explanation | undefined }>
   readonly requests: readonly object[]
   clearRequests(): void
   readonly given: Give

@@ -146,6 +146,8 @@ describe('engine.explain', () => {
     await using engine = await make()
     const explanation = await engine.explain('GET', '/v1/users', { 'id>=': 5, limit: 1 })
     assert.equal(explanation.path, '/v1/users?id>=5&limit=1')
+    assert.equal((await engine.explain('GET', '/v1/users?name=%41*&limit=1')).path, '/v1/users?name=%41*&limit=1')
+    assert.equal((await engine.explain('GET', '/v1/users?name=%41*', 'limit=1')).path, '/v1/users?name=A*&limit=1')
     const refused = await engine.explain('GET', '/v1/users?nothing=1')
     assert.deepEqual([refused.status, refused.statements, refused.hints], [400, [], []])
     await assert.rejects(engine.explain(5 as never, '/v1/users'), TypeError)
@@ -381,6 +383,63 @@ describe('engine.explain', () => {
       statement.sql.startsWith('update'),
     )
     assert.deepEqual(new Set(update!.parameters), new Set([1, 'Eve', '[secret]']), 'nothing else is hidden')
+  })
+})
+
+describe('parameters', () => {
+  it('are told by their columns, and masked where that is not possible and the statement speaks of a secret one', async () => {
+    const Key = defineEntity({
+      name: 'Key',
+      properties: {
+        id: p.integer().primary(),
+        label: p.string(),
+        pin: p.integer().hidden(),
+        password: p.string(),
+        notes: () => p.oneToMany(Note).mappedBy('key'),
+      },
+    })
+    const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), key: () => p.manyToOne(Key) } })
+    await using engine = await RestEngine.create({
+      entities: [Key, Note],
+      seed: {
+        keys: [1, 2].map(id => ({ id, label: `l${id}`, pin: 1234, password: 'visible' })),
+        notes: [1, 2, 3].map(id => ({ id, key: (id % 2) + 1 })),
+      },
+      routes: [
+        {
+          method: 'POST',
+          path: '/v1/native',
+          handler: async ctx => {
+            const connection = ctx.em.getConnection()
+            await connection.execute('update "key" set "pin" = "pin" + ?, "label" = ? where "id" in (?, ?)', [4321, 'x', 1, 2])
+            await connection.execute('insert into "key" ("id", "label", "pin", "password") values (?, ?, ?, ?), (?, ?, ?, ?)', [
+              7,
+              'a',
+              99,
+              'p',
+              8,
+              'b',
+              98,
+              'q',
+            ])
+            await connection.execute('insert into "key" ("id", "label", "pin", "password") select ?, ?, ?, ?', [9, 'a', 99, 'p'])
+            return { body: { done: true } }
+          },
+        },
+      ],
+    })
+    const of = ({ statements }: Explanation, text: string): unknown[] =>
+      statements.filter(statement => statement.sql.includes(text)).map(({ parameters }) => parameters)
+    // A column that is called like a secret is one, also where the model shows it; the rest of the statement is not.
+    assert.deepEqual(of(await engine.explain('GET', '/v1/keys?password=guess&label=l1&limit=5'), 'limit ?'), [['[secret]', 'l1', 5, 0]])
+    assert.deepEqual(of(await engine.explain('GET', '/v1/keys'), 'json_each'), [['[1,2]']])
+    const native = await engine.explain('POST', '/v1/native')
+    assert.equal(native.status, 200, JSON.stringify(native.response.body))
+    assert.deepEqual(of(native, 'update'), [['[secret]', 'x', 1, 2]])
+    assert.deepEqual(of(native, 'insert'), [
+      [7, 'a', '[secret]', '[secret]', 8, 'b', '[secret]', '[secret]'],
+      ['[secret]', '[secret]', '[secret]', '[secret]'],
+    ])
   })
 })
 

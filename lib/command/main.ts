@@ -75,8 +75,8 @@ async function get(engine: RestEngine, path: string, { delay, explain: explains 
     ? await engine.explained('GET', path, undefined, undefined, {})
     : { response: await engine.handle('GET', path), explain: undefined }
   const { status, body } = response
-  if (explain !== undefined) {
-    const explanation = explain()
+  const explanation = explain?.()
+  if (explanation !== undefined) {
     process.stderr.write(
       `GET ${printable(explanation.path)} ${status} ${explanation.duration.toFixed(1)} ms\n${explanationText(explanation, process.stderr)}`,
     )

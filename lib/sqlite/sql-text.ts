@@ -234,7 +234,7 @@ function quoted(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`
 }
 
-/** The column that each parameter is compared with or written to; undefined where that cannot be told. And the names that the statement holds. */
+/** The column that each parameter is compared with or written to, or `limit` or `offset`; undefined where that cannot be told. And the names that the statement holds. */
 export function parametersOf(sql: string): { columns: (string | undefined)[]; names: Set<string> } {
   const flat = tokensOf(sql)
   const names = new Set(flat.filter(token => /^["`]/.test(token)).map(token => nameOf(token)!))
@@ -246,7 +246,10 @@ export function parametersOf(sql: string): { columns: (string | undefined)[]; na
       columns.push(written === undefined ? column : written[columns.length % written.length])
     } else if (isWord(token, ...OPERATORS, '<>', '!=', 'like')) {
       column = /^["`]/.test(flat[index - 1] ?? '') ? nameOf(flat[index - 1]) : undefined
-    } else if (token !== '(' && token !== ',' && !isWord(token, 'not')) {
+    } else if (isWord(token, 'limit', 'offset')) {
+      column = token
+    } else if (!isWord(token, '(', ',', 'not', 'select', 'value', 'from', 'json_each')) {
+      // `in (select value from json_each(?))` is about the keys of several rows.
       column = undefined
     }
   }

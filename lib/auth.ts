@@ -4,6 +4,7 @@
  * and validation_failed for credentials that are not of their form.
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
+import { withArticle } from './article.ts'
 import type { Clock } from './clock.ts'
 import type { Claims, HandlerResponse, HookContext } from './context.ts'
 import { refuse } from './errors.ts'
@@ -221,7 +222,7 @@ export class Authentication {
     if (!Number.isFinite(ttl)) throw new RangeError(`token: "ttl" must be a number of seconds, got ${String(ttl)}.`)
     const resource = this.#resource('')
     const key = this.#keyOf(user, resource)
-    if (key === undefined) throw new TypeError(`token: not a ${resource.singular}, nor an ID of one: ${String(user)}.`)
+    if (key === undefined) throw new TypeError(`token: not ${withArticle(resource.singular)}, nor an ID of one: ${String(user)}.`)
     return this.tokens.mint(keyToSub(key, resource), ttl)
   }
 
@@ -231,7 +232,7 @@ export class Authentication {
       const record = user as Entity & { readonly __meta?: { readonly class?: unknown; readonly className?: string } }
       const { __meta: meta } = record
       if (meta !== undefined && meta.class !== resource.entity)
-        throw new TypeError(`auth: a user must be a ${resource.className}, not a ${meta.className}.`)
+        throw new TypeError(`auth: a user must be ${withArticle(resource.className)}, not ${withArticle(String(meta.className))}.`)
       const complete = resource.keyNames.every(name => (record[resource.byName.get(name)!.property] ?? undefined) !== undefined)
       return complete ? keyOfEntity(resource, record) : undefined
     }

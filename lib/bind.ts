@@ -2,6 +2,7 @@
  * Bind: the values of a request become the parameters of a statement, in its order. The only place where the texts of filters are typed.
  * Refuses with parameter_invalid when a value cannot be of its attribute's type.
  */
+import { withArticle } from './article.ts'
 import type { Binding, Dialect, Statement } from './dialect.ts'
 import { refuseParameter } from './errors.ts'
 import { describeKey, keyFromText } from './key.ts'
@@ -76,7 +77,8 @@ function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unkn
       const filter = given.filters[binding.filter]!
       const text = textOf(filter.values[binding.value]!)
       const key = keyFromText(text, binding.resource)
-      if (key === undefined) throw wrongValue(filter, text, `an ID of a ${binding.resource.singular} (${describeKey(binding.resource)})`)
+      if (key === undefined)
+        throw wrongValue(filter, text, `an ID of ${withArticle(binding.resource.singular)} (${describeKey(binding.resource)})`)
       return dialect.encode(key[binding.part], binding.resource.key[binding.part]!.type, binding.form, false)
     }
   }

@@ -2,6 +2,7 @@
  * Check: the faults of a change that only the database can tell: references to records that do not exist, values that must be unique and are taken.
  * Runs inside the transaction of the change, before anything is written.
  */
+import { withArticle } from './article.ts'
 import type { Connection, Dialect, Reading } from './dialect.ts'
 import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
@@ -141,7 +142,7 @@ function* checkRecord(change: RecordChange, check: Check): Reading<void> {
     ) {
       faults.push({
         code: 'key_fixed',
-        detail: `"${ref.path}": the "${holder}" of a ${target.singular} is part of its key and cannot be changed.`,
+        detail: `"${ref.path}": the "${holder}" of ${withArticle(target.singular)} is part of its key and cannot be changed.`,
         attribute: ref.path,
         value: ref.given,
       })

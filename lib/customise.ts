@@ -3,6 +3,7 @@
  * Refuses, when the engine is created, unknown options and attributes, each with the nearest known name.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
+import { withArticle } from './article.ts'
 import type { Action, HookContext } from './context.ts'
 import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlText } from './model.ts'
 import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig } from './resource.ts'
@@ -55,7 +56,7 @@ function checkAttributeRules(rules: unknown, where: string): void {
   for (const [name, value] of Object.entries(rules)) {
     if (value === undefined) continue
     const due = name === 'render' ? 'function' : 'boolean'
-    if (typeof value !== due) throw new TypeError(`${where}: "${name}" must be a ${due}.`)
+    if (typeof value !== due) throw new TypeError(`${where}: "${name}" must be ${withArticle(due)}.`)
   }
 }
 

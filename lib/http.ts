@@ -6,6 +6,7 @@ import { STATUS_CODES, Server } from 'node:http'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Awaitable } from './awaitable.ts'
 import { Cors } from './cors.ts'
 import type { CorsOrigins } from './cors.ts'
@@ -15,6 +16,7 @@ import { LazySender } from './end.ts'
 import type { HeaderSource } from './end.ts'
 import { RestError, isConnectionLost, refuse } from './errors.ts'
 import type { Explanation } from './explanation.ts'
+import { MAX_DELAY } from './faults.ts'
 import { JsonBody, takesBody } from './json-body.ts'
 import { READ_METHODS, WRITE_METHODS, onlyReading, refuseWriting } from './read-only.ts'
 import { checkNames } from './suggest.ts'
@@ -28,6 +30,11 @@ export interface ServerOptions {
   cors?: CorsOrigins
   /** Answer POST, PUT, PATCH and DELETE with 405, apart from logging in and out. Default: false. */
   readOnly?: boolean
+  /**
+   * Delay every request by this many milliseconds, whichever world answers it; not those of test controls. Unlike `engine.delay` it outlasts a reset, and it
+   * ends when the server is closed. Default: 0.
+   */
+  delay?: number
   /**
    * Let other processes reset, seed, fail and hold by `/_test/...` routes, and have worlds of their own by the header or cookie `X-World`. Default: false.
    * For tests only: whoever reaches the server may do all that, without a token.
@@ -54,7 +61,7 @@ export interface RequestLine {
   readonly explanation?: Explanation
 }
 
-const OPTION_NAMES = ['cors', 'readOnly', 'testControls', 'explain', 'onRequest'] as const satisfies (keyof ServerOptions)[]
+const OPTION_NAMES = ['cors', 'readOnly', 'delay', 'testControls', 'explain', 'onRequest'] as const satisfies (keyof ServerOptions)[]
 // How long a refused upload is read on, in milliseconds.
 const LINGER = 1_000
 
@@ -62,7 +69,7 @@ const LINGER = 1_000
  * A `node:http` server that answers every request with the engine. `listen` is yours to call, and closing the server leaves the engine open.
  * `close` lets requests in flight finish and drops the connections that have none.
  *
- * @throws TypeError for an unknown option, or a `cors` entry that is not an origin.
+ * @throws TypeError for an unknown option, or a `cors` entry that is not an origin; RangeError for a delay that cannot be.
  * @example
  * const server = createServer(engine, { cors: 'http://localhost:5173' }).listen(3000, '127.0.0.1')
  */
@@ -81,6 +88,9 @@ class RestServer extends Server {
   readonly #engine: WorldEngine
   readonly #controls: TestControls | undefined
   readonly #readOnly: boolean
+  readonly #delay: number
+  /** Ends the delays. */
+  readonly #hurry = new AbortController()
   readonly #onRequest: ((line: RequestLine) => void) | undefined
   readonly #cors: Cors | undefined
   readonly #methods: readonly string[]
@@ -94,6 +104,10 @@ class RestServer extends Server {
     super({ requireHostHeader: false })
     this.#engine = engine
     this.#readOnly = options.readOnly ?? false
+    const { delay = 0 } = options
+    if (typeof delay !== 'number' || !(delay >= 0 && delay <= MAX_DELAY))
+      throw new RangeError(`createServer: "delay" must be a number of milliseconds from 0 to ${MAX_DELAY}, got ${String(delay)}.`)
+    this.#delay = delay
     this.#onRequest = options.onRequest
     if (options.explain !== undefined && typeof options.explain !== 'boolean')
       throw new TypeError('createServer: "explain" must be true or false.')
@@ -118,6 +132,7 @@ class RestServer extends Server {
 
   override close(callback?: (error?: Error) => void): this {
     this.#closing = true
+    this.#hurry.abort()
     return super.close(callback)
   }
 
@@ -143,7 +158,10 @@ class RestServer extends Server {
     })
     let answering: Awaitable<DoorResponse>
     try {
-      answering = this.#answerHere(request) ?? this.#ask(request, client)
+      answering =
+        this.#delay > 0 && !this.#isControl(request)
+          ? this.#askDelayed(request, client)
+          : (this.#answerHere(request) ?? this.#ask(request, client))
     } catch (error) {
       this.#fail(request, response, client, error, started)
       return
@@ -203,6 +221,18 @@ class RestServer extends Server {
       process.emitWarning(error instanceof Error ? error : String(error))
       return undefined
     }
+  }
+
+  async #askDelayed(request: IncomingMessage, client: LazySender): Promise<DoorResponse> {
+    await this.#wait(client.signal)
+    return this.#answerHere(request) ?? this.#ask(request, client)
+  }
+
+  /** Waits for the delay; throws when the client hangs up. */
+  async #wait(signal: AbortSignal): Promise<void> {
+    await wait(this.#delay, undefined, { signal: AbortSignal.any([signal, this.#hurry.signal]) }).catch(() => {
+      signal.throwIfAborted()
+    })
   }
 
   /** What is answered without asking the engine, if this request is of that kind. */

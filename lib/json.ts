@@ -1,4 +1,5 @@
 /** JSON: what is a JSON value, for what callers, hooks and renderers hand in. */
+import { withArticle } from './article.ts'
 import { refuse } from './errors.ts'
 
 /** Levels of objects and arrays in a body. */
@@ -28,7 +29,7 @@ export function assertJson(value: unknown, place: string, seen: readonly object[
   }
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) {
-    throw new TypeError(`${place} is a ${value.constructor.name}, which is not a plain JSON object.`)
+    throw new TypeError(`${place} is ${withArticle(value.constructor.name)}, which is not a plain JSON object.`)
   }
   for (const [key, item] of Object.entries(value)) if (item !== undefined) assertJson(item, `${place}.${key}`, inside)
 }
@@ -36,7 +37,7 @@ export function assertJson(value: unknown, place: string, seen: readonly object[
 function refuseLoss(_key: string, value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} is no JSON number`)
   if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError(`a ${typeof value} has no JSON form`)
-  if (value instanceof Map || value instanceof Set) throw new TypeError(`a ${value.constructor.name} has no JSON form`)
+  if (value instanceof Map || value instanceof Set) throw new TypeError(`${withArticle(value.constructor.name)} has no JSON form`)
   return value
 }
 

@@ -1,4 +1,5 @@
 /** Plan paths: walks the dotted paths of filters, sort keys, attributes and expand through the model, and refuses with a hint what is not there. */
+import { withArticle, withCapitalArticle } from './article.ts'
 import { refuseParameter } from './errors.ts'
 import type { Fault } from './errors.ts'
 import type { Limits } from './limits.ts'
@@ -112,8 +113,8 @@ function unknown(path: string, name: string, called: string, attributes: readonl
   const fault: Fault = {
     code: first ? 'parameter_unknown' : 'attribute_unknown',
     detail: first
-      ? `There is no parameter "${name.slice(0, 100)}", and a ${called} has no such attribute.${hint(suggestion)}`
-      : `A ${called} has no attribute "${name.slice(0, 100)}"${path === name ? '' : ` (in "${path.slice(0, 200)}")`}.${hint(suggestion)}`,
+      ? `There is no parameter "${name.slice(0, 100)}", and ${withArticle(called)} has no such attribute.${hint(suggestion)}`
+      : `${withCapitalArticle(called)} has no attribute "${name.slice(0, 100)}"${path === name ? '' : ` (in "${path.slice(0, 200)}")`}.${hint(suggestion)}`,
     parameter: context.parameter,
     ...(suggestion === undefined ? {} : { suggestion }),
     allowed: names,

@@ -2,6 +2,7 @@
  * Precondition: `If-Match` and `If-None-Match` of a request that changes a record (RFC 9110 sections 13.1.1 and 13.1.2), against the version of the
  * record. The tags are those that answers with the record carry. Refuses with precondition_failed.
  */
+import { withArticle } from './article.ts'
 import { refuse } from './errors.ts'
 import type { Resource } from './model.ts'
 import { fromProperty, scalarToJson } from './scalars.ts'
@@ -29,7 +30,7 @@ export function checkPrecondition(
   const tag = value === undefined ? undefined : tagOf(value as string | number)
   const isAmong = (header: string): boolean => tagsIn(header).some(given => given === '*' || given === tag)
   if (must !== undefined && !isAmong(must)) {
-    const why = tag === undefined ? `a ${resource.singular} has no version` : `its tag is ${tag}`
+    const why = tag === undefined ? `${withArticle(resource.singular)} has no version` : `its tag is ${tag}`
     throw refuse('precondition_failed', `The ${resource.singular} is not the one that "If-Match" names: ${why}.`, {
       headers: tag === undefined ? {} : { etag: tag },
     })

@@ -3,6 +3,7 @@
  * Refuses, when the engine is created, whatever cannot be served: by entity, property and reason.
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
+import { withArticle } from './article.ts'
 import { customiseAttributes, rulesOf } from './customise.ts'
 import { FileType } from './file-type.ts'
 import { defaultNames } from './names.ts'
@@ -252,7 +253,7 @@ function keyParts(meta: Meta): KeyPart[] {
   return meta.getPrimaryProps().flatMap(prop => {
     if (prop.kind === 'scalar') {
       const type = scalarType(prop)!
-      if (!KEY_KINDS.has(type.kind)) throw unsupported(meta, prop.name, `a ${type.kind} cannot be a key`)
+      if (!KEY_KINDS.has(type.kind)) throw unsupported(meta, prop.name, `${withArticle(type.kind)} cannot be a key`)
       return [{ column: prop.fieldNames[0]!, type }]
     }
     return keyParts(prop.targetMeta!).map((part, index) => ({ column: ownColumns(meta, prop)[index]!, type: part.type }))

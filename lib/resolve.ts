@@ -2,6 +2,7 @@
  * Resolve: the names in a path become a Target in the model.
  * Takes path segments; refuses with version_unknown, resource_unknown, record_not_found (an ID that cannot be one), attribute_not_found, path_unknown.
  */
+import { withCapitalArticle } from './article.ts'
 import { RestError, refuse } from './errors.ts'
 import { describeKey, keyFromText } from './key.ts'
 import type { KeyValues } from './key.ts'
@@ -71,7 +72,8 @@ export function resolveBeside(own: readonly string[], segments: readonly string[
 
 /** The refusal of an ID that no record has. */
 export function notFound(resource: Resource, id: string) {
-  if (resource.key.length === 0) return refuse('record_not_found', `A ${resource.singular} has no ID: there is only the list of them.`)
+  if (resource.key.length === 0)
+    return refuse('record_not_found', `${withCapitalArticle(resource.singular)} has no ID: there is only the list of them.`)
   return refuse(
     'record_not_found',
     `There is no ${resource.singular} with the ID ${id.slice(0, 100)} (IDs look like this: ${describeKey(resource)}).`,
@@ -104,7 +106,10 @@ function attributeOf(resource: Resource, name: string): Attribute {
 function unknownAttribute(resource: Resource, name: string) {
   // Whether the caller may know the attributes of the resource is only judged once the path is resolved.
   const suggestion = resource.rules.access.get === true ? nearest(name, openNames(resource.attributes)) : undefined
-  return refuse('attribute_not_found', `A ${resource.singular} has no attribute "${name.slice(0, 100)}".${hint(suggestion)}`)
+  return refuse(
+    'attribute_not_found',
+    `${withCapitalArticle(resource.singular)} has no attribute "${name.slice(0, 100)}".${hint(suggestion)}`,
+  )
 }
 
 /** The refusal to read an attribute that is hidden: to a reader it does not exist. */

@@ -2,6 +2,7 @@
  * Validate: a body becomes a RecordChange, or a list of all its faults at once. What needs the database (whether references exist, whether values are
  * unique) is checked by check.ts; everything else is here, from the model alone.
  */
+import { withArticle, withCapitalArticle } from './article.ts'
 import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
 import { describeKey, keyFromJson, partsOf, sameKey } from './key.ts'
@@ -105,7 +106,7 @@ function unknownAttribute(name: string, at: string, called: string, attributes: 
   const suggestion = nearest(name, names)
   return {
     code: 'attribute_unknown',
-    detail: `A ${called} has no attribute "${name.slice(0, 100)}".${hint(suggestion)}`,
+    detail: `${withCapitalArticle(called)} has no attribute "${name.slice(0, 100)}".${hint(suggestion)}`,
     attribute: at,
     allowed: names,
     ...(suggestion === undefined ? {} : { suggestion }),
@@ -351,7 +352,7 @@ function referTo(
   if (key === undefined) {
     faults.push({
       code: 'value_invalid',
-      detail: `"${at}" must be the ID of a ${target.singular} (${describeKey(target)}) or an object to create one.`,
+      detail: `"${at}" must be the ID of ${withArticle(target.singular)} (${describeKey(target)}) or an object to create one.`,
       attribute: at,
       value,
     })

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/core'
 import { createServer, RestEngine } from '../lib/index.ts'
+import type { RequestLine } from '../lib/http.ts'
 import { RawConnection, requestText } from './helpers/raw-http.ts'
 import type { RawAnswer } from './helpers/raw-http.ts'
 
@@ -497,6 +499,42 @@ describe('http', () => {
       }
       const preflight = await ask('OPTIONS /v1/notes', { origin: 'http://a.test', 'access-control-request-method': 'PUT' })
       assert.equal(preflight.headers['access-control-allow-methods'], 'GET, HEAD, OPTIONS')
+    })
+  })
+
+  describe('a delay', () => {
+    it('holds back every answer, and ends when the client hangs up or the server closes', async () => {
+      await restart({ delay: 100 })
+      for (const line of ['GET /v1/notes', 'OPTIONS *', 'GET /v1/nobody']) {
+        const began = performance.now()
+        await ask(line)
+        assert.ok(performance.now() - began >= 95, line)
+      }
+      const lines: RequestLine[] = []
+      await restart({ delay: 60_000, onRequest: line => lines.push(line) })
+      const { port } = server.address() as AddressInfo
+      const gone = new AbortController()
+      const asking = fetch(`http://127.0.0.1:${port}/v1/notes`, { signal: gone.signal })
+      const waiting = fetch(`http://127.0.0.1:${port}/v1/notes`)
+      await wait(100)
+      gone.abort()
+      await assert.rejects(asking)
+      await wait(50)
+      const closed = new Promise(resolve => server.close(resolve))
+      assert.equal(((await (await waiting).json()) as { count: number }).count, 1)
+      await closed
+      assert.deepEqual(
+        lines.map(({ status }) => status),
+        [200],
+      )
+    })
+
+    it('is a number of milliseconds', () => {
+      for (const delay of [-1, NaN, 2 ** 31, '5'])
+        assert.throws(() => createServer(engine, { delay } as Options), {
+          name: 'RangeError',
+          message: /"delay" must be a number of milliseconds/,
+        })
     })
   })
 

@@ -232,6 +232,22 @@ describe('test controls', () => {
     assert.deepEqual(await names(), ['Ann'])
   })
 
+  it('reset no delay of the server, which reaches all worlds and no control', async () => {
+    await stop()
+    await start({ testControls: true, delay: 150 })
+    const took = async (work: () => Promise<unknown>): Promise<number> => {
+      const began = performance.now()
+      await work()
+      return performance.now() - began
+    }
+    assert.ok((await took(async () => control('POST', '/reset'))) < 140)
+    for (const world of [undefined, 'w1']) {
+      assert.ok((await took(async () => add('Bob', world))) >= 140, 'after a reset, and in a world')
+      await ask('POST', '/_test/reset', undefined, world === undefined ? {} : { 'x-world': world })
+      assert.ok((await took(async () => names(world))) >= 140)
+    }
+  })
+
   it('work on a server that is read-only, too', async () => {
     await stop()
     await start({ testControls: true, readOnly: true })

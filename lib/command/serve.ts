@@ -37,15 +37,14 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
   }
   const server = createServer(engine, {
     readOnly: args.readOnly,
+    delay: args.delay,
     testControls: args.testControls,
     ...(args.cors.length === 0 ? {} : { cors: args.cors }),
     explain: args.explain,
     ...(args.quiet && saver === undefined ? {} : { onRequest }),
   })
   const slow = engine.unindexedLinks(MANY)
-  // Asked of the engine before it is slowed down.
   const requests = await exampleRequests(engine, loaded.examples, slow)
-  if (args.delay > 0) engine.delay('*', args.delay)
   await listen(server, args)
   const { stopped } = stopOnSignal(server)
   printWelcome(engine, loaded, requests, args, server.address() as AddressInfo)

@@ -51,7 +51,10 @@ describe('the article', () => {
   it('is right in refusals', async () => {
     const Artist = defineEntity({ name: 'Artist', properties: { id: p.integer().primary(), name: p.string() } })
     const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), idol: () => p.manyToOne(Artist).nullable() } })
-    await using engine = await RestEngine.create({ entities: [Artist, User], seed: { artists: [{ id: 1, name: 'Ann' }], users: [{ idol: 1 }] } })
+    await using engine = await RestEngine.create({
+      entities: [Artist, User],
+      seed: { artists: [{ id: 1, name: 'Ann' }], users: [{ idol: 1 }] },
+    })
     for (const [method, path, body] of [
       ['GET', '/v1/artists?nam=x'],
       ['GET', '/v1/artists?sort=nam'],

@@ -65,7 +65,10 @@ async function start(mode: 'wal' | 'delete', path = pathOf()): Promise<Told> {
     path,
     errors,
     engine,
-    ask: async (method, target, body) => engine.handle(method, target, undefined, body) as ReturnType<Told['ask']>,
+    ask: async (method, target, sent) => {
+      const { body, ...answer } = await engine.handle(method, target, undefined, sent)
+      return { ...answer, body: body as Record<string, unknown> }
+    },
   }
 }
 

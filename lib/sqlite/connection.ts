@@ -17,7 +17,7 @@ import { refuse } from '../errors.ts'
 import type { KeyValues } from '../key.ts'
 import type { Resource } from '../model.ts'
 import { readRecords } from '../render.ts'
-import { isBusy, whenFree } from './busy.ts'
+import { PATIENCE, isBusy, whenFree } from './busy.ts'
 import { compileRead } from './compile.ts'
 import { compileExists, compileReferrers, compileTaken, breaksReference, failure, refusal, violation } from './compile-checks.ts'
 import { encode, encodePattern } from './encode.ts'
@@ -74,7 +74,9 @@ const KEYS = new WeakMap<Buffer, KeyState>()
 export class SqliteConnection implements Connection {
   readonly dialect = SQLITE
   #handle: Handle
-  readonly #lock = new Lock()
+  readonly #lock = new Lock(() => this.#inVain())
+  /** When a transaction was begun by `em.begin()`, by performance.now(), while it is open: nothing tells what belongs to it. */
+  #begunByHand: number | undefined
   readonly #current = new AsyncLocalStorage<OpenTransaction>()
   readonly #makeOrm: (lent: LentSqliteDialect) => MikroORM
   #orm: MikroORM | undefined
@@ -127,6 +129,11 @@ export class SqliteConnection implements Connection {
         this.#followClock()
         return this.#handle.prepare(sql)
       },
+      begun: () => {
+        const transaction = this.#current.getStore()
+        // One that has begun already is over: what was left running in it has begun this one.
+        if (transaction === undefined || transaction.trx !== undefined) this.#begunByHand = performance.now()
+      },
       writing: () => this.#writing(),
       nextKey: table => {
         const key = this.#keys.next(this.#handle.db, table)
@@ -142,6 +149,7 @@ export class SqliteConnection implements Connection {
           release: () => {
             // The transaction ends here: a subscriber that is told of the commit stands outside of it.
             if (transaction !== undefined) transaction.open = false
+            this.#begunByHand = undefined
             release()
           },
         })
@@ -160,6 +168,15 @@ export class SqliteConnection implements Connection {
         }
       },
     })
+  }
+
+  /** Whoever waits for a transaction of `em.begin()` may be who is to end it. */
+  #inVain(): Error | undefined {
+    if (this.#begunByHand === undefined || performance.now() - this.#begunByHand < PATIENCE) return undefined
+    const detail =
+      `A transaction of em.begin() has been open for ${PATIENCE / 1000} seconds. Commit it or roll it back before the engine is asked, ` +
+      'or use em.transactional(), which the engine takes part in.'
+    return refuse('database_busy', detail, { headers: { 'retry-after': '1' } })
   }
 
   /** The MikroORM instance that was given the dialect, where it could not be made at once. */

@@ -59,6 +59,8 @@ export interface Lender {
   /** The right to use the connection: at once when it is free. */
   enter(signal?: AbortSignal): Awaitable<Entered>
   prepare(sql: string): Database.Statement
+  /** A transaction has begun. */
+  begun(): void
   /** Is told before anything is written. */
   writing(): void
   /** Whether the engine counts keys of some tables. */
@@ -185,6 +187,7 @@ class LentDriver implements Driver {
     // At once, so that another process that writes to the file makes this one wait here instead of failing later.
     lent.run(this.#lender.readOnly ? 'begin' : 'begin immediate')
     lent.inside = true
+    this.#lender.begun()
   }
 
   #mark(lent: LentConnection): void {

@@ -1,9 +1,18 @@
 /** Lock: one holder at a time, first come first served. A waiter whose signal aborts leaves the queue. */
 import type { Awaitable } from '../awaitable.ts'
 
+/** How often those who wait ask whether it is in vain, in milliseconds. */
+const LOOK = 500
+
 export class Lock {
+  readonly #inVain: (() => Error | undefined) | undefined
   #held = false
   readonly #waiting: (() => void)[] = []
+
+  /** @param inVain is asked now and then by those who wait: an error ends their waiting */
+  constructor(inVain?: () => Error | undefined) {
+    this.#inVain = inVain
+  }
 
   get held(): boolean {
     return this.#held
@@ -30,16 +39,27 @@ export class Lock {
 
   #turn(signal: AbortSignal | undefined): Promise<void> {
     return new Promise<void>((resolve, reject) => {
-      const leave = (): void => {
+      const leave = (reason: Error): void => {
+        stop()
         this.#waiting.splice(this.#waiting.indexOf(enter), 1)
-        reject(signal!.reason as Error)
+        reject(reason)
+      }
+      const abort = (): void => leave(signal!.reason as Error)
+      const look = (): void => {
+        const reason = this.#inVain?.()
+        if (reason !== undefined) leave(reason)
       }
       const enter = (): void => {
-        signal?.removeEventListener('abort', leave)
+        stop()
         resolve()
       }
+      const timer = this.#inVain === undefined ? undefined : setInterval(look, LOOK)
+      const stop = (): void => {
+        clearInterval(timer)
+        signal?.removeEventListener('abort', abort)
+      }
       this.#waiting.push(enter)
-      signal?.addEventListener('abort', leave, { once: true })
+      signal?.addEventListener('abort', abort, { once: true })
     })
   }
 }

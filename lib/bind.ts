@@ -9,7 +9,7 @@ import { describeKey, keyFromText } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Renderer, Resource } from './model.ts'
 import type { RawFilter, RawValue } from './parse-query.ts'
-import { describeScalar, scalarFromText } from './scalars.ts'
+import { decimalBound, describeScalar, scalarFromText } from './scalars.ts'
 
 /** The values of one request. */
 export interface Arguments {
@@ -101,7 +101,8 @@ function filterParameter(binding: Binding & { from: 'filter' }, filter: RawFilte
   const text = textOf(value)
   const typed = scalarFromText(text, type)
   if (typed === undefined) throw wrongValue(filter, text, describeScalar(type), type.items)
-  return dialect.encode(typed, type, form, binding.inDocument)
+  const bound = type.kind === 'decimal' ? decimalBound(typed as string, filter.operator) : typed
+  return bound === null ? null : dialect.encode(bound, type, form, binding.inDocument)
 }
 
 function textOf(value: RawValue): string {

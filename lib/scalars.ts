@@ -91,7 +91,7 @@ export function describeScalar(type: ScalarType): string {
     case 'decimal':
       return type.scale === undefined || type.precision === undefined
         ? 'a decimal number'
-        : `a decimal number with at most ${type.precision - type.scale} digits before and ${type.scale} after the point${type.precision > 15 ? ', 15 in all' : ''}`
+        : `a decimal number with at most ${type.precision - type.scale} digits before and ${type.scale} after the point${type.precision > 15 ? ', 15 in all (SQLite stores no more exactly)' : ''}`
     case 'text':
       return 'a text'
     case 'boolean':
@@ -163,6 +163,30 @@ function exactDecimal(text: string | undefined): string | undefined {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.')
   const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '')
   return digits.length <= 15 || (/^0*$/.test(fraction) && Number.isSafeInteger(Number(text))) ? text : undefined
+}
+
+/**
+ * What stands for a decimal of a filter that has more digits than can be stored, such that every stored one compares as it would with all digits: the
+ * storable neighbour below for `>` and `<=`, the one above for `>=` and `<`. Null for `=`, which no stored one is.
+ */
+export function decimalBound(text: string, operator: string): string | null {
+  if (exactDecimal(text) !== undefined) return text
+  const isNegative = text.startsWith('-')
+  const [whole = '', fraction = ''] = text
+    .replace('-', '')
+    .replace(/(\.\d*?)0+$/, '$1')
+    .split('.')
+  const digits = BigInt(whole + fraction)
+  // Integers are exact beyond 15 digits; where those end, too, the database compares what it has.
+  const isLong = BigInt(whole) >= 10n ** 15n
+  if (BigInt(whole) >= BigInt(Number.MAX_SAFE_INTEGER)) return text
+  if (operator !== '>' && operator !== '<=' && operator !== '>=' && operator !== '<') return null
+  const unit = 10n ** BigInt(isLong ? fraction.length : String(digits).length - 15)
+  const smaller = digits - (digits % unit)
+  const isBelow = operator === '>' || operator === '<='
+  const bound = String(isBelow === isNegative ? smaller + unit : smaller).padStart(fraction.length + 1, '0')
+  const point = bound.length - fraction.length
+  return `${isNegative ? '-' : ''}${bound.slice(0, point)}${fraction === '' ? '' : `.${bound.slice(point)}`}`
 }
 
 /** The number of characters (code points) of a text, as databases count them. */

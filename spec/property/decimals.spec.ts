@@ -1,0 +1,68 @@
+/** Decimals of filters with more digits than can be stored, against arithmetic with all digits. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/core'
+import fc from 'fast-check'
+import { RestEngine } from '../../lib/index.ts'
+import { check } from '../helpers/check.ts'
+
+const Sum = defineEntity({ name: 'Sum', properties: { id: p.integer().primary(), amount: p.decimal().precision(40).scale(20) } })
+
+/** In units of 10^-60. */
+function unitsOf(text: string): bigint {
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.')
+  const units = BigInt(whole + fraction.padEnd(60, '0'))
+  return text.startsWith('-') ? -units : units
+}
+
+const digits = (min: number, max: number) => fc.string({ unit: fc.constantFrom('0', '1', '4', '5', '9'), minLength: min, maxLength: max })
+
+/** Of up to 15 significant digits, some in the tens of the integers beyond that. */
+const stored = fc.oneof(
+  fc.tuple(fc.constantFrom('', '-'), digits(15, 15), fc.integer({ min: 1, max: 15 })).map(([sign, text, point]) => {
+    const [whole, fraction] = [text.slice(0, point).replace(/^0+(?=\d)/, ''), text.slice(point)]
+    return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}`
+  }),
+  fc.integer({ min: 10 ** 15, max: Number.MAX_SAFE_INTEGER }).map(String),
+)
+
+describe('decimals in filters', () => {
+  it('compare with all their digits', async () => {
+    await check(
+      fc.asyncProperty(
+        fc.array(stored, { minLength: 1, maxLength: 5 }),
+        fc.nat({ max: 4 }),
+        digits(0, 25),
+        fc.constantFrom('=', '>', '>=', '<', '<='),
+        async (values, at, more, operator) => {
+          await using engine = await RestEngine.create({ entities: [Sum], seed: { sums: values.map(amount => ({ amount })) } })
+          const near = values[at % values.length]!
+          const text = more === '' ? near : `${near}${near.includes('.') ? '' : '.'}${more}`
+          const asked = unitsOf(text)
+          const { status, body } = await engine.handle('GET', '/v1/sums', { [operator === '=' ? 'amount' : `amount${operator}`]: text })
+          assert.equal(status, 200)
+          const expected = values.flatMap((value, index) => {
+            const units = unitsOf(value)
+            const holds =
+              operator === '='
+                ? units === asked
+                : operator === '>'
+                  ? units > asked
+                  : operator === '>='
+                    ? units >= asked
+                    : operator === '<'
+                      ? units < asked
+                      : units <= asked
+            return holds ? [index + 1] : []
+          })
+          assert.deepEqual(
+            (body as { sums: { id: number }[] }).sums.map(({ id }) => id),
+            expected,
+            `${values.join(' ')}: ${operator}${text}`,
+          )
+        },
+      ),
+      { label: 'decimals', runs: 200 },
+    )
+  })
+})

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { RestEngine } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
 

@@ -48,7 +48,7 @@ export const ERRORS = {
   // faults
   fault_injected: { status: 503, title: 'A test has asked for this failure' },
   // the database
-  database_busy: { status: 503, title: 'Another process has locked the database' },
+  database_busy: { status: 503, title: 'The database is locked' },
   database_failed: { status: 500, title: 'The database has failed' },
   // anything else
   internal_error: { status: 500, title: 'Internal error' },

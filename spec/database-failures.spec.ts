@@ -114,7 +114,7 @@ describe('a lock of another process', () => {
       assert.ok(performance.now() - began < 9000, 'those who wait in line do not wait longer together')
       const { headers, body } = answers[0]
       assert.equal(headers['retry-after'], '1')
-      assert.deepEqual([body['code'], body['title']], ['database_busy', 'Another process has locked the database'])
+      assert.deepEqual([body['code'], body['title']], ['database_busy', 'The database is locked'])
       assert.equal(errors.length, 3)
       assert.equal((errors[0] as { code: string }).code, 'SQLITE_BUSY')
       await other.run('rollback')

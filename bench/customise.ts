@@ -1,13 +1,19 @@
 /**
- * What customisation costs: `node --import tsx bench/customise.ts`. Compares, in one process and in turns, the same requests with and without rules,
- * and prints the medians and their ratio, or difference, beside the target. Answers are compared first: a bench of other answers says nothing.
+ * Bench of customisation: what the same requests cost with rules, beside without. Answers are compared first: a bench of other answers says nothing. In
+ * one process, in turns. Takes a few seconds.
+ *
+ *     npm run bench:customise
+ *     npm run bench:customise -- --rounds 21 token    fewer rounds, and only what bears the word in its name
+ *     npm run bench:customise -- --docs               writes the table into docs/benchmarks.md, too
  */
 import assert from 'node:assert/strict'
 import { defineEntity, p } from '@mikro-orm/core'
 import { auth, hashPassword, resource, RestEngine } from '../lib/index.ts'
 import type { EngineOptions } from '../lib/index.ts'
+import { microseconds, samplesOf } from './paired.ts'
+import { Report } from './report.ts'
+import { wordsOf } from './words.ts'
 
-const ROUNDS = 61
 const RECORDS = 1000
 
 const User = defineEntity({
@@ -26,45 +32,6 @@ const Article = defineEntity({
     author: () => p.manyToOne(User),
   },
 })
-
-type Request = readonly [method: string, path: string, headers?: Record<string, string>]
-
-/** Microseconds that one request takes, as the mean of a batch. */
-async function timed(engine: RestEngine, [method, path, headers = {}]: Request, batch: number): Promise<number> {
-  const started = performance.now()
-  for (let index = 0; index < batch; index++) await engine.handle(method, path, undefined, undefined, { headers })
-  return ((performance.now() - started) / batch) * 1000
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
-}
-
-interface Comparison {
-  readonly one: number
-  readonly two: number
-  /** Medians over the rounds, of each of which both halves ran under the same load. */
-  readonly ratio: number
-  readonly more: number
-}
-
-/** Runs two variants in turns, so that what slows the machine slows both. The order changes every round. */
-async function compare(one: [RestEngine, Request], two: [RestEngine, Request], batch: number): Promise<Comparison> {
-  for (const [engine, request] of [one, two]) await timed(engine, request, batch * 5)
-  const times: [number[], number[]] = [[], []]
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const which of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-      times[which].push(await timed(...(which === 0 ? one : two), batch))
-    }
-  }
-  const [ones, twos] = times
-  return {
-    one: median(ones),
-    two: median(twos),
-    ratio: median(ones.map((time, round) => twos[round]! / time)),
-    more: median(ones.map((time, round) => twos[round]! - time)),
-  }
-}
 
 const password = await hashPassword('bench')
 const options: EngineOptions = {
@@ -99,24 +66,56 @@ await using ruled = await RestEngine.create({
 })
 await using guarded = await RestEngine.create({ ...options, auth: auth({ entity: User }) })
 
-async function body(engine: RestEngine, [method, path, headers = {}]: Request): Promise<unknown> {
-  const answer = await engine.handle(method, path, undefined, undefined, { headers })
-  assert.equal(answer.status, 200, JSON.stringify(answer.body))
-  return { ...(answer.body as object), timestamp: undefined }
+interface Asked {
+  readonly engine: RestEngine
+  readonly headers?: Record<string, string>
 }
 
-const list: Request = ['GET', '/v1/articles?limit=100&sort=views.desc']
-assert.deepEqual(await body(plain, list), await body(ruled, list))
-const lists = await compare([plain, list], [ruled, list], 10)
-console.log(`list of 100, plain:                         ${lists.one.toFixed(1)} µs`)
-console.log(`list of 100, a scope and a rendered value:  ${lists.two.toFixed(1)} µs`)
-console.log(`ratio: ${lists.ratio.toFixed(2)}x (target: at most 1.30x) ${lists.ratio <= 1.3 ? 'met' : 'MISSED'}`)
+interface Trial {
+  readonly name: string
+  readonly path: string
+  readonly base: Asked
+  readonly own: Asked
+  /** Calls that are timed together. */
+  readonly batch: number
+  readonly target?: number
+  /** Microseconds that it may take more. */
+  readonly excess?: number
+}
 
-const record: Request = ['GET', '/v1/articles/5']
-const known: Request = ['GET', '/v1/articles/5', { authorization: `Bearer ${guarded.token(1, { ttl: 1e6 })}` }]
-assert.deepEqual(await body(plain, record), await body(guarded, known))
-const records = await compare([plain, record], [guarded, known], 200)
-console.log(`a record, without auth:                     ${records.one.toFixed(1)} µs`)
-console.log(`a record, with a known token:               ${records.two.toFixed(1)} µs`)
-const verdict = records.more <= 10 ? 'met' : 'MISSED'
-console.log(`more: ${records.more.toFixed(1)} µs, ${records.ratio.toFixed(2)}x (target: at most 10 µs more) ${verdict}`)
+const TRIALS: readonly Trial[] = [
+  {
+    name: 'list of 100, a scope, a rendered value',
+    path: '/v1/articles?limit=100&sort=views.desc',
+    base: { engine: plain },
+    own: { engine: ruled },
+    batch: 10,
+    target: 1.3,
+  },
+  {
+    name: 'one record, with a known token',
+    path: '/v1/articles/5',
+    base: { engine: plain },
+    own: { engine: guarded, headers: { authorization: `Bearer ${guarded.token(1, { ttl: 1e6 })}` } },
+    batch: 200,
+    excess: 10,
+  },
+]
+
+const { rounds, docs, isWanted } = wordsOf({ rounds: 61, names: TRIALS.map(({ name }) => name) })
+const report = new Report('bench:customise', docs)
+report.say(`Medians of ${rounds} rounds in one process.`)
+report.versus({ what: 'microseconds per call', base: 'without', own: 'with it' })
+for (const { path, batch, ...trial } of TRIALS.filter(({ name }) => isWanted(name))) {
+  const ask = ({ engine, headers = {} }: Asked) => engine.handle('GET', path, undefined, undefined, { headers })
+  const bodies = [await ask(trial.base), await ask(trial.own)].map(({ status, body }) => {
+    assert.equal(status, 200, JSON.stringify(body))
+    return { ...(body as object), timestamp: undefined }
+  })
+  assert.deepEqual(bodies[1], bodies[0])
+  const time = (asked: Asked, calls: number) => () => microseconds(calls, () => ask(asked))
+  for (const asked of [trial.base, trial.own]) await time(asked, batch * 5)()
+  const { base, own } = await samplesOf({ base: time(trial.base, batch), own: time(trial.own, batch) }, { rounds })
+  report.compare({ ...trial, base, own, paired: true })
+}
+await report.end()

@@ -1,23 +1,31 @@
 /**
- * What an intercepted request costs: `node bench/intercept.ts` (not through tsx, which gives every closure its name at run time). Compares the built-in `fetch` with `json()`, answered by an engine and by a
- * MockAgent of undici that replies with the same text, which is what a test would use for one fixed answer. The fixed answer comes from an own
- * route: what it costs is the interception; of the others, reading comes on top, whose time without `fetch` is shown, too. In one process
- * and in turns, so that what slows the machine slows both; prints the medians and their ratio beside the target. Answers are compared first.
+ * Bench of interception: what the built-in `fetch` with `json()` costs, answered by an engine, beside a MockAgent of undici that replies with the same
+ * text, which is what a test would use for one fixed answer. The fixed answer comes from an own route: what it costs is the interception; of the others,
+ * reading comes on top, whose time without `fetch` is shown, too. In one process, in turns; answers are compared first. Takes about ten seconds.
+ *
+ *     npm run bench:intercept
+ *     npm run bench:intercept -- --rounds 21 list    fewer rounds, and only what bears the word in its name
+ *     npm run bench:intercept -- --docs              writes the tables into docs/benchmarks.md, too
+ *
+ * Not through tsx, which gives every closure its name at run time.
  */
 import assert from 'node:assert/strict'
 import { defineEntity, p } from '@mikro-orm/core'
 import { getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici'
 import { RestEngine } from '../lib/index.ts'
+import { microseconds, samplesOf } from './paired.ts'
+import { Report } from './report.ts'
+import { figure, median } from './summary.ts'
+import { wordsOf } from './words.ts'
 
 const ORIGIN = 'https://api.example.test'
 const PATHS = {
-  'fixed answer': '/v1/fixed',
-  record: '/v1/users/5',
-  'list of 20': '/v1/users?limit=20',
-  'list of 100': '/v1/users?limit=100',
+  'a fixed answer': '/v1/fixed',
+  'one record': '/v1/users/5',
+  'a list of 20': '/v1/users?limit=20',
+  'a list of 100': '/v1/users?limit=100',
 } as const
 const WARM_UP = 3000
-const ROUNDS = 101
 const BATCH = 50
 const TARGET = 1.3
 const FIXED = { success: true, user: { id: 5, name: 'User 4', email: 'user-4@example.test', city: 'Springfield' } }
@@ -26,17 +34,6 @@ const User = defineEntity({
   name: 'User',
   properties: { id: p.integer().primary(), name: p.string(), email: p.string().unique(), city: p.string(), created_at: p.datetime() },
 })
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
-}
-
-/** Microseconds of one call, as the mean of a batch. */
-async function timed(ask: () => Promise<unknown>, batch: number): Promise<number> {
-  const started = performance.now()
-  for (let index = 0; index < batch; index++) await ask()
-  return ((performance.now() - started) / batch) * 1000
-}
 
 /** The fixed answer is an own route, of an engine of its own: where the deployer's code may run, requests are watched more closely. */
 await using routed = await RestEngine.create({
@@ -54,11 +51,17 @@ await using plain = await RestEngine.create({
     })),
   },
 })
+const { rounds, docs, isWanted } = wordsOf({ rounds: 101, names: Object.keys(PATHS) })
+const report = new Report('bench:intercept', docs)
+report.say(`Medians of ${rounds} rounds in one process.`)
+report.versus({ what: 'microseconds of fetch and json()', base: 'MockAgent', own: 'engine' })
+const alone: string[][] = []
+
 const nobody = getGlobalDispatcher()
 const mock = new MockAgent()
 mock.disableNetConnect()
 
-for (const [name, path] of Object.entries(PATHS)) {
+for (const [name, path] of Object.entries(PATHS).filter(([path]) => isWanted(path))) {
   const engine = path.endsWith('/fixed') ? routed : plain
   const { body, headers } = await engine.handle('GET', path)
   const text = JSON.stringify(body)
@@ -68,26 +71,27 @@ for (const [name, path] of Object.entries(PATHS)) {
     async engine(batch: number): Promise<number> {
       setGlobalDispatcher(nobody)
       using _ = engine.intercept(ORIGIN)
-      return await timed(ask, batch)
+      return await microseconds(batch, ask)
     },
     async mock(batch: number): Promise<number> {
       setGlobalDispatcher(mock)
-      return timed(ask, batch)
+      return microseconds(batch, ask)
     },
-    handle: (batch: number): Promise<number> => timed(() => engine.handle('GET', path), batch),
+    handle: (batch: number): Promise<number> => microseconds(batch, () => engine.handle('GET', path)),
   }
-  const times: Record<keyof typeof variants, number[]> = { engine: [], mock: [], handle: [] }
   setGlobalDispatcher(mock)
   assert.deepEqual({ ...((await ask()) as object), timestamp: '' }, { ...(body as object), timestamp: '' })
   for (const variant of Object.values(variants)) await variant(WARM_UP)
-  for (let round = 0; round < ROUNDS; round++) {
-    const order = ['engine', 'mock', 'handle'] as const
-    for (const variant of round % 2 === 0 ? order : order.toReversed()) times[variant].push(await variants[variant](BATCH))
+  const variantsInTurn = {
+    engine: () => variants.engine(BATCH),
+    mock: () => variants.mock(BATCH),
+    handle: () => variants.handle(BATCH),
   }
-  const ratio = median(times.engine.map((time, round) => time / times.mock[round]!))
-  const figures = Object.entries(times).map(([variant, all]) => `${variant} ${median(all).toFixed(1)} µs`)
-  const verdict = ratio <= TARGET ? 'met' : 'MISSED'
-  console.log(`${name}, ${text.length} bytes: ${figures.join(', ')}`)
-  console.log(`  engine / mock: ${ratio.toFixed(2)}x (target: at most ${TARGET.toFixed(2)}x) ${verdict}`)
+  const samples = await samplesOf(variantsInTurn, { rounds })
+  report.compare({ name, base: samples.mock, own: samples.engine, paired: true, target: TARGET })
+  alone.push([name, text.length.toLocaleString('en'), figure(median(samples.handle))])
 }
 setGlobalDispatcher(nobody)
+report.table('of these, engine.handle alone', 'bytes', 'microseconds')
+for (const row of alone) report.row(...row)
+await report.end()

@@ -1,9 +1,12 @@
 /**
  * Bench of files without entities: what it costs to open one, beside `new MikroORM` over the same entities, and what a list of it costs, beside the same
- * model in code. Both in one process, in turns; medians. Takes about half a minute.
+ * model in code. In one process, in turns. Takes about ten seconds.
  *
- *     node --import tsx bench/introspect.ts
+ *     npm run bench:introspect
+ *     npm run bench:introspect -- --rounds 200 list    fewer rounds, and only what bears the word in its name
+ *     npm run bench:introspect -- --docs               writes the tables into docs/benchmarks.md, too
  */
+import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +18,9 @@ import Database from 'better-sqlite3'
 import { RestEngine } from '../lib/index.ts'
 import { entitiesOf } from '../lib/sqlite/entities-of.ts'
 import { introspect } from '../lib/sqlite/introspect.ts'
+import { milliseconds, samplesOf } from './paired.ts'
+import { Report } from './report.ts'
+import { wordsOf } from './words.ts'
 
 // What one leaves behind is not to be swept up in the time of the other.
 setFlagsFromString('--expose-gc')
@@ -23,16 +29,15 @@ const sweep = runInNewContext('gc') as () => void
 const TABLES = 50
 const ROWS = 10_000
 
-function median(samples: readonly number[]): number {
-  return samples.toSorted((a, b) => a - b)[Math.floor(samples.length / 2)]!
-}
+const OPENING = `open ${TABLES} tables`
+const QUERIES = ['limit=100', 'limit=100&sort=age.desc', 'age>=80&limit=20', 'name=User 99*&limit=100']
+const listed = (query: string): string => `list: ${query}`
+/** Rounds that are not counted, as a part of all. */
+const WARM_UP = 1 / 4
 
-function report(what: string, base: number, own: number, unit: string, target: number): void {
-  const ratio = own / base
-  console.log(
-    `${what.padEnd(44)}${base.toFixed(1).padStart(10)}${own.toFixed(1).padStart(10)} ${unit}  ratio ${ratio.toFixed(2)} (${ratio <= target ? 'ok' : 'over'}, target ${target})`,
-  )
-}
+const { rounds, docs, isWanted } = wordsOf({ rounds: 2000, names: [OPENING, ...QUERIES.map(listed)] })
+const report = new Report('bench:introspect', docs)
+report.say(`Medians of ${Math.ceil(rounds / 100)} openings and ${rounds.toLocaleString('en')} lists in one process.`)
 
 /** A file of many tables, each with ten columns, links to two others and some rows. */
 function fillTables(path: string): void {
@@ -53,25 +58,28 @@ function fillTables(path: string): void {
 }
 
 async function timeOpening(path: string): Promise<void> {
-  const opening: number[] = []
-  const discovering: number[] = []
-  for (let round = 0; round < 25; round++) {
-    const db = new Database(path)
-    // MikroORM changes the schemas that it is given, so each round has its own.
-    const { entities } = entitiesOf(introspect(db), db)
-    sweep()
-    const before = performance.now()
-    const orm = new MikroORM({ entities: [...entities] as EntitySchema[], dbName: ':memory:' })
-    discovering.push(performance.now() - before)
-    await orm.close()
-    db.close()
-    sweep()
-    const started = performance.now()
-    const engine = await RestEngine.create({ database: path })
-    opening.push(performance.now() - started)
-    await engine.close()
+  const made: { close: () => Promise<unknown> }[] = []
+  const variants = {
+    base: async () => {
+      const db = new Database(path)
+      // MikroORM changes the schemas that it is given, so each round has its own.
+      const { entities } = entitiesOf(introspect(db), db)
+      db.close()
+      sweep()
+      return milliseconds(() => made.push(new MikroORM({ entities: [...entities] as EntitySchema[], dbName: ':memory:' })))
+    },
+    own: async () => {
+      sweep()
+      return milliseconds(async () => made.push(await RestEngine.create({ database: path })))
+    },
   }
-  report(`${TABLES} tables: new MikroORM, RestEngine.create`, median(discovering.slice(5)), median(opening.slice(5)), 'ms', 3)
+  const after = async (): Promise<void> => {
+    for (const one of made.splice(0)) await one.close()
+  }
+  await samplesOf(variants, { rounds: 5, after })
+  const { base, own } = await samplesOf(variants, { rounds: Math.ceil(rounds / 100), after })
+  report.versus({ what: 'milliseconds', base: 'MikroORM', own: 'engine' })
+  report.compare({ name: OPENING, base, own, paired: true, target: 3 })
 }
 
 const User = defineEntity({
@@ -111,41 +119,29 @@ function fillUsers(path: string): void {
 }
 
 async function timeLists(path: string): Promise<void> {
-  const found = await RestEngine.create({ database: path, journal: 0 })
-  const coded = await RestEngine.create({ entities: [User], database: path, schema: 'keep', journal: 0 })
-  for (const query of ['limit=100', 'limit=100&sort=age.desc', 'age>=80&limit=20', 'name=User 99*&limit=100']) {
-    const [own, base]: [number[], number[]] = [[], []]
-    const once = async (engine: RestEngine, samples: number[]): Promise<unknown> => {
-      const before = performance.now()
-      const { body } = await engine.handle('GET', `/v1/users?${encodeURI(query)}`)
-      samples.push((performance.now() - before) * 1000)
-      return (body as { users: unknown }).users
-    }
-    const answers = [await once(found, []), await once(coded, [])]
-    if (JSON.stringify(answers[0]) !== JSON.stringify(answers[1])) throw new Error(`The answers to ${query} differ.`)
-    for (let round = 0; round < 2000; round++) {
-      if (round % 2 === 0) {
-        await once(found, own)
-        await once(coded, base)
-      } else {
-        await once(coded, base)
-        await once(found, own)
-      }
-    }
-    report(`list: in code, as found: ${query}`, median(base.slice(500)), median(own.slice(500)), 'us', 1.1)
+  await using found = await RestEngine.create({ database: path, journal: 0 })
+  await using coded = await RestEngine.create({ entities: [User], database: path, schema: 'keep', journal: 0 })
+  report.versus({ what: 'microseconds', base: 'in code', own: 'as found' })
+  for (const query of QUERIES.filter(text => isWanted(listed(text)))) {
+    const ask = (engine: RestEngine) => engine.handle('GET', `/v1/users?${encodeURI(query)}`)
+    const [wanted, given] = [await ask(coded), await ask(found)].map(({ body }) => (body as { users: unknown }).users)
+    assert.deepEqual(given, wanted, query)
+    const time = (engine: RestEngine) => async () => (await milliseconds(() => ask(engine))) * 1000
+    const samples = await samplesOf({ own: time(found), base: time(coded) }, { rounds })
+    const [base, own] = [samples.base, samples.own].map(all => all.slice(Math.floor(rounds * WARM_UP)))
+    report.compare({ name: listed(query), base: base!, own: own!, paired: true, target: 1.1 })
   }
-  await found.close()
-  await coded.close()
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-bench-'))
 try {
   const tables = join(folder, 'tables.sqlite')
   fillTables(tables)
-  await timeOpening(tables)
+  if (isWanted(OPENING)) await timeOpening(tables)
   const users = join(folder, 'users.sqlite')
   fillUsers(users)
   await timeLists(users)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
+await report.end()

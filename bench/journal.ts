@@ -1,13 +1,19 @@
 /**
- * What the journal costs: `node --import tsx bench/journal.ts`. Compares, in one process and in turns, the same requests with the journal and without
- * it, and prints the medians and their ratio beside the target. The journal is full throughout, so that what it keeps is paid for as well.
+ * Bench of the journal: what the same requests cost with it, beside without it. The journal is full throughout, so that what it keeps is paid for as
+ * well. In one process, in turns. Takes about ten seconds.
+ *
+ *     npm run bench:journal
+ *     npm run bench:journal -- --rounds 21 record    fewer rounds, and only what bears the word in its name
+ *     npm run bench:journal -- --docs                writes the table into docs/benchmarks.md, too
  */
 import assert from 'node:assert/strict'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../lib/index.ts'
 import type { EngineOptions } from '../lib/index.ts'
+import { microseconds, samplesOf } from './paired.ts'
+import { Report } from './report.ts'
+import { wordsOf } from './words.ts'
 
-const ROUNDS = 61
 const RECORDS = 1000
 
 const Article = defineEntity({
@@ -39,44 +45,48 @@ const options: EngineOptions = {
   },
 }
 
-type Work = (engine: RestEngine, call: number) => Promise<unknown>
-
-async function timed(engine: RestEngine, work: Work, batch: number): Promise<number> {
-  const started = performance.now()
-  for (let call = 0; call < batch; call++) await work(engine, call)
-  return ((performance.now() - started) / batch) * 1000
+interface Trial {
+  readonly name: string
+  readonly work: (engine: RestEngine, call: number) => Promise<unknown>
+  /** Calls that are timed together. */
+  readonly batch: number
+  readonly target: number
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
-}
+const TRIALS: readonly Trial[] = [
+  { name: 'a record', work: (engine, call) => engine.handle('GET', `/v1/articles/${(call % RECORDS) + 1}`), batch: 500, target: 1.03 },
+  { name: 'a list of 100', work: engine => engine.handle('GET', '/v1/articles?limit=100&sort=views.desc'), batch: 20, target: 1.1 },
+  {
+    name: 'POST of a record',
+    work: (engine, call) => engine.handle('POST', '/v1/articles', undefined, article(call)),
+    batch: 50,
+    target: 1.1,
+  },
+  {
+    name: 'PUT of an attribute',
+    work: (engine, call) => engine.handle('PUT', '/v1/articles/5', undefined, { views: call }),
+    batch: 50,
+    target: 1.1,
+  },
+  {
+    name: 'PUT of a list',
+    work: (engine, call) => engine.handle('PUT', '/v1/articles/5', undefined, { tags: [1, (call % 9) + 2] }),
+    batch: 50,
+    target: 1.1,
+  },
+]
 
-async function compare(name: string, work: Work, batch: number, target: number): Promise<void> {
+const { rounds, docs, isWanted } = wordsOf({ rounds: 61, names: TRIALS.map(({ name }) => name) })
+const report = new Report('bench:journal', docs)
+report.say(`Medians of ${rounds} rounds in one process.`)
+report.versus({ what: 'microseconds per call', base: 'without', own: 'with it' })
+for (const { name, work, batch, target } of TRIALS.filter(trial => isWanted(trial.name))) {
   await using without = await RestEngine.create({ ...options, journal: 0 })
   await using withJournal = await RestEngine.create(options)
-  for (const engine of [without, withJournal]) await timed(engine, work, Math.max(1100, batch * 5))
+  for (const engine of [without, withJournal]) await microseconds(Math.max(1100, batch * 5), call => work(engine, call))
   assert.equal(withJournal.requests.length, 1000)
-  const ratios: number[] = []
-  const times: [number[], number[]] = [[], []]
-  for (let round = 0; round < ROUNDS; round++) {
-    const pair = [0, 0]
-    // The order changes every round, so that what slows the machine slows both.
-    for (const which of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-      pair[which] = await timed(which === 0 ? without : withJournal, work, batch)
-      times[which].push(pair[which])
-    }
-    ratios.push(pair[1]! / pair[0]!)
-  }
-  const ratio = median(ratios)
-  const verdict = ratio <= target ? 'met' : 'MISSED'
-  const [off, on] = [median(times[0]).toFixed(2), median(times[1]).toFixed(2)]
-  console.log(
-    `${name.padEnd(28)} ${off.padStart(8)} µs without, ${on.padStart(8)} with: ${ratio.toFixed(3)}x (at most ${target}x) ${verdict}`,
-  )
+  const time = (engine: RestEngine) => () => microseconds(batch, call => work(engine, call))
+  const { base, own } = await samplesOf({ base: time(without), own: time(withJournal) }, { rounds })
+  report.compare({ name, base, own, paired: true, target })
 }
-
-await compare('a record', (engine, call) => engine.handle('GET', `/v1/articles/${(call % RECORDS) + 1}`), 500, 1.03)
-await compare('a list of 100', engine => engine.handle('GET', '/v1/articles?limit=100&sort=views.desc'), 20, 1.1)
-await compare('POST of a record', (engine, call) => engine.handle('POST', '/v1/articles', undefined, article(call)), 50, 1.1)
-await compare('PUT of an attribute', (engine, call) => engine.handle('PUT', '/v1/articles/5', undefined, { views: call }), 50, 1.1)
-await compare('PUT of a list', (engine, call) => engine.handle('PUT', '/v1/articles/5', undefined, { tags: [1, (call % 9) + 2] }), 50, 1.1)
+await report.end()

@@ -1,25 +1,57 @@
 /**
- * Report: what a bench prints, and with `--docs` what it writes into docs/benchmarks.md, into the section that bears its name: the same tables, with the
- * date, the machine and the command.
+ * Report: what a bench prints, and with `--docs` what it writes: the same tables with the date, the machine and the command into the section of
+ * docs/benchmarks.md that bears its name, plots beside it, and the figures that the README shows.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { format, resolveConfig } from 'prettier'
+import { dots } from './plot.ts'
+import { withFigures } from './readme-figures.ts'
+import { byRound, figure, summary } from './summary.ts'
 
-const docs = new URL('../docs/', import.meta.url)
+const root = new URL('../', import.meta.url)
+
+/** Two contenders, and what they are measured in. */
+export interface Versus {
+  /** What is measured, with its unit: `microseconds per call`. */
+  readonly what: string
+  readonly base: string
+  readonly own: string
+}
+
+/** What a contender took, beside what the other one did. */
+export interface Comparison {
+  readonly name: string
+  readonly base: readonly number[]
+  readonly own: readonly number[]
+  /** Whether the samples of one round ran in turns in one process: the ratio is then the median over the rounds, else that of the medians. */
+  readonly paired?: boolean
+  /** The ratio that is to be reached. */
+  readonly target?: number | undefined
+  /** Whether more is better, as of requests a second. */
+  readonly more?: boolean
+  /** What the second one may take at most, in the unit of the table. */
+  readonly most?: number
+  /** The difference that is allowed, in the unit of the table: the row shows the difference in place of the ratio. */
+  readonly excess?: number
+}
 
 export class Report {
   readonly #section: string
-  readonly #command: string
+  readonly #docs: boolean
   readonly #parts: string[] = []
   readonly #plots = new Map<string, string>()
+  readonly #ratios: { readonly name: string; readonly ratio: number; readonly target: number | undefined }[] = []
   #widths: readonly number[] = []
 
-  /** @param section the name of its section in the docs, which is that of its npm script */
-  constructor(section: string, words: readonly string[]) {
+  /**
+   * @param section the name of its npm script, which is that of its section in the docs
+   * @param docs whether `end` writes the docs
+   */
+  constructor(section: string, docs: boolean) {
     this.#section = section
-    const given = words.filter(word => word !== '--docs')
-    this.#command = `npm run ${section}${given.length === 0 ? '' : ` -- ${given.join(' ')}`}`
+    this.#docs = docs
     console.log(`${circumstances()}\n`)
   }
 
@@ -32,7 +64,10 @@ export class Report {
   /** Begins a table. The first column has texts, the others figures. */
   table(...head: readonly string[]): void {
     const [first = '', ...rest] = head
-    this.#widths = [Math.max(29, first.length + 2), ...rest.map(name => Math.max(11, name.length + 2))]
+    this.#widths = [
+      Math.max(40, first.length + 2),
+      ...rest.map(name => Math.max(name === 'target' || name === 'verdict' ? 17 : 11, name.length + 2)),
+    ]
     console.log()
     this.#print(head)
     this.#parts.push('', `| ${head.join(' | ')} |`, `| --- |${rest.map(() => ' --: |').join('')}`)
@@ -40,31 +75,93 @@ export class Report {
 
   row(...cells: readonly string[]): void {
     this.#print(cells)
-    this.#parts.push(`| ${cells.join(' | ')} |`)
+    this.#parts.push(`| ${cells.map(cell => cell.replaceAll('|', '\\|').replaceAll('*', '\\*')).join(' | ')} |`)
+  }
+
+  /** Begins a table of comparisons. Each spread is half the distance between the quartiles. */
+  versus({ what, base, own }: Versus): void {
+    this.table(what, base, 'spread', own, 'spread', 'ratio', 'target', '')
+  }
+
+  /** A row of such a table; gives the ratio. */
+  compare({ name, base, own, paired = false, target, more = false, most, excess }: Comparison): number {
+    const [one, two] = [summary(base), summary(own)]
+    const ratio = paired ? byRound(base, own, (first, second) => second / first) : two.median / one.median
+    const beyond = paired ? byRound(base, own, (first, second) => second - first) : two.median - one.median
+    const isReached =
+      (target === undefined || (more ? ratio >= target : ratio <= target)) &&
+      (most === undefined || two.median <= most) &&
+      (excess === undefined || beyond <= excess)
+    const targets = [
+      ...(target === undefined ? [] : [target.toFixed(2)]),
+      ...(most === undefined ? [] : [`at most ${most}`]),
+      ...(excess === undefined ? [] : [`${excess} more`]),
+    ]
+    this.row(
+      name,
+      figure(one.median),
+      `±${one.spread.toFixed(0)}%`,
+      figure(two.median),
+      `±${two.spread.toFixed(0)}%`,
+      excess === undefined ? ratio.toFixed(2) : `+${figure(beyond)}`,
+      targets.join(', ') || '-',
+      targets.length === 0 ? '-' : isReached ? 'ok' : 'over',
+    )
+    this.#ratios.push({ name, ratio, target })
+    return ratio
+  }
+
+  /** A plot of the ratios of all comparisons so far. */
+  plotRatios(title: string, label: string): void {
+    const ratios = this.#ratios.splice(0)
+    const svg = dots({
+      title,
+      x: { label, log: true },
+      rows: ratios.map(({ name }) => name),
+      series: [
+        { name: 'measured', values: ratios.map(({ ratio }) => ratio) },
+        { name: 'target', values: ratios.map(({ target }) => target), mark: 'tick' },
+      ],
+    })
+    this.plot(this.#section.replace(':', '-'), title, svg)
   }
 
   /** A picture beside the docs, which is written only with them. */
   plot(name: string, title: string, svg: string): void {
-    this.#parts.push('', `![${title}](${name}.svg)`)
+    this.#parts.push('', `![${title}](plots/${name}.svg)`)
     this.#plots.set(name, svg)
   }
 
-  /** Replaces the section in the docs. */
-  write(): void {
-    const file = fileURLToPath(new URL('benchmarks.md', docs))
+  /**
+   * Ends the report: with `--docs` replaces its section.
+   *
+   * @throws Error when there is no such section.
+   */
+  async end(): Promise<void> {
+    if (!this.#docs) return
+    const [file, readme] = [new URL('docs/benchmarks.md', root), new URL('README.md', root)]
     const text = readFileSync(file, 'utf8')
     const [begin, end] = [`<!-- ${this.#section} -->`, `<!-- end of ${this.#section} -->`]
     const [from, to] = [text.indexOf(begin), text.indexOf(end)]
     if (from < 0 || to < from) throw new Error(`docs/benchmarks.md has no section "${begin}".`)
-    const content = `${begin}\n\n\`${this.#command}\`, ${circumstances()}.\n\n${this.#parts.join('\n')}\n\n`
-    writeFileSync(file, text.slice(0, from) + content + text.slice(to))
-    for (const [name, svg] of this.#plots) writeFileSync(new URL(`${name}.svg`, docs), svg)
-    console.log('\nWritten into docs/benchmarks.md: npm run format:fix aligns its tables.')
+    const content = `${begin}\n\n\`npm run ${this.#section}\`, ${circumstances()}.\n\n${this.#parts.join('\n')}\n\n`
+    const written = await formatted(file, text.slice(0, from) + content + text.slice(to))
+    writeFileSync(file, written)
+    if (this.#plots.size > 0) mkdirSync(new URL('docs/plots/', root), { recursive: true })
+    for (const [name, svg] of this.#plots) writeFileSync(new URL(`docs/plots/${name}.svg`, root), svg)
+    writeFileSync(readme, await formatted(readme, withFigures(readFileSync(readme, 'utf8'), written)))
+    console.log('\nWritten into docs/benchmarks.md, docs/plots and README.md.')
   }
 
   #print(cells: readonly string[]): void {
-    console.log(cells.map((cell, index) => (index === 0 ? cell.padEnd(this.#widths[0]!) : cell.padStart(this.#widths[index]!))).join(''))
+    const padded = cells.map((cell, index) => (index === 0 ? cell.padEnd(this.#widths[0]!) : cell.padStart(this.#widths[index]!)))
+    console.log(padded.join('').trimEnd())
   }
+}
+
+async function formatted(file: URL, text: string): Promise<string> {
+  const path = fileURLToPath(file)
+  return format(text, { ...(await resolveConfig(path)), filepath: path })
 }
 
 /** Date and machine. */

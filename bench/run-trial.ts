@@ -2,6 +2,7 @@
  * Run a trial: one trial by one contender, in a process of its own; `run.ts` starts it. Prints what it measured as JSON.
  *
  *     node bench/run-trial.ts TRIAL CONTENDER [FILE]   microseconds per call, of each batch
+ *     node bench/run-trial.ts answers TRIAL [FILE]     what the engine answers to the first calls, as texts
  *     node bench/run-trial.ts memory CONTENDER FILE    bytes of memory at most, and before
  *     node bench/run-trial.ts shapes turn|row          microseconds per call, of each batch: every call of another shape than the last, or few
  *     node bench/run-trial.ts first                    milliseconds of the first request, and of a later one
@@ -11,7 +12,7 @@ import { once } from 'node:events'
 import { CONTENDERS, open } from './contenders.ts'
 import type { Contender, Source } from './contenders.ts'
 import { SIZE } from './seed.ts'
-import { LARGE, MEMORY, SHAPES, TRIALS, shapeOf } from './trials.ts'
+import { HTTP, LARGE, MEMORY, SHAPES, TRIALS, shapeOf } from './trials.ts'
 import type { Trial } from './trials.ts'
 
 /** What a process measured. */
@@ -110,14 +111,36 @@ async function serve(contender: Contender): Promise<void> {
   await once(process.stdin, 'end')
 }
 
+/** @throws Error when an answer is no success. */
+async function answersTo(trial: Trial, contender: Contender): Promise<string[]> {
+  const answers: string[] = []
+  for (let call = 0; call < 5; call++) {
+    const answer = await contender.answer(trial, call)
+    if (!answer.startsWith('{"success":true')) throw new Error(`it answers ${answer.slice(0, 300)}`)
+    answers.push(answer)
+  }
+  return answers
+}
+
+/** @throws Error when there is none of that name. */
+function trialOf(wanted: string | undefined): Trial {
+  const trial = [...TRIALS, ...LARGE, ...HTTP.map(http => ({ ...http.trial, name: http.name }))].find(known => known.name === wanted)
+  if (trial === undefined) throw new Error(`No such trial: ${wanted}.`)
+  return trial
+}
+
 const [name, who, file] = process.argv.slice(2)
 const source: Source = file === undefined ? { size: SIZE } : { file }
 if (name === 'first') console.log(JSON.stringify(await timeFirst()))
 else if (name === 'shapes') console.log(JSON.stringify(await timeShapes(who === 'turn')))
 else if (name === 'serve') await withContender(who, source, serve)
 else if (name === MEMORY.name) console.log(JSON.stringify(await withContender(who, source, contender => watch(MEMORY, contender))))
-else {
-  const trial = [...TRIALS, ...LARGE].find(known => known.name === name)
-  if (trial === undefined) throw new Error(`No such trial: ${name}.`)
+else if (name === 'answers') {
+  const rows: Source = file === undefined ? { size: { users: 1000, sites: 5000 } } : { file }
+  const trial = trialOf(who)
+  const asked = { ...rows, journal: trial.journal === true }
+  console.log(JSON.stringify(await withContender('engine', asked, contender => answersTo(trial, contender))))
+} else {
+  const trial = trialOf(name)
   console.log(JSON.stringify(await withContender(who, { ...source, journal: trial.journal === true }, contender => time(trial, contender))))
 }

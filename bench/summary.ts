@@ -1,4 +1,4 @@
-/** Summary: what many samples come to, and the order in which contenders take turns. */
+/** Summary: what many samples come to, the order in which contenders take turns, and whether two of them differ by more than chance. */
 
 function quantile(sorted: readonly number[], part: number): number {
   const at = (sorted.length - 1) * part
@@ -20,9 +20,15 @@ export function summary(samples: readonly number[]): { median: number; spread: n
   return { median: middle, spread: ((quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 2 / middle) * 100 }
 }
 
+/** The median of what `combine` makes of the two samples of each round, which ran under the same load. */
+export function byRound(ones: readonly number[], twos: readonly number[], combine: (one: number, two: number) => number): number {
+  return median(ones.map((one, round) => combine(one, twos[round]!)))
+}
+
 /** A figure with three digits or more. */
 export function figure(value: number): string {
-  return value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en')
+  if (value < 100) return value.toFixed(value < 1 ? 3 : value < 10 ? 2 : 1)
+  return Math.round(value).toLocaleString('en')
 }
 
 /** Each round begins with another one. */
@@ -30,13 +36,45 @@ export function inTurns<T>(all: readonly T[], round: number): readonly T[] {
   return round % 2 === 0 ? all : all.toReversed()
 }
 
-/**
- * The value of `--rounds`.
- *
- * @throws RangeError when it is no number of rounds.
- */
-export function roundsOf(text: string): number {
-  const rounds = Number(text)
-  if (!Number.isSafeInteger(rounds) || rounds < 1) throw new RangeError(`--rounds must be an integer of 1 or more, got "${text}".`)
-  return rounds
+/** What can be said of two groups of samples, of which less is faster. */
+export type Verdict = 'faster' | 'slower' | 'the same' | 'too few rounds'
+
+/** Below this probability chance is not what made two groups differ: one wrong verdict in a hundred trials of equal code. */
+const CHANCE = 0.01
+/** Smaller differences are none: where its code lies in memory makes a process faster or slower by as much. */
+const NO_DIFFERENCE = 0.02
+
+/** Whether the second group is faster or slower than the first beyond the noise: by the rank sums of Mann and Whitney, and by more than 2 percent. */
+export function verdictOf(ones: readonly number[], twos: readonly number[]): Verdict {
+  // Even groups that do not overlap come about by chance too often when they are that small.
+  if (chanceOf(0, ones.length, twos.length) > CHANCE) return 'too few rounds'
+  const ratio = median(twos) / median(ones)
+  if (Math.abs(ratio - 1) < NO_DIFFERENCE) return 'the same'
+  // How often a sample of the second group is the smaller one.
+  let below = 0
+  for (const one of ones) for (const two of twos) below += two < one ? 1 : two === one ? 0.5 : 0
+  const rarest = Math.min(below, ones.length * twos.length - below)
+  if (chanceOf(rarest, ones.length, twos.length) > CHANCE) return 'the same'
+  return ratio < 1 ? 'faster' : 'slower'
+}
+
+/** How likely equal groups of these sizes come out as unequal as this or more, in either direction. */
+function chanceOf(rarest: number, ones: number, twos: number): number {
+  // ways[n][u]: how many orders of n samples of one group among those of the other have u pairs in which it is the smaller.
+  let ways: number[][] = Array.from({ length: ones + 1 }, () => [1])
+  for (let two = 1; two <= twos; two++) {
+    const next: number[][] = [[1]]
+    for (let one = 1; one <= ones; one++) {
+      const [without, within] = [ways[one]!, next[one - 1]!]
+      const sum: number[] = []
+      for (const [u, count] of within.entries()) sum[u] = (sum[u] ?? 0) + count
+      for (const [u, count] of without.entries()) sum[u + one] = (sum[u + one] ?? 0) + count
+      next.push(Array.from({ length: one * two + 1 }, (_, u) => sum[u] ?? 0))
+    }
+    ways = next
+  }
+  const counts = ways[ones]!
+  const all = counts.reduce((sum, count) => sum + count, 0)
+  const asRare = counts.slice(0, Math.floor(rarest) + 1).reduce((sum, count) => sum + count, 0)
+  return Math.min(1, (2 * asRare) / all)
 }

@@ -1,7 +1,11 @@
 /**
- * What one write costs, and what of that is MikroORM's unit of work: `node bench/unit-of-work.ts [ROUNDS]`. In one process and in turns: by hand, MikroORM
- * with its own driver, its unit of work alone on the engine's driver, and requests to the engine. Prints medians of the time that the thread computes,
- * which hardly depends on what else the machine does, and the median ratio to the code by hand in the same round.
+ * Bench of writes: what one costs, and what of that is MikroORM's unit of work: by hand, MikroORM with its own driver, its unit of work alone on the
+ * engine's driver, and requests to the engine. In one process, in turns; in the time that the thread computes, which hardly depends on what else the machine
+ * does. The ratio is that to the code by hand in the same round. Takes about a minute.
+ *
+ *     npm run bench:writes
+ *     npm run bench:writes -- --rounds 3 update    fewer rounds, and only what bears the word in its name
+ *     npm run bench:writes -- --docs               writes the table into docs/benchmarks.md, too
  */
 import { MikroORM } from '@mikro-orm/sqlite'
 import type { MikroORM as CoreMikroORM } from '@mikro-orm/core'
@@ -9,9 +13,13 @@ import Database from 'better-sqlite3'
 import { RestEngine } from '../lib/index.ts'
 import { ByHand } from './by-hand.ts'
 import type { NewUser } from './by-hand.ts'
+import { samplesOf } from './paired.ts'
+import { Report } from './report.ts'
 import { SIZE, Site, TABLES, User, entities, rowsOf } from './seed.ts'
+import { byRound, figure, median } from './summary.ts'
+import { wordsOf } from './words.ts'
 
-const rounds = Number(process.argv[2] ?? 9)
+const { rounds, docs, isWanted } = wordsOf({ rounds: 9, names: ['update', 'create', 'delete'] })
 /** Calls that are timed together: the system counts the time of a thread in steps of milliseconds. */
 const CALLS = 2000
 const WARM_UP = 3
@@ -119,10 +127,6 @@ const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Call>>>> = {
   },
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
-}
-
 /** Microseconds of the thread for one call. */
 async function timed(work: Call, first: number): Promise<number> {
   const start = process.threadCpuUsage()
@@ -134,22 +138,28 @@ async function timed(work: Call, first: number): Promise<number> {
   return (user + system) / CALLS
 }
 
-for (const [name, contenders] of Object.entries(OPERATIONS)) {
-  const times = new Map(Object.keys(contenders).map(contender => [contender, [] as number[]]))
-  for (let round = 0; round < rounds + WARM_UP; round++) {
-    const order = round % 2 === 0 ? Object.entries(contenders) : Object.entries(contenders).toReversed()
-    for (const [contender, work] of order) {
-      const time = await timed(work, round * CALLS)
-      if (round >= WARM_UP) times.get(contender)!.push(time)
-    }
-  }
-  const base = times.get('by hand')!
-  for (const [contender, taken] of times) {
-    const ratio = median(taken.map((time, round) => time / base[round]!))
-    console.log(`${name.padEnd(8)}${contender.padEnd(36)}${median(taken).toFixed(1).padStart(8)} µs${ratio.toFixed(1).padStart(8)}`)
+const report = new Report('bench:writes', docs)
+report.say(
+  `${SIZE.users.toLocaleString('en')} users with ${SIZE.sites.toLocaleString('en')} sites; medians of ${rounds} rounds in one process.`,
+)
+for (const [name, contenders] of Object.entries(OPERATIONS).filter(([operation]) => isWanted(operation))) {
+  // Every call of a contender has a number of its own: no site is deleted twice.
+  const variants = Object.fromEntries(
+    Object.entries(contenders).map(([contender, work]) => {
+      let first = 0
+      return [contender, () => timed(work, (first += CALLS) - CALLS)]
+    }),
+  )
+  await samplesOf(variants, { rounds: WARM_UP })
+  const samples = await samplesOf(variants, { rounds })
+  report.table(`${name}, microseconds`, 'median', 'ratio')
+  for (const [contender, times] of Object.entries(samples)) {
+    const ratio = byRound(samples['by hand']!, times, (base, own) => own / base)
+    report.row(contender, figure(median(times)), ratio.toFixed(1))
   }
 }
 await engine.close()
 await silent.close()
 await lent.close()
 await stock.close(true)
+await report.end()

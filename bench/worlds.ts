@@ -1,15 +1,20 @@
 /**
- * What worlds cost: `node --import tsx bench/worlds.ts`. Restores, resets and forks a database of 20 tables and 10,000 rows, beside the bare
- * `new Database(bytes)` of better-sqlite3 in the same process and in turns; and creates engines of 20 entities beside the bare MikroORM with its schema.
- * Prints medians in milliseconds and the median ratio beside the target.
+ * Bench of worlds: what it costs to restore, reset and fork a database of 20 tables and 10,000 rows, beside the bare `new Database(bytes)` of
+ * better-sqlite3; and to create engines of 20 entities, beside the bare MikroORM with its schema. All in one process, in turns. Takes about ten seconds.
+ *
+ *     npm run bench:worlds
+ *     npm run bench:worlds -- --rounds 21 fork    fewer rounds, and only what bears the word in its name
+ *     npm run bench:worlds -- --docs              writes the table into docs/benchmarks.md, too
  */
 import assert from 'node:assert/strict'
 import { MikroORM, defineEntity, p } from '@mikro-orm/sqlite'
 import type { EntitySchema } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { RestEngine } from '../lib/index.ts'
+import { milliseconds, samplesOf } from './paired.ts'
+import { Report } from './report.ts'
+import { wordsOf } from './words.ts'
 
-const ROUNDS = 101
 const TABLES = 20
 const ROWS = 500
 
@@ -33,16 +38,6 @@ const seed = Object.fromEntries(
   ]),
 )
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
-}
-
-async function timed(work: () => unknown): Promise<number> {
-  const started = performance.now()
-  await work()
-  return performance.now() - started
-}
-
 interface Trial {
   readonly name: string
   /** Not timed. */
@@ -54,22 +49,6 @@ interface Trial {
   readonly ratio: number
   /** Milliseconds. */
   readonly most?: number
-}
-
-async function measure({ name, before, run, bare, after, ratio, most }: Trial, rounds: number): Promise<void> {
-  const times: [number[], number[]] = [[], []]
-  for (let round = 0; round < rounds; round++) {
-    await before?.()
-    // The order changes every round, so that what slows the machine slows both.
-    for (const which of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) times[which].push(await timed(which === 0 ? run : bare))
-    await after?.()
-  }
-  const [ours, theirs] = times
-  const ratios = ours.map((time, round) => time / theirs[round]!)
-  const target = most === undefined ? `at most ${ratio}` : `at most ${ratio} and ${most} ms`
-  console.log(
-    `${name.padEnd(34)} ${median(ours).toFixed(3)} ms   bare ${median(theirs).toFixed(3)} ms   ratio ${median(ratios).toFixed(2)} (${target})`,
-  )
 }
 
 const engine = await RestEngine.create({ entities: entities(), seed })
@@ -84,14 +63,11 @@ const clear = async (): Promise<void> => {
   for (const one of opened.splice(0)) await one.close()
 }
 
-for (let warm = 0; warm < 20; warm++) {
-  await write()
-  await engine.reset()
-}
-console.log(
-  `${TABLES} tables, ${TABLES * ROWS} rows, ${(snapshot.size / 1e6).toFixed(2)} MB; Node ${process.version}; medians of ${ROUNDS}`,
-)
-const worlds: readonly Trial[] = [
+const dirty = new Database(snapshot.image)
+const made: { close: () => Promise<unknown> }[] = []
+
+const CREATE = `create an engine of ${TABLES} entities`
+const TRIALS: readonly Trial[] = [
   { name: 'restore after a write', before: write, run: () => engine.restore(snapshot), bare, after: clear, ratio: 3, most: 1 },
   { name: 'reset after a write', before: write, run: () => engine.reset(), bare, after: clear, ratio: 3, most: 1 },
   { name: 'fork', run: async () => opened.push(await engine.fork()), bare, after: clear, ratio: 3, most: 1 },
@@ -105,16 +81,8 @@ const worlds: readonly Trial[] = [
     ratio: 3,
     most: 1,
   },
-]
-const dirty = new Database(snapshot.image)
-for (const trial of worlds) await measure(trial, ROUNDS)
-dirty.close()
-await engine.close()
-
-const made: { close: () => Promise<unknown> }[] = []
-await measure(
   {
-    name: `create an engine of ${TABLES} entities`,
+    name: CREATE,
     run: async () => made.push(await RestEngine.create({ entities: entities() })),
     bare: async () => {
       const orm = new MikroORM({ entities: entities(), dbName: ':memory:' })
@@ -126,5 +94,23 @@ await measure(
     },
     ratio: 1.5,
   },
-  31,
+]
+
+const { rounds, docs, isWanted } = wordsOf({ rounds: 101, names: TRIALS.map(({ name }) => name) })
+const report = new Report('bench:worlds', docs)
+report.say(
+  `${TABLES} tables, ${(TABLES * ROWS).toLocaleString('en')} rows, ${(snapshot.size / 1e6).toFixed(2)} MB; medians of ${rounds} rounds in one process.`,
 )
+for (let warm = 0; warm < 20; warm++) {
+  await write()
+  await engine.reset()
+}
+report.versus({ what: 'milliseconds', base: 'bare', own: 'engine' })
+for (const { name, before, run, bare: bareOf, after, ratio, most } of TRIALS.filter(trial => isWanted(trial.name))) {
+  const variants = { own: () => milliseconds(run), base: () => milliseconds(bareOf) }
+  const { base, own } = await samplesOf(variants, { rounds: name === CREATE ? Math.ceil(rounds / 3) : rounds, before, after })
+  report.compare({ name, base, own, paired: true, target: ratio, ...(most === undefined ? {} : { most }) })
+}
+dirty.close()
+await engine.close()
+await report.end()

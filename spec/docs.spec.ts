@@ -191,7 +191,9 @@ describe('ARCHITECTURE.md', () => {
 
 describe('links', () => {
   const files = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
-  for (const folder of ['docs', 'decisions']) for (const file of readdirSync(join(root, folder))) files.push(`${folder}/${file}`)
+  for (const folder of ['docs', 'decisions']) {
+    for (const file of readdirSync(join(root, folder))) if (file.endsWith('.md')) files.push(`${folder}/${file}`)
+  }
   for (const file of files) {
     it(`of ${file} lead somewhere`, () => {
       for (const link of localLinks(read(file))) {

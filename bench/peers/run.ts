@@ -14,9 +14,10 @@ import { AssertionError } from 'node:assert'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { dots } from '../plot.ts'
 import { Report } from '../report.ts'
-import { figure, inTurns, median, roundsOf } from '../summary.ts'
+import { figure, inTurns, median } from '../summary.ts'
+import { wordsOf } from '../words.ts'
 import { check } from './check.ts'
 import { install } from './install.ts'
 import { BY_HAND, ENGINE, OPERATIONS, PEERS, PEERS_SIZE } from './peers.ts'
@@ -30,14 +31,11 @@ interface Contender {
   readonly samples: Readonly<Record<OperationName, Sample[]>>
 }
 
-const { values, positionals } = parseArgs({
-  options: { rounds: { type: 'string', default: '2' }, docs: { type: 'boolean', default: false } },
-  allowPositionals: true,
-})
-const rounds = roundsOf(values.rounds)
-const isWanted = (peer: Peer): boolean => peer === ENGINE || positionals.length === 0 || positionals.some(word => peer.name.includes(word))
+const words = wordsOf({ rounds: 2, names: PEERS.map(({ name }) => name) })
+const { rounds } = words
+const isWanted = (peer: Peer): boolean => peer === ENGINE || words.isWanted(peer.name)
 
-const report = new Report('bench:peers', process.argv.slice(2))
+const report = new Report('bench:peers', words.docs)
 const { users, sites } = PEERS_SIZE
 report.say(
   `${users.toLocaleString('en')} users with ${sites.toLocaleString('en')} sites, ${CONNECTIONS} connections over loopback; medians of ${rounds} rounds.`,
@@ -61,7 +59,7 @@ try {
     }
   }
   print(contenders)
-  if (values.docs) report.write()
+  await report.end()
 } finally {
   await rm(folder, { recursive: true, force: true })
 }
@@ -102,6 +100,12 @@ function print(contenders: readonly Contender[]): void {
   const engine = contenders.find(({ peer }) => peer === ENGINE)!
   const peers = contenders.filter(({ peer }) => peer !== ENGINE && peer !== BY_HAND)
   if (peers.length === 0) return
+  const title = 'Requests a second over HTTP'
+  const series = contenders.map(contender => ({
+    name: contender.peer.name,
+    values: OPERATIONS.map(operation => of(contender, operation, 'perSecond')),
+  }))
+  report.plot('bench-peers', title, dots({ title, x: { label: 'requests a second, more is better', log: true }, rows: OPERATIONS, series }))
   const times = (value: number): string => `${value.toFixed(2)}x`
   report.table('mikro-rest : the best peer', ...OPERATIONS)
   const faster = OPERATIONS.map(name => of(engine, name, 'perSecond') / Math.max(...peers.map(peer => of(peer, name, 'perSecond'))))

@@ -1,8 +1,8 @@
 /** The trials of the benchmark: figures compare only where the answers are the same, so here is the proof that they are. No time is measured. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { comparable, compare, open } from '../bench/contenders.ts'
-import { HTTP, LARGE, MEMORY, SHAPES, TRIALS, shapeOf, targetOf } from '../bench/trials.ts'
+import { comparable, compare, open } from '../../bench/contenders.ts'
+import { HTTP, LARGE, MEMORY, SHAPES, TRIALS, shapeOf, targetOf } from '../../bench/trials.ts'
 
 const size = { users: 1000, sites: 5000 }
 

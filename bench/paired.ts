@@ -1,0 +1,38 @@
+/** Paired: variants of one piece of work, measured in one process and in turns, so that what slows the machine slows all of them. */
+import { inTurns } from './summary.ts'
+
+/** Milliseconds of one piece of work. */
+export async function milliseconds(work: () => unknown): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+/** Microseconds of one call, as the mean of a batch. The calls are numbered from 0 on. */
+export async function microseconds(batch: number, work: (call: number) => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  for (let call = 0; call < batch; call++) await work(call)
+  return ((performance.now() - started) / batch) * 1000
+}
+
+export interface Around {
+  readonly rounds: number
+  /** Before and after each round; not timed. */
+  readonly before?: (() => unknown) | undefined
+  readonly after?: (() => unknown) | undefined
+}
+
+/** One sample of each variant a round; every round begins with another one. */
+export async function samplesOf<Name extends string>(
+  variants: Readonly<Record<Name, () => Promise<number>>>,
+  { rounds, before, after }: Around,
+): Promise<Record<Name, number[]>> {
+  const names = Object.keys(variants) as Name[]
+  const samples = Object.fromEntries(names.map(name => [name, [] as number[]])) as Record<Name, number[]>
+  for (let round = 0; round < rounds; round++) {
+    await before?.()
+    for (const name of inTurns(names, round)) samples[name].push(await variants[name]())
+    await after?.()
+  }
+  return samples
+}

@@ -107,10 +107,19 @@ export class ByHand {
 
   /** `GET /v1/users?depth=:depth&offset=:offset` */
   listUsers(depth: Depth, offset: number): string {
-    const users = this.#users.all(LIMIT, offset).map(toUser)
+    return this.#listUsers(depth, offset, LIMIT, start => `/v1/users?depth=${depth}&offset=${start}`)
+  }
+
+  /** `GET /v1/users?depth=:depth&limit=:limit` */
+  listUsersBy(limit: number, depth: Depth): string {
+    return this.#listUsers(depth, 0, limit, start => `/v1/users?depth=${depth}&limit=${limit}&offset=${start}`)
+  }
+
+  #listUsers(depth: Depth, offset: number, limit: number, link: (start: number) => string): string {
+    const users = this.#users.all(limit, offset).map(toUser)
     this.#addSites(users, depth)
-    const count = countOf(users, offset) ?? this.#userCount.get()!
-    return envelope('users', 'id.asc', offset, [], count, start => `/v1/users?depth=${depth}&offset=${start}`, users)
+    const count = countOf(users, offset, limit) ?? this.#userCount.get()!
+    return envelope('users', 'id.asc', offset, [], count, link, users, limit)
   }
 
   /** `GET /v1/users?name=:pattern&sort=score.desc&depth=0&offset=:offset` */
@@ -248,11 +257,11 @@ function toUser(row: UserRow): User {
 }
 
 /** A page that is not full, and not past the end, tells the count itself. */
-function countOf(page: readonly unknown[], offset: number): number | undefined {
-  return page.length < LIMIT && (page.length > 0 || offset === 0) ? offset + page.length : undefined
+function countOf(page: readonly unknown[], offset: number, limit = LIMIT): number | undefined {
+  return page.length < limit && (page.length > 0 || offset === 0) ? offset + page.length : undefined
 }
 
-function envelope(
+export function envelope(
   resource: string,
   sort: string,
   offset: number,
@@ -260,6 +269,7 @@ function envelope(
   count: number,
   link: (offset: number) => string,
   records: readonly unknown[],
+  limit = LIMIT,
 ): string {
   return JSON.stringify({
     success: true,
@@ -267,11 +277,11 @@ function envelope(
     resource,
     sort,
     offset,
-    limit: LIMIT,
+    limit,
     filter,
     count,
-    previous: offset > 0 ? link(Math.max(0, offset - LIMIT)) : null,
-    next: offset + LIMIT < count ? link(offset + LIMIT) : null,
+    previous: offset > 0 ? link(Math.max(0, offset - limit)) : null,
+    next: offset + limit < count ? link(offset + limit) : null,
     [resource]: records,
   })
 }

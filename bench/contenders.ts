@@ -93,15 +93,23 @@ export async function compare(trial: Trial, source: Source, calls: number): Prom
   const [byHand, engine] = await Promise.all([open('by hand', source), open('engine', source)])
   try {
     for (let call = 0; call < calls; call++) {
-      const wanted = comparable(await byHand.answer(trial, call))
-      const given = comparable(await engine.answer(trial, call))
-      if (!wanted.startsWith('{"success":true,"timestamp":""')) throw new Error(`${trial.name}: call ${call} is no success: ${wanted}`)
-      if (given !== wanted) throw new Error(`${trial.name}: call ${call} is answered differently.\n${difference(wanted, given)}`)
+      assertSame(trial.name, call, await byHand.answer(trial, call), await engine.answer(trial, call))
     }
   } finally {
     await byHand.close()
     await engine.close()
   }
+}
+
+/**
+ * Compares an answer with the one by hand.
+ *
+ * @throws Error when it is not the same text, or tells of a failure.
+ */
+export function assertSame(name: string, call: number, byHand: string, engine: string): void {
+  const [wanted, given] = [comparable(byHand), comparable(engine)]
+  if (!wanted.startsWith('{"success":true,"timestamp":""')) throw new Error(`${name}: call ${call} is no success: ${wanted}`)
+  if (given !== wanted) throw new Error(`${name}: call ${call} is answered differently.\n${difference(wanted, given)}`)
 }
 
 /** Where two texts begin to differ. */

@@ -1,0 +1,70 @@
+/**
+ * Bench of growth: what a request costs as rows, the page, expanded relations, filters and the entities of the model grow, by the engine and by hand; and
+ * what creating an engine costs, beside MikroORM with its schema. Takes about four minutes.
+ *
+ *     npm run bench:growth
+ *     npm run bench:growth -- --rounds 1 rows page    one round, and only the growths whose name holds one of the words
+ *     npm run bench:growth -- --docs                  writes the tables into docs/benchmarks.md and the plots beside it, too
+ *
+ * Answers are compared first (`spec/bench/growth.spec.ts` does as well). Each growth and contender runs in a process of its own; every round begins with the
+ * other contender. The figures are medians of the rounds. Growing faster than its input, and than what is beside it, is `over`.
+ */
+import { fileURLToPath } from 'node:url'
+import { CONTENDERS } from '../contenders.ts'
+import type { ContenderName } from '../contenders.ts'
+import { measured, roundsOfBoth } from '../measure.ts'
+import type { Side } from '../measure.ts'
+import { lines } from '../plot.ts'
+import type { Line } from '../plot.ts'
+import { Report } from '../report.ts'
+import { figure, median } from '../summary.ts'
+import { wordsOf } from '../words.ts'
+import { compareAnswers } from './compare-answers.ts'
+import { exponentOf, growsTooFast } from './exponent.ts'
+import { GROWTHS } from './growths.ts'
+import type { Points } from './run-trial.ts'
+
+const { rounds, docs, isWanted } = wordsOf({ rounds: 3, names: [...GROWTHS.map(({ name }) => name), 'create'] })
+const script = fileURLToPath(new URL('run-trial.ts', import.meta.url))
+const sideOf = (contender: ContenderName): Side => ({ script, contender })
+const SIDES = [sideOf(CONTENDERS[0]), sideOf(CONTENDERS[1])] as const
+
+const report = new Report('bench:growth', docs)
+report.say(`Medians of ${rounds} rounds; microseconds of the processor for one call.`)
+
+/** The medians of some rounds. */
+function middle(all: readonly Points[], trial: string): (readonly [number, number])[] {
+  return all[0]![trial]!.map(([size], index) => [size, median(all.map(points => points[trial]![index]![1]))] as const)
+}
+
+/** A table with all sizes and exponents, and a plot. */
+async function measure(name: string, label: string, beside: string): Promise<void> {
+  const [base, own] = await roundsOfBoth(SIDES, rounds, side => measured<Points>(side, name, side.contender))
+  const drawn: Line[] = []
+  const trials = Object.keys(own[0]!)
+  const sizes = own[0]![trials[0]!]!.map(([size]) => size)
+  report.table(label, ...sizes.map(size => size.toLocaleString('en')), 'exponent', '')
+  for (const trial of trials) {
+    const [besidePoints, ownPoints] = [middle(base, trial), middle(own, trial)]
+    const [besideExponent, exponent] = [exponentOf(besidePoints), exponentOf(ownPoints)]
+    const verdict = growsTooFast(exponent, besideExponent) ? 'over' : 'ok'
+    for (const [who, points, slope, said] of [
+      [beside, besidePoints, besideExponent, ''],
+      ['engine', ownPoints, exponent, verdict],
+    ] as const) {
+      const cells = sizes.map(size => points.find(([known]) => known === size)).map(point => (point === undefined ? '' : figure(point[1])))
+      report.row(`${trial}: ${who}`, ...cells, slope.toFixed(2), said)
+      drawn.push({ name: `${trial}: ${who}`, points, dashed: who !== 'engine' })
+    }
+  }
+  const title = name === 'create' ? `Creating an engine, by ${label}` : `Cost of a request, by ${label}`
+  const log = sizes[0]! > 0
+  report.plot(`growth-${name}`, title, lines({ title, x: { label, log }, y: { label: 'microseconds', log: true }, lines: drawn }))
+}
+
+for (const growth of GROWTHS.filter(({ name }) => isWanted(name))) {
+  await compareAnswers(growth)
+  await measure(growth.name, growth.label, 'by hand')
+}
+if (isWanted('create')) await measure('create', 'entities of the model', 'MikroORM')
+await report.end()

@@ -13,7 +13,7 @@ export interface Axis {
 export interface Line {
   readonly name: string
   readonly points: readonly (readonly [x: number, y: number])[]
-  /** Drawn dashed. */
+  /** Drawn dashed, in the colour of the next line, with which it makes a pair. */
   readonly dashed?: boolean
 }
 
@@ -47,7 +47,7 @@ interface Scale {
 /** Colours that people with any kind of colour vision tell apart, on white and on black (after Okabe and Ito). */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#8a8a00', '#56b4e9', '#7a5cc9', '#999999']
 
-const WIDTH = 800
+const WIDTH = 840
 const STYLE = `<style>
 text { font: 12px system-ui, sans-serif; fill: #1f2328 }
 .title { font-size: 14px; font-weight: 600 }
@@ -68,7 +68,7 @@ text { font: 12px system-ui, sans-serif; fill: #1f2328 }
  * @throws RangeError when a value is not finite, or cannot be on its axis.
  */
 export function lines({ title, x, y, lines: all }: Lines): string {
-  const area = { left: 70, right: WIDTH - 250, top: 40, bottom: 330 }
+  const area = { left: 70, right: WIDTH - 310, top: 40, bottom: 330 }
   const points = all.flatMap(line => line.points)
   const across = scale(
     points.map(([value]) => value),
@@ -90,8 +90,10 @@ export function lines({ title, x, y, lines: all }: Lines): string {
     text((area.left + area.right) / 2, area.bottom + 42, x.label, 'middle'),
     text(16, area.top - 12, y.label, 'start'),
   ]
+  let colours = 0
   for (const [index, line] of all.entries()) {
-    const colour = COLOURS[index % COLOURS.length]!
+    const colour = COLOURS[colours % COLOURS.length]!
+    if (line.dashed !== true) colours++
     const dash = line.dashed === true ? ' stroke-dasharray="6 4"' : ''
     const stroke = `fill="none" stroke="${colour}" stroke-width="2"${dash}`
     const path = line.points.map(([one, other]) => `${round(across.at(one))},${round(up.at(other))}`)
@@ -101,7 +103,7 @@ export function lines({ title, x, y, lines: all }: Lines): string {
     parts.push(`<line x1="${area.right + 24}" y1="${height}" x2="${area.right + 52}" y2="${height}" ${stroke}/>`)
     parts.push(text(area.right + 60, height + 4, line.name, 'start'))
   }
-  return page(title, area.bottom + 60, parts)
+  return page(title, Math.max(area.bottom, area.top + all.length * 22) + 60, parts)
 }
 
 /**
@@ -152,7 +154,7 @@ function scale(values: readonly number[], { label, log = false }: Axis, from: nu
 function factors(least: number, most: number): number[] {
   const [first, last] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(most))]
   const powers = Array.from({ length: last - first + 1 }, (_, index) => 10 ** (first + index))
-  const all = powers.length > 4 ? powers : powers.flatMap(power => [power, 2 * power, 5 * power].map(value => Number(value.toPrecision(1))))
+  const all = powers.length > 3 ? powers : powers.flatMap(power => [power, 2 * power, 5 * power].map(value => Number(value.toPrecision(1))))
   const [from, until] = [all.findLastIndex(tick => tick <= least), all.findIndex(tick => tick >= most)]
   const [begin, end] = [Math.max(0, from), until < 0 ? all.length - 1 : until]
   return begin < end ? all.slice(begin, end + 1) : [all[begin]! / 2, all[begin]!, all[begin]! * 2]

@@ -30,8 +30,8 @@ function slope(points: readonly (readonly [x: number, y: number])[]): number {
   return mean(products) / mean(squares)
 }
 
-/** What noise may add to an exponent. */
-const TOLERANCE = 0.15
+/** What noise, and the logarithm of sorting, may add to an exponent. */
+const TOLERANCE = 0.25
 
 /** Whether something grows faster than its input, and faster than what does the same beside it. */
 export function growsTooFast(own: number, beside: number): boolean {

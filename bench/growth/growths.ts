@@ -115,7 +115,7 @@ export const GROWTHS: readonly Growth[] = [
   },
   {
     name: 'depth',
-    label: 'relations that are expanded, one inside the other',
+    label: 'levels of expanded relations',
     sizes: Array.from({ length: DEFAULT_LIMITS.maxPathRelations + 1 }, (_, level) => level),
     world: () => CHAIN,
     trials: [

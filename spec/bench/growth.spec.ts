@@ -95,6 +95,6 @@ describe('an exponent of growth', () => {
   })
 
   it('is too high beyond 1 and beyond that of what is beside it', () => {
-    assert.deepEqual([growsTooFast(1.1, 0), growsTooFast(1.3, 1), growsTooFast(1.3, 1.3), growsTooFast(2, 1.3)], [false, true, false, true])
+    assert.deepEqual([growsTooFast(1.1, 0), growsTooFast(1.4, 1), growsTooFast(1.4, 1.4), growsTooFast(2, 1.4)], [false, true, false, true])
   })
 })

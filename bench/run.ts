@@ -72,7 +72,6 @@ async function timeHttp(): Promise<void> {
   }
   report.versus({ what: 'microseconds of the server for each', base: 'by hand', own: 'engine' })
   for (const comparison of spent) report.compare(comparison)
-  }
 }
 
 /** More memory than for the small table: the page cache of SQLite, which is bounded, and what the garbage collector had not taken yet. */

@@ -234,17 +234,22 @@ function readHeaders(given: unknown): Record<string, string> {
 
 function addHeader(headers: Record<string, string>, name: string, value: unknown): void {
   if (value === undefined) return
-  const key = name.toLowerCase()
-  const text = headerText(key, value)
-  if (UNSENDABLE.has(key)) throw invalid(`invalid ${key} header`)
-  if (key === 'expect') throw undiciError('UND_ERR_NOT_SUPPORTED', 'expect header not supported')
+  const known = sendable.get(name)
+  const key = known ?? name.toLowerCase()
+  const text = headerText(key, value, known !== undefined)
+  if (known === undefined) {
+    if (UNSENDABLE.has(key)) throw invalid(`invalid ${key} header`)
+    if (key === 'expect') throw undiciError('UND_ERR_NOT_SUPPORTED', 'expect header not supported')
+    if (sendable.size < MAX_SENDABLE && PLAIN_NAME.test(key)) sendable.set(name, key)
+  }
   const isRepeated = Object.hasOwn(headers, key)
   if (key === 'content-length' && (isRepeated || !/^\d+$/.test(text))) throw invalid('invalid content-length header')
   if (!isRepeated) headers[key] = text
   else if (!SINGLE.has(key)) headers[key] += (key === 'cookie' ? '; ' : ', ') + text
 }
 
-function headerText(name: string, value: unknown): string {
+function headerText(name: string, value: unknown, isKnown = false): string {
+  if (typeof value === 'string' && isKnown && PLAIN_VALUE.test(value)) return value
   if (Array.isArray(value)) return value.map(each => headerText(name, each)).join(name === 'cookie' ? '; ' : ', ')
   if (typeof value === 'object' ? value !== null : typeof value === 'function') throw invalid(`invalid ${name} header`)
   const text = `${(value ?? '') as string | number | boolean | bigint}`
@@ -259,6 +264,9 @@ function headerText(name: string, value: unknown): string {
   return text
 }
 
+/** Names that have been sent before, and may be, with their lower-case forms. */
+const sendable = new Map<string, string>()
+const MAX_SENDABLE = 200
 const PLAIN_NAME = /^[a-z0-9-]+$/
 const PLAIN_VALUE = /^[ -~]*$/
 

@@ -169,10 +169,14 @@ function over(below: Dispatcher, dispatchOver: Dispatcher['dispatch']): Dispatch
   })
 }
 
+/** The origin of the last request, as it is often that of the next. */
+let lastOrigin: string | undefined
+
 function originOf({ origin }: DispatchOptions): string | undefined {
   if (typeof origin !== 'string') return origin?.origin
+  if (origin === lastOrigin) return origin
   // As fetch and undici give it; anything else costs a parser.
-  if (/^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(origin) && !/:(?:80|443)$/.test(origin)) return origin
+  if (/^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(origin) && !/:(?:80|443)$/.test(origin)) return (lastOrigin = origin)
   return URL.parse(origin)?.origin
 }
 

@@ -68,7 +68,6 @@ export class JournalRecord implements ChangeSink {
   status: number | undefined = undefined
   response: unknown = undefined
   failure: unknown = undefined
-  weight = 0
   changes: RawChange[] | undefined = undefined
   trace: Trace | undefined = undefined
   /** What is shown of it, once it has been asked for. */
@@ -111,6 +110,8 @@ export class Journal {
   readonly #running = new AsyncLocalStorage<JournalRecord>()
   /** A ring: once it is full, the oldest record stands at `#start`. */
   #records: JournalRecord[] = []
+  /** The weights of the records, beside them: the oldest record, which nobody has looked at for long, is not touched when it goes. */
+  #weights: number[] = []
   #start = 0
   /** Requests that were ever recorded. */
   #count = 0
@@ -147,8 +148,7 @@ export class Journal {
     record.time = performance.now() - record.time
     record.status = response.status
     record.response = response.body
-    record.weight = weightOf(response.body) + objectsIn(record.body)
-    this.#push(record)
+    this.#push(record, weightOf(response.body) + objectsIn(record.body))
   }
 
   /** `handle` rejects. */
@@ -157,38 +157,41 @@ export class Journal {
     record.ended = true
     record.time = performance.now() - record.time
     record.failure = error ?? 'undefined'
-    record.weight = objectsIn(record.body)
-    this.#push(record)
+    this.#push(record, objectsIn(record.body))
   }
 
-  #push(record: JournalRecord): void {
+  #push(record: JournalRecord, weight: number): void {
     if (this.#records.length < this.#capacity) {
       this.#records.push(record)
+      this.#weights.push(weight)
     } else {
-      this.#dropBodies(this.#records[this.#start]!)
-      this.#records[this.#start] = record
-      this.#start = (this.#start + 1) % this.#capacity
+      const at = this.#start
+      this.#weight -= this.#weights[at]!
+      this.#records[at] = record
+      this.#weights[at] = weight
+      this.#start = at + 1 === this.#capacity ? 0 : at + 1
     }
     this.#count++
-    this.#weight += record.weight
+    this.#weight += weight
     while (this.#weight > MAX_RECORDS && this.#oldestKept < this.#count - 1) {
       const oldest = this.#count - this.#records.length
-      if (this.#oldestKept >= oldest) this.#dropBodies(this.#at(this.#oldestKept - oldest))
+      if (this.#oldestKept >= oldest) this.#dropBodies(this.#placeOf(this.#oldestKept - oldest))
       this.#oldestKept++
     }
   }
 
-  #dropBodies(record: JournalRecord): void {
-    this.#weight -= record.weight
-    record.weight = 0
+  #dropBodies(place: number): void {
+    this.#weight -= this.#weights[place]!
+    this.#weights[place] = 0
+    const record = this.#records[place]!
     record.body = undefined
     record.response = undefined
     record.shown = undefined
   }
 
-  /** By age, the oldest one first. */
-  #at(index: number): JournalRecord {
-    return this.#records[(this.#start + index) % this.#records.length]!
+  /** Where the record of an age stands, the oldest being the first. */
+  #placeOf(age: number): number {
+    return (this.#start + age) % this.#records.length
   }
 
   /** The number of requests so far, as a point to ask from. */
@@ -200,7 +203,8 @@ export class Journal {
   since(position: number): JournalEntry[] {
     const oldest = this.#count - this.#records.length
     const entries: JournalEntry[] = []
-    for (let index = Math.max(0, position - oldest); index < this.#records.length; index++) entries.push(this.#show(this.#at(index)))
+    for (let index = Math.max(0, position - oldest); index < this.#records.length; index++)
+      entries.push(this.#show(this.#records[this.#placeOf(index)]!))
     return entries
   }
 
@@ -212,6 +216,7 @@ export class Journal {
 
   clear(): void {
     this.#records = []
+    this.#weights = []
     this.#start = 0
     this.#weight = 0
     this.#oldestKept = this.#count

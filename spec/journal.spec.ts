@@ -305,6 +305,24 @@ describe('the journal', () => {
     assert.deepEqual(last(engine).body, { name: 'x' })
   })
 
+  it('counts records rightly, however often the oldest requests have gone, and after it has been emptied', async () => {
+    const seed = { labels: Array.from({ length: 1000 }, (_, index) => ({ name: `label ${index}` })) }
+    await using engine = await start({ seed, journal: 12 })
+    const read = async (limit: number, times: number): Promise<number> => {
+      for (let call = 0; call < times; call++) await engine.handle('GET', '/v1/labels', { limit })
+      return engine.requests.filter(({ response }) => response !== undefined).length
+    }
+    assert.equal(await read(1, 12), 12)
+    assert.equal(await read(1000, 40), 10)
+    assert.equal(await read(500, 30), 12)
+    assert.equal(await read(1000, 7), 12)
+    assert.equal(await read(1000, 30), 10)
+    engine.clearRequests()
+    assert.equal(await read(1, 5), 5)
+    assert.equal(await read(1000, 11), 10)
+    assert.equal(await read(1, 12), 12)
+  })
+
   it('keeps the answer of the newest request, however large', async () => {
     const rows = Array.from({ length: 12_000 }, (_, index) => ({ id: index }))
     await using engine = await start({

@@ -5,6 +5,7 @@
  */
 import { ScalarReference, helper } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
+import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { Connection } from './dialect.ts'
 import { refuse } from './errors.ts'
@@ -47,8 +48,8 @@ export function reference(resource: Resource, key: KeyValues, em: EntityManager)
 }
 
 /** The entity of a key, loaded; undefined when there is none. */
-export function load(resource: Resource, key: KeyValues, { em, connection }: Work): Promise<Entity | undefined> {
-  return connection.load(nameOf(resource), toPrimaryKey(resource, key), em) as Promise<Entity | undefined>
+export function load(resource: Resource, key: KeyValues, { em, connection }: Work): Awaitable<Entity | undefined> {
+  return connection.load(nameOf(resource), toPrimaryKey(resource, key), em) as Awaitable<Entity | undefined>
 }
 
 /** Whether a record exists when it can be loaded, since it is one row of one table. */
@@ -62,17 +63,30 @@ export function removesAlone(resource: Resource, { connection }: Work): boolean 
 }
 
 /** Creates a record with all that is nested in it. `implied` is what its owner sets. */
-export async function create(change: RecordChange, work: Work, implied: Entity = {}): Promise<Entity> {
-  const { em } = work
+export function create(change: RecordChange, work: Work, implied: Entity = {}): Awaitable<Entity> {
   const data: Entity = { ...withEmbedded(toProperties(change.values), change.resource.attributes), ...implied }
+  return isPlain(change) ? make(change, data, work) : createWith(change, data, work)
+}
+
+/** Whether nothing is to be made or looked at beside the record itself. */
+function isPlain({ links, lists }: RecordChange): boolean {
+  return links.length === 0 && lists.length === 0
+}
+
+function make(change: RecordChange, data: Entity, work: Work): Entity {
+  const from = Date.now()
+  const entity = work.em.create(nameOf(change.resource), data as never) as unknown as Entity
+  work.connection.retime(entity, data, from)
+  work.touched.push({ resource: change.resource, entity })
+  return entity
+}
+
+async function createWith(change: RecordChange, data: Entity, work: Work): Promise<Entity> {
   for (const { attribute, link } of change.links) {
     if (attribute.owner)
       data[attribute.property] = link === null ? null : await linkValue(attribute, await linked(link, attribute, work), work)
   }
-  const from = Date.now()
-  const entity = em.create(nameOf(change.resource), data as never) as unknown as Entity
-  work.connection.retime(entity, data, from)
-  work.touched.push({ resource: change.resource, entity })
+  const entity = make(change, data, work)
   for (const { attribute, link } of change.links) {
     if (!attribute.owner && link !== null) await adopt(link, attribute, entity, work)
   }
@@ -110,16 +124,16 @@ function owningAttribute(relation: RelationAttribute): ToOneAttribute | undefine
 }
 
 /** What a property holds that links an entity: the entity, or its key, which a new one only has once it is written. */
-async function linkValue(attribute: ToOneAttribute, entity: Entity, { em }: Work): Promise<unknown> {
+async function linkValue(attribute: ToOneAttribute, entity: Entity, { em, connection }: Work): Promise<unknown> {
   const { targetKey } = attribute
   if (targetKey !== undefined) {
     // A default of the database's is there once the record is written.
     const isNew = em.getUnitOfWork().getOriginalEntityData(entity) === undefined
-    if (isNew && (entity[targetKey.property] ?? null) === null) await em.flush()
+    if (isNew && (entity[targetKey.property] ?? null) === null) await connection.flush(em)
     requireTargetKey(attribute, entity)
   }
   if (!attribute.holdsKey) return entity
-  if (!helper(entity).hasPrimaryKey()) await em.flush()
+  if (!helper(entity).hasPrimaryKey()) await connection.flush(em)
   return toPrimaryKey(attribute.target, keyOfEntity(attribute.target, entity))
 }
 
@@ -153,13 +167,19 @@ async function fillList(entity: Entity, { attribute, items }: ListChange, work: 
 }
 
 /** Changes a record that is loaded. */
-export async function update(entity: Entity, change: RecordChange, work: Work): Promise<void> {
+export function update(entity: Entity, change: RecordChange, work: Work): Awaitable<void> {
   const { em } = work
   checkVersion(entity, change)
   const values = change.values.filter(({ attribute }) => !(attribute.kind === 'scalar' && attribute.version))
   assignValues(entity, values, em)
   // What comes to link the record by another key than the primary one would be inserted before that has changed.
-  if (values.some(({ attribute }) => isReferredBy(attribute, change.resource))) await em.flush()
+  const isReferred = values.some(({ attribute }) => isReferredBy(attribute, change.resource))
+  return after(isReferred ? work.connection.flush(em) : undefined, () =>
+    isPlain(change) ? undefined : changeRelations(entity, change, work),
+  )
+}
+
+async function changeRelations(entity: Entity, change: RecordChange, work: Work): Promise<void> {
   for (const link of change.links) await changeLink(entity, link, change.resource, work)
   for (const list of change.lists) await replaceList(entity, list, change.resource, work)
 }
@@ -300,7 +320,7 @@ export async function changeLink(entity: Entity, { attribute, link, path }: Link
     }
     release(current, attribute, path, work)
     // First the old link goes, then the new one comes: both at once would break the uniqueness of the foreign key.
-    await work.em.flush()
+    await work.connection.flush(work.em)
   }
   if (link !== null) await adopt(link, attribute, entity, work)
 }
@@ -359,7 +379,7 @@ async function replaceList(entity: Entity, { attribute, items, path }: ListChang
   })
   for (const member of released) release(member, attribute, path, work)
   // First the old members go, then the new ones come: they may take what was unique to those.
-  if (released.length > 0) await work.em.flush()
+  if (released.length > 0) await work.connection.flush(work.em)
   for (const item of items) await adopt(item, attribute, entity, work)
 }
 
@@ -390,7 +410,20 @@ export async function append(owner: Entity, attribute: ToManyAttribute, change: 
 }
 
 /** Removes records with all that the model removes with them. */
-export async function remove(resource: Resource, entities: readonly Entity[], work: Work): Promise<void> {
+export function remove(resource: Resource, entities: readonly Entity[], work: Work): Awaitable<void> {
+  const [entity] = entities
+  if (entity === undefined || entities.length > 1 || goesWithOthers(classOf(resource, entity))) return removeAll(resource, entities, work)
+  return after(refuseOrphans(new Map([[entity, classOf(resource, entity)]]), work), () => {
+    work.em.remove(entity as never)
+  })
+}
+
+/** Whether the model removes other records with one of the resource. */
+function goesWithOthers({ attributes }: Resource): boolean {
+  return attributes.some(attribute => (attribute.kind === 'toMany' || attribute.kind === 'toOne') && attribute.cascadeRemove)
+}
+
+async function removeAll(resource: Resource, entities: readonly Entity[], work: Work): Promise<void> {
   const removed = new Map<Entity, Resource>()
   for (const entity of entities) await cascade(classOf(resource, entity), entity, removed, work)
   await refuseOrphans(removed, work)
@@ -431,7 +464,14 @@ function unwrap(link: object): Entity {
 }
 
 /** Refuses a removal after which records would link what is no longer there, and cannot go without. */
-async function refuseOrphans(removed: ReadonlyMap<Entity, Resource>, { connection, exists, tells }: Work): Promise<void> {
+function refuseOrphans(removed: ReadonlyMap<Entity, Resource>, work: Work): Awaitable<void> {
+  const resources = [...removed.values()]
+  if (resources.some(({ referrers }) => referrers.some(({ attribute }) => attribute.onDelete === 'refuse'))) {
+    return refuseReferred(removed, work)
+  }
+}
+
+async function refuseReferred(removed: ReadonlyMap<Entity, Resource>, { connection, exists, tells }: Work): Promise<void> {
   const { dialect } = connection
   let isNeeded = false
   const left: string[] = []

@@ -3,6 +3,8 @@
  * Runs inside the transaction of the change, before anything is written.
  */
 import { withArticle } from './article.ts'
+import { after } from './awaitable.ts'
+import type { Awaitable } from './awaitable.ts'
 import type { Connection, Dialect, Reading } from './dialect.ts'
 import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
@@ -65,18 +67,23 @@ interface Check extends Checking {
 }
 
 /** Adds to the faults what the database tells about the changes of a body. */
-export async function checkChanges(
+export function checkChanges(
   changes: readonly RecordChange[],
   checking: Checking,
   connection: Connection,
   visibility: Visibility,
   faults: Fault[],
-): Promise<void> {
+): Awaitable<void> {
   const { dialect } = connection
-  if (visibility !== EVERYTHING) for (const change of changes) await askAbout(change, visibility)
-  if (checking.implied === undefined && changes.every(asksNothing)) return
-  const check: Check = { ...checking, dialect, visibility, faults, seen: new Set() }
-  await connection.read(() => checkRecords(changes, check))
+  return after(visibility === EVERYTHING ? undefined : askAboutAll(changes, visibility), () => {
+    if (checking.implied === undefined && changes.every(asksNothing)) return
+    const check: Check = { ...checking, dialect, visibility, faults, seen: new Set() }
+    return connection.read(() => checkRecords(changes, check))
+  })
+}
+
+async function askAboutAll(changes: readonly RecordChange[], visibility: Visibility): Promise<void> {
+  for (const change of changes) await askAbout(change, visibility)
 }
 
 /** Whether there is nothing to ask about a change of a record: no link, and no value that must be unique. */

@@ -3,6 +3,7 @@
  * stands behind these types; lib/sqlite/ is the one implementation. A dialect may answer at once or with a promise.
  */
 import type { EntityManager, EntityName } from '@mikro-orm/core'
+import type { Awaitable } from './awaitable.ts'
 import type { End } from './end.ts'
 import type { Attribute, Renderer, Resource, ToOneAttribute } from './model.ts'
 import type { ReadPlan, ScopeLookup } from './read-plan.ts'
@@ -215,12 +216,15 @@ export interface Connection {
   check(statement: Statement): void
   /**
    * Runs work in a transaction, one at a time; inside the work of another one it is nested in that. What the work leaves pending is flushed.
+   * At once where nobody is to be waited for, and none of the deployer's code runs.
    *
-   * @param flushed whether the work flushes by itself, and then lets nobody have the entity manager
+   * @param flushed whether the work flushes by itself, and lets nobody have the entity manager
    */
-  write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal, flushed?: boolean): Promise<T>
+  write<T>(work: (em: EntityManager) => Awaitable<T>, signal?: AbortSignal, flushed?: boolean): Awaitable<T>
+  /** Writes what is pending in the entity manager, inside of its transaction, as `em.flush` does. */
+  flush(em: EntityManager): Awaitable<void>
   /** The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is none. */
-  load(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined>
+  load(name: EntityName, key: unknown, em: EntityManager): Awaitable<object | undefined>
   /** Whether a record of the entity is one row of one table and no more, so that it exists when it can be loaded. */
   loadsAlone(name: EntityName): boolean
   /** Whether such a record is removed without anybody having a look at what it holds: no hook, no subscriber, and nothing that goes with it. */

@@ -168,36 +168,40 @@ function listOf(
   return respondList(resource, page, page.sort, window, parameters, services.vocabulary, path, timestampOf(services))
 }
 
-async function post(operation: Operation, services: Services): Promise<RestResponse> {
+function post(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { request, target, view } = operation
   const { writer, createdStatus } = services
   if (target.kind === 'collection') {
-    const { resource, key, record } = await writer.create(target.resource, operation.ctx.body, view)
-    return respondCreated(resource, record, `${target.base}/${keyToSegment(key, resource)}`, createdStatus, timestampOf(services))
+    return after(writer.create(target.resource, operation.ctx.body, view), ({ resource, key, record }) =>
+      respondCreated(resource, record, `${target.base}/${keyToSegment(key, resource)}`, createdStatus, timestampOf(services)),
+    )
   }
   if (target.kind !== 'attribute' || target.attribute.kind !== 'toMany') throw new Error('post: not a list.')
-  const { resource, key, record } = await writer.append(target, target.attribute, operation.ctx.body, view)
-  const location = `/${request.segments[0]!}/${resource.plural}/${keyToSegment(key, resource)}`
-  return respondCreated(resource, record, location, createdStatus, timestampOf(services))
+  return after(writer.append(target, target.attribute, operation.ctx.body, view), ({ resource, key, record }) => {
+    const location = `/${request.segments[0]!}/${resource.plural}/${keyToSegment(key, resource)}`
+    return respondCreated(resource, record, location, createdStatus, timestampOf(services))
+  })
 }
 
-async function put(operation: Operation, services: Services): Promise<RestResponse> {
+function put(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { target, view } = operation
   const { writer } = services
   if (target.kind !== 'record' && target.kind !== 'attribute') throw new Error('put: not a record.')
-  const { resource, record } =
+  const written =
     target.kind === 'record'
-      ? await writer.update(target, operation.ctx.body, view)
-      : await writer.updateAttribute(target, target.attribute, operation.ctx.body, view)
-  return respondRecord(resource, record, timestampOf(services))
+      ? writer.update(target, operation.ctx.body, view)
+      : writer.updateAttribute(target, target.attribute, operation.ctx.body, view)
+  return after(written, ({ resource, record }) => respondRecord(resource, record, timestampOf(services)))
 }
 
-async function remove({ target, view }: Operation, services: Services): Promise<RestResponse> {
+function remove(operation: Operation, services: Services): Awaitable<RestResponse> {
+  const { target, view } = operation
+  if (target.kind !== 'record') return removeRelated(operation, services)
+  return after(services.writer.delete(target, view), ({ resource, record }) => respondDeleted(resource, record, timestampOf(services)))
+}
+
+async function removeRelated({ target, view }: Operation, services: Services): Promise<RestResponse> {
   const { writer } = services
-  if (target.kind === 'record') {
-    const { resource, record } = await writer.delete(target, view)
-    return respondDeleted(resource, record, timestampOf(services))
-  }
   if (target.kind !== 'attribute') throw new Error('remove: not a record.')
   const { resource: owner, attribute } = target
   await whenAsked(view.visibility, () => refuseHidden(owner, attribute, view.visibility))

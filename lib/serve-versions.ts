@@ -63,7 +63,7 @@ export function serveVersions(
       limits,
       versions,
       createdStatus,
-      transaction: (work, signal) => connection.write(work, signal),
+      transaction: async (work, signal) => connection.write(work, signal),
     })
   }
   return served

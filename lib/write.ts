@@ -26,6 +26,7 @@ import {
   update,
 } from './apply.ts'
 import type { Work } from './apply.ts'
+import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
 import { authorize } from './caller.ts'
 import { checkChanges, refuseFaults } from './check.ts'
@@ -67,28 +68,35 @@ export class Writer {
   readonly #model: Model
   /** Whether the deployer's functions have a say in what answers show. */
   readonly #renders: boolean
+  /** Whether classes inherit from each other. */
+  readonly #inherits: boolean
 
   constructor(connection: Connection, reader: Reader, model: Model) {
     this.#connection = connection
     this.#reader = reader
     this.#model = model
     this.#renders = model.resources.some(({ attributes }) => attributes.some(isRendered))
+    this.#inherits = model.resources.some(({ hierarchy }) => hierarchy !== undefined)
   }
 
   /** POST of a collection. */
-  create(resource: Resource, body: unknown, view: View): Promise<Written> {
+  create(resource: Resource, body: unknown, view: View): Awaitable<Written> {
     requireObject(body, `of the attributes of the new ${resource.singular}`)
-    return this.#transaction(async work => {
-      const change = await this.#validated(body, resource, { mode: 'create' }, view)
-      await this.#reader.prepare(resource, view)
-      const entity = await create(change, work)
-      await this.#settle(work)
-      return this.#written(resource, keyOfEntity(resource, entity), view)
-    }, view)
+    return this.#transaction(
+      work =>
+        after(this.#validated(body, resource, { mode: 'create' }, view), change =>
+          after(this.#reader.prepare(resource, view), () =>
+            after(create(change, work), entity =>
+              after(this.#settle(work), () => this.#written(resource, keyOfEntity(resource, entity), view)),
+            ),
+          ),
+        ),
+      view,
+    )
   }
 
   /** POST of a list attribute. */
-  append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View): Promise<Written> {
+  append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
     const { target } = attribute
     requireObject(body, `of the attributes of the new ${target.singular}`)
     return this.#transaction(async work => {
@@ -103,13 +111,13 @@ export class Writer {
   }
 
   /** PUT and PATCH of a record: the given attributes change, the others stay. */
-  update(address: Address, body: unknown, view: View): Promise<Written> {
+  update(address: Address, body: unknown, view: View): Awaitable<Written> {
     requireObject(body, `of the attributes to change`)
     return this.#change(address, body, view)
   }
 
   /** PUT and PATCH of an attribute. */
-  updateAttribute(address: Address, attribute: Attribute, body: unknown, view: View): Promise<Written> {
+  updateAttribute(address: Address, attribute: Attribute, body: unknown, view: View): Awaitable<Written> {
     if (body === undefined) throw refuse('body_invalid', `The body must be the JSON value of "${attribute.name}", got no body.`)
     if (attribute.kind === 'toMany' && !Array.isArray(body)) {
       throw refuse('body_invalid', `The body must be an array of IDs or objects, which replaces "${attribute.name}".`)
@@ -123,20 +131,23 @@ export class Writer {
     return this.#change(address, { [attribute.name]: body }, view)
   }
 
-  #change(address: Address, body: unknown, view: View): Promise<Written> {
+  #change(address: Address, body: unknown, view: View): Awaitable<Written> {
     const { resource, key } = address
-    return this.#transaction(async work => {
-      const entity = await this.#loaded(address, work, view)
-      const change = await this.#validated(body, classOf(resource, entity), { mode: 'update', key }, view, entity)
-      await this.#reader.prepare(resource, view)
-      await update(entity, change, work)
-      await this.#settle(work)
-      return this.#written(resource, key, view)
-    }, view)
+    return this.#transaction(
+      work =>
+        after(this.#loaded(address, work, view), entity =>
+          after(this.#validated(body, classOf(resource, entity), { mode: 'update', key }, view, entity), change =>
+            after(this.#reader.prepare(resource, view), () =>
+              after(update(entity, change, work), () => after(this.#settle(work), () => this.#written(resource, key, view))),
+            ),
+          ),
+        ),
+      view,
+    )
   }
 
   /** An object changes the record that the to-one links, or creates and links one when there is none. */
-  #changeLinked(address: Address, attribute: ToOneAttribute, body: unknown, view: View): Promise<Written> {
+  #changeLinked(address: Address, attribute: ToOneAttribute, body: unknown, view: View): Awaitable<Written> {
     const { resource, key } = address
     const { target } = attribute
     return this.#transaction(async work => {
@@ -161,25 +172,25 @@ export class Writer {
   }
 
   /** DELETE of a record; gives it as it was. */
-  delete(address: Address, view: View): Promise<Written> {
+  delete(address: Address, view: View): Awaitable<Written> {
     const { resource, key } = address
-    return this.#transaction(async work => {
+    return this.#transaction(work => {
       // The answer is read in any case, and tells whether there is a record.
       // One with a version may be subject to a precondition, and one of several classes is of more than one row.
       const isPlain = resource.version === undefined && resource.hierarchy === undefined
       const isAlone = isPlain && view.visibility === EVERYTHING && removesAlone(resource, work)
-      const loaded = isAlone ? undefined : await this.#loaded(address, work, view)
-      const record = await this.#reader.record(resource, key, view)
-      if (record === undefined) throw isAlone ? notFound(resource, address.id) : outsideScope(resource)
-      const written = { resource, key, record }
-      await remove(resource, [loaded ?? reference(resource, key, work.em)], work)
-      await work.em.flush()
-      return written
+      return after(isAlone ? undefined : this.#loaded(address, work, view), loaded =>
+        after(this.#reader.record(resource, key, view), record => {
+          if (record === undefined) throw isAlone ? notFound(resource, address.id) : outsideScope(resource)
+          const removed = remove(resource, [loaded ?? reference(resource, key, work.em)], work)
+          return after(removed, () => after(this.#connection.flush(work.em), () => ({ resource, key, record })))
+        }),
+      )
     }, view)
   }
 
   /** DELETE of a to-one: the related record goes, and the reference to it. */
-  deleteLinked(address: Address, attribute: ToOneAttribute, view: View): Promise<Written> {
+  deleteLinked(address: Address, attribute: ToOneAttribute, view: View): Awaitable<Written> {
     const { target } = attribute
     return this.#transaction(async work => {
       const entity = await this.#loaded(address, work, view)
@@ -195,17 +206,17 @@ export class Writer {
       const related = (await load(target, linked, work))!
       if (attribute.owner) {
         entity[attribute.property] = null
-        await work.em.flush()
+        await this.#connection.flush(work.em)
       }
       await remove(target, [related], work)
-      await work.em.flush()
+      await this.#connection.flush(work.em)
       if (!(await work.exists(address.resource, address.key))) throw outsideScope(address.resource)
       return written
     }, view)
   }
 
   /** DELETE of a list: the related records that meet the filters go; gives them as they were. */
-  deleteRelated(address: Address, attribute: ToManyAttribute, view: View): Promise<readonly JsonRecord[]> {
+  deleteRelated(address: Address, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
     const { target } = attribute
     return this.#transaction(async work => {
       await this.#loaded(address, work, view)
@@ -214,7 +225,7 @@ export class Writer {
       const entities: Entity[] = []
       for (const key of keys) entities.push((await load(target, key, work))!)
       await remove(target, entities, work)
-      await work.em.flush()
+      await this.#connection.flush(work.em)
       return records
     }, view)
   }
@@ -224,31 +235,35 @@ export class Writer {
     return key
   }
 
-  async #loaded(address: Address, work: Work, view: View): Promise<Entity> {
+  #loaded(address: Address, work: Work, view: View): Awaitable<Entity> {
     const { resource, key, id } = address
-    const exists =
-      (view.visibility === EVERYTHING && resource.hierarchy === undefined && loadsAlone(resource, work)) ||
-      (await work.exists(resource, key))
-    const entity = exists ? await load(resource, key, work) : undefined
-    if (entity === undefined) throw notFound(resource, id)
-    checkPrecondition(view.ctx.headers, classOf(resource, entity), entity)
-    return entity
+    const isAlone = view.visibility === EVERYTHING && resource.hierarchy === undefined && loadsAlone(resource, work)
+    return after(isAlone || work.exists(resource, key), exists =>
+      after(exists ? load(resource, key, work) : undefined, entity => {
+        if (entity === undefined) throw notFound(resource, id)
+        checkPrecondition(view.ctx.headers, classOf(resource, entity), entity)
+        return entity
+      }),
+    )
   }
 
   /** The change that a body asks for; `entity` is the record that is changed. */
-  async #validated(body: unknown, resource: Resource, validation: Validation, view: View, entity?: Entity): Promise<RecordChange> {
+  #validated(body: unknown, resource: Resource, validation: Validation, view: View, entity?: Entity): Awaitable<RecordChange> {
     const before = view.trace?.enter('validate')
     const faults: Fault[] = []
     const change = validateRecord(body, resource, validation, faults)
     // First of all, so that the faults of a nested body tell nothing to those who may not make such records.
-    await this.#authorizeNested(change, view)
-    if (entity !== undefined) requireNewEmbedded(entity, change, faults)
-    checkShared(change, entity, faults)
-    const checking = { self: validation.key, implied: impliedBy(validation) }
-    await checkChanges([change], checking, this.#connection, view.visibility, faults)
-    refuseFaults(faults)
-    if (before !== undefined) view.trace?.enter(before)
-    return change
+    const isNested = change.links.length > 0 || change.lists.length > 0
+    return after(isNested ? this.#authorizeNested(change, view) : undefined, () => {
+      if (entity !== undefined) requireNewEmbedded(entity, change, faults)
+      checkShared(change, entity, faults)
+      const checking = { self: validation.key, implied: impliedBy(validation) }
+      return after(checkChanges([change], checking, this.#connection, view.visibility, faults), () => {
+        refuseFaults(faults)
+        if (before !== undefined) view.trace?.enter(before)
+        return change
+      })
+    })
   }
 
   /** A body may only make records that the caller could make by themselves. */
@@ -262,44 +277,61 @@ export class Writer {
   }
 
   /** Writes what is pending; refuses records that the caller could not see afterwards. */
-  async #settle(work: Work): Promise<void> {
-    await work.em.flush()
-    for (const { resource, entity } of work.touched) {
-      if (!(await work.exists(resource, keyOfEntity(resource, entity)))) throw outsideScope(resource)
+  #settle(work: Work): Awaitable<void> {
+    return after(this.#connection.flush(work.em), () => this.#refuseUnseen(work))
+  }
+
+  /** From one of the touched records on. A loop, for a body may make thousands of records. */
+  #refuseUnseen(work: Work, from = 0): Awaitable<void> {
+    for (let index = from; index < work.touched.length; index++) {
+      const { resource, entity } = work.touched[index]!
+      const exists = work.exists(resource, keyOfEntity(resource, entity))
+      if (exists instanceof Promise) {
+        return exists.then(answer => {
+          if (!answer) throw outsideScope(resource)
+          return this.#refuseUnseen(work, index + 1)
+        })
+      }
+      if (!exists) throw outsideScope(resource)
     }
   }
 
-  async #written(resource: Resource, key: KeyValues, view: View): Promise<Written> {
-    const record = await this.#reader.record(resource, key, view)
-    if (record === undefined) throw outsideScope(resource)
-    return { resource, key, record }
+  #written(resource: Resource, key: KeyValues, view: View): Awaitable<Written> {
+    return after(this.#reader.record(resource, key, view), record => {
+      if (record === undefined) throw outsideScope(resource)
+      return { resource, key, record }
+    })
   }
 
   /** One transaction: all or nothing. What the database itself refuses is told in terms of the model. */
-  async #transaction<T>(work: (work: Work) => Promise<T>, { end, visibility, trace }: View): Promise<T> {
+  #transaction<T>(work: (work: Work) => Awaitable<T>, { end, visibility, trace }: View): Awaitable<T> {
     const exists = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.exists(resource, key, visibility)
     const tells = async (resource: Resource): Promise<boolean> =>
       (await visibility.permits(resource, 'get')) && (await visibility.permits(resource, 'list'))
     const before = trace?.enter('write')
-    try {
-      const written = await this.#connection.write(
-        async (em: EntityManager) => {
-          end?.throwIfReached()
-          // Looking for one record must not write others that are half changed.
-          em.setFlushMode(FlushMode.COMMIT)
-          // MikroORM does not find the order of inserts and deletes where a class refers to one that inherits.
-          if (this.#model.resources.some(({ hierarchy }) => hierarchy !== undefined)) this.#connection.deferReferences()
-          const result = await work({ em, connection: this.#connection, exists, tells, touched: [] })
-          end?.throwIfReached()
-          return result
-        },
-        end?.signal,
-        visibility === EVERYTHING && !this.#renders,
-      )
+    const done = (written: T): T => {
       if (before !== undefined) trace?.enter(before)
       return written
-    } catch (error) {
+    }
+    const fail = (error: unknown): never => {
       throw explain(error, this.#connection.dialect, this.#model)
+    }
+    const run = (em: EntityManager): Awaitable<T> => {
+      end?.throwIfReached()
+      // Looking for one record must not write others that are half changed.
+      em.setFlushMode(FlushMode.COMMIT)
+      // MikroORM does not find the order of inserts and deletes where a class refers to one that inherits.
+      if (this.#inherits) this.#connection.deferReferences()
+      return after(work({ em, connection: this.#connection, exists, tells, touched: [] }), result => {
+        end?.throwIfReached()
+        return result
+      })
+    }
+    try {
+      const result = this.#connection.write(run, end?.signal, visibility === EVERYTHING && !this.#renders)
+      return result instanceof Promise ? result.then(done, fail) : done(result)
+    } catch (error) {
+      return fail(error)
     }
   }
 }

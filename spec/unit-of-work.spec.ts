@@ -95,13 +95,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 const KEYS = 6
 
 /** One step, as a request of its own would do it. */
-async function take(
-  orm: MikroORM,
-  { Thing, Animal, Cat, Dog, Owner }: Model,
-  given: Step,
-  load: (em: EntityManager, id: number) => unknown,
-) {
-  const em = orm.em.fork()
+async function take(em: EntityManager, { Thing, Animal, Cat, Dog, Owner }: Model, given: Step, load: (id: number) => Promise<unknown>) {
   const linked = (row: Row): Row => (typeof row['owner'] === 'string' ? { ...row, owner: em.getReference(Owner, row['owner']) } : row)
   switch (given.kind) {
     case 'create':
@@ -119,13 +113,12 @@ async function take(
       break
     }
     default: {
-      const thing = (await load(em, (given.at % KEYS) + 1)) as object | null | undefined
+      const thing = (await load((given.at % KEYS) + 1)) as object | null | undefined
       if (thing === null || thing === undefined) break
       if (given.kind === 'delete') em.remove(thing)
       else em.assign(thing, linked(given.values) as never)
     }
   }
-  await em.flush()
 }
 
 async function rowsOf(orm: MikroORM): Promise<unknown[]> {
@@ -154,8 +147,17 @@ describe('the unit of work on the driver of the engine', () => {
           for (const given of steps) {
             // A NUL breaks MikroORM's own text.
             if ('values' in given && given.values.name.includes('\0')) continue
-            await take(ours, own, given, (em, id) => connection.load(own.Thing, id, em))
-            await take(stock, other, given, (em, id) => em.findOne(other.Thing, id))
+            await connection.write(
+              async em => {
+                await take(em, own, given, async id => connection.load(own.Thing, id, em))
+                await connection.flush(em)
+              },
+              undefined,
+              true,
+            )
+            const em = stock.em.fork()
+            await take(em, other, given, id => em.findOne(other.Thing, id))
+            await em.flush()
           }
           assert.deepEqual(await rowsOf(ours), await rowsOf(stock))
         } finally {
@@ -185,6 +187,127 @@ describe('the unit of work on the driver of the engine', () => {
     )
     assert.equal((await engine.handle('DELETE', '/v1/notes/1')).status, 404)
     assert.equal((await put('fourth')).status, 404)
+  })
+})
+
+describe('a write that waits for nothing', () => {
+  const Note = () =>
+    defineEntity({
+      name: 'Note',
+      properties: { id: p.integer().primary(), text: p.string().unique(), self: () => p.manyToOne('Note' as never).nullable() },
+    } as never)
+
+  it('is done before anything else can run', async () => {
+    await using engine = await RestEngine.create({ entities: [Note()] })
+    await engine.handle('POST', '/v1/notes', undefined, { text: 'first' })
+    const { sql } = await watchStatements(() =>
+      Promise.all(['a', 'b'].map(text => engine.handle('PUT', '/v1/notes/1', undefined, { text }))),
+    )
+    const ends = sql.map(text => text.split(' ')[0]).filter(word => word === 'begin' || word === 'commit')
+    assert.deepEqual(ends, ['begin', 'commit', 'begin', 'commit'])
+  })
+
+  it('leaves nothing behind when it fails, and the next one finds all as it was', async () => {
+    await using engine = await RestEngine.create({ entities: [Note()] })
+    await engine.seed({ notes: [{ text: 'a' }, { text: 'b' }] })
+    const put = (id: number, text: unknown) => engine.handle('PUT', `/v1/notes/${id}`, undefined, { text })
+    assert.equal((await put(2, 'c')).status, 200)
+    assert.equal((await put(2, 'a')).status, 409)
+    await engine.orm.em
+      .getConnection()
+      .execute(`create trigger no_d before update on note when new.text = 'd' begin select raise(abort, 'no d'); end`)
+    const refused = await put(2, 'd')
+    assert.equal(refused.status, 422)
+    assert.match(refused.body.detail, /no d/)
+    assert.equal((await put(2, 'e')).body.note.text, 'e')
+    assert.equal((await engine.handle('DELETE', '/v1/notes/1')).status, 200)
+    const { body } = await engine.handle('GET', '/v1/notes')
+    assert.deepEqual(
+      body.notes.map(({ text }: Row) => text),
+      ['e'],
+    )
+    assert.deepEqual(
+      engine.requests.map(({ status, changes }) => [status, changes.length]),
+      [
+        [200, 1],
+        [409, 0],
+        [422, 0],
+        [200, 1],
+        [200, 1],
+        [200, 0],
+      ],
+    )
+  })
+
+  it('has no record of the one before it in memory', async () => {
+    await using engine = await RestEngine.create({ entities: [Note()] })
+    await engine.seed({ notes: [{ text: 'a' }] })
+    const put = (text: string) => engine.handle('PUT', '/v1/notes/1', undefined, { text })
+    await put('b')
+    await engine.orm.em.getConnection().execute("update note set text = 'elsewhere'")
+    assert.equal((await put('b')).body.note.text, 'b')
+    await engine.orm.em.getConnection().execute('delete from note')
+    assert.equal((await put('c')).status, 404)
+  })
+
+  it('tells a subscriber that comes after others of its kind', async () => {
+    await using engine = await RestEngine.create({ entities: [Note()] })
+    await engine.handle('POST', '/v1/notes', undefined, { text: 'a' })
+    await engine.handle('PUT', '/v1/notes/1', undefined, { text: 'b' })
+    const told: string[] = []
+    engine.orm.em.getEventManager().registerSubscriber({
+      beforeFlush: () => void told.push('flush'),
+      afterUpdate: () => void told.push('update'),
+      afterTransactionCommit: () => void told.push('commit'),
+    })
+    await engine.handle('PUT', '/v1/notes/1', undefined, { text: 'c' })
+    assert.deepEqual(told, ['flush', 'update', 'flush', 'commit'])
+  })
+
+  it('lets what the code of a type asks meanwhile wait until it is committed', async () => {
+    const asked: Promise<unknown>[] = []
+    class Asking extends Type<string, string> {
+      override convertToDatabaseValue(value: string): string {
+        if (value === 'ask' && asked.length === 0) {
+          asked.push(engine.handle('GET', '/v1/memos/1'))
+          asked.push(engine.handle('PUT', '/v1/memos/1', undefined, { other: 'x' }))
+        }
+        return value
+      }
+
+      override getColumnType(): string {
+        return 'text'
+      }
+    }
+    const Memo = defineEntity({
+      name: 'Memo',
+      properties: { id: p.integer().primary(), text: p.type(Asking), other: p.string().nullable() },
+    })
+    await using engine = await RestEngine.create({ entities: [Memo] })
+    await engine.handle('POST', '/v1/memos', undefined, { text: 'a' })
+    await engine.handle('PUT', '/v1/memos/1', undefined, { text: 'b' })
+    const { status } = await engine.handle('PUT', '/v1/memos/1', undefined, { text: 'ask' })
+    assert.equal(status, 200)
+    assert.ok(asked.length > 0)
+    for (const answer of await Promise.all(asked)) assert.equal((answer as { status: number }).status, 200)
+    assert.deepEqual((await engine.handle('GET', '/v1/memos/1')).body.memo, { id: 1, text: 'ask', other: 'x' })
+  })
+
+  it('gives a new record that links itself its key first', async () => {
+    const notes = Note()
+    const { connection } = await open({ entities: [notes], database: ':memory:', schema: 'update', orm: {} })
+    await connection.orm.em.getConnection().execute('select 1')
+    await connection.write(
+      em => {
+        const note = em.create(notes, { text: 'a' } as never) as unknown as Row
+        note['self'] = note
+        return connection.flush(em)
+      },
+      undefined,
+      true,
+    )
+    assert.deepEqual(await connection.orm.em.getConnection().execute('select id, self_id from note'), [{ id: 1, self_id: 1 }])
+    await connection.close()
   })
 })
 

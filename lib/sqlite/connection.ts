@@ -7,6 +7,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import Database from 'better-sqlite3'
 import { TransactionContext } from '@mikro-orm/core'
 import type { EntityManager, EntityName, MikroORM, Transaction } from '@mikro-orm/core'
+import { SqlEntityManager } from '@mikro-orm/sqlite'
 import { after } from '../awaitable.ts'
 import type { Awaitable } from '../awaitable.ts'
 import type { ChangeSink, Watched } from '../changes.ts'
@@ -23,15 +24,17 @@ import { compileExists, compileReferrers, compileTaken, breaksReference, failure
 import { encode, encodePattern } from './encode.ts'
 import { explainStatements } from './explain.ts'
 import { unindexedLinks } from './foreign-keys.ts'
+import { flush } from './flush.ts'
 import { hasSubscribers, runsForeignCode } from './foreign-code.ts'
 import { Handle } from './handle.ts'
 import { HighestKeys } from './highest-keys.ts'
 import type { KeyState } from './highest-keys.ts'
 import { LentSqliteDialect } from './kysely-dialect.ts'
-import type { Entered } from './kysely-dialect.ts'
+import type { Entered, StandingTransaction } from './kysely-dialect.ts'
 import { cascades, loadRecord, loadsAlone } from './load-record.ts'
 import { Lock } from './lock.ts'
 import { retime } from './model-time.ts'
+import type { BoundSqliteDriver } from './orm-driver.ts'
 import { Recorder } from './recorder.ts'
 import type { RunStatement, Trace, Traces } from '../trace.ts'
 import { siblingOf } from './sibling-orm.ts'
@@ -48,6 +51,12 @@ interface OpenTransaction {
   open: boolean
   /** Keeps the writes that are nested in it apart. */
   readonly nested: Lock
+}
+
+/** What a write at once works with: it is used for one after the other. */
+interface Workplace {
+  readonly em: EntityManager
+  readonly transaction: StandingTransaction
 }
 
 const SQLITE: Dialect = {
@@ -90,6 +99,8 @@ export class SqliteConnection implements Connection {
   #recorder: Recorder | undefined
   #traces: Traces | undefined
   #keys = new HighestKeys(new Map())
+  /** While it is not in use. */
+  #workplace: Workplace | undefined
 
   /** @param makeOrm makes the MikroORM instance on this connection, when it is first needed */
   constructor(handle: Handle, makeOrm: (lent: LentSqliteDialect) => MikroORM) {
@@ -446,8 +457,100 @@ export class SqliteConnection implements Connection {
     if (this.#handle.readOnly) throw refuse('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
   }
 
-  async write<T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal, flushed = false): Promise<T> {
+  write<T>(work: (em: EntityManager) => Awaitable<T>, signal?: AbortSignal, flushed = false): Awaitable<T> {
     this.#assertWritable()
+    const workplace = flushed ? this.#takeWorkplace() : undefined
+    return workplace === undefined
+      ? this.#writeLater(work, signal, flushed)
+      : this.#writeAtOnce(work, workplace, () => this.#writeLater(work, signal, flushed))
+  }
+
+  flush(em: EntityManager): Awaitable<void> {
+    return flush(em)
+  }
+
+  /**
+   * What a write at once works with; undefined when there is something to wait for, or somebody who looks on: then it is done by an entity manager of its
+   * own, as MikroORM's `transactional` does it.
+   */
+  #takeWorkplace(): Workplace | undefined {
+    if (this.#lock.held || this.#handle.db.inTransaction || this.#transaction() !== undefined) return undefined
+    const { em } = this.orm
+    if (runsForeignCode(em) || em.schema !== undefined) return undefined
+    const known = this.#workplace
+    this.#workplace = undefined
+    return known ?? this.#makeWorkplace(em)
+  }
+
+  #makeWorkplace(global: EntityManager): Workplace | undefined {
+    const isOrdinary = (global as object).constructor === SqlEntityManager && global.config.get('disableTransactions') !== true
+    if (!isOrdinary) return undefined
+    const transaction = (global.getDriver() as unknown as BoundSqliteDriver).getConnection('write').standing()
+    return transaction && { em: global.fork({ cloneEventManager: true }), transaction }
+  }
+
+  /** Work that waits for nothing is done when this returns. It begins and ends as any other one does, should it wait after all. */
+  #writeAtOnce<T>(work: (em: EntityManager) => Awaitable<T>, workplace: Workplace, later: () => Promise<T>): Awaitable<T> {
+    const { em, transaction } = workplace
+    // It is free.
+    const release = this.#lock.acquire() as () => void
+    const open: OpenTransaction = { outer: undefined, trx: transaction.handle, open: true, nested: new Lock() }
+    const leave = (): void => {
+      open.open = false
+      release()
+    }
+    try {
+      transaction.begin()
+    } catch (error) {
+      leave()
+      this.#workplace = workplace
+      // Another process has locked the file, which is waited for.
+      if (isBusy(error)) return later()
+      throw error
+    }
+    // It is ours, and known as such to all that runs in it.
+    this.#begunByHand = undefined
+    tellManager(em, transaction.handle)
+    const fail = (error: unknown): never => {
+      try {
+        transaction.rollback()
+      } catch (failure) {
+        this.#warnOfRollback(failure as Error)
+      }
+      leave()
+      throw error
+    }
+    const finish = (result: T): Awaitable<T> => {
+      const end = (): T => {
+        em.clear()
+        leave()
+        this.#workplace = workplace
+        return result
+      }
+      let committed: Awaitable<void>
+      try {
+        committed = transaction.commit()
+      } catch (error) {
+        return fail(error)
+      }
+      return committed instanceof Promise ? committed.then(end, fail) : end()
+    }
+    let result: Awaitable<T>
+    try {
+      em.setTransactionContext(transaction.handle)
+      result = this.#current.run(open, work, em)
+    } catch (error) {
+      return fail(error)
+    }
+    return result instanceof Promise ? result.then(finish, fail) : finish(result)
+  }
+
+  #warnOfRollback({ message }: Error): void {
+    // It must not hide why it was needed.
+    this.orm.config.getLogger().warn('query', `Failed to roll back transaction: ${message}`)
+  }
+
+  async #writeLater<T>(work: (em: EntityManager) => Awaitable<T>, signal: AbortSignal | undefined, flushed: boolean): Promise<T> {
     const outer = this.#transaction()
     const release = outer === undefined ? undefined : await this.#waited(outer.nested.acquire(signal))
     const transaction: OpenTransaction = { outer, open: false, nested: new Lock() }
@@ -472,7 +575,7 @@ export class SqliteConnection implements Connection {
   async #transact<T>(
     em: EntityManager,
     transaction: OpenTransaction,
-    work: (em: EntityManager) => Promise<T>,
+    work: (em: EntityManager) => Awaitable<T>,
     flushed: boolean,
   ): Promise<T> {
     const ctx = transaction.outer?.trx
@@ -496,14 +599,13 @@ export class SqliteConnection implements Connection {
       try {
         await em.rollback()
       } catch (failure) {
-        // It must not hide why it was needed.
-        em.config.getLogger().warn('query', `Failed to roll back transaction: ${(failure as Error).message}`)
+        this.#warnOfRollback(failure as Error)
       }
       throw error
     }
   }
 
-  load(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
+  load(name: EntityName, key: unknown, em: EntityManager): Awaitable<object | undefined> {
     return loadRecord(name, key, em)
   }
 

@@ -7,6 +7,8 @@ import type {
   NativeInsertUpdateOptions,
   QueryResult,
 } from '@mikro-orm/core'
+import { after } from '../awaitable.ts'
+import type { Awaitable } from '../awaitable.ts'
 import type { LentSqliteDialect } from './kysely-dialect.ts'
 import { BoundSqliteDriver } from './orm-driver.ts'
 
@@ -38,9 +40,22 @@ export class CountingDriver extends BoundSqliteDriver {
     options?: NativeInsertUpdateManyOptions<T>,
     transform?: (sql: string) => string,
   ): Promise<QueryResult<T>> {
+    // One row goes through `insertAtOnce`, which counts by itself.
+    if (data.length === 1 && transform === undefined) return super.nativeInsertMany(entityName, data, options)
     const counter = this.#count(entityName, data)
     const result = await super.nativeInsertMany(entityName, data, options, transform)
     return counter === undefined ? result : withKeys(result, data, counter)
+  }
+
+  override insertAtOnce<T extends object>(
+    entityName: EntityName<T>,
+    row: EntityDictionary<T>,
+    options: NativeInsertUpdateManyOptions<T>,
+  ): Awaitable<QueryResult<T>> {
+    const counter = this.#count(entityName, [row])
+    return after(super.insertAtOnce(entityName, row, options), result =>
+      counter === undefined ? result : withKeys(result, [row], counter),
+    )
   }
 
   #count<T extends object>(entityName: EntityName<T>, data: readonly Dictionary[]): Counter | undefined {

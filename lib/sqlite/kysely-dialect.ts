@@ -95,6 +95,16 @@ export class LentSqliteDialect implements Dialect {
     const connection = new LentConnection(this.lender, entered instanceof Promise ? await entered : entered, since)
     const begun = this.#driver.begin(connection)
     if (begun instanceof Promise) await begun
+    return this.#controlled(connection, client)
+  }
+
+  /** A transaction to be begun again and again, by whoever has the right to use the connection. */
+  standing(client: Kysely<unknown>): StandingTransaction {
+    const connection = new LentConnection(this.lender, STANDING, 0)
+    return new StandingTransaction(this.#driver, connection, this.#controlled(connection, client))
+  }
+
+  #controlled(connection: LentConnection, client: Kysely<unknown>): ControlledTransaction<unknown> {
     const transaction = new ControlledTransaction<unknown>({
       config: { dialect: this },
       dialect: this,
@@ -117,6 +127,35 @@ export class LentSqliteDialect implements Dialect {
   // eslint-disable-next-line typescript/no-explicit-any -- the signature of Kysely's interface
   createIntrospector(db: Kysely<any>): DatabaseIntrospector {
     return new SqliteIntrospector(db)
+  }
+}
+
+const STANDING: Entered = Object.freeze({ release: () => {}, nested: false })
+
+/** A transaction that begins and ends without anybody waiting: what Kysely would make anew for each of them stays. */
+export class StandingTransaction {
+  readonly #driver: LentDriver
+  readonly #connection: LentConnection
+  /** What MikroORM runs statements in. */
+  readonly handle: Transaction
+
+  constructor(driver: LentDriver, connection: LentConnection, handle: Transaction) {
+    this.#driver = driver
+    this.#connection = connection
+    this.handle = handle
+  }
+
+  /** @throws at once when another process has locked the file. */
+  begin(): void {
+    this.#driver.beginAtOnce(this.#connection)
+  }
+
+  commit(): Awaitable<void> {
+    return this.#driver.commit(this.#connection)
+  }
+
+  rollback(): void {
+    this.#driver.rollback(this.#connection)
   }
 }
 
@@ -175,14 +214,14 @@ class LentDriver implements Driver {
       throw error
     }
     try {
-      const begun = lent.nested ? this.#mark(lent) : whenFree(() => this.#begin(lent), lent.since)
+      const begun = lent.nested ? this.#mark(lent) : whenFree(() => this.beginAtOnce(lent), lent.since)
       return begun instanceof Promise ? begun.catch(failed) : begun
     } catch (error) {
       return failed(error)
     }
   }
 
-  #begin(lent: LentConnection): void {
+  beginAtOnce(lent: LentConnection): void {
     this.#lender.observer?.begin()
     // At once, so that another process that writes to the file makes this one wait here instead of failing later.
     lent.run(this.#lender.readOnly ? 'begin' : 'begin immediate')
@@ -199,25 +238,31 @@ class LentDriver implements Driver {
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    const lent = connection as LentConnection
+    await this.commit(connection as LentConnection)
+  }
+
+  commit(lent: LentConnection): Awaitable<void> {
     if (lent.savepoint !== undefined) {
       lent.run(`release ${lent.savepoint}`)
-      return
+      return undefined
     }
     const { observer } = this.#lender
     observer?.settle()
     // Others who read the file let nobody change it.
-    await after(
+    return after(
       whenFree(() => lent.run('commit'), performance.now()),
       () => {
         lent.inside = false
+        observer?.deliver()
       },
     )
-    observer?.deliver()
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    const lent = connection as LentConnection
+    this.rollback(connection as LentConnection)
+  }
+
+  rollback(lent: LentConnection): void {
     const { observer } = this.#lender
     if (lent.savepoint === undefined) {
       lent.inside = false

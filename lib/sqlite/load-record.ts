@@ -2,9 +2,11 @@
  * Load a record: what `em.findOne` does for a key, by the statement that MikroORM itself runs for it, without putting that together anew. What depends on
  * more than the key is left to `em.findOne`: other tables that are joined or read along, caches, entity managers of the deployer's own.
  */
-import { Cascade, ReferenceKind, helper } from '@mikro-orm/core'
+import { Cascade, EventType, ReferenceKind, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, LoggingOptions, Transaction } from '@mikro-orm/core'
 import { SqlEntityManager } from '@mikro-orm/sqlite'
+import { after } from '../awaitable.ts'
+import type { Awaitable } from '../awaitable.ts'
 import { KnownStatements, isPlainEntity } from './known-statements.ts'
 import type { BoundSqliteDriver } from './orm-driver.ts'
 
@@ -16,7 +18,7 @@ const NOTHING_POPULATED = Object.freeze({ populate: Object.freeze([]), fields: u
 const simple = new WeakMap<EntityMetadata, boolean>()
 
 /** The entity of a key, loaded; undefined when there is none. */
-export async function loadRecord(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
+export function loadRecord(name: EntityName, key: unknown, em: EntityManager): Awaitable<object | undefined> {
   const meta = em.getMetadata().get(name)
   const work = em.getUnitOfWork()
   if (!isSimple(meta) || !isOrdinary(em) || work.getById(name, key) !== undefined) return findOne(name, key, em)
@@ -27,19 +29,22 @@ export async function loadRecord(name: EntityName, key: unknown, em: EntityManag
     return findOne(name, row![keyName as string], asking)
   }
   const found = KnownStatements.of(em.getMetadata()).find('load', meta, [{ [keyName as string]: key }], ask)
-  const bound = found instanceof Promise ? await found : found
-  if (bound === undefined) return findOne(name, key, em)
-  const { sql, parameters } = bound
-  const driver = em.getDriver() as BoundSqliteDriver
-  const [row] = await driver.execute<object[]>(sql, parameters as unknown[], 'all', em.getTransactionContext(), {
-    id: em.id,
-  } as LoggingOptions)
-  if (row === undefined) return undefined
-  const entity = em.getEntityFactory().create(name, driver.mapResult(row, meta) as never, { merge: true, convertCustomTypes: true })
-  // As `em.findOne` leaves it: nothing but the record itself has been asked for.
-  helper(entity as object).setSerializationContext(NOTHING_POPULATED as never)
-  await work.dispatchOnLoadEvent()
-  return entity as object
+  return after(found, bound => {
+    if (bound === undefined) return findOne(name, key, em)
+    const driver = em.getDriver() as BoundSqliteDriver
+    const rows = driver.executeAtOnce<object[]>(bound, 'all', em.getTransactionContext(), { id: em.id } as LoggingOptions)
+    return after(rows, ([row]) => {
+      if (row === undefined) return undefined
+      const entity = em
+        .getEntityFactory()
+        .create(name, driver.mapResult(row, meta) as never, { merge: true, convertCustomTypes: true }) as object
+      // As `em.findOne` leaves it: nothing but the record itself has been asked for.
+      helper(entity).setSerializationContext(NOTHING_POPULATED as never)
+      if (em.getEventManager().hasListeners(EventType.onLoad, meta)) return work.dispatchOnLoadEvent().then(() => entity)
+      work.unmarkAsLoaded(entity)
+      return entity
+    })
+  })
 }
 
 /** Whether a record of the entity is one row of one table, by one value. */

@@ -31,8 +31,10 @@ import type {
 } from '@mikro-orm/core'
 import { CompiledQuery } from 'kysely'
 import type { Kysely } from 'kysely'
+import { after } from '../awaitable.ts'
+import type { Awaitable } from '../awaitable.ts'
 import { connectionOf, sameConnection } from './kysely-dialect.ts'
-import type { LentSqliteDialect } from './kysely-dialect.ts'
+import type { LentSqliteDialect, StandingTransaction } from './kysely-dialect.ts'
 import { KnownStatements, Probe } from './known-statements.ts'
 import type { Bound } from './known-statements.ts'
 import { knowTargets } from './target-keys.ts'
@@ -70,6 +72,13 @@ function parameterOf(value: unknown): unknown {
       // Documents, as MikroORM's own quoting writes them: plain objects, and what it has marked as JSON.
       return Utils.isPlainObject(value) || (typeof value === 'object' && JsonProperty in value) ? JSON.stringify(value) : undefined
   }
+}
+
+/** The values as they are bound to a text, or undefined when it cannot be run with bound ones. */
+function boundTo(sql: string, params: readonly unknown[]): unknown[] | undefined {
+  if (params.length > MAX_PARAMETERS || placeholders(sql) !== params.length) return undefined
+  const values = params.map(parameterOf)
+  return values.includes(undefined) ? undefined : values
 }
 
 type BeginOptions = NonNullable<Parameters<SqliteConnection['begin']>[0]>
@@ -120,6 +129,27 @@ export class BoundSqliteConnection extends SqliteConnection {
     return transaction
   }
 
+  /** A transaction to be begun again and again; undefined before MikroORM has connected itself. */
+  standing(): StandingTransaction | undefined {
+    return this.connected ? this.#dialect.standing(this.getClient()) : undefined
+  }
+
+  /** The same as `execute`, at once where nothing is to be waited for: in a transaction that is open, when nobody is told of statements. */
+  executeAtOnce<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[]>(
+    query: string,
+    params: readonly unknown[],
+    method: 'all' | 'run',
+    ctx?: Transaction,
+    loggerContext?: LoggingOptions,
+  ): Awaitable<T> {
+    const connection = ctx === undefined || ctx instanceof Probe || !this.connected ? undefined : connectionOf(ctx)
+    if (connection === undefined || !this.#isQuiet(loggerContext)) return this.execute<T>(query, params, method, ctx, loggerContext)
+    const sql = this.config.get('onQuery')(query, params)
+    const values = boundTo(sql, params)
+    if (values === undefined) return this.execute<T>(query, params, method, ctx, loggerContext)
+    return this.transformRawResult<T>(connection.execute(sql, values), method)
+  }
+
   override async execute<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[] = EntityData<AnyEntity>[]>(
     query: string | NativeQueryBuilder | RawQueryFragment,
     params: readonly unknown[] | Record<string, unknown> = [],
@@ -138,9 +168,8 @@ export class BoundSqliteConnection extends SqliteConnection {
         ? (this as unknown as Internals).prepareQuery(query, params)
         : // MikroORM would write the values into the text as well, for a log that nobody keeps.
           { query: this.config.get('onQuery')(query, params), params, formatted: '' }
-    const values = placeholders(prepared.query) === prepared.params.length ? prepared.params.map(parameterOf) : undefined
-    if (values === undefined || values.length > MAX_PARAMETERS || values.includes(undefined))
-      return super.execute<T>(query, params, method, ctx, loggerContext)
+    const values = boundTo(prepared.query, prepared.params)
+    if (values === undefined) return super.execute<T>(query, params, method, ctx, loggerContext)
     const run = async (): Promise<T> => {
       // Where a transaction is open there is nothing to wait for, which Kysely does all the same.
       const connection = ctx === undefined ? undefined : connectionOf(ctx)
@@ -189,8 +218,23 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     super(config, new BoundSqlitePlatform(), BoundSqliteConnection, ['kysely', 'better-sqlite3'])
   }
 
-  async #run<T extends object>({ sql, parameters }: Bound, { ctx, loggerContext }: NativeInsertUpdateOptions<T>): Promise<QueryResult<T>> {
-    return this.execute<QueryResult<T>>(sql, parameters as unknown[], 'run', ctx, loggerContext)
+  /** The same as `execute`, at once where nothing is to be waited for. */
+  executeAtOnce<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[]>(
+    { sql, parameters }: Bound,
+    method: 'all' | 'run',
+    ctx?: Transaction,
+    loggerContext?: LoggingOptions,
+  ): Awaitable<T> {
+    try {
+      const result = this.connection.executeAtOnce<T>(sql, parameters, method, ctx, loggerContext)
+      return result instanceof Promise ? this.rethrow(result) : result
+    } catch (error) {
+      throw this.convertException(error as Error)
+    }
+  }
+
+  #run<T extends object>(bound: Bound, { ctx, loggerContext }: NativeInsertUpdateOptions<T>): Awaitable<QueryResult<T>> {
+    return this.executeAtOnce<QueryResult<T>>(bound, 'run', ctx, loggerContext)
   }
 
   /** The one row of an update, a deletion or an insert of the unit of work, by a statement that is known. */
@@ -237,14 +281,23 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     data: EntityDictionary<T>,
     options: NativeInsertUpdateOptions<T> & UpsertOptions<T> = {},
   ): Promise<QueryResult<T>> {
+    return this.updateAtOnce(entityName, where, data, options)
+  }
+
+  /** The same as `nativeUpdate`, at once where the statement is known. */
+  updateAtOnce<T extends object>(
+    entityName: EntityName<T>,
+    where: FilterQuery<T>,
+    data: EntityDictionary<T>,
+    options: NativeInsertUpdateOptions<T> & UpsertOptions<T>,
+  ): Awaitable<QueryResult<T>> {
     const known =
       Utils.isPlainObject(where) && Utils.hasObjectKeys(data)
         ? this.#known('update', entityName, [data, where], options, ([values, key], asking) =>
             super.nativeUpdate(entityName, key as FilterQuery<T>, values as EntityDictionary<T>, asking),
           )
         : undefined
-    const bound = known instanceof Promise ? await known : known
-    return bound === undefined ? super.nativeUpdate(entityName, where, data, options) : this.#run(bound, options)
+    return after(known, bound => (bound === undefined ? super.nativeUpdate(entityName, where, data, options) : this.#run(bound, options)))
   }
 
   override async nativeDelete<T extends object>(
@@ -252,6 +305,11 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     where: FilterQuery<T>,
     options: DeleteOptions<T> = {},
   ): Promise<QueryResult<T>> {
+    return this.deleteAtOnce(entityName, where, options)
+  }
+
+  /** The same as `nativeDelete`, at once where the statement is known. */
+  deleteAtOnce<T extends object>(entityName: EntityName<T>, where: FilterQuery<T>, options: DeleteOptions<T>): Awaitable<QueryResult<T>> {
     const [[name, condition] = []] = Object.entries(where as Dictionary)
     const keys = (condition as { $in?: unknown } | null | undefined)?.$in
     // As the unit of work asks for it, when it is one record.
@@ -261,8 +319,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
             super.nativeDelete(entityName, { [name]: { $in: [key![name]] } }, asking as DeleteOptions<T>),
           )
         : undefined
-    const bound = known instanceof Promise ? await known : known
-    return bound === undefined ? super.nativeDelete(entityName, where, options) : this.#run(bound, options)
+    return after(known, bound => (bound === undefined ? super.nativeDelete(entityName, where, options) : this.#run(bound, options)))
   }
 
   /**
@@ -276,7 +333,11 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     transform?: (sql: string) => string,
   ): Promise<QueryResult<T>> {
     const [row] = data
-    if (row !== undefined && data.length === 1) return this.#insert(entityName, row, options, transform)
+    if (row !== undefined && data.length === 1) {
+      return transform === undefined
+        ? this.insertAtOnce(entityName, row, options ?? {})
+        : super.nativeInsertMany(entityName, data, options, transform)
+    }
     const { props } = this.metadata.get(entityName)
     const counter = props.find(prop => prop.autoincrement === true)?.name
     const left = props.filter(prop => prop.autoincrement === true || prop.defaultRaw !== undefined || prop.generated !== undefined)
@@ -300,27 +361,26 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     return { affectedRows: data.length, insertId: insertId!, row: rows[0]!, rows }
   }
 
-  async #insert<T extends object>(
+  /** The same as `nativeInsertMany` for one row, at once where the statement is known. */
+  insertAtOnce<T extends object>(
     entityName: EntityName<T>,
     row: EntityDictionary<T>,
-    options: NativeInsertUpdateManyOptions<T> = {},
-    transform?: (sql: string) => string,
-  ): Promise<QueryResult<T>> {
-    const known =
-      transform === undefined
-        ? this.#known('insert', entityName, [row], options, ([values], asking) =>
-            super.nativeInsertMany(entityName, [values as EntityDictionary<T>], asking),
-          )
-        : undefined
-    const bound = known instanceof Promise ? await known : known
-    if (bound === undefined) return super.nativeInsertMany(entityName, [row], options, transform)
-    const result = await this.#run(bound, options)
-    const [key, ...others] = this.getPrimaryKeyFields(this.metadata.get(entityName))
-    if (others.length > 0) return result
-    result.row ??= {} as NonNullable<typeof result.row>
-    // MikroORM's own insert gives the key that the database has made in this way.
-    result.insertId ||= result.row[key!] as typeof result.insertId
-    return result
+    options: NativeInsertUpdateManyOptions<T>,
+  ): Awaitable<QueryResult<T>> {
+    const known = this.#known('insert', entityName, [row], options, ([values], asking) =>
+      super.nativeInsertMany(entityName, [values as EntityDictionary<T>], asking),
+    )
+    return after(known, bound => {
+      if (bound === undefined) return super.nativeInsertMany(entityName, [row], options)
+      return after(this.#run(bound, options), result => {
+        const [key, ...others] = this.getPrimaryKeyFields(this.metadata.get(entityName))
+        if (others.length > 0) return result
+        result.row ??= {} as NonNullable<typeof result.row>
+        // MikroORM's own insert gives the key that the database has made in this way.
+        result.insertId ||= result.row[key!] as typeof result.insertId
+        return result
+      })
+    })
   }
 
   override getORMClass(): ReturnType<SqliteDriver['getORMClass']> {

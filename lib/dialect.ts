@@ -220,7 +220,7 @@ export interface Connection {
    *
    * @param flushed whether the work flushes by itself, and lets nobody have the entity manager
    */
-  write<T>(work: (em: EntityManager) => Awaitable<T>, signal?: AbortSignal, flushed?: boolean): Awaitable<T>
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: End, flushed?: boolean): Awaitable<T>
   /** Writes what is pending in the entity manager, inside of its transaction, as `em.flush` does. */
   flush(em: EntityManager): Awaitable<void>
   /** The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is none. */

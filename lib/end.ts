@@ -16,6 +16,7 @@ export class LazySender implements Sender {
   #controller: AbortController | undefined
   #reason: unknown
   #isGone = false
+  #whenGone: (() => void) | undefined
 
   constructor(source: HeaderSource) {
     this.#source = source
@@ -38,10 +39,21 @@ export class LazySender implements Sender {
     return this.#isGone
   }
 
+  /** Why it has gone away. */
+  get reason(): unknown {
+    return this.#reason
+  }
+
+  /** Calls a function when it goes away, the one that was given last. */
+  whenGone(tell: () => void): void {
+    this.#whenGone = tell
+  }
+
   leave(reason: unknown): void {
     this.#isGone = true
     this.#reason = reason
     this.#controller?.abort(reason)
+    this.#whenGone?.()
   }
 }
 
@@ -64,7 +76,9 @@ export class End {
 
   /** @throws the reason of the signal that has aborted, if one has. */
   throwIfReached(): void {
-    this.#sender.signal?.throwIfAborted()
+    const sender = this.#sender
+    if (!(sender instanceof LazySender)) sender.signal?.throwIfAborted()
+    else if (sender.isGone) throw sender.reason
     this.#world.throwIfAborted()
   }
 }

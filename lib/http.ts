@@ -272,7 +272,7 @@ class RestServer extends Server {
       return world.use(async () => this.#askEngine(world.engine, request, client))
     }
     const { method = '', url = '/', headers } = request
-    const body = takesBody(method) ? await readBody(request, client.signal, this.#engine.limits.maxBodyBytes) : undefined
+    const body = takesBody(method) ? await readBody(request, client, this.#engine.limits.maxBodyBytes) : undefined
     return controls.answer(method, originForm(url), body, headers, client.signal)
   }
 
@@ -305,7 +305,7 @@ class RestServer extends Server {
   }
 
   async #askWithBody(engine: WorldEngine, request: IncomingMessage, client: LazySender): Promise<DoorResponse> {
-    const body = await readBody(request, client.signal, this.#engine.limits.maxBodyBytes)
+    const body = await readBody(request, client, this.#engine.limits.maxBodyBytes)
     try {
       return await this.#askFor(engine, request, body, client)
     } catch (cause) {
@@ -363,7 +363,7 @@ function failed(cause: unknown): never {
 }
 
 /** The JSON value of a request's body. Rejects when the client goes away before the end. */
-function readBody(request: IncomingMessage, client: AbortSignal, maxBytes: number): Promise<unknown> {
+function readBody(request: IncomingMessage, client: LazySender, maxBytes: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const body = new JsonBody(request.headers, maxBytes)
     const add = (chunk: Uint8Array): void => {
@@ -382,7 +382,7 @@ function readBody(request: IncomingMessage, client: AbortSignal, maxBytes: numbe
         reject(error)
       }
     })
-    client.addEventListener('abort', () => reject(client.reason as Error), { once: true })
+    client.whenGone(() => reject(client.reason))
   })
 }
 

@@ -9,6 +9,7 @@ import type { Awaitable } from './awaitable.ts'
 import type { OwnParameter } from './caller.ts'
 import type { Clock } from './clock.ts'
 import type { Wrapper } from './context.ts'
+import type { End } from './end.ts'
 import { isoOf } from './iso-time.ts'
 import { keyToSegment } from './key.ts'
 import type { Limits } from './limits.ts'
@@ -49,7 +50,7 @@ export interface Services {
   readonly versions: readonly string[]
   readonly createdStatus: number
   /** Runs work in a transaction. */
-  readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, signal?: AbortSignal) => Promise<T>
+  readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, end?: End) => Promise<T>
 }
 
 /** One operation. */
@@ -93,7 +94,7 @@ async function wrapped(wrapper: Wrapper, operation: Operation, services: Service
     const response = await run()
     view.end?.throwIfReached()
     return response
-  }, view.end?.signal)
+  }, view.end)
 }
 
 function perform(operation: Operation, services: Services): Awaitable<RestResponse> {

@@ -63,7 +63,7 @@ export function serveVersions(
       limits,
       versions,
       createdStatus,
-      transaction: async (work, signal) => connection.write(work, signal),
+      transaction: async (work, end) => connection.write(work, end),
     })
   }
   return served

@@ -87,7 +87,7 @@ export class Writer {
         after(this.#validated(body, resource, { mode: 'create' }, view), change =>
           after(this.#reader.prepare(resource, view), () =>
             after(create(change, work), entity =>
-              after(this.#settle(work), () => this.#written(resource, keyOfEntity(resource, entity), view)),
+              after(this.#settle(work, { resource, entity }), () => this.#written(resource, keyOfEntity(resource, entity), view)),
             ),
           ),
         ),
@@ -277,8 +277,13 @@ export class Writer {
   }
 
   /** Writes what is pending; refuses records that the caller could not see afterwards. */
-  #settle(work: Work): Awaitable<void> {
-    return after(this.#connection.flush(work.em), () => this.#refuseUnseen(work))
+  #settle(work: Work, answered?: Work['touched'][number]): Awaitable<void> {
+    return after(this.#connection.flush(work.em), () => {
+      const [touched, ...others] = work.touched
+      // What is read for the answer tells the same.
+      const isRead = others.length === 0 && touched?.entity === answered?.entity && touched?.resource === answered?.resource
+      if (!isRead) return this.#refuseUnseen(work)
+    })
   }
 
   /** From one of the touched records on. A loop, for a body may make thousands of records. */
@@ -309,7 +314,7 @@ export class Writer {
     const tells = async (resource: Resource): Promise<boolean> =>
       (await visibility.permits(resource, 'get')) && (await visibility.permits(resource, 'list'))
     const before = trace?.enter('write')
-    const done = (written: T): T => {
+    const leave = (written: T): T => {
       if (before !== undefined) trace?.enter(before)
       return written
     }
@@ -328,8 +333,8 @@ export class Writer {
       })
     }
     try {
-      const result = this.#connection.write(run, end?.signal, visibility === EVERYTHING && !this.#renders)
-      return result instanceof Promise ? result.then(done, fail) : done(result)
+      const result = this.#connection.write(run, end, visibility === EVERYTHING && !this.#renders)
+      return result instanceof Promise ? result.then(leave, fail) : leave(result)
     } catch (error) {
       return fail(error)
     }

@@ -35,6 +35,7 @@ import { cascades, loadRecord, loadsAlone } from './load-record.ts'
 import { Lock } from './lock.ts'
 import { retime } from './model-time.ts'
 import type { BoundSqliteDriver } from './orm-driver.ts'
+import type { Prepared } from './prepared.ts'
 import { Recorder } from './recorder.ts'
 import type { RunStatement, Trace, Traces } from '../trace.ts'
 import { siblingOf } from './sibling-orm.ts'
@@ -136,7 +137,7 @@ export class SqliteConnection implements Connection {
       get observer() {
         return observer()
       },
-      prepare: (sql: string): Database.Statement => {
+      prepare: (sql: string): Prepared => {
         this.#followClock()
         return this.#handle.prepare(sql)
       },
@@ -457,12 +458,12 @@ export class SqliteConnection implements Connection {
     if (this.#handle.readOnly) throw refuse('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
   }
 
-  write<T>(work: (em: EntityManager) => Awaitable<T>, signal?: AbortSignal, flushed = false): Awaitable<T> {
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: End, flushed = false): Awaitable<T> {
     this.#assertWritable()
     const workplace = flushed ? this.#takeWorkplace() : undefined
     return workplace === undefined
-      ? this.#writeLater(work, signal, flushed)
-      : this.#writeAtOnce(work, workplace, () => this.#writeLater(work, signal, flushed))
+      ? this.#writeLater(work, end?.signal, flushed)
+      : this.#writeAtOnce(work, workplace, () => this.#writeLater(work, end?.signal, flushed))
   }
 
   flush(em: EntityManager): Awaitable<void> {

@@ -2,11 +2,15 @@
 import Database from 'better-sqlite3'
 import { Recent } from '../recent.ts'
 import { jsonFunction, matchFunction, timeFunction } from './match.ts'
+import { Prepared } from './prepared.ts'
 import { followTime } from './time-functions.ts'
 
 /** How many prepared statements are kept, of ours and of MikroORM's. One takes about 11 KB. */
 const READERS = 2000
 const PREPARED = 500
+
+/** A statement that changes the schema. */
+export const SCHEMA_CHANGE = /^\s*(?:create|drop|alter)\b/i
 
 /** Longest text of a statement that is kept. */
 const MAX_TEXT = 20_000
@@ -14,7 +18,7 @@ const MAX_TEXT = 20_000
 export class Handle {
   readonly db: Database.Database
   readonly #readers = new Recent<Database.Statement>(READERS)
-  readonly #prepared = new Recent<Database.Statement>(PREPARED)
+  readonly #prepared = new Recent<Prepared>(PREPARED)
   #followsTime = false
 
   /** Whether nothing can be written. */
@@ -66,14 +70,15 @@ export class Handle {
     }
   }
 
-  /** A statement for MikroORM: rows as objects, integers exact. */
-  prepare(sql: string): Database.Statement {
+  /** A statement for MikroORM. */
+  prepare(sql: string): Prepared {
     let statement = this.#prepared.get(sql)
     if (statement === undefined) {
-      statement = this.db.prepare(sql)
-      if (statement.reader) statement.safeIntegers(true)
+      statement = new Prepared(this.db.prepare(sql))
+      // What `*` means is another thing then.
+      if (SCHEMA_CHANGE.test(sql)) this.#prepared.clear()
       // A text that long is an insert of many rows, which hardly comes again.
-      if (sql.length <= MAX_TEXT) this.#prepared.set(sql, statement)
+      else if (sql.length <= MAX_TEXT) this.#prepared.set(sql, statement)
     }
     return statement
   }

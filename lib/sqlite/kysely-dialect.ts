@@ -4,7 +4,6 @@
  * for ever, and gives the lock back when `begin` fails.
  */
 import type { Transaction } from '@mikro-orm/core'
-import type Database from 'better-sqlite3'
 import { ControlledTransaction, SingleConnectionProvider, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type {
   CompiledQuery,
@@ -22,6 +21,8 @@ import type { Awaitable } from '../awaitable.ts'
 import type { Clock } from '../clock.ts'
 import type { Trace } from '../trace.ts'
 import { whenFree } from './busy.ts'
+import { SCHEMA_CHANGE } from './handle.ts'
+import type { Prepared } from './prepared.ts'
 
 /** What is told of transactions and of statements that write; see recorder.ts. */
 export interface WriteObserver {
@@ -36,9 +37,6 @@ export interface WriteObserver {
   deliverStatement(): void
   beforeSchemaChange(): void
 }
-
-/** A statement that changes the schema. */
-const SCHEMA_CHANGE = /^\s*(?:create|drop|alter)\b/i
 
 /** The right to use the connection; `nested` when the caller is inside a transaction already. */
 export interface Entered {
@@ -58,7 +56,7 @@ export interface Lender {
   readonly trace: Trace | undefined
   /** The right to use the connection: at once when it is free. */
   enter(signal?: AbortSignal): Awaitable<Entered>
-  prepare(sql: string): Database.Statement
+  prepare(sql: string): Prepared
   /** A transaction has begun. */
   begun(): void
   /** Is told before anything is written. */
@@ -314,17 +312,17 @@ export class LentConnection implements DatabaseConnection {
 
   run(sql: string): void {
     const { trace } = this.#lender
-    if (trace === undefined) this.#prepare(sql).run()
+    if (trace === undefined) this.#prepare(sql).run([])
     else
       trace.statement(
         sql,
         [],
         ({ changes }) => changes,
-        () => this.#prepare(sql).run(),
+        () => this.#prepare(sql).run([]),
       )
   }
 
-  #prepare(sql: string): Database.Statement {
+  #prepare(sql: string): Prepared {
     // What follows would be committed by itself.
     if ((this.inside || this.nested) && !this.#lender.inTransaction)
       throw new Error('The database has ended the transaction, after a failure.')
@@ -374,9 +372,9 @@ export class LentConnection implements DatabaseConnection {
     let rows = 0
     this.streams++
     try {
-      for (const row of statement.iterate(...query.parameters)) {
+      for (const row of statement.iterate(query.parameters)) {
         rows++
-        yield { rows: [exact(row, statement) as R] }
+        yield { rows: [row as R] }
       }
     } finally {
       this.streams--
@@ -386,25 +384,8 @@ export class LentConnection implements DatabaseConnection {
   }
 }
 
-function resultOf<R>(statement: Database.Statement, parameters: readonly unknown[]): QueryResult<R> {
-  if (statement.reader) return { rows: statement.all(...parameters).map(row => exact(row, statement)) as R[] }
-  const { changes, lastInsertRowid } = statement.run(...parameters)
+function resultOf<R>(statement: Prepared, parameters: readonly unknown[]): QueryResult<R> {
+  if (statement.reader) return { rows: statement.all(parameters) as R[] }
+  const { changes, lastInsertRowid } = statement.run(parameters)
   return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
-}
-
-/** Integers arrive as BigInt; all but those beyond 2^53 become numbers, as MikroORM expects. A JSON document that is such a number is one, too. */
-function exact(row: unknown, statement: Database.Statement): unknown {
-  const record = row as Record<string, unknown>
-  for (const key in record) {
-    const value = record[key]
-    if (typeof value === 'bigint') {
-      const number = Number(value)
-      if (Number.isSafeInteger(number) || isJson(statement, key)) record[key] = number
-    }
-  }
-  return record
-}
-
-function isJson(statement: Database.Statement, column: string): boolean {
-  return statement.columns().some(({ name, type }) => name === column && type?.toLowerCase() === 'json')
 }

@@ -1,0 +1,49 @@
+/**
+ * Prepared: a statement of MikroORM's: rows as objects, integers exact. The rows are taken as arrays and made into objects here: better-sqlite3 compiles a
+ * function that makes them whenever a statement is run, which costs more than reading one record.
+ */
+import type Database from 'better-sqlite3'
+
+type Row = Record<string, unknown>
+
+export class Prepared {
+  readonly #statement: Database.Statement
+  readonly readonly: boolean
+  /** Whether it gives rows. */
+  readonly reader: boolean
+  #names: readonly string[] = []
+
+  constructor(statement: Database.Statement) {
+    this.#statement = statement
+    this.readonly = statement.readonly
+    this.reader = statement.reader
+    if (this.reader) statement.raw(true).safeIntegers(true)
+  }
+
+  run(parameters: readonly unknown[]): Database.RunResult {
+    return this.#statement.run(...parameters)
+  }
+
+  all(parameters: readonly unknown[]): Row[] {
+    const rows = this.#statement.all(...parameters) as unknown[][]
+    return rows.map(row => this.#object(row))
+  }
+
+  *iterate(parameters: readonly unknown[]): Generator<Row> {
+    for (const row of this.#statement.iterate(...parameters)) yield this.#object(row as unknown[])
+  }
+
+  #object(values: readonly unknown[]): Row {
+    if (values.length !== this.#names.length) this.#names = this.#statement.columns().map(({ name }) => name)
+    const row: Row = {}
+    for (let index = 0; index < values.length; index++) row[this.#names[index]!] = this.#exact(values[index], index)
+    return row
+  }
+
+  /** Integers arrive as BigInt; all but those beyond 2^53 become numbers, as MikroORM expects. A JSON document that is such a number is one, too. */
+  #exact(value: unknown, column: number): unknown {
+    if (typeof value !== 'bigint') return value
+    const number = Number(value)
+    return Number.isSafeInteger(number) || this.#statement.columns()[column]?.type?.toLowerCase() === 'json' ? number : value
+  }
+}

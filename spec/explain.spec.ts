@@ -1,6 +1,6 @@
 /** Explaining requests: what ran, what SQLite does for it, which index would help, what is kept secret, and that nothing is changed by asking. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -558,6 +558,18 @@ describe('mikro-rest --explain', () => {
     assert.equal(JSON.parse(command.stdout).count, MANY)
     assert.match(command.stderr, /^GET \/v1\/users\?sort=name&limit=1 200 /)
     assert.match(command.stderr, /hint: /)
+  })
+
+  it('says of a JSON file what can be done there', async () => {
+    const path = join(folder, 'posts.json')
+    await writeFile(path, JSON.stringify({ posts: Array.from({ length: 2000 }, (_, id) => ({ id: id + 1, title: `t${id}` })) }))
+    await using command = new Command(folder, path, '--get', '/v1/posts?sort=title&limit=1', '--explain')
+    await command.ended
+    assert.match(
+      command.stderr,
+      /an index on "title" of posts would have them in order\.\n +A JSON file has no indexes: --eject DIR writes a model/,
+    )
+    assert.doesNotMatch(command.stderr, /create index|in the model,/)
   })
 
   it('does not go with --quiet, nor with --eject', async () => {

@@ -6,9 +6,13 @@ import type { ExplainedStatement, Explanation, IndexHint } from '../explanation.
 /** Characters of a line of SQL, and of the list of parameters. */
 const WIDTH = 160
 
-/** @param stream where it is printed, which decides whether there are colours */
+/**
+ * @param isJson whether a JSON file is served, which cannot have an index
+ * @param stream where it is printed, which decides whether there are colours
+ */
 export function explanationText(
   { timing, duration, cached, statements, hints }: Explanation,
+  isJson: boolean,
   stream: NodeJS.WriteStream = process.stdout,
 ): string {
   const styled: Styled = (format, text) => styleText(format, text, { stream })
@@ -18,7 +22,7 @@ export function explanationText(
   const lines = [
     styled('dim', `  ${[...stages, `total ${duration.toFixed(2)} ms`].join(', ')}`),
     ...statements.flatMap(statement => statementLines(statement, styled)),
-    ...hints.flatMap(hint => hintLines(hint, styled)),
+    ...hints.flatMap(hint => hintLines(hint, isJson, styled)),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -51,7 +55,13 @@ function planLines(steps: readonly PlanStep[], indent: number, styled: Styled): 
   })
 }
 
-function hintLines({ detail, sql, entity }: IndexHint, styled: Styled): string[] {
+function hintLines({ detail, sql, entity }: IndexHint, isJson: boolean, styled: Styled): string[] {
+  // There is no database that outlives the command, and no model, but one can be written.
+  if (isJson)
+    return [
+      `  ${styled('yellow', 'hint')}: ${printable(detail)}`,
+      '        A JSON file has no indexes: --eject DIR writes a model that can have them.',
+    ]
   return [
     `  ${styled('yellow', 'hint')}: ${printable(detail)}`,
     `        ${styled('bold', printable(sql))}`,

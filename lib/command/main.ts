@@ -43,7 +43,7 @@ async function run(args: CommandArguments): Promise<number> {
   try {
     if (loaded.seed !== undefined) await engine.seed(loaded.seed)
     if (args.eject !== undefined) return await ejectTo(args.eject, engine, loaded)
-    if (args.get !== undefined) return await get(engine, args.get, args)
+    if (args.get !== undefined) return await get(engine, args.get, args, loaded.json !== undefined)
     const saver = args.save && loaded.json !== undefined ? new Saver(engine, loaded.json) : undefined
     await saver?.begin()
     await serve(engine, loaded, args, saver)
@@ -69,7 +69,7 @@ async function ejectTo(folder: string, engine: RestEngine, loaded: Loaded): Prom
 }
 
 /** Answers one request on standard output. */
-async function get(engine: RestEngine, path: string, { delay, explain: explains }: CommandArguments): Promise<number> {
+async function get(engine: RestEngine, path: string, { delay, explain: explains }: CommandArguments, isJson: boolean): Promise<number> {
   if (delay > 0) engine.delay('*', delay)
   const { response, explain } = explains
     ? await engine.explained('GET', path, undefined, undefined, {})
@@ -78,7 +78,7 @@ async function get(engine: RestEngine, path: string, { delay, explain: explains 
   const explanation = explain?.()
   if (explanation !== undefined) {
     process.stderr.write(
-      `GET ${printable(explanation.path)} ${status} ${explanation.duration.toFixed(1)} ms\n${explanationText(explanation, process.stderr)}`,
+      `GET ${printable(explanation.path)} ${status} ${explanation.duration.toFixed(1)} ms\n${explanationText(explanation, isJson, process.stderr)}`,
     )
   }
   return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)

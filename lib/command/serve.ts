@@ -32,7 +32,7 @@ const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** Serves until a signal stops it; everything in flight is finished then. The saver is told of every request that may have changed something. */
 export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArguments, saver?: Saver): Promise<void> {
   const onRequest = (line: RequestLine): void => {
-    if (!args.quiet) printRequest(line)
+    if (!args.quiet) printRequest(line, loaded.json !== undefined)
     if (!READING.has(line.method)) saver?.changed()
   }
   const server = createServer(engine, {
@@ -144,11 +144,11 @@ function hostOf({ address, family }: AddressInfo): string {
   return family === 'IPv6' ? `[${address}]` : address
 }
 
-function printRequest({ method, path, status, duration, explanation }: RequestLine): void {
+function printRequest({ method, path, status, duration, explanation }: RequestLine, isJson: boolean): void {
   const time = styleText('dim', new Date().toTimeString().slice(0, 8))
   const colour = status < 300 ? 'green' : status < 500 ? 'yellow' : 'red'
   // A client may send bytes that a terminal takes as commands.
   const shown = path.replaceAll(/[^\u0021-\u007e]/g, encodeURIComponent)
   console.log(`${time} ${method} ${shown} ${styleText(colour, String(status))} ${duration.toFixed(1)} ms`)
-  if (explanation !== undefined) console.log(explanationText(explanation))
+  if (explanation !== undefined) console.log(explanationText(explanation, isJson))
 }

@@ -293,6 +293,30 @@ describe('a write that waits for nothing', () => {
     assert.deepEqual((await engine.handle('GET', '/v1/memos/1')).body.memo, { id: 1, text: 'ask', other: 'x' })
   })
 
+  it('refuses a record whose version has moved on since it was loaded', async () => {
+    const Draft = defineEntity({
+      name: 'Draft',
+      properties: { id: p.integer().primary(), text: p.string(), version: p.integer().version() },
+    })
+    const { connection } = await open({ entities: [Draft], database: ':memory:', schema: 'update', orm: {} })
+    await connection.orm.em.getConnection().execute("insert into draft (text, version) values ('a', 1)")
+    const writing = async () =>
+      connection.write(
+        async em => {
+          const draft = (await connection.load(Draft, 1, em)) as Row
+          const sql = em.getConnection() as unknown as { execute: (...given: unknown[]) => Promise<unknown> }
+          await sql.execute('update draft set version = 2', [], 'run', em.getTransactionContext())
+          draft['text'] = 'b'
+          await connection.flush(em)
+        },
+        undefined,
+        true,
+      )
+    await assert.rejects(writing, { name: 'OptimisticLockError' })
+    assert.deepEqual(await connection.orm.em.getConnection().execute('select * from draft'), [{ id: 1, text: 'a', version: 1 }])
+    await connection.close()
+  })
+
   it('gives a new record that links itself its key first', async () => {
     const notes = Note()
     const { connection } = await open({ entities: [notes], database: ':memory:', schema: 'update', orm: {} })

@@ -22,6 +22,7 @@ export function actionsOf(method: string, target: Target): readonly ResourceActi
   if (target.kind === 'record') return [{ resource, action: reads ? 'get' : method === 'DELETE' ? 'delete' : 'update' }]
   const { attribute } = target
   const owner: ResourceAction = { resource, action: 'get' }
+  // What it does to a record of one of several resources is judged when it is known of which.
   if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') return [reads ? owner : { resource, action: 'update' }]
   const related = attribute.target
   if (reads) return [{ resource: related, action: attribute.kind === 'toMany' ? 'list' : 'get' }, owner]
@@ -36,6 +37,7 @@ export function rootOf(target: Target): Resource | undefined {
   if (target.kind === 'index' || target.kind === 'own') return undefined
   if (target.kind === 'attribute' && (target.attribute.kind === 'toOne' || target.attribute.kind === 'toMany'))
     return target.attribute.target
+  if (target.kind === 'attribute' && target.attribute.kind === 'toOneOf') return undefined
   return target.resource
 }
 

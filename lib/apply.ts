@@ -12,12 +12,21 @@ import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
 import { keyToSegment, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
-import { rootOf, tableColumns } from './model.ts'
-import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from './model.ts'
+import { isValue, rootOf, tableColumns } from './model.ts'
+import type {
+  Attribute,
+  Branch,
+  EmbeddedAttribute,
+  RelationAttribute,
+  Resource,
+  ToManyAttribute,
+  ToOneAttribute,
+  ToOneOfAttribute,
+} from './model.ts'
 import { classOf, keyOfEntity, keyOfProperty, toPrimaryKey, toProperties } from './orm-values.ts'
 import type { Entity } from './orm-values.ts'
 import { readRows } from './render.ts'
-import { owningName, requireEmbedded } from './validate.ts'
+import { owningAttribute, requireEmbedded } from './validate.ts'
 import { fromProperty, toProperty } from './scalars.ts'
 import type { EmbeddedValue, LinkChange, ListChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
 
@@ -115,12 +124,6 @@ async function referred(ref: RecordRef, target: Resource, work: Work, implied?: 
 /** The entity that a to-one is to link. One that is linked by another key than the primary one is loaded, since that key is written. */
 async function linked(ref: RecordRef, { target, targetKey }: ToOneAttribute, work: Work): Promise<Entity> {
   return ref.kind === 'existing' && targetKey !== undefined ? (await load(target, ref.key, work))! : referred(ref, target, work)
-}
-
-/** The attribute of the target that holds the foreign key of a relation's other side. */
-function owningAttribute(relation: RelationAttribute): ToOneAttribute | undefined {
-  const name = owningName(relation)
-  return name === undefined ? undefined : (relation.target.byName.get(name) as ToOneAttribute)
 }
 
 /** What a property holds that links an entity: the entity, or its key, which a new one only has once it is written. */
@@ -279,7 +282,7 @@ function columnValues(attribute: Attribute, change: RecordChange, entity: Entity
   const given = change.values.find(value => value.attribute === attribute)
   if (given !== undefined) return new Map(columns.map(column => [column, given.value]))
   const current = entity?.[attribute.property] ?? null
-  if (current === null || attribute.kind === 'toMany' || attribute.kind === 'embedded') return new Map()
+  if (current === null || attribute.kind === 'toMany' || attribute.kind === 'toOneOf' || attribute.kind === 'embedded') return new Map()
   if (attribute.kind === 'scalar') return new Map([[columns[0]!, fromProperty(current, attribute.type)]])
   // A link that may be empty gives way: it has its own columns beside the shared ones.
   if (attribute.nullable) return new Map()
@@ -327,7 +330,9 @@ export async function changeLink(entity: Entity, { attribute, link, path }: Link
 
 /** The condition that the records meet whose foreign key links the owner of an inverse relation; undefined when there can be none. */
 function linksTo(owner: Entity, relation: RelationAttribute, resource: Resource): object | undefined {
-  const { property, targetKey } = owningAttribute(relation)!
+  const { property, targetKey, discriminator } = owningAttribute(relation)!
+  // Of several entities the owner itself tells which one is meant.
+  if (discriminator !== undefined) return { [property]: owner }
   if (targetKey === undefined) return { [property]: toPrimaryKey(resource, keyOfEntity(resource, owner)) }
   const value = owner[targetKey.property] ?? null
   return value === null ? undefined : { [property]: value }
@@ -427,6 +432,7 @@ async function removeAll(resource: Resource, entities: readonly Entity[], work: 
   const removed = new Map<Entity, Resource>()
   for (const entity of entities) await cascade(classOf(resource, entity), entity, removed, work)
   await refuseOrphans(removed, work)
+  await unlinkFrom(removed, work)
   for (const entity of removed.keys()) work.em.remove(entity as never)
 }
 
@@ -435,9 +441,10 @@ async function cascade(resource: Resource, entity: Entity, removed: Map<Entity, 
   if (removed.has(entity)) return
   removed.set(entity, resource)
   for (const attribute of resource.attributes) {
-    if ((attribute.kind !== 'toMany' && attribute.kind !== 'toOne') || !attribute.cascadeRemove) continue
-    for (const related of await relatedTo(entity, attribute, resource, work))
-      await cascade(classOf(attribute.target, related), related, removed, work)
+    const relation = attribute.kind === 'toOneOf' ? linkedBranch(attribute, entity) : attribute
+    if (relation === undefined || isValue(relation) || !relation.cascadeRemove) continue
+    for (const related of await relatedTo(entity, relation, resource, work))
+      await cascade(classOf(relation.target, related), related, removed, work)
   }
 }
 
@@ -459,8 +466,27 @@ async function relatedTo(entity: Entity, attribute: RelationAttribute, resource:
   return related === undefined ? [] : [related]
 }
 
+/** Which of several entities a record links. */
+function linkedBranch({ branches, property }: ToOneOfAttribute, entity: Entity): Branch | undefined {
+  const link = entity[property] ?? null
+  if (link === null) return undefined
+  const linked = unwrap(link)
+  return branches.find(({ target }) => linked instanceof (target.entity as new () => object))
+}
+
 function unwrap(link: object): Entity {
   return ('unwrap' in link && typeof link.unwrap === 'function' ? link.unwrap() : link) as Entity
+}
+
+/** Takes away the links to records that go, where no foreign key does: those of relations to one of several entities. */
+async function unlinkFrom(removed: ReadonlyMap<Entity, Resource>, { em }: Work): Promise<void> {
+  for (const [entity, { referrers }] of removed) {
+    for (const { resource: other, attribute } of referrers) {
+      if (attribute.discriminator === undefined || attribute.onDelete !== 'unlink') continue
+      const linking = (await em.find(nameOf(other), { [attribute.property]: entity }, UNFILTERED)) as unknown as Entity[]
+      for (const record of linking) if (!removed.has(record)) record[attribute.property] = null
+    }
+  }
 }
 
 /** Refuses a removal after which records would link what is no longer there, and cannot go without. */

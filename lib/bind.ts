@@ -5,7 +5,7 @@
 import { withArticle } from './article.ts'
 import type { Binding, Dialect, Statement } from './dialect.ts'
 import { refuseParameter } from './errors.ts'
-import { describeKey, keyFromText } from './key.ts'
+import { describeKey, describeTypedKey, keyFromText, typedKeyFromText } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Renderer, Resource } from './model.ts'
 import type { RawFilter, RawValue } from './parse-query.ts'
@@ -76,6 +76,12 @@ function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unkn
     case 'filterKey': {
       const filter = given.filters[binding.filter]!
       const text = textOf(filter.values[binding.value]!)
+      if (binding.oneOf !== undefined) {
+        const typed = typedKeyFromText(text, binding.oneOf)
+        if (typed === undefined) throw wrongValue(filter, text, describeTypedKey(binding.oneOf))
+        if (typed.branch.target !== binding.resource) return null
+        return dialect.encode(typed.key[binding.part], binding.resource.key[binding.part]!.type, binding.form, false)
+      }
       const key = keyFromText(text, binding.resource)
       if (key === undefined)
         throw wrongValue(filter, text, `an ID of ${withArticle(binding.resource.singular)} (${describeKey(binding.resource)})`)

@@ -116,7 +116,7 @@ function inTable(field: Field, { source, table }: Resource): Field[] {
 function columnsOf(field: Field): readonly string[] {
   if (field.kind === 'embedded') return field.fields.flatMap(columnsOf)
   const { attribute } = field
-  if (attribute.kind === 'toOne') return attribute.columns
+  if (attribute.kind === 'toOne' || attribute.kind === 'toOneOf') return attribute.columns
   return attribute.kind === 'scalar' && 'column' in attribute.source ? [attribute.source.column] : []
 }
 
@@ -134,6 +134,8 @@ function inRow(field: Field): Field[] {
     }
     case 'reference':
       return field.attribute.owner ? [field] : []
+    case 'oneOf':
+      return [field]
     case 'embedded': {
       const fields = field.fields.flatMap(inRow)
       return fields.length === 0 ? [] : [{ ...field, fields }]

@@ -1,5 +1,6 @@
 /** Check the parameters: which of them a path and method take. Refuses the others with parameter_invalid. */
 import { refuseParameter } from './errors.ts'
+import { isValue } from './model.ts'
 import type { Request } from './parse.ts'
 import { NO_PARAMETERS, RESERVED, parseParameters } from './parse-query.ts'
 import type { Pair, Parameters, Reserved, Vocabulary } from './parse-query.ts'
@@ -26,7 +27,7 @@ function takenBy(method: string, target: Target): Taken {
   const isList = target.kind === 'collection' || (target.kind === 'attribute' && target.attribute.kind === 'toMany')
   if (method === 'GET' || method === 'HEAD') {
     if (isList) return BY_LIST
-    if (target.kind === 'attribute' && target.attribute.kind !== 'toOne') return BY_PLAIN
+    if (target.kind === 'attribute' && isValue(target.attribute)) return BY_PLAIN
   }
   return method === 'DELETE' && isList ? BY_DELETION : BY_RECORD
 }

@@ -251,12 +251,14 @@ function uniqueParts(
     const found = changeAt(change, names)
     if (implied?.name === path) {
       const { owner } = implied
+      // Its place does not tell which of several resources it is a record of; the database judges.
+      if (attribute.kind === 'toOneOf') return undefined
       parts.push('resource' in owner ? { attribute, given: true, values: [], made: owner } : { attribute, given: true, values: owner })
     } else if (found === undefined) {
       parts.push({ attribute, given: false, values: [] })
     } else if ('link' in found) {
       if (found.link === null || found.link.kind === 'new' || missing.has(found.link)) return undefined
-      parts.push({ attribute, given: true, values: found.link.key })
+      parts.push({ attribute: found.attribute, given: true, values: found.link.key })
     } else {
       if (found.value === null) return undefined
       parts.push({ attribute, given: true, values: [found.value] })

@@ -77,6 +77,13 @@ function customised(attribute: Attribute, rules: NonNullable<Config['attributes'
     sortable,
     render: rules.render ?? attribute.render,
   }
+  if (attribute.kind === 'toOneOf') {
+    const branches = attribute.branches.map(branch => {
+      const type = Object.freeze({ ...branch.type, filterable, sortable })
+      return Object.freeze({ ...branch, ...changed, type })
+    })
+    return Object.freeze({ ...attribute, ...changed, branches: Object.freeze(branches) })
+  }
   if (attribute.kind !== 'embedded') return Object.freeze({ ...attribute, ...changed })
   return Object.freeze({ ...attribute, ...changed, ...inside(attribute, filterable, sortable) })
 }

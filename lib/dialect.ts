@@ -5,7 +5,7 @@
 import type { EntityManager, EntityName } from '@mikro-orm/core'
 import type { Awaitable } from './awaitable.ts'
 import type { End } from './end.ts'
-import type { Attribute, Renderer, Resource, ToOneAttribute } from './model.ts'
+import type { Attribute, Renderer, Resource, ToOneAttribute, ToOneOfAttribute } from './model.ts'
 import type { ReadPlan, ScopeLookup } from './read-plan.ts'
 import type { ScalarType } from './scalars.ts'
 import type { RunStatement } from './trace.ts'
@@ -31,6 +31,8 @@ export type Binding =
       readonly resource: Resource
       readonly part: number
       readonly form: ValueForm
+      /** See `KeyRef`: an ID of another resource is NULL. */
+      readonly oneOf?: ToOneOfAttribute
     }
   /** A part of the key in the path. */
   | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }

@@ -5,7 +5,7 @@
  * Refuses with a plain Error what cannot be translated: that is a mistake of the deployer's code.
  */
 import { Reference } from '@mikro-orm/core'
-import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute } from './model.ts'
+import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from './model.ts'
 import { keyOfEntity } from './orm-values.ts'
 import type { Condition, KeyRef, Operand, ValueRef } from './read-plan.ts'
 import type { ScalarType } from './scalars.ts'
@@ -72,7 +72,29 @@ export class FilterQueryReader {
   #property(attribute: Attribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Verdict {
     if (attribute.kind === 'scalar') return this.#scalar(attribute, value, { hops, attribute }, where)
     if (attribute.kind === 'embedded') return this.#object(value, attribute.attributes, hops, where)
-    return this.#relation(attribute, value, hops, where)
+    return attribute.kind === 'toOneOf' ? this.#oneOf(attribute, value, hops, where) : this.#relation(attribute, value, hops, where)
+  }
+
+  /** As MikroORM writes them: an entity, or the discriminator with the key. */
+  #oneOf({ branches }: ToOneOfAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Verdict {
+    const empty: Condition = { kind: 'all', of: branches.map(relation => ({ kind: 'unlinked', hops, relation })) }
+    if (value === null) {
+      this.shape += 'null '
+      return certain(empty)
+    }
+    const entity = typeof value === 'object' && !Array.isArray(value) && isEntity(value) ? Reference.unwrapReference(value) : undefined
+    const [told, ...key] = Array.isArray(value) ? (value as unknown[]) : []
+    const relation = branches.find(({ target, discriminator }) =>
+      entity === undefined ? discriminator.value === told : entity instanceof (target.entity as new () => object),
+    )
+    if (relation === undefined) {
+      const values = branches.map(({ discriminator }) => JSON.stringify(discriminator.value)).join(', ')
+      throw new Error(`${where}: a relation to one of several entities takes null, an entity, or [discriminator (one of ${values}), key].`)
+    }
+    this.shape += `${relation.discriminator.value} `
+    const index = this.values.push(keyValues(entity ?? key, relation.target, where)) - 1
+    const holds: Condition = { kind: 'linked', hops, relation, keys: [{ from: 'scope', of: this.#of, index, resource: relation.target }] }
+    return { holds, fails: { kind: 'all', of: [complement(holds), complement(empty)] } }
   }
 
   #ref(value: unknown, type: ScalarType, where: string): ValueRef {

@@ -13,7 +13,16 @@ import type { Fault } from './errors.ts'
 import { domainOf, fakeValues } from './fake-values.ts'
 import { assertJson, jsonOf } from './json.ts'
 import { keyFromJson } from './key.ts'
-import type { Attribute, EmbeddedAttribute, Model, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute } from './model.ts'
+import type {
+  Attribute,
+  EmbeddedAttribute,
+  Model,
+  RelationAttribute,
+  Resource,
+  ScalarAttribute,
+  ToOneAttribute,
+  ToOneOfAttribute,
+} from './model.ts'
 import { keyOfEntity } from './orm-values.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
 import { Random } from './random.ts'
@@ -215,6 +224,7 @@ class Drafts {
       if (name === implied?.name) continue
       if (attribute.kind === 'toMany') this.#list(attribute, draft)
       else if (attribute.kind === 'toOne') this.#link(attribute, draft, needs)
+      else if (attribute.kind === 'toOneOf') this.#linkOneOf(attribute, draft, needs)
       else this.#open(attribute, body, name, resource.singular, draft, name === referredBy)
     }
     return draft
@@ -242,6 +252,25 @@ class Drafts {
       if (start >= 0) throw circle(path.slice(start), join(draft.path, name))
       draft.body[name] = this.#nested(attribute, {}, draft, name, path)
     }
+  }
+
+  /** Of several resources, the one that the overrides tell, else the first. */
+  #linkOneOf({ name, typeName, branches, needed }: ToOneOfAttribute, draft: Draft, needs: NonNullable<Place['needs']>): void {
+    const value = draft.body[name]
+    if (isObject(value)) {
+      const { [typeName]: told, ...rest } = value
+      const branch = branches.find(({ target }) => target.singular === told)
+      const isLink = 'id' in rest && Object.keys(rest).length === 1
+      // What is made up is put into the very object.
+      if (branch !== undefined && !isLink) draft.body[name] = Object.assign(this.#nested(branch, rest, draft, name), { [typeName]: told })
+      return
+    }
+    const branch = branches.find(({ target }) => target.served && !target.readOnly)
+    if (value !== undefined || !needed || branch === undefined) return
+    const path = [...needs, { resource: draft.resource, attribute: branch }]
+    const start = path.findIndex(({ resource }) => resource === branch.target)
+    if (start >= 0) throw circle(path.slice(start), join(draft.path, name))
+    draft.body[name] = Object.assign(this.#nested(branch, {}, draft, name, path), { [typeName]: branch.target.singular })
   }
 
   #nested(attribute: RelationAttribute, overrides: Overrides, owner: Draft, at: string, needs: Place['needs'] = []): Overrides {

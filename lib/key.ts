@@ -2,7 +2,7 @@
  * Key: the ID of a record, in its three forms. As text in a path or a filter, as JSON in a body or a record, and as the values of the key's parts.
  * A composite key is its parts joined by `~`, each percent-encoded (RFC 3986 section 2.1, and `~` itself as %7E).
  */
-import type { Resource } from './model.ts'
+import type { Branch, Resource, ToOneOfAttribute } from './model.ts'
 import { scalarFromJson, scalarFromText, scalarToJson } from './scalars.ts'
 import type { ScalarValue } from './scalars.ts'
 
@@ -44,6 +44,25 @@ export function keyFromJson(json: unknown, resource: Resource): KeyValues | unde
   if (resource.key.length > 1) return typeof json === 'string' ? keyFromText(json, resource) : undefined
   const value = json === null ? undefined : scalarFromJson(json, resource.key[0]!.type)
   return value === undefined ? undefined : [value]
+}
+
+/** An ID of a record of one of several resources. */
+export interface TypedKey {
+  readonly branch: Branch
+  readonly key: KeyValues
+}
+
+/** The record that a text such as `post:7` stands for, or undefined when it cannot be one that the relation links. */
+export function typedKeyFromText(text: string, { branches }: ToOneOfAttribute): TypedKey | undefined {
+  const colon = text.indexOf(':')
+  const branch = colon < 0 ? undefined : branches.find(({ target }) => target.singular === text.slice(0, colon))
+  const key = branch && keyFromText(text.slice(colon + 1), branch.target)
+  return branch === undefined || key === undefined ? undefined : { branch, key }
+}
+
+/** What the IDs of a relation to one of several resources look like as texts. */
+export function describeTypedKey({ branches }: ToOneOfAttribute): string {
+  return `an ID with its resource, such as ${branches.map(({ target }) => `"${target.singular}:${describeKey(target)}"`).join(' or ')}`
 }
 
 /** One part of a key, in its JSON form, as text. */

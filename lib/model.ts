@@ -104,6 +104,8 @@ export interface ToOneAttribute extends AttributeBase {
   readonly columns: readonly string[]
   /** What the foreign key refers to where it is not the primary key. Owner: of the target. Inverse: of this resource. */
   readonly targetKey: TargetKey | undefined
+  /** What tells, beside the foreign key, that it refers to a record of this entity: see `ToOneOfAttribute`. In the table that has the foreign key. */
+  readonly discriminator: Discriminator | undefined
   /** Part of the primary key. */
   readonly primary: boolean
   /** The property holds the key of what it links, not an entity (MikroORM's `mapToPk`). */
@@ -118,6 +120,32 @@ export interface ToOneAttribute extends AttributeBase {
   readonly cascadeRemove: boolean
   /** Owner side only: what the database does with this row when the linked one is deleted. */
   readonly onDelete: DeleteRule
+}
+
+/** A value of a column that tells which entity the foreign key beside it refers to. */
+export interface Discriminator {
+  readonly column: string
+  readonly value: string
+}
+
+/** A to-one that links a record of one of several entities: MikroORM's polymorphic relation. No foreign key constraint keeps it. */
+export interface ToOneOfAttribute extends AttributeBase {
+  readonly kind: 'toOneOf'
+  /** A to-one for each of the entities. All have the name of this one, and its property. */
+  readonly branches: readonly Branch[]
+  /** The name of the attribute, of a linked record and of its ID, that tells its resource. */
+  readonly typeName: string
+  /** All columns: of the discriminator and of the key. */
+  readonly columns: readonly string[]
+  /** No two records may link the same one. */
+  readonly unique: boolean
+}
+
+/** One of the entities that a `ToOneOfAttribute` may link. */
+export interface Branch extends ToOneAttribute {
+  readonly discriminator: Discriminator
+  /** What tells the resource of a linked record, as an attribute of the record. */
+  readonly type: ScalarAttribute
 }
 
 /** Another unique attribute than the primary key, by which foreign keys refer to a record. */
@@ -147,6 +175,8 @@ export interface ToManyAttribute extends AttributeBase {
         readonly attribute: string
         /** What of this resource the columns hold where it is not the primary key. */
         readonly targetKey: TargetKey | undefined
+        /** What tells, in a table whose rows may refer to other entities, that they refer to this one. */
+        readonly discriminator: Discriminator | undefined
       }
     | {
         readonly kind: 'pivot'
@@ -170,7 +200,7 @@ export type RelationAttribute = ToOneAttribute | ToManyAttribute
 export function targetKeyOf({ via }: ToManyAttribute): TargetKey | undefined {
   return via.kind === 'foreign' ? via.targetKey : undefined
 }
-export type Attribute = ScalarAttribute | EmbeddedAttribute | RelationAttribute
+export type Attribute = ScalarAttribute | EmbeddedAttribute | RelationAttribute | ToOneOfAttribute
 
 /** One part of a primary key. A key that holds a relation has one part for each part of the target's key. */
 export interface KeyPart {
@@ -269,6 +299,16 @@ export function isRelation(attribute: Attribute): attribute is RelationAttribute
   return attribute.kind === 'toOne' || attribute.kind === 'toMany'
 }
 
+/** What a relation of any kind may link: one resource, or several. */
+export function targetsOf(attribute: RelationAttribute | ToOneOfAttribute): readonly Resource[] {
+  return attribute.kind === 'toOneOf' ? attribute.branches.map(({ target }) => target) : [attribute.target]
+}
+
+/** Whether the attribute is a plain value or an object of such. */
+export function isValue(attribute: Attribute): attribute is ScalarAttribute | EmbeddedAttribute {
+  return attribute.kind === 'scalar' || attribute.kind === 'embedded'
+}
+
 /** The columns of an attribute in the table of its owner. */
 export function tableColumns(attribute: Attribute): readonly string[] {
   switch (attribute.kind) {
@@ -277,7 +317,10 @@ export function tableColumns(attribute: Attribute): readonly string[] {
     case 'embedded':
       return attribute.document === undefined ? attribute.attributes.flatMap(tableColumns) : [attribute.document.column]
     case 'toOne':
-      return attribute.owner ? attribute.columns : []
+      if (!attribute.owner) return []
+      return attribute.discriminator === undefined ? attribute.columns : [attribute.discriminator.column, ...attribute.columns]
+    case 'toOneOf':
+      return attribute.columns
     case 'toMany':
       return []
   }

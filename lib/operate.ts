@@ -13,7 +13,7 @@ import type { End } from './end.ts'
 import { isoOf } from './iso-time.ts'
 import { keyToSegment } from './key.ts'
 import type { Limits } from './limits.ts'
-import type { Model, Resource } from './model.ts'
+import type { Model, Resource, ToOneOfAttribute } from './model.ts'
 import type { Request } from './parse.ts'
 import type { Vocabulary } from './parse-query.ts'
 import type { OrderedPage, Reader, View, Window } from './read.ts'
@@ -136,6 +136,7 @@ function get({ request, target, view }: Operation, services: Services): Awaitabl
       })
     case 'attribute': {
       const { resource, key, attribute } = target
+      if (attribute.kind === 'toOneOf') return getOneOf(target, attribute, view, services)
       refuseHidden(resource, attribute, view.visibility)
       if (attribute.kind === 'toMany') {
         const window = windowOf(view.parameters, limits)
@@ -156,6 +157,21 @@ function get({ request, target, view }: Operation, services: Services): Awaitabl
       })
     }
   }
+}
+
+/** The record that a relation to one of several resources links: as what it is. */
+async function getOneOf(
+  { resource, key, id }: Target & { kind: 'attribute' },
+  attribute: ToOneOfAttribute,
+  view: View,
+  services: Services,
+): Promise<RestResponse> {
+  const { reader } = services
+  await whenAsked(view.visibility, () => refuseHidden(resource, attribute, view.visibility))
+  if (!(await reader.exists(resource, key, view.visibility))) throw notFound(resource, id)
+  const branch = await reader.linkedBranch(resource, key, attribute, view)
+  if (branch === undefined) return respondValue(resource, attribute, null, timestampOf(services))
+  return respondRecord(branch.target, (await reader.relatedRecord(resource, key, branch, view)) ?? null, timestampOf(services))
 }
 
 function listOf(
@@ -209,7 +225,7 @@ async function removeRelated({ target, view }: Operation, services: Services): P
   if (attribute.kind === 'toMany') {
     return respondDeletedList(attribute.target, await writer.deleteRelated(target, attribute, view), timestampOf(services))
   }
-  if (attribute.kind !== 'toOne') throw new Error('remove: not a relation.')
+  if (attribute.kind !== 'toOne' && attribute.kind !== 'toOneOf') throw new Error('remove: not a relation.')
   const { resource, record } = await writer.deleteLinked(target, attribute, view)
   return respondDeleted(resource, record, timestampOf(services))
 }

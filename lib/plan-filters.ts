@@ -4,13 +4,13 @@
  */
 import { refuseParameter } from './errors.ts'
 import type { Limits } from './limits.ts'
-import { isRelation } from './model.ts'
-import type { RelationAttribute, Resource, ScalarAttribute, ToOneAttribute } from './model.ts'
+import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from './model.ts'
 import type { RawFilter, RawValue, Vocabulary } from './parse-query.ts'
-import { walkPath } from './plan-paths.ts'
+import { isOpen, walkPath } from './plan-paths.ts'
+import type { Forked, Walk } from './plan-paths.ts'
 import type { Condition, KeyRef, PatternForm, ValueRef } from './read-plan.ts'
 import { describeScalar, isOrdered, isText } from './scalars.ts'
-import { isVisible } from './visibility.ts'
+import { branchesFor, isVisible } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
 /** What filters are planned against. */
@@ -76,7 +76,7 @@ function withoutReservedMark(path: string, { root, visibility, vocabulary }: Fil
 function planPath(written: string, filter: RawFilter, index: number, context: FilterContext): Condition {
   const { root, limits, visibility, vocabulary } = context
   const path = withoutReservedMark(written, context)
-  const { hops, attribute } = walkPath(path, root, {
+  const walk = walkPath(path, root, {
     parameter: filter.label,
     limits,
     visibility,
@@ -84,34 +84,85 @@ function planPath(written: string, filter: RawFilter, index: number, context: Fi
     alternatives: [...vocabulary.names],
   })
   // A relation that is shown as something else must not tell by its records what it is.
-  if (![...hops, attribute].every(({ filterable }) => filterable)) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
-  if (isRelation(attribute)) return through(hops, toOnes => planRelation(toOnes, attribute, filter, index))
-  if (attribute.kind === 'embedded' && attribute.array) throw notFilterable(filter, `"${path}" is an array, which cannot be filtered by.`)
-  if (attribute.kind === 'embedded') {
+  if (!isOpen(walk, 'filterable')) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
+  return anyPart(partsOf(walk, [], { path, filter, index, visibility }))
+}
+
+/** What a filter asks for, of the records that a path leads to. */
+interface Parts {
+  /** Met by what is there. */
+  readonly present: readonly Condition[]
+  /** Met by what is not there: NULL, nothing linked, an empty list. */
+  readonly absent: readonly Condition[]
+}
+
+/** What is asked for, and where. */
+interface Question {
+  readonly path: string
+  readonly filter: RawFilter
+  readonly index: number
+  readonly visibility: Visibility
+}
+
+function anyPart({ present, absent }: Parts): Condition {
+  const all = [...absent, ...present]
+  return all.length === 1 ? all[0]! : { kind: 'any', of: all }
+}
+
+/** @param before the to-ones since the last list */
+function partsOf(walk: Walk, before: readonly ToOneAttribute[], question: Question): Parts {
+  const toOnes = [...before]
+  for (const [index, hop] of walk.hops.entries()) {
+    if (hop.kind === 'toMany') {
+      // Each list is met when some record of it is.
+      const where = anyPart(partsOf({ ...walk, hops: walk.hops.slice(index + 1) }, [], question))
+      return { present: [{ kind: 'some', hops: toOnes, relation: hop, where }], absent: [] }
+    }
+    toOnes.push(hop)
+  }
+  return 'fork' in walk ? partsOfFork(walk, toOnes, question) : partsOfEnd(walk.attribute, toOnes, question)
+}
+
+/** Of several entities one is linked at most: what is there is in one of them, and what is not there is in none. */
+function partsOfFork({ fork, branches }: Forked, toOnes: readonly ToOneAttribute[], question: Question): Parts {
+  const parts = branches.map(({ branch, walk }) => partsOf(walk, [...toOnes, branch], question))
+  const absent = parts.flatMap(part => (part.absent.length === 0 ? [] : [anyPart({ present: [], absent: part.absent })]))
+  if (absent.length > 0 && absent.length < parts.length) {
     throw notFilterable(
-      filter,
-      `"${path}" is an embedded object; filter by one of its attributes, as in "${path}.${attribute.attributes[0]?.name ?? 'name'}".`,
+      question.filter,
+      `"${question.path}" leads through a list for some of what "${fork.name}" links, and not for others.`,
     )
   }
-  return through(hops, toOnes => planScalar(toOnes, attribute, filter, index))
+  return { present: parts.flatMap(({ present }) => present), absent: absent.length === 0 ? [] : [allOf(absent)] }
+}
+
+function allOf(conditions: readonly Condition[]): Condition {
+  return conditions.length === 1 ? conditions[0]! : { kind: 'all', of: conditions }
+}
+
+function partsOfEnd(attribute: Attribute, toOnes: readonly ToOneAttribute[], { path, filter, index, visibility }: Question): Parts {
+  switch (attribute.kind) {
+    case 'toOne':
+    case 'toMany':
+      return planRelation(toOnes, attribute, filter, index)
+    case 'toOneOf': {
+      const parts = branchesFor(attribute, visibility).map(branch => planRelation(toOnes, branch, filter, index, attribute))
+      const absent = parts.flatMap(part => part.absent)
+      return { present: parts.flatMap(({ present }) => present), absent: absent.length === 0 ? [] : [allOf(absent)] }
+    }
+    case 'embedded':
+      if (attribute.array) throw notFilterable(filter, `"${path}" is an array, which cannot be filtered by.`)
+      throw notFilterable(
+        filter,
+        `"${path}" is an embedded object; filter by one of its attributes, as in "${path}.${attribute.attributes[0]?.name ?? 'name'}".`,
+      )
+    case 'scalar':
+      return planScalar(toOnes, attribute, filter, index)
+  }
 }
 
 function notFilterable(filter: RawFilter, detail: string) {
   return refuseParameter({ code: 'not_filterable', detail, parameter: filter.label })
-}
-
-/** Nests a condition into the lists on its way: each list is met when some record of it is. */
-function through(hops: readonly RelationAttribute[], inner: (toOnes: ToOneAttribute[]) => Condition): Condition {
-  const toOnes: ToOneAttribute[] = []
-  for (const [index, hop] of hops.entries()) {
-    if (hop.kind === 'toMany') return { kind: 'some', hops: toOnes, relation: hop, where: through(hops.slice(index + 1), inner) }
-    toOnes.push(hop)
-  }
-  return inner(toOnes)
-}
-
-function anyOf(conditions: readonly Condition[]): Condition {
-  return conditions.length === 1 ? conditions[0]! : { kind: 'any', of: conditions }
 }
 
 /** The positions of the values of a kind. */
@@ -119,7 +170,13 @@ function positions(filter: RawFilter, kind: RawValue['kind']): number[] {
   return filter.values.flatMap((value, position) => (value.kind === kind ? [position] : []))
 }
 
-function planRelation(hops: ToOneAttribute[], relation: RelationAttribute, filter: RawFilter, index: number): Condition {
+function planRelation(
+  hops: readonly ToOneAttribute[],
+  relation: RelationAttribute,
+  filter: RawFilter,
+  index: number,
+  oneOf?: ToOneOfAttribute,
+): Parts {
   const parameter = filter.label
   if (filter.operator !== '=') {
     throw refuseParameter({
@@ -129,16 +186,24 @@ function planRelation(hops: ToOneAttribute[], relation: RelationAttribute, filte
     })
   }
   if (positions(filter, 'pattern').length > 0) throw noWildcards(filter, `"${relation.name}" is a relation, compared with IDs`)
-  const keys: KeyRef[] = positions(filter, 'text').map(value => ({ from: 'filter', filter: index, value, resource: relation.target }))
-  const parts: Condition[] = []
+  const keys: KeyRef[] = positions(filter, 'text').map(value => ({
+    from: 'filter',
+    filter: index,
+    value,
+    resource: relation.target,
+    ...(oneOf === undefined ? {} : { oneOf }),
+  }))
+  const isNull = positions(filter, 'null').length > 0
   if (relation.kind === 'toOne') {
-    if (positions(filter, 'null').length > 0) parts.push({ kind: 'unlinked', hops, relation })
-    if (keys.length > 0) parts.push({ kind: 'linked', hops, relation, keys })
-  } else {
-    if (positions(filter, 'null').length > 0) parts.push({ kind: 'not', of: { kind: 'some', hops, relation, where: undefined } })
-    if (keys.length > 0) parts.push({ kind: 'some', hops, relation, where: { kind: 'key', keys } })
+    return {
+      absent: isNull ? [{ kind: 'unlinked', hops, relation }] : [],
+      present: keys.length > 0 ? [{ kind: 'linked', hops, relation, keys }] : [],
+    }
   }
-  return anyOf(parts)
+  return {
+    absent: isNull ? [{ kind: 'not', of: { kind: 'some', hops, relation, where: undefined } }] : [],
+    present: keys.length > 0 ? [{ kind: 'some', hops, relation, where: { kind: 'key', keys } }] : [],
+  }
 }
 
 function noWildcards(filter: RawFilter, why: string) {
@@ -157,7 +222,7 @@ function asJsonValue(attribute: ScalarAttribute): ScalarAttribute {
   return { ...attribute, type: { kind: 'jsonValue' }, source: { kind: 'within', json: attribute, names: [] } }
 }
 
-function planScalar(hops: ToOneAttribute[], declared: ScalarAttribute, filter: RawFilter, index: number): Condition {
+function planScalar(hops: readonly ToOneAttribute[], declared: ScalarAttribute, filter: RawFilter, index: number): Parts {
   const attribute = asJsonValue(declared)
   const { type } = attribute
   const operand = { hops, attribute }
@@ -173,7 +238,7 @@ function planScalar(hops: ToOneAttribute[], declared: ScalarAttribute, filter: R
         value: filter.text,
       })
     }
-    return { kind: 'compare', operand, operator: filter.operator, value: ref(0) }
+    return { present: [{ kind: 'compare', operand, operator: filter.operator, value: ref(0) }], absent: [] }
   }
   const texts = positions(filter, 'text')
   const patterns = positions(filter, 'pattern')
@@ -196,11 +261,10 @@ function planScalar(hops: ToOneAttribute[], declared: ScalarAttribute, filter: R
     }
     if (patterns.length > 0) throw noWildcards(filter, `"${attribute.name}" is ${describeScalar(type)}`)
   }
-  const parts: Condition[] = []
-  if (positions(filter, 'null').length > 0) parts.push({ kind: 'null', operand })
+  const present: Condition[] = []
   if (filter.operator === '~=') {
     for (const value of [...texts, ...patterns]) {
-      parts.push({
+      present.push({
         kind: 'match',
         operand,
         form: formOf(filter.values[value]!) === 'any' ? 'any' : 'general',
@@ -209,11 +273,11 @@ function planScalar(hops: ToOneAttribute[], declared: ScalarAttribute, filter: R
       })
     }
   } else {
-    if (texts.length > 0) parts.push({ kind: 'in', operand, values: texts.map(ref) })
+    if (texts.length > 0) present.push({ kind: 'in', operand, values: texts.map(ref) })
     for (const value of patterns)
-      parts.push({ kind: 'match', operand, form: formOf(filter.values[value]!), fold: false, value: ref(value) })
+      present.push({ kind: 'match', operand, form: formOf(filter.values[value]!), fold: false, value: ref(value) })
   }
-  return anyOf(parts)
+  return { present, absent: positions(filter, 'null').length > 0 ? [{ kind: 'null', operand }] : [] }
 }
 
 /** The form of a wildcard value; it is part of the shape of a request, since each form is compared in its own way. */

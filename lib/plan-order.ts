@@ -3,12 +3,14 @@ import { refuseParameter } from './errors.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import type { Limits } from './limits.ts'
 import { isRelation } from './model.ts'
-import type { Resource, ToManyAttribute } from './model.ts'
+import type { RelationAttribute, Resource, ToManyAttribute } from './model.ts'
 import { calledIn } from './parse-query.ts'
 import type { RawSort, Vocabulary } from './parse-query.ts'
-import { walkPath } from './plan-paths.ts'
+import { isOpen, walkPath } from './plan-paths.ts'
+import type { Walk } from './plan-paths.ts'
 import type { Anchor, SortTerm } from './read-plan.ts'
 import { isOrdered } from './scalars.ts'
+import { branchesFor } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
 /** What sort keys are planned against. */
@@ -76,9 +78,42 @@ export function planListOrder(list: ToManyAttribute): readonly SortTerm[] {
 
 /** @param visibility undefined for the model's own order, which may go by anything */
 function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: Visibility | undefined, parameter = 'sort'): SortTerm {
-  const { hops, attribute } = walkPath(key.path, resource, { parameter, limits, visibility, intoJson: true })
-  const isSortable = visibility === undefined || [...hops, attribute].every(({ sortable }) => sortable)
-  if (isRelation(attribute) && isSortable) return { hops: [...hops, attribute], attribute: undefined, descending: key.descending }
+  const walk = walkPath(key.path, resource, { parameter, limits, visibility, intoJson: true })
+  const isSortable = visibility === undefined || isOpen(walk, 'sortable')
+  const [term, ...or] = termsOf(walk, [], key, isSortable, visibility, parameter)
+  if (or.length === 0) return term!
+  const kinds = new Set([term!, ...or].map(({ attribute }) => attribute?.type.kind))
+  if (kinds.size > 1) {
+    throw refuseParameter({
+      code: 'not_sortable',
+      detail: `"${key.path}" cannot be sorted by: what it leads to is of several types.`,
+      parameter,
+      value: key.path,
+    })
+  }
+  return { ...term!, or }
+}
+
+/** The terms of all ends of a path. */
+function termsOf(
+  walk: Walk,
+  before: readonly RelationAttribute[],
+  key: RawSort,
+  isSortable: boolean,
+  visibility: Visibility | undefined,
+  parameter: string,
+): SortTerm[] {
+  const hops = [...before, ...walk.hops]
+  const { descending } = key
+  if ('fork' in walk) {
+    return walk.branches.flatMap(({ branch, walk: rest }) => termsOf(rest, [...hops, branch], key, isSortable, visibility, parameter))
+  }
+  const { attribute } = walk
+  if (attribute.kind === 'toOneOf' && isSortable) {
+    const branches = visibility === undefined ? attribute.branches : branchesFor(attribute, visibility)
+    return branches.map(branch => ({ hops: [...hops, branch], attribute: undefined, descending }))
+  }
+  if (isRelation(attribute) && isSortable) return [{ hops: [...hops, attribute], attribute: undefined, descending }]
   if (attribute.kind !== 'scalar' || !isOrdered(attribute.type) || !isSortable) {
     const what =
       attribute.kind === 'embedded' && attribute.array
@@ -95,5 +130,5 @@ function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: 
       value: key.path,
     })
   }
-  return { hops, attribute, descending: key.descending }
+  return [{ hops, attribute, descending }]
 }

@@ -1,18 +1,38 @@
 /** Plan paths: walks the dotted paths of filters, sort keys, attributes and expand through the model, and refuses with a hint what is not there. */
 import { withArticle, withCapitalArticle } from './article.ts'
-import { refuseParameter } from './errors.ts'
+import { RestError, refuseParameter } from './errors.ts'
 import type { Fault } from './errors.ts'
 import type { Limits } from './limits.ts'
 import { isRelation } from './model.ts'
-import type { Attribute, RelationAttribute, Resource, ScalarAttribute } from './model.ts'
+import type { Attribute, Branch, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from './model.ts'
 import { hint, nearest } from './suggest.ts'
-import { EVERYTHING, existsFor, isVisible, visibleNames } from './visibility.ts'
+import { EVERYTHING, branchesFor, existsFor, isVisible, visibleNames } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
 /** A path, walked: the relations on the way, and the attribute at its end (which may be a relation itself). */
 export interface Walked {
   readonly hops: readonly RelationAttribute[]
   readonly attribute: Attribute
+}
+
+/** A path that goes on through a relation to one of several entities: it goes on in each that has it, and there is nothing behind the others. */
+export interface Forked {
+  readonly hops: readonly RelationAttribute[]
+  readonly fork: ToOneOfAttribute
+  readonly branches: readonly { readonly branch: Branch; readonly walk: Walk }[]
+}
+
+export type Walk = Walked | Forked
+
+/** The attributes at the end of a path: more than one where it forks. */
+export function endsOf(walk: Walk): readonly Attribute[] {
+  return 'fork' in walk ? walk.branches.flatMap(branch => endsOf(branch.walk)) : [walk.attribute]
+}
+
+/** Whether all of a path may be used as some rule tells of its attributes. */
+export function isOpen(walk: Walk, rule: 'filterable' | 'sortable'): boolean {
+  if (!walk.hops.every(hop => hop[rule])) return false
+  return 'fork' in walk ? walk.fork[rule] && walk.branches.every(branch => isOpen(branch.walk, rule)) : walk.attribute[rule]
 }
 
 /** Where a path stands in the request, for error texts. */
@@ -29,42 +49,61 @@ export interface PathContext {
 
 /** Whether all of a path that the model has exists for the caller. */
 export function isReachable(path: string, root: Resource, visibility: Visibility): boolean {
-  let holder: { readonly byName: ReadonlyMap<string, Attribute> } = root
-  for (const name of path.split('.')) {
-    const attribute = holder.byName.get(name)
-    if (attribute === undefined) return true
-    if (!isVisible(attribute, visibility)) return false
-    if (attribute.kind !== 'scalar') holder = isRelation(attribute) ? attribute.target : attribute
-  }
-  return true
+  const [name = '', ...rest] = path.split('.')
+  const attribute = root.byName.get(name)
+  if (attribute === undefined) return true
+  return isVisible(attribute, visibility) && isReachableIn(attribute, rest, visibility)
 }
 
-export function walkPath(path: string, root: Resource, context: PathContext): Walked {
-  const names = path.split('.')
+function isReachableIn(attribute: Attribute, names: readonly string[], visibility: Visibility): boolean {
+  const [name, ...rest] = names
+  if (name === undefined || attribute.kind === 'scalar') return true
+  const holders =
+    attribute.kind === 'embedded'
+      ? [attribute]
+      : attribute.kind === 'toOneOf'
+        ? branchesFor(attribute, visibility).map(({ target }) => target)
+        : [attribute.target]
+  return holders.some(({ byName }) => {
+    const inner = byName.get(name)
+    return inner === undefined || (isVisible(inner, visibility) && isReachableIn(inner, rest, visibility))
+  })
+}
+
+/** What a segment of a path is looked up in. */
+interface Holder {
+  readonly byName: ReadonlyMap<string, Attribute>
+  readonly attributes: readonly Attribute[]
+  readonly called: string
+}
+
+/** A path on its way. */
+interface Way {
+  readonly path: string
+  readonly names: readonly string[]
+  readonly context: PathContext
+}
+
+export function walkPath(path: string, root: Resource, context: PathContext): Walk {
+  return walkFrom(holderOf(root), 0, 0, { path, names: path.split('.'), context })
+}
+
+function holderOf({ byName, attributes, singular }: Resource): Holder {
+  return { byName, attributes, called: singular }
+}
+
+/** @param relations how many have been walked so far */
+function walkFrom(start: Holder, first: number, relations: number, way: Way): Walk {
+  const { path, names, context } = way
   const hops: RelationAttribute[] = []
-  let holder: { readonly byName: ReadonlyMap<string, Attribute>; readonly attributes: readonly Attribute[] } = root
-  let called = root.singular
-  for (const [index, name] of names.entries()) {
-    const attribute = holder.byName.get(name)
-    const { visibility } = context
-    if (
-      visibility !== undefined &&
-      attribute?.flag !== undefined &&
-      existsFor(attribute, visibility) &&
-      !isVisible(attribute, visibility)
-    ) {
-      throw refuseParameter({
-        code: 'flag_needed',
-        detail: `"${path}" exists only with the parameter "${attribute.flag}".`,
-        parameter: context.parameter,
-        suggestion: attribute.flag,
-      })
-    }
-    if (attribute === undefined || (visibility !== undefined && !isVisible(attribute, visibility)))
-      throw unknown(path, name, called, holder.attributes, index, context)
-    if (isRelation(attribute)) {
-      hops.push(attribute)
-      if (hops.length > context.limits.maxPathRelations) {
+  let holder = start
+  for (let index = first; index < names.length; index++) {
+    const name = names[index]!
+    const attribute = existing(holder, name, index, way)
+    const isLast = index === names.length - 1
+    if (isRelation(attribute) || attribute.kind === 'toOneOf') {
+      relations += 1
+      if (relations > context.limits.maxPathRelations) {
         throw refuseParameter({
           code: 'limit_exceeded',
           detail: `The path "${path.slice(0, 200)}" walks more than ${context.limits.maxPathRelations} relations.`,
@@ -72,10 +111,8 @@ export function walkPath(path: string, root: Resource, context: PathContext): Wa
         })
       }
     }
-    if (index === names.length - 1) {
-      if (isRelation(attribute)) hops.pop()
-      return { hops, attribute }
-    }
+    if (isLast) return { hops, attribute }
+    if (attribute.kind === 'toOneOf') return { hops, fork: attribute, branches: walkBranches(attribute, index + 1, relations, way) }
     if (attribute.kind === 'scalar') {
       if (context.intoJson === true && attribute.type.kind === 'json' && attribute.source.kind !== 'getter') {
         return { hops, attribute: attributeWithin(attribute, names.slice(index + 1), path, context) }
@@ -86,11 +123,69 @@ export function walkPath(path: string, root: Resource, context: PathContext): Wa
         parameter: context.parameter,
       })
     }
-    holder = isRelation(attribute) ? attribute.target : attribute
-    called = isRelation(attribute) ? attribute.target.singular : name
+    if (attribute.kind === 'embedded') {
+      holder = { byName: attribute.byName, attributes: attribute.attributes, called: name }
+    } else {
+      hops.push(attribute)
+      holder = holderOf(attribute.target)
+    }
   }
   /* node:coverage ignore next */
   throw new Error(`walkPath: the path "${path}" has no segments.`)
+}
+
+/** The rest of a path in each of the entities that has it. */
+function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, way: Way): Forked['branches'] {
+  const { names, context } = way
+  const { visibility } = context
+  const all = visibility === undefined ? fork.branches : branchesFor(fork, visibility)
+  const name = names[index]!
+  const seen = (attribute: Attribute | undefined): boolean =>
+    attribute !== undefined && (visibility === undefined || existsFor(attribute, visibility))
+  const having = all.map(seenThrough).filter(({ holder }) => seen(holder.byName.get(name)))
+  if (having.length === 0) {
+    const attributes = [
+      ...new Map(all.flatMap(branch => seenThrough(branch).holder.attributes).map(each => [each.name, each] as const)).values(),
+    ]
+    throw unknown(way.path, name, fork.name, attributes, index, context)
+  }
+  const branches: { branch: Branch; walk: Walk }[] = []
+  let refusal: RestError | undefined
+  for (const { branch, holder } of having) {
+    try {
+      branches.push({ branch, walk: walkFrom(holder, index, relations, way) })
+    } catch (error) {
+      // What only some of them have is looked for in those.
+      if (!(error instanceof RestError)) throw error
+      refusal ??= error
+    }
+  }
+  if (branches.length === 0) throw refusal!
+  return branches
+}
+
+/** A record as it is seen through a relation to one of several entities: with the attribute that tells its resource. */
+function seenThrough(branch: Branch): { branch: Branch; holder: Holder } {
+  const { target, type } = branch
+  const attributes = [type, ...target.attributes]
+  return { branch, holder: { called: target.singular, attributes, byName: new Map(attributes.map(each => [each.name, each])) } }
+}
+
+/** The attribute of a name. */
+function existing({ byName, attributes, called }: Holder, name: string, index: number, { path, context }: Way): Attribute {
+  const attribute = byName.get(name)
+  const { visibility } = context
+  if (visibility !== undefined && attribute?.flag !== undefined && existsFor(attribute, visibility) && !isVisible(attribute, visibility)) {
+    throw refuseParameter({
+      code: 'flag_needed',
+      detail: `"${path}" exists only with the parameter "${attribute.flag}".`,
+      parameter: context.parameter,
+      suggestion: attribute.flag,
+    })
+  }
+  if (attribute === undefined || (visibility !== undefined && !isVisible(attribute, visibility)))
+    throw unknown(path, name, called, attributes, index, context)
+  return attribute
 }
 
 /** A place inside a JSON value, as an attribute: what is there, no model tells. */

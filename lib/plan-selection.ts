@@ -4,13 +4,14 @@
  */
 import { refuseParameter } from './errors.ts'
 import type { Limits } from './limits.ts'
-import type { Attribute, EmbeddedAttribute, Resource } from './model.ts'
+import { isValue } from './model.ts'
+import type { Attribute, Branch, EmbeddedAttribute, Resource, ToOneOfAttribute } from './model.ts'
 import { calledIn } from './parse-query.ts'
 import type { Vocabulary } from './parse-query.ts'
 import { planListOrder } from './plan-order.ts'
-import { walkPath } from './plan-paths.ts'
+import { endsOf, walkPath } from './plan-paths.ts'
 import type { Field, RecordNode } from './read-plan.ts'
-import { isVisible } from './visibility.ts'
+import { branchesFor, isVisible } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
 /** What a request says about the shape of records. */
@@ -32,7 +33,7 @@ interface NameTree extends Map<string, NameTree> {}
 
 export function planSelection(resource: Resource, selection: Selection, scene: Scene): RecordNode {
   const expanded = treeOf(selection.expand ?? [], resource, 'expand', scene, attribute => {
-    if (attribute.kind === 'toOne' || attribute.kind === 'toMany') return
+    if (!isValue(attribute)) return
     throw refuseParameter({
       code: 'not_a_relation',
       detail: `"${attribute.name}" is not a relation, so it cannot be expanded.`,
@@ -62,8 +63,7 @@ function treeOf(
   const parameter = calledIn(scene.vocabulary, reserved)
   const tree: NameTree = new Map()
   for (const path of paths) {
-    check?.(walkPath(path, root, { parameter, ...scene }).attribute)
-    if (check === undefined) walkPath(path, root, { parameter, ...scene })
+    for (const end of endsOf(walkPath(path, root, { parameter, ...scene }))) check?.(end)
     add(tree, path.split('.'), reserved === 'attributes')
   }
   return tree
@@ -132,6 +132,7 @@ function fieldOf(attribute: Attribute, depth: 0 | 1 | 2, said: Said, visibility:
   // An expanded relation is rendered at the depth of its owner, any other at one less.
   const shown = said.expanded.has(attribute.name) ? depth : depth === 2 ? 1 : undefined
   if ((shown === undefined && depth === 0) || !isVisible(attribute, visibility)) return undefined
+  if (attribute.kind === 'toOneOf') return oneOfField(attribute, shown, inside(said, attribute.name), visibility)
   if (shown !== undefined) {
     const node = nodeOf(attribute.target, shown, inside(said, attribute.name), visibility)
     return attribute.kind === 'toOne'
@@ -139,6 +140,16 @@ function fieldOf(attribute: Attribute, depth: 0 | 1 | 2, said: Said, visibility:
       : { kind: 'records', attribute, order: planListOrder(attribute), node }
   }
   return attribute.kind === 'toOne' ? { kind: 'reference', attribute } : { kind: 'references', attribute, order: planListOrder(attribute) }
+}
+
+/** A record of one of several entities tells which one, before all else. */
+function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, said: Said, visibility: Visibility): Field {
+  const nodeFor = ({ target, type }: Branch): RecordNode | undefined => {
+    if (shown === undefined) return undefined
+    const { resource, fields } = nodeOf(target, shown, said, visibility)
+    return { resource, fields: isWanted(type, said) ? [{ kind: 'scalar', attribute: type }, ...fields] : fields }
+  }
+  return { kind: 'oneOf', attribute, shown: branchesFor(attribute, visibility).map(branch => ({ branch, node: nodeFor(branch) })) }
 }
 
 function embeddedField(attribute: EmbeddedAttribute, said: Said, visibility: Visibility): Field {

@@ -42,6 +42,9 @@ export function planStored(resource: Resource): ReadPlan {
     if (!existsFor(attribute, EVERYTHING) || attribute.flag !== undefined || attribute.kind === 'toMany') return []
     const plain = { ...attribute, render: undefined }
     if (plain.kind === 'toOne') return [{ kind: 'reference', attribute: plain }]
+    if (plain.kind === 'toOneOf') {
+      return [{ kind: 'oneOf', attribute: plain, shown: plain.branches.map(branch => ({ branch, node: undefined })) }]
+    }
     return plain.kind === 'scalar' ? [{ kind: 'scalar', attribute: plain }] : [storedField(plain)]
   })
   return {

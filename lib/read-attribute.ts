@@ -7,7 +7,9 @@ import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { getterRender, serializerRender } from './entity-code.ts'
 import type {
   Attribute,
+  Branch,
   DeleteRule,
+  Discriminator,
   EmbeddedAttribute,
   Resource,
   ScalarAttribute,
@@ -16,6 +18,7 @@ import type {
   TargetKey,
   ToManyAttribute,
   ToOneAttribute,
+  ToOneOfAttribute,
   Variants,
 } from './model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
@@ -31,8 +34,10 @@ export function unsupported(meta: Meta, property: string | undefined, reason: st
 }
 
 export function unsupportedReason(prop: Property): string | undefined {
-  if (prop.polymorphic === true && prop.kind !== 'embedded')
-    return 'a relation to one of several entities (polymorphic) has no ID that tells which; link each by a relation of its own'
+  if (prop.polymorphic === true && prop.kind === 'm:n')
+    return 'a many-to-many relation of several entities (polymorphic) is not supported; relate each by a list of its own'
+  if (prop.polymorphic === true && (prop.primary === true || prop.mapToPk === true || prop.targetKey !== undefined))
+    return 'a relation to one of several entities (polymorphic) cannot be part of a key, mapToPk, or by another key (targetKey)'
   if (prop.targetKey !== undefined && (prop.primary === true || prop.mapToPk === true))
     return `a relation by another key than the primary one (targetKey) cannot be ${prop.primary === true ? 'part of a key' : 'mapped to it (mapToPk)'}`
   if ('through' in prop && prop.through !== undefined)
@@ -47,6 +52,8 @@ export function unsupportedReason(prop: Property): string | undefined {
 /** The columns of an owning to-one, in the order of the target's key. */
 export function ownColumns(meta: Meta, prop: Property): string[] {
   if (prop.targetKey !== undefined) return [...prop.fieldNames]
+  // The columns of all targets' keys alike, in the order of the keys.
+  if (prop.polymorphic === true) return [...prop.joinColumns]
   return inKeyOrder(meta, prop, prop.targetMeta!, prop.joinColumns, prop.referencedColumnNames)
 }
 
@@ -58,6 +65,90 @@ function inKeyOrder(meta: Meta, prop: Property, target: Meta, columns: readonly 
     if (index < 0) throw unsupported(meta, prop.name, 'its foreign key refers to another column than the primary key')
     return columns[index]!
   })
+}
+
+/** What tells that a foreign key which may refer to several entities refers to this one, or to one that it inherits from. */
+function discriminatorOf(target: Meta, prop: Property): Discriminator | undefined {
+  if (prop.polymorphic !== true) return undefined
+  const values = Object.entries(prop.discriminatorMap as Record<string, unknown>)
+  for (let at: unknown = target.class; typeof at === 'function'; at = Object.getPrototypeOf(at)) {
+    const found = values.find(([, entity]) => entity === at)
+    if (found !== undefined) return Object.freeze({ column: prop.discriminatorColumn as string, value: found[0] })
+  }
+  throw unsupported(target, undefined, `"${prop.name}", which it is the other side of, does not link it`)
+}
+
+/** A relation to one of several entities, as a to-one for each. */
+function readToOneOf(meta: Meta, prop: Property, name: string, drafts: ReadonlyMap<object, Resource>): ToOneOfAttribute {
+  const common = base(prop, name)
+  const targets = prop.polymorphTargets!.map(of => {
+    const target = drafts.get(of.class)
+    if (target === undefined) throw unsupported(meta, prop.name, `its target ${of.className} is not served`)
+    if (target.key.length !== prop.joinColumns.length)
+      throw unsupported(meta, prop.name, 'its foreign key does not hold the whole primary key')
+    return { of, target }
+  })
+  const isTaken = (called: string): boolean => targets.some(({ of }) => of.props.some(other => publicName(other) === called))
+  const typeName = ['type', 'resource'].find(called => !isTaken(called))
+  if (typeName === undefined)
+    throw unsupported(
+      meta,
+      prop.name,
+      'its targets have attributes "type" and "resource", so that none is left to tell which of them is linked',
+    )
+  const items = Object.freeze(targets.map(({ target }) => target.singular))
+  const shared = {
+    ...common,
+    owner: true,
+    columns: Object.freeze([...prop.joinColumns]),
+    targetKey: undefined,
+    primary: false,
+    holdsKey: false,
+    unique: prop.kind === '1:1',
+    orphanRemoval: prop.orphanRemoval === true,
+    cascadeRemove: cascadesRemove(prop),
+    onDelete: common.nullable ? ('unlink' as const) : ('refuse' as const),
+  }
+  const branches = targets.map(({ of, target }): Branch => {
+    const type: ScalarAttribute = Object.freeze({
+      kind: 'scalar',
+      ...common,
+      name: typeName,
+      property: typeName,
+      nullable: true,
+      hidden: false,
+      readOnly: true,
+      required: false,
+      needed: false,
+      type: Object.freeze({ kind: 'text', items }),
+      source: {
+        kind: 'formula',
+        sql: alias => ({
+          sql: `case when ${alias}."${target.key[0]!.column.replaceAll('"', '""')}" is not null then ? end`,
+          values: [target.singular],
+        }),
+      },
+      primary: false,
+      version: false,
+    } satisfies ScalarAttribute)
+    const otherSide = prop.inversedBy === undefined ? undefined : (of.properties[prop.inversedBy as never] as Property | undefined)
+    return Object.freeze({
+      kind: 'toOne',
+      ...shared,
+      target,
+      discriminator: discriminatorOf(of, prop)!,
+      type,
+      otherSide: otherSide === undefined ? undefined : publicName(otherSide),
+    } satisfies Branch)
+  })
+  return Object.freeze({
+    kind: 'toOneOf',
+    ...common,
+    branches: Object.freeze(branches),
+    typeName,
+    columns: Object.freeze([prop.discriminatorColumn as string, ...prop.joinColumns]),
+    unique: shared.unique,
+  } satisfies ToOneOfAttribute)
 }
 
 /** What a foreign key refers to where it is not the primary key of its target. */
@@ -159,6 +250,7 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
     return Object.freeze({ ...attribute, required: attribute.required && !isInitialised(meta, prop) })
   }
   if (prop.kind === 'embedded') return readEmbedded(meta, prop, name, prop, undefined, paths, name)
+  if (prop.polymorphic === true && prop.mappedBy === undefined) return readToOneOf(meta, prop, name, drafts)
   const target = drafts.get(prop.targetMeta!.class)
   if (target === undefined) throw unsupported(meta, prop.name, 'its target is not served')
   if ((prop.mapToPk === true || prop.kind === 'm:n') && target.key.length > 1 && target.key.some(({ type }) => type.kind === 'custom')) {
@@ -182,6 +274,7 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
       owner,
       columns: Object.freeze(mapped === undefined ? ownColumns(meta, prop) : ownColumns(prop.targetMeta!, mapped)),
       targetKey: mapped === undefined ? targetKeyOf(meta, prop) : targetKeyOf(prop.targetMeta!, mapped),
+      discriminator: mapped === undefined ? undefined : discriminatorOf(meta, mapped),
       primary: prop.primary === true,
       unique: prop.kind === '1:1',
       holdsKey: prop.mapToPk === true,
@@ -196,7 +289,7 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
     nullable: false,
     required: false,
     needed: false,
-    via: prop.kind === '1:m' ? readForeign(prop) : readPivot(meta, prop),
+    via: prop.kind === '1:m' ? readForeign(meta, prop) : readPivot(meta, prop),
     otherSide: otherSideName(prop, prop.mappedBy ?? prop.inversedBy),
     orderBy: Object.freeze(readOrderBy(prop)),
   } satisfies ToManyAttribute)
@@ -207,7 +300,7 @@ function otherSideName(prop: Property, other: string | undefined): string | unde
   return property === undefined || isHiddenInverse(property) ? undefined : publicName(property)
 }
 
-function readForeign(prop: Property): ToManyAttribute['via'] {
+function readForeign(meta: Meta, prop: Property): ToManyAttribute['via'] {
   const mapped = prop.targetMeta!.properties[prop.mappedBy as never] as Property
   const holder = prop.targetMeta!
   return {
@@ -215,6 +308,7 @@ function readForeign(prop: Property): ToManyAttribute['via'] {
     columns: Object.freeze(ownColumns(holder, mapped)),
     attribute: publicName(mapped),
     targetKey: targetKeyOf(holder, mapped),
+    discriminator: discriminatorOf(meta, mapped),
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { isRaw } from '@mikro-orm/core'
-import { tableColumns } from './model.ts'
+import { isValue, tableColumns, targetsOf } from './model.ts'
 import type { Attribute, Hierarchy, Resource, TableSource } from './model.ts'
 import { unsupported } from './read-attribute.ts'
 import type { Meta } from './read-attribute.ts'
@@ -194,7 +194,10 @@ function isSame(a: Attribute, b: Attribute): boolean {
 }
 
 function typeOf(attribute: Attribute): string {
-  return attribute.kind === 'scalar' ? attribute.type.kind : attribute.kind === 'embedded' ? '' : attribute.target.className
+  if (isValue(attribute)) return attribute.kind === 'scalar' ? attribute.type.kind : ''
+  return targetsOf(attribute)
+    .map(({ className }) => className)
+    .join()
 }
 
 /** Whether the columns of a descendant's attribute are in the query: a column whose name is taken by another class is not. */

@@ -8,8 +8,8 @@ import { customiseAttributes, rulesOf } from './customise.ts'
 import { FileType } from './file-type.ts'
 import { defaultNames } from './names.ts'
 import type { ResourceNames } from './names.ts'
-import { rootOf, tableColumns } from './model.ts'
-import type { Attribute, KeyPart, Model, Resource, ScalarAttribute, ToOneAttribute } from './model.ts'
+import { isValue, rootOf, tableColumns } from './model.ts'
+import type { Attribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute } from './model.ts'
 import { publicName, scalarType } from './property-type.ts'
 import { KEY_KINDS, isHiddenInverse, ownColumns, readAttribute, unsupported, unsupportedReason } from './read-attribute.ts'
 import type { Meta } from './read-attribute.ts'
@@ -90,10 +90,13 @@ function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribu
 function addReferrers(all: readonly Resource[]): void {
   for (const resource of all) {
     for (const attribute of resource.attributes) {
-      if (attribute.kind !== 'toOne' || !attribute.owner || isInheritedFrom(resource, attribute.property)) continue
-      for (const target of all) {
-        if (rootOf(target) === rootOf(attribute.target))
-          (target.referrers as { resource: Resource; attribute: ToOneAttribute }[]).push({ resource, attribute })
+      const links = attribute.kind === 'toOneOf' ? attribute.branches : attribute.kind === 'toOne' && attribute.owner ? [attribute] : []
+      if (links.length === 0 || isInheritedFrom(resource, attribute.property)) continue
+      for (const link of links) {
+        for (const target of all) {
+          if (rootOf(target) === rootOf(link.target))
+            (target.referrers as { resource: Resource; attribute: ToOneAttribute }[]).push({ resource, attribute: link })
+        }
       }
     }
   }
@@ -192,10 +195,11 @@ function configsOf(
 
 /** A relation to what is not served, or what nobody may see, is not shown. */
 function hideUnserved(draft: Mutable<Resource>): void {
+  const leadsToShown = ({ kind, target: { served, rules } }: RelationAttribute): boolean =>
+    served && rules.access[kind === 'toOne' ? 'get' : 'list'] !== false
   const isShown = (attribute: Attribute): boolean => {
-    if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') return true
-    const { served, rules } = attribute.target
-    return served && rules.access[attribute.kind === 'toOne' ? 'get' : 'list'] !== false
+    if (isValue(attribute)) return true
+    return attribute.kind === 'toOneOf' ? attribute.branches.some(leadsToShown) : leadsToShown(attribute)
   }
   if (draft.attributes.every(isShown)) return
   draft.attributes = Object.freeze(
@@ -228,7 +232,7 @@ function resourceNames(meta: Meta, config: ResourceConfig<Record<string, unknown
 
 function refuseUnsupported(meta: Meta): void {
   if (meta.primaryKeys.length === 0 && !isQuery(meta)) throw unsupported(meta, undefined, 'it has no primary key')
-  for (const prop of meta.props) {
+  for (const prop of meta.props.filter(each => !isHiddenInverse(each))) {
     const reason = unsupportedReason(prop)
     if (reason !== undefined) throw unsupported(meta, prop.name, reason)
   }

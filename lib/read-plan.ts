@@ -2,7 +2,16 @@
  * The read plan: what a reading request means in terms of the model. Plain data, made by plan.ts once per request shape; holds no values, only
  * references to where the request's values stand, so that every request of the shape can share it.
  */
-import type { EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute, ToManyAttribute, ToOneAttribute } from './model.ts'
+import type {
+  Branch,
+  EmbeddedAttribute,
+  RelationAttribute,
+  Resource,
+  ScalarAttribute,
+  ToManyAttribute,
+  ToOneAttribute,
+  ToOneOfAttribute,
+} from './model.ts'
 import type { Operator } from './parse-query.ts'
 import type { ScalarType } from './scalars.ts'
 
@@ -16,7 +25,14 @@ export type ValueRef =
 
 /** An ID to compare with, of a record of `resource`. */
 export type KeyRef =
-  | { readonly from: 'filter'; readonly filter: number; readonly value: number; readonly resource: Resource }
+  | {
+      readonly from: 'filter'
+      readonly filter: number
+      readonly value: number
+      readonly resource: Resource
+      /** The relation to one of several entities that it is an ID of: it tells its resource too, and may be of another. */
+      readonly oneOf?: ToOneOfAttribute
+    }
   | { readonly from: 'scope'; readonly of: Resource | undefined; readonly index: number; readonly resource: Resource }
 
 /** A scalar attribute reached through to-one relations; what lies behind an empty one is NULL. */
@@ -66,6 +82,8 @@ export interface SortTerm {
   /** The attribute to sort by; undefined for the count of the records that the hops reach. */
   readonly attribute: ScalarAttribute | undefined
   readonly descending: boolean
+  /** The same, of the other entities that the path leads to where a relation may link one of several. One of them is there at most, but for lists. */
+  readonly or?: readonly SortTerm[]
 }
 
 /** One key of a record in an answer. */
@@ -76,6 +94,14 @@ export type Field =
   | { readonly kind: 'references'; readonly attribute: ToManyAttribute; readonly order: readonly SortTerm[] }
   | { readonly kind: 'record'; readonly attribute: ToOneAttribute; readonly node: RecordNode }
   | { readonly kind: 'records'; readonly attribute: ToManyAttribute; readonly order: readonly SortTerm[]; readonly node: RecordNode }
+  /** A record of one of several entities, or its ID: with a node for each entity it is shown as the record. */
+  | { readonly kind: 'oneOf'; readonly attribute: ToOneOfAttribute; readonly shown: readonly ShownBranch[] }
+
+/** How a linked record of one of several entities is shown; as its ID without a node. */
+export interface ShownBranch {
+  readonly branch: Branch
+  readonly node: RecordNode | undefined
+}
 
 /** The shape of a record in an answer. */
 export interface RecordNode {

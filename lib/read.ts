@@ -11,7 +11,7 @@ import type { Stage, Trace } from './trace.ts'
 import { keyFromJson } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Limits } from './limits.ts'
-import type { EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute } from './model.ts'
+import type { Branch, EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from './model.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
 import type { Parameters, Vocabulary } from './parse-query.ts'
 import { checkFilterLimits } from './plan-filters.ts'
@@ -20,7 +20,7 @@ import type { Anchor } from './read-plan.ts'
 import { Recent } from './recent.ts'
 import { readExists, readFirst, readLinked, readPage, readRecords, readWithin, renderPending } from './render.ts'
 import type { JsonRecord, Page } from './render.ts'
-import { EVERYTHING, Unasked, toldBy, whenAsked } from './visibility.ts'
+import { EVERYTHING, Unasked, branchesFor, toldBy, whenAsked } from './visibility.ts'
 import type { Rule, Visibility } from './visibility.ts'
 
 /** What a request wants to see, and who asks. */
@@ -100,7 +100,7 @@ export class Reader {
     view: View,
   ): Awaitable<OrderedPage | undefined> {
     const anchor: Anchor = { kind: 'related', relation, owner }
-    const planned = this.#plan(relation.target, anchor, `related\0${owner.plural}\0${relation.name}`, true, view)
+    const planned = this.#plan(relation.target, anchor, `related\0${owner.plural}\0${relation.name}\0${relation.target.plural}`, true, view)
     return after(planned, ({ read, sort }) =>
       after(this.#existsOf(owner, view.visibility), exists => {
         const given = this.#arguments(read, key, window, view)
@@ -130,7 +130,7 @@ export class Reader {
   /** The record that a to-one links, null when it is empty, or undefined when its owner does not exist. */
   relatedRecord(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<JsonRecord | null | undefined> {
     const anchor: Anchor = { kind: 'related', relation, owner }
-    const planned = this.#plan(relation.target, anchor, `one\0${owner.plural}\0${relation.name}`, false, view)
+    const planned = this.#plan(relation.target, anchor, `one\0${owner.plural}\0${relation.name}\0${relation.target.plural}`, false, view)
     return after(planned, ({ read }) =>
       after(this.#existsOf(owner, view.visibility), exists => {
         const given = this.#arguments(read, key, WHOLE, view)
@@ -163,6 +163,17 @@ export class Reader {
     const given: Arguments = { filters: parameters.filters, key, valuesOf: visibility.valuesOf, ...WHOLE }
     const ids: readonly unknown[] = await this.#connection.read(() => readRecords(read, given, dialect))
     return ids.map(id => keyFromJson(id, target)!)
+  }
+
+  /** Which of several entities a relation links a record of; undefined when it is empty, or its owner does not exist. */
+  async linkedBranch(owner: Resource, key: KeyValues, relation: ToOneOfAttribute, view: View): Promise<Branch | undefined> {
+    const { visibility } = view
+    const branches = await whenAsked(visibility, () => branchesFor(relation, visibility))
+    for (const branch of branches) {
+      const keys = await this.relatedKeys(owner, key, branch, { ...view, parameters: NO_PARAMETERS })
+      if (keys.length > 0) return branch
+    }
+    return undefined
   }
 
   /** The value of a plain attribute in an object of its own, or undefined when the record does not exist. */

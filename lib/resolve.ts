@@ -6,7 +6,7 @@ import { withCapitalArticle } from './article.ts'
 import { RestError, refuse } from './errors.ts'
 import { describeKey, keyFromText } from './key.ts'
 import type { KeyValues } from './key.ts'
-import { isRelation } from './model.ts'
+import { isValue, targetsOf } from './model.ts'
 import type { Attribute, Model, Resource } from './model.ts'
 import { hint, nearest } from './suggest.ts'
 import { EVERYTHING, existsFor, isVisible, openNames } from './visibility.ts'
@@ -130,6 +130,11 @@ function isCreatable({ readOnly, hierarchy }: Resource): boolean {
   return !readOnly && (hierarchy === undefined || hierarchy.own !== undefined || hierarchy.attribute !== undefined)
 }
 
+/** Whether nothing of what the attribute relates to can be written. */
+function leadsToReadOnly(attribute: Attribute): boolean {
+  return !isValue(attribute) && targetsOf(attribute).every(({ readOnly }) => readOnly)
+}
+
 /** The methods that a target takes, in the order of the `Allow` header (RFC 9110 section 10.2.1). */
 export function allowedMethods(target: Target): readonly string[] {
   switch (target.kind) {
@@ -142,14 +147,14 @@ export function allowedMethods(target: Target): readonly string[] {
     case 'record':
       return target.resource.readOnly ? OF_INDEX : OF_RECORD
     case 'attribute':
-      if (target.resource.readOnly || (isRelation(target.attribute) && target.attribute.target.readOnly)) {
+      if (target.resource.readOnly || leadsToReadOnly(target.attribute)) {
         return [...READING, ...(target.resource.readOnly || target.attribute.readOnly ? [] : CHANGING), 'OPTIONS']
       }
       return [
         ...(existsFor(target.attribute, EVERYTHING) ? READING : []),
         ...(target.attribute.kind === 'toMany' ? ['POST'] : []),
         ...CHANGING,
-        ...(target.attribute.kind === 'toOne' || target.attribute.kind === 'toMany' ? ['DELETE'] : []),
+        ...(isValue(target.attribute) ? [] : ['DELETE']),
         'OPTIONS',
       ]
   }
@@ -167,11 +172,10 @@ export function checkMethod(method: string, target: Target, own: readonly string
   const allowed = own.length === 0 ? allowedMethods(target) : [...new Set([...own, ...allowedMethods(target)])]
   if (allowed.includes(method)) return allowed
   const headers = { allow: allowed.join(', ') }
-  const isShut =
-    target.kind === 'attribute' && (target.resource.readOnly || (isRelation(target.attribute) && target.attribute.target.readOnly))
+  const isShut = target.kind === 'attribute' && (target.resource.readOnly || leadsToReadOnly(target.attribute))
   if (target.kind === 'attribute' && !isShut && (method === 'POST' || method === 'DELETE')) {
     const { attribute } = target
-    const what = attribute.kind === 'toOne' ? 'a relation to one record' : 'a plain value'
+    const what = attribute.kind === 'toOne' || attribute.kind === 'toOneOf' ? 'a relation to one record' : 'a plain value'
     const why =
       method === 'POST'
         ? `POST appends to a list, and "${attribute.name}" is ${what}.`

@@ -2,6 +2,7 @@
  * Secrets: what the journal must not hold, and copies of requests and answers without it: values of hidden and private attributes, passwords, tokens,
  * and what is sent to log in, wherever they stand: also where an error text repeats them.
  */
+import { isValue } from './model.ts'
 import type { EmbeddedAttribute, Model, Resource } from './model.ts'
 import { tableColumns } from './model.ts'
 import { textOfPair } from './parse-query.ts'
@@ -117,7 +118,7 @@ export class Secrets {
 
 function hiddenNames({ attributes }: Pick<Resource | EmbeddedAttribute, 'attributes'>): string[] {
   return attributes.flatMap(attribute => {
-    if (attribute.kind === 'toOne' || attribute.kind === 'toMany') return []
+    if (!isValue(attribute)) return []
     const own = attribute.hidden ? [attribute.name, attribute.property] : []
     return attribute.kind === 'embedded' ? [...own, ...hiddenNames(attribute)] : own
   })
@@ -305,7 +306,14 @@ function put(object: Record<string, unknown>, name: string, value: unknown): voi
 function inside(shape: Shape, name: string): Shape {
   const attribute = shape?.byName.get(name)
   if (attribute === undefined || attribute.kind === 'scalar') return undefined
-  return attribute.kind === 'embedded' ? attribute : attribute.target
+  if (attribute.kind === 'embedded') return attribute
+  return attribute.kind === 'toOneOf' ? anyOf(attribute.branches.map(({ target }) => target)) : attribute.target
+}
+
+/** Whatever is secret in one of them is. */
+function anyOf(shapes: readonly Resource[]): Shape {
+  const attributes = shapes.flatMap(shape => shape.attributes).toSorted((a, b) => Number(a.hidden) - Number(b.hidden))
+  return { byName: new Map(attributes.map(each => [each.name, each])) }
 }
 
 function maskTokens(text: string): string {

@@ -11,11 +11,11 @@ import type { Implied } from './check.ts'
 import type { Connection } from './dialect.ts'
 import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
-import type { Model, RelationAttribute, ToOneAttribute } from './model.ts'
+import type { Model, RelationAttribute } from './model.ts'
 import type { Entity } from './orm-values.ts'
 import type { SeedData } from './options.ts'
 import { hint, nearest } from './suggest.ts'
-import { isObject, owningName, validateRecord } from './validate.ts'
+import { isObject, owningAttribute, owningName, validateRecord } from './validate.ts'
 import { EVERYTHING } from './visibility.ts'
 import { explain } from './write.ts'
 import type { RecordChange, RecordRef } from './write-plan.ts'
@@ -197,10 +197,10 @@ class Loader {
 
   async #link(entity: Entity, relation: RelationAttribute, refs: readonly RecordRef[]): Promise<void> {
     const name = owningName(relation)
-    const other = name === undefined ? undefined : relation.target.byName.get(name)!
+    const other = name === undefined ? undefined : owningAttribute(relation)!
     for (const ref of refs) {
       const target = await this.#target(ref, relation)
-      if (other !== undefined) requireTargetKey(other as ToOneAttribute, entity)
+      if (other !== undefined) requireTargetKey(other, entity)
       else if (relation.kind === 'toOne') requireTargetKey(relation, target)
       if (other !== undefined) target[other.property] = entity
       else if (relation.kind === 'toMany') (entity[relation.property] as Collection<object>).add(target)

@@ -8,7 +8,17 @@ import type { Fault } from './errors.ts'
 import { describeKey, keyFromJson, partsOf, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
 import { isRelation } from './model.ts'
-import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute, Variants } from './model.ts'
+import type {
+  Attribute,
+  Branch,
+  EmbeddedAttribute,
+  RelationAttribute,
+  Resource,
+  ScalarAttribute,
+  ToOneAttribute,
+  ToOneOfAttribute,
+  Variants,
+} from './model.ts'
 import { characterCount, describeScalar, scalarFromJson } from './scalars.ts'
 import { hint, nearest } from './suggest.ts'
 import { openNames } from './visibility.ts'
@@ -22,7 +32,7 @@ export interface Validation {
   /** The key of the record that is changed; a body may repeat it. */
   readonly key?: KeyValues
   /** The attribute that the path or the owner sets, so that the body need not. */
-  readonly implied?: { readonly name: string; readonly key: KeyValues | undefined }
+  readonly implied?: { readonly name: string; readonly key: KeyValues | undefined; readonly link?: ToOneAttribute | undefined }
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -60,6 +70,9 @@ export function validateRecord(body: unknown, of: Resource, validation: Validati
       // told already, or nothing to change
     } else if (isRelation(attribute)) {
       addRelation(attribute, value, at, { owner, seeding: validation.seeding === true }, links, lists, faults)
+    } else if (attribute.kind === 'toOneOf') {
+      const link = linkOneOf(attribute, value, at, validation.seeding === true, faults)
+      if (link !== undefined) links.push(link)
     } else {
       const change = validateValue(attribute, value, at, validation.mode, faults)
       if (change !== undefined) values.push(change)
@@ -116,6 +129,18 @@ function unknownAttribute(name: string, at: string, called: string, attributes: 
 /** Keys stay as they are, and what the path says is not said otherwise by the body. */
 function isAllowed(resource: Resource, attribute: Attribute, value: unknown, at: string, validation: Validation, faults: Fault[]): boolean {
   const { implied } = validation
+  if (implied?.name === attribute.name && attribute.kind === 'toOneOf') {
+    const linked = linkedBy(attribute, value)
+    if (
+      implied.key === undefined ||
+      linked === undefined ||
+      linked.branch.target !== implied.link?.target ||
+      !sameKey(linked.key, implied.key)
+    ) {
+      faults.push({ code: 'conflict', detail: `"${at}" is given by the place of the record, and cannot be another.`, attribute: at, value })
+    }
+    return false
+  }
   if (implied?.name === attribute.name && attribute.kind === 'toOne') {
     const key = keyFromJson(value, attribute.target)
     if (implied.key === undefined || key === undefined || !sameKey(key, implied.key)) {
@@ -333,6 +358,58 @@ function addRelation(
   lists.push({ attribute, path: at, items: items.filter(item => item !== undefined) })
 }
 
+/**
+ * The link of a relation to one of several resources: an object that tells which. With nothing but an `id` beside that it links, with anything else it
+ * creates.
+ */
+function linkOneOf(attribute: ToOneOfAttribute, value: unknown, at: string, seeding: boolean, faults: Fault[]): LinkChange | undefined {
+  const { typeName, nullable } = attribute
+  const branches = attribute.branches.filter(({ target }) => target.served)
+  if (value === null) {
+    if (nullable) return { attribute: branches[0]!, path: at, link: null }
+    faults.push({ code: 'null_not_allowed', detail: `"${at}" cannot be null: the record needs one.`, attribute: at, value })
+    return undefined
+  }
+  const allowed = branches.map(({ target }) => target.singular)
+  const names = allowed.map(name => JSON.stringify(name)).join(', ')
+  if (!isObject(value)) {
+    const detail = `"${at}" must be an object with "${typeName}" (one of ${names}), and either "id" to link or the attributes of a new record.`
+    faults.push({ code: 'value_invalid', detail, attribute: at, value })
+    return undefined
+  }
+  const { [typeName]: told, ...rest } = value
+  const branch = branches.find(({ target }) => target.singular === told)
+  const path = join(at, typeName)
+  if (told === undefined) faults.push({ code: 'required', detail: `"${path}" must be given: one of ${names}.`, attribute: path, allowed })
+  if (branch === undefined) {
+    if (told === undefined) return undefined
+    const suggested = typeof told === 'string' ? suggestionOf(told, allowed) : {}
+    faults.push({ code: 'not_allowed', detail: `"${path}" must be one of ${names}.`, attribute: path, value: told, allowed, ...suggested })
+    return undefined
+  }
+  const isLink = Object.keys(rest).length === 1 && rest['id'] !== undefined
+  if (!isLink && !branch.target.readOnly) {
+    return {
+      attribute: branch,
+      path: at,
+      link: { kind: 'new', record: validateRecord(rest, branch.target, { mode: 'create', seeding }, faults, at) },
+    }
+  }
+  // An object in the place of an ID is none: nothing is made of it.
+  const id = isObject(rest['id']) ? null : (rest['id'] ?? null)
+  const link = referTo(branch, id, join(at, 'id'), { owner: undefined, seeding }, faults)
+  return link === undefined ? undefined : { attribute: branch, path: at, link }
+}
+
+/** The record that the body of a relation to one of several resources means, where it only links. */
+export function linkedBy(attribute: ToOneOfAttribute, value: unknown): { branch: Branch; key: KeyValues } | undefined {
+  if (!isObject(value)) return undefined
+  const { [attribute.typeName]: told, id } = value
+  const branch = attribute.branches.find(({ target }) => target.singular === told)
+  const key = branch && id !== undefined ? keyFromJson(id, branch.target) : undefined
+  return branch === undefined || key === undefined || Object.keys(value).length > 2 ? undefined : { branch, key }
+}
+
 /** An ID links, an object creates. */
 function referTo(
   attribute: RelationAttribute,
@@ -344,7 +421,7 @@ function referTo(
   const { target } = attribute
   if (isObject(value) && !target.readOnly) {
     const name = owningName(attribute)
-    const implied = name === undefined ? {} : { implied: { name, key: owner } }
+    const implied = name === undefined ? {} : { implied: { name, key: owner, link: owningAttribute(attribute) } }
     return { kind: 'new', record: validateRecord(value, target, { mode: 'create', seeding, ...implied }, faults, at) }
   }
   // A lone surrogate cannot be stored: the database would take it for another character.
@@ -359,6 +436,15 @@ function referTo(
     return undefined
   }
   return { kind: 'existing', key, path: at, given: value }
+}
+
+/** The attribute of the target that holds the foreign key of a relation's other side; of one to several entities, what links this one. */
+export function owningAttribute(relation: RelationAttribute): ToOneAttribute | undefined {
+  const name = owningName(relation)
+  const attribute = name === undefined ? undefined : relation.target.byName.get(name)
+  if (attribute?.kind !== 'toOneOf') return attribute as ToOneAttribute | undefined
+  const { discriminator } = relation.kind === 'toOne' ? relation : (relation.via as typeof relation.via & { kind: 'foreign' })
+  return attribute.branches.find(branch => branch.discriminator.value === discriminator!.value)
 }
 
 /** The attribute of a nested record that its owner sets: the other side of the relation, where that holds the foreign key. */

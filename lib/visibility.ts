@@ -8,8 +8,8 @@
 import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { Action } from './context.ts'
-import type { Attribute, Resource } from './model.ts'
-import { isRelation } from './model.ts'
+import type { Attribute, Branch, Resource, ToOneOfAttribute } from './model.ts'
+import { isRelation, isValue, targetsOf } from './model.ts'
 import type { Condition, ScopeLookup } from './read-plan.ts'
 
 /** A question that a plan depends on: whether records or lists of a resource may be seen, or which of its rows exist. */
@@ -101,7 +101,13 @@ export function isVisible(attribute: Attribute, visibility: Visibility): boolean
 /** As `isVisible`, flags aside. */
 export function existsFor(attribute: Attribute, visibility: Visibility): boolean {
   if (attribute.hidden || (attribute.kind === 'scalar' && attribute.source.kind === 'none')) return false
+  if (attribute.kind === 'toOneOf') return branchesFor(attribute, visibility).length > 0
   return !isRelation(attribute) || visibility.allows(attribute.target, attribute.kind === 'toOne' ? 'get' : 'list')
+}
+
+/** The entities that a relation may link whose records exist for the caller; a link to a record of another is none. */
+export function branchesFor({ branches }: ToOneOfAttribute, visibility: Visibility): readonly Branch[] {
+  return branches.filter(({ target }) => target.served && visibility.allows(target, 'get'))
 }
 
 /** Names of all attributes that exist for the caller, for hints. */
@@ -113,8 +119,7 @@ export function visibleNames(attributes: readonly Attribute[], visibility: Visib
 export function openNames(attributes: readonly Attribute[]): string[] {
   return visibleNames(attributes, EVERYTHING).filter(name => {
     const attribute = attributes.find(other => other.name === name)!
-    if (!isRelation(attribute)) return true
-    const { access } = attribute.target.rules
-    return (attribute.kind === 'toOne' ? access.get : access.list) === true
+    if (isValue(attribute)) return true
+    return targetsOf(attribute).some(({ rules: { access } }) => (attribute.kind === 'toMany' ? access.list : access.get) === true)
   })
 }

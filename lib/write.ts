@@ -35,7 +35,8 @@ import type { Connection, Dialect } from './dialect.ts'
 import { RestError, refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
 import type { KeyValues } from './key.ts'
-import type { Attribute, Model, Resource, ToManyAttribute, ToOneAttribute } from './model.ts'
+import { tableColumns } from './model.ts'
+import type { Attribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from './model.ts'
 import { classOf, keyOfEntity } from './orm-values.ts'
 import type { Entity } from './orm-values.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
@@ -44,7 +45,7 @@ import type { Reader, View } from './read.ts'
 import type { JsonRecord } from './render.ts'
 import { notFound } from './resolve.ts'
 import { EVERYTHING } from './visibility.ts'
-import { isObject, requireObject, validateRecord } from './validate.ts'
+import { isObject, linkedBy, owningAttribute, requireObject, validateRecord } from './validate.ts'
 import type { Validation } from './validate.ts'
 import type { RecordChange } from './write-plan.ts'
 
@@ -101,7 +102,8 @@ export class Writer {
     requireObject(body, `of the attributes of the new ${target.singular}`)
     return this.#transaction(async work => {
       const entity = await this.#loaded(owner, work, view)
-      const implied = attribute.via.kind === 'foreign' ? { implied: { name: attribute.via.attribute, key: owner.key } } : {}
+      const { via } = attribute
+      const implied = via.kind === 'foreign' ? { implied: { name: via.attribute, key: owner.key, link: owningAttribute(attribute) } } : {}
       const change = await this.#validated(body, target, { mode: 'create', ...implied }, view)
       await this.#reader.prepare(target, view)
       const created = await append(entity, attribute, change, work)
@@ -128,6 +130,15 @@ export class Writer {
       }
       if (isObject(body) && !attribute.target.readOnly) return this.#changeLinked(address, attribute, body, view)
     }
+    if (attribute.kind === 'toOneOf') {
+      if (body !== null && !isObject(body)) {
+        throw refuse(
+          'body_invalid',
+          `The body must be an object with "${attribute.typeName}", or null, which "${attribute.name}" then refers to.`,
+        )
+      }
+      if (body !== null && linkedBy(attribute, body) === undefined) return this.#changeOneOf(address, attribute, body, view)
+    }
     return this.#change(address, { [attribute.name]: body }, view)
   }
 
@@ -146,6 +157,16 @@ export class Writer {
     )
   }
 
+  /** An object changes the record that is linked, when it is of the resource that the object tells, if any; else it creates and links one. */
+  #changeOneOf(address: Address, attribute: ToOneOfAttribute, body: Readonly<Record<string, unknown>>, view: View): Awaitable<Written> {
+    const { [attribute.typeName]: told, ...rest } = body
+    return this.#transaction(async () => {
+      const branch = await this.#reader.linkedBranch(address.resource, address.key, attribute, view)
+      const isOther = branch === undefined || branch.target.readOnly || (told !== undefined && told !== branch.target.singular)
+      return isOther ? this.#change(address, { [attribute.name]: body }, view) : this.#changeLinked(address, branch, rest, view)
+    }, view)
+  }
+
   /** An object changes the record that the to-one links, or creates and links one when there is none. */
   #changeLinked(address: Address, attribute: ToOneAttribute, body: unknown, view: View): Awaitable<Written> {
     const { resource, key } = address
@@ -155,7 +176,9 @@ export class Writer {
       const linked = await this.#linkedKey(address, attribute, view)
       await authorize(target, linked === undefined ? 'create' : 'update', view.visibility, view.ctx)
       if (linked === undefined) {
-        const implied = !attribute.owner && attribute.otherSide !== undefined ? { implied: { name: attribute.otherSide, key } } : {}
+        const { otherSide } = attribute
+        const implied =
+          !attribute.owner && otherSide !== undefined ? { implied: { name: otherSide, key, link: owningAttribute(attribute) } } : {}
         const record = await this.#validated(body, target, { mode: 'create', ...implied }, view)
         await this.#reader.prepare(resource, view)
         await changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work)
@@ -190,10 +213,14 @@ export class Writer {
   }
 
   /** DELETE of a to-one: the related record goes, and the reference to it. */
-  deleteLinked(address: Address, attribute: ToOneAttribute, view: View): Awaitable<Written> {
-    const { target } = attribute
+  deleteLinked(address: Address, relation: ToOneAttribute | ToOneOfAttribute, view: View): Awaitable<Written> {
     return this.#transaction(async work => {
       const entity = await this.#loaded(address, work, view)
+      const attribute =
+        relation.kind === 'toOne' ? relation : await this.#reader.linkedBranch(address.resource, address.key, relation, view)
+      if (attribute === undefined) throw refuse('record_not_found', `"${relation.name}" is empty: there is nothing to delete.`)
+      const { target } = attribute
+      if (relation.kind === 'toOneOf') await authorize(target, 'delete', view.visibility, view.ctx)
       const linked = await this.#linkedKey(address, attribute, view)
       if (linked === undefined) throw refuse('record_not_found', `"${attribute.name}" is empty: there is no ${target.singular} to delete.`)
       if (attribute.owner && !attribute.nullable) {
@@ -385,9 +412,7 @@ function violated(error: Error, dialect: Dialect, model: Model): string[] {
         : []
       : attribute.kind === 'embedded'
         ? attribute.attributes.flatMap(columnsOf)
-        : attribute.kind === 'toOne' && attribute.owner
-          ? attribute.columns
-          : []
+        : tableColumns(attribute)
   return resource.attributes
     .filter(attribute => columnsOf(attribute).some(column => violation.columns.includes(column)))
     .map(({ name }) => name)

@@ -70,6 +70,7 @@ const Book = defineEntity({
     genres: () => p.manyToMany(Genre).inversedBy('books').pivotTable('kinds_of_books'),
     similar: () => p.manyToMany(Book),
     reviews: () => p.oneToMany(Review).mappedBy('book').cascade('all'),
+    remarks: () => p.oneToMany(Comment).mappedBy('about'),
   },
 })
 const Genre = defineEntity({ name: 'Genre', properties: { code: p.string().length(10).primary(), books: () => p.manyToMany(Book).mappedBy('genres') } })
@@ -77,9 +78,14 @@ const Review = defineEntity({
   name: 'Review',
   properties: { book: () => p.manyToOne(Book).primary(), number: p.integer().primary(), stars: p.smallint(), comments: () => p.oneToMany(Comment).mappedBy('review') },
 })
-const Comment = defineEntity({ name: 'Comment', properties: { id: p.integer().primary(), text: p.text(), review: () => p.manyToOne(Review).inversedBy('comments') } })
+const Comment = defineEntity({ name: 'Comment', properties: { id: p.integer().primary(), text: p.text(), review: () => p.manyToOne(Review).inversedBy('comments'),
+  about: () => p.manyToOne([Book, Profile]).nullable(),
+  cites: () => p.manyToOne([Genre, Coded]).discriminator('citing').discriminatorMap({ g: 'Genre', c: 'Coded' }).nullable(),
+  reader: () => p.manyToOne(Author).targetKey('email').updateRule('cascade').joinColumn('read_by').nullable(),
+} })
+const Coded = defineEntity({ name: 'Coded', properties: { code: p.string().primary(), citations: () => p.oneToMany(Comment).mappedBy('cites') } })
 export default {
-  entities: [Author, Book, Genre, Review, Comment, Profile],
+  entities: [Author, Book, Genre, Review, Comment, Profile, Coded],
   versions: ['v1', 'v2'],
   limits: { maxLimit: 50 },
   createdStatus: 201,
@@ -87,7 +93,8 @@ export default {
     authors: [{ id: 1, name: 'Ann', email: 'a@x', token: '3d1f8a50-9c5e-4d8e-9d0e-0123456789ab', createdAt: '2026-01-01T00:00:00.000Z', size: { width: 1, unit: 'mm' }, home: { street: 's', zip: null }, meta: { a: [1] }, cover: 'AAEC' }],
     genres: [{ code: 'x' }],
     books: [{ id: 1, title: 'B', author: 1, genres: ['x'], similar: [2] }, { id: 2, title: 'C', author: 1, editor: 1 }],
-    reviews: [{ book: 1, number: 1, stars: 4, comments: [{ text: 'yes' }] }],
+    reviews: [{ book: 1, number: 1, stars: 4, comments: [{ text: 'yes', about: { type: 'book', id: 2 }, cites: { type: 'coded', id: 'z' }, reader: 1 }] }],
+    codeds: [{ code: 'z' }],
     profiles: [{ website: 'w', author: 1 }],
   },
 }

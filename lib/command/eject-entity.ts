@@ -45,11 +45,9 @@ const REFUSED = [
   'ignoreSchemaChanges',
   'mapToPk',
   'nativeEnumName',
-  'polymorphic',
   'serializer',
   'setter',
   'strategy',
-  'targetKey',
   'through',
   'where',
 ] as const
@@ -81,7 +79,7 @@ export function entityModule(meta: Meta, moduleOf: ModuleOf, isFromFile: boolean
   members.push(['properties', object(written, true)])
   const declarations = types.declarations()
   for (const [name, value] of entityOptions(meta)) members.push([name, literal(value)])
-  const targets = new Set(properties.flatMap(({ target }) => (target === undefined || target.class === meta.class ? [] : [target])))
+  const targets = new Set(properties.flatMap(({ targets: all }) => all.filter(target => target.class !== meta.class)))
   const imports = [
     ...(properties.some(property => property.usesUuid) ? [`import { randomUUID } from 'node:crypto'`] : []),
     `import { ${properties.some(property => property.usesCascade) ? 'Cascade, ' : ''}defineEntity, p } from '@mikro-orm/core'`,
@@ -115,8 +113,10 @@ function entityOptions(meta: Meta): [string, unknown][] {
     if (!isLiteral(value)) throw refuse(meta, undefined, `its option "${name}" has code in it`)
     options.push([name, value])
   }
-  const isComposite = (properties: unknown): boolean =>
-    typeof properties === 'string' && (meta.properties[properties as never] as Property).joinColumns?.length > 1
+  const isComposite = (properties: unknown): boolean => {
+    const prop = typeof properties === 'string' ? (meta.properties[properties as never] as Property) : undefined
+    return prop?.polymorphTargets !== undefined || (prop?.joinColumns?.length ?? 0) > 1
+  }
   // MikroORM adds an index for every foreign key of several columns, and a check for every enum.
   const indexes = meta.indexes.filter(index => index.name !== undefined || !isComposite(index.properties))
   const checks = meta.checks.filter(({ property }) => (meta.properties[property as never] as Property | undefined)?.items === undefined)
@@ -153,14 +153,15 @@ class PropertyWriter {
     this.#settings()
   }
 
-  /** The entity that it leads to. */
-  get target(): Meta | undefined {
-    return this.#prop.kind === 'scalar' ? undefined : this.#prop.targetMeta
+  /** The entities that it leads to. */
+  get targets(): readonly Meta[] {
+    const { kind, targetMeta, polymorphTargets } = this.#prop
+    return kind === 'scalar' ? [] : (polymorphTargets ?? [targetMeta!])
   }
 
   write(): [string, Doc] {
     const value = chain('p', this.#links)
-    return [this.#prop.name, this.target === undefined ? value : later(value)]
+    return [this.#prop.name, this.targets.length === 0 ? value : later(value)]
   }
 
   #refuse(reason: string): CommandError {
@@ -180,7 +181,8 @@ class PropertyWriter {
       return
     }
     const builder = { 'm:1': 'manyToOne', '1:1': 'oneToOne', '1:m': 'oneToMany', 'm:n': 'manyToMany', embedded: 'embedded' }[prop.kind]
-    this.#add(builder, new Code(prop.targetMeta!.className))
+    const [target, ...others] = this.targets.map(({ className }) => new Code(className))
+    this.#add(builder, prop.polymorphTargets === undefined ? target! : [target!, ...others])
     if (prop.kind === 'embedded') this.#embedded()
     else this.#relation()
   }
@@ -211,15 +213,18 @@ class PropertyWriter {
     const { targetMeta } = prop
     if (prop.mappedBy !== undefined) this.#add('mappedBy', prop.mappedBy)
     if (prop.targetKey !== undefined) this.#add('targetKey', prop.targetKey)
+    if (prop.polymorphTargets !== undefined) this.#discriminator(prop.polymorphTargets)
     const other = prop.inversedBy === undefined ? undefined : (targetMeta!.properties[prop.inversedBy as never] as Property | undefined)
-    if (prop.owner && other !== undefined && !isHiddenInverse(other)) this.#add('inversedBy', prop.inversedBy)
+    // Of a relation to one of several entities the other sides tell by themselves, which need not be on all of them.
+    const isTold = other !== undefined && !isHiddenInverse(other) && prop.polymorphTargets === undefined
+    if (prop.owner && isTold) this.#add('inversedBy', prop.inversedBy)
     if (prop.kind === 'm:n' && prop.owner) this.#pivot()
     else if (prop.owner) {
-      const standard = prop.referencedColumnNames.map(column => NAMES.joinKeyColumnName(prop.name, column))
+      const standard = prop.referencedColumnNames.map(column => NAMES.joinKeyColumnName(prop.discriminator ?? prop.name, column))
       if (standard.join('\0') !== prop.joinColumns.join('\0'))
         this.#add(prop.joinColumns.length === 1 ? 'joinColumn' : 'joinColumns', ...prop.joinColumns)
       this.#rules()
-      if (!prop.createForeignKeyConstraint) this.#add('createForeignKeyConstraint', false)
+      if (!prop.createForeignKeyConstraint && prop.polymorphTargets === undefined) this.#add('createForeignKeyConstraint', false)
     }
     if (prop.cascade.join() !== 'persist') {
       this.usesCascade = true
@@ -232,6 +237,18 @@ class PropertyWriter {
       const orders = Array.isArray(prop.orderBy) ? prop.orderBy : [prop.orderBy]
       if (orders.length > 0) this.#add('orderBy', ...orders)
     }
+  }
+
+  /** How a relation to one of several entities tells which one, where MikroORM does not assume it by itself. */
+  #discriminator(targets: readonly Meta[]): void {
+    const { name: property, discriminator = property, discriminatorColumn, discriminatorMap = {} } = this.#prop
+    if (discriminator !== property) this.#add('discriminator', discriminator)
+    if (discriminatorColumn !== NAMES.discriminatorColumnName(discriminator)) throw this.#refuse('of its "discriminatorColumn"')
+    const named = Object.entries(discriminatorMap).map(
+      ([value, entity]) => [value, targets.find(target => target.class === entity)!] as const,
+    )
+    if (named.some(([value, { tableName }]) => value !== tableName))
+      this.#add('discriminatorMap', Object.fromEntries(named.map(([value, { className }]) => [value, className])))
   }
 
   /** What MikroORM does not assume by itself of the rules for the rows that refer to a changed one. */

@@ -3,9 +3,9 @@ import type { Statement } from '../dialect.ts'
 import type { Attribute, Resource, TargetKey, ToOneAttribute } from '../model.ts'
 import type { ScopeLookup } from '../read-plan.ts'
 import type { ScalarType } from '../scalars.ts'
-import { Scope, tableOf } from './scope.ts'
+import { Scope, both, tableOf, told } from './scope.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
-import { bind, join, sql, text } from './sql.ts'
+import { bind, join, literal, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** A statement that gives one row when the record of the request's key exists. */
@@ -49,11 +49,14 @@ export function compileTaken(
 interface ComparedColumn {
   readonly column: string
   readonly type: ScalarType
+  /** What it is to be, whatever the values are. */
+  readonly constant?: string
   /** The to-one whose foreign key holds another key of the linked record than the primary one, of which the values are. */
   readonly relation?: ToOneAttribute & { readonly targetKey: TargetKey }
 }
 
-function givenValue({ type, relation }: ComparedColumn, select: Select, next: () => number): Sql {
+function givenValue({ type, constant, relation }: ComparedColumn, select: Select, next: () => number): Sql {
+  if (constant !== undefined) return text(literal(constant))
   if (relation === undefined) return bind({ from: 'given', index: next(), type })
   const { target, targetKey } = relation
   const there = new Scope(target, select.tables, select.tables.next(), select.joins)
@@ -64,10 +67,14 @@ function givenValue({ type, relation }: ComparedColumn, select: Select, next: ()
 function columnsOfAttribute(attribute: Attribute): ComparedColumn[] | undefined {
   if (attribute.kind === 'scalar')
     return attribute.source.kind === 'column' ? [{ column: attribute.source.column, type: attribute.type }] : undefined
+  // A link of one to several that stays as it is; one that changes is one to the resource that it is to link.
+  if (attribute.kind === 'toOneOf') return attribute.columns.map(column => ({ column, type: { kind: 'text' } }))
   if (attribute.kind !== 'toOne' || !attribute.owner) return undefined
-  const { targetKey } = attribute
+  const { targetKey, discriminator } = attribute
+  const keys = attribute.columns.map((column, index) => ({ column, type: attribute.target.key[index]!.type }))
+  if (discriminator !== undefined) return [{ column: discriminator.column, type: { kind: 'text' }, constant: discriminator.value }, ...keys]
   if (targetKey !== undefined) return [{ column: attribute.columns[0]!, type: targetKey.part.type, relation: { ...attribute, targetKey } }]
-  return attribute.columns.map((column, index) => ({ column, type: attribute.target.key[index]!.type }))
+  return keys
 }
 
 /** See `Dialect.referrers`. */
@@ -81,9 +88,10 @@ export function compileReferrers(resource: Resource, attribute: ToOneAttribute):
 }
 
 /** The record links the one of the request's key. */
-function refersToKey({ target, targetKey, columns }: ToOneAttribute, scope: Scope): Sql {
+function refersToKey({ target, targetKey, discriminator, columns }: ToOneAttribute, scope: Scope): Sql {
   const here = scope.columns(columns)
-  if (targetKey === undefined) return isKey(here, target.key)
+  const isMeant = told(discriminator, column => scope.column(column))
+  if (targetKey === undefined) return both(isKey(here, target.key), isMeant)
   const there = new Scope(target, scope.tables, scope.tables.next())
   const referred = there.referred(targetKey)[0]!
   return sql`${here[0]!} in (select ${referred} from ${tableOf(target)} as ${there.alias} where ${isKey(there.key, target.key)})`

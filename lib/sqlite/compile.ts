@@ -9,7 +9,7 @@ import type { Attribute, EmbeddedAttribute, KeyPart, Resource, ScalarAttribute, 
 import type { Condition, Field, ReadPlan, RecordNode } from '../read-plan.ts'
 import { decodeDocument, decoderOf, documentAt, plainTest } from './decode.ts'
 import { condition, sortTerm, valueOf } from './expressions.ts'
-import { Scope, equal, startList, tableOf } from './scope.ts'
+import { Scope, both, equal, startList, tableOf, told } from './scope.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
 import { bind, join, literal, name, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
@@ -109,10 +109,17 @@ function whereOf(plan: ReadPlan, root: Scope): Sql[] {
   }
   if (relation.kind === 'toOne' && relation.owner) {
     const key = own(owner.key.map(part => part.column))
-    const related = sql`select ${own(relation.columns).join(', ')} from ${tableOf(owner)} as ${alias} where ${isKey(key, owner.key)}`
+    const isOwner = both(
+      isKey(key, owner.key),
+      told(relation.discriminator, column => own([column])[0]!),
+    )
+    const related = sql`select ${own(relation.columns).join(', ')} from ${tableOf(owner)} as ${alias} where ${isOwner}`
     return [sql`${tuple(root.referred(relation.targetKey))} in (${related})`, ...filters]
   }
-  const { columns, targetKey } = relation.kind === 'toMany' ? (relation.via as typeof relation.via & { kind: 'foreign' }) : relation
+  const { columns, targetKey, discriminator } =
+    relation.kind === 'toMany' ? (relation.via as typeof relation.via & { kind: 'foreign' }) : relation
+  const isMeant = told(discriminator, column => root.column(column))
+  if (isMeant !== undefined) filters.push(isMeant)
   if (targetKey === undefined) return [isKey(root.columns(columns), owner.key), ...filters]
   const key = own(owner.key.map(part => part.column))
   const referred = sql`select ${own([targetKey.part.column])[0]!} from ${tableOf(owner)} as ${alias} where ${isKey(key, owner.key)}`
@@ -147,7 +154,8 @@ function compileNode(node: RecordNode, scope: Scope, select: Select): CompiledNo
     const { of } = field.attribute
     // Only the records of some classes have the attribute, and only they are given what is read for it.
     if (of !== undefined)
-      for (const [index, child] of children.entries()) if (index >= known) children[index] = { ...child, only: isOf(of, scope, select) }
+      for (const [index, child] of children.entries())
+        if (index >= known) children[index] = { ...child, only: allow(isOf(of, scope, select), child.only) }
     return { name: field.attribute.name, expression, of }
   })
   const renders = node.fields.flatMap(({ attribute: { name: called, render, of } }) =>
@@ -181,6 +189,10 @@ function recordExpression(entries: readonly Entry[], scope: Scope, select: Selec
   return `(${expression})`
 }
 
+function allow(first: (row: Row) => boolean, second: ((row: Row) => boolean) | undefined): (row: Row) => boolean {
+  return second === undefined ? first : row => first(row) && second(row)
+}
+
 /** Whether a row is of one of the classes. */
 function isOf(of: ReadonlySet<string>, scope: Scope, select: Select): (row: Row) => boolean {
   const at = select.add(text(scope.column(scope.resource.hierarchy!.column)))
@@ -210,7 +222,37 @@ function expressionOf(field: Field, scope: Scope, select: Select, source: Builde
     case 'records':
       children.push(listChild(field, scope, select))
       return 'null'
+    case 'oneOf':
+      return oneOfExpression(field, scope, select, source, children)
   }
+}
+
+/** The ID of the record of one of several entities, with what tells which; or nothing yet, where each of the entities is read by a statement of its own. */
+function oneOfExpression(
+  { attribute, shown }: Field & { kind: 'oneOf' },
+  scope: Scope,
+  select: Select,
+  source: BuilderSource,
+  children: CompiledChild[],
+): string {
+  let expression = 'null'
+  for (const { branch, node } of shown) {
+    const { column, value } = branch.discriminator
+    const at = select.add(text(scope.column(column)))
+    if (node !== undefined) {
+      children.push({ ...ownedRecord(branch, node, scope, select), only: row => row[at] === value })
+      continue
+    }
+    // The image of a row tells what stands in it, whatever has become of the record.
+    const key = scope.tables.recalls ? scope.columns(branch.columns).map(text) : keyThere(branch, scope)
+    const id = keyExpression(key, branch.target, select, source)
+    const tagged = source.object([
+      [attribute.typeName, JSON.stringify(branch.target.singular)],
+      ['id', 'id'],
+    ])
+    expression = `r[${at}]===${JSON.stringify(value)}?(id=>id===null?null:${tagged})(${id}):${expression}`
+  }
+  return `(${expression})`
 }
 
 /** All stored plain attributes of a record, private ones too: what renderers may look at. */
@@ -310,7 +352,11 @@ function keyThere(attribute: ToOneAttribute, scope: Scope): Sql[] {
   const { owner, columns, targetKey } = attribute
   const alias = scope.tables.next()
   const rows = new Scope(attribute.target, scope.tables, alias)
-  const on = owner ? equal(rows.referred(targetKey), scope.columns(columns)) : equal(rows.columns(columns), scope.referred(targetKey))
+  const linked = owner ? equal(rows.referred(targetKey), scope.columns(columns)) : equal(rows.columns(columns), scope.referred(targetKey))
+  const on = both(
+    linked,
+    told(attribute.discriminator, column => (owner ? scope : rows).column(column)),
+  )
   const where = join([on, ...existing(rows)], ' and ')
   return attribute.target.key.map((part, index) => {
     const found = sql`(select ${alias}.${name(part.column)} from ${tableOf(attribute.target)} as ${alias} where ${where})`
@@ -417,6 +463,7 @@ function inverseRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope
   const select = above.inside()
   const there = new Scope(target, select.tables, select.tables.next(), select.joins)
   const links = there.columns(attribute.columns)
+  const isMeant = told(attribute.discriminator, column => there.column(column))
   const to = addKey(links, parts, select)
   const compiled = compileNode(node, there, select)
   select.from = sql`${tableOf(target)} as ${there.alias}`
@@ -426,7 +473,7 @@ function inverseRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope
     from: addKey(scope.referred(targetKey), parts, above),
     to,
     numericLinks: isNumeric(parts),
-    ...statementsOf(select, links, existing(there)),
+    ...statementsOf(select, links, [...(isMeant === undefined ? [] : [isMeant]), ...existing(there)]),
     node: compiled,
   }
 }

@@ -244,18 +244,33 @@ function match(node: Condition & { kind: 'match' }, scope: Scope): Sql {
 
 /** A sort term as an expression with its direction. NULL is the smallest value in SQLite, as the contract wants it. */
 export function sortTerm(term: SortTerm, root: Scope): Sql {
-  const direction = term.descending ? ' desc' : ''
+  return sql`${term.or === undefined ? sortValue(term, root) : sortValues([term, ...term.or], root)}${term.descending ? ' desc' : ''}`
+}
+
+/** The value of several ends of one path, of which one is there; or some, where it leads through a list. */
+function sortValues(terms: readonly SortTerm[], root: Scope): Sql {
+  const values = terms.map(term => sortValue(term, root))
+  const [{ attribute, descending }] = terms as [SortTerm]
+  if (attribute === undefined) return sql`(${join(values, ' + ')})`
+  if (!terms.some(({ hops }) => hops.some(({ kind }) => kind === 'toMany'))) return sql`coalesce(${join(values, ', ')})`
+  const [first, ...others] = values.map(value => sql`select ${value}`) as [Sql, ...Sql[]]
+  const all = others.reduce((union, value) => sql`${union} union all ${value}`, sql`${first} as v`)
+  return sql`(select ${descending ? 'max' : 'min'}(v) from (${all}))`
+}
+
+/** The value that a record is sorted by. */
+function sortValue(term: SortTerm, root: Scope): Sql {
   let scope = root
   for (const [index, hop] of term.hops.entries()) {
-    if (hop.kind === 'toMany') return sql`${throughList(term, index, scope)}${direction}`
+    if (hop.kind === 'toMany') return throughList(term, index, scope)
     scope = scope.toOne(hop)
   }
   if (term.attribute !== undefined) {
     const value = valueOf(term.attribute, scope)
     // A bare number would be the position of a column.
-    return term.attribute.source.kind === 'formula' ? sql`ifnull(${value}, null)${direction}` : sql`${value}${direction}`
+    return term.attribute.source.kind === 'formula' ? sql`ifnull(${value}, null)` : value
   }
-  return text(`(${scope.key[0]!} is not null)${direction}`)
+  return text(`(${scope.key[0]!} is not null)`)
 }
 
 /** The value of a path through a list, from the hop that is the first list on. */

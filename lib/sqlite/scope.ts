@@ -3,7 +3,7 @@
  * Lists are never joined to rows that are shown or counted; inside a subquery that takes a minimum or a distinct count they may be (`joinList`).
  */
 import { referredParts, targetKeyOf } from '../model.ts'
-import type { RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model.ts'
+import type { Discriminator, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, ScopeLookup } from '../read-plan.ts'
 import { join, literal, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
@@ -148,13 +148,15 @@ export class Scope {
         there.map(column => `${alias}.${name(column)}`),
         here,
       )
-      this.joins.push(
-        sql`left join ${tableOf(relation.target)} as ${alias} on ${both(linked, this.tables.existing(relation.target, alias))}`,
-      )
+      const isMeant = told(relation.discriminator, column => (relation.owner ? this.column(column) : `${alias}.${name(column)}`))
+      const on = both(both(linked, isMeant), this.tables.existing(relation.target, alias))
+      this.joins.push(sql`left join ${tableOf(relation.target)} as ${alias} on ${on}`)
       return alias
     }
-    // A foreign key to a record that does not exist for the caller is no link: then the joined record's own key tells. So it does where another key links.
-    const key = this.tables.isScoped(relation.target) || relation.targetKey !== undefined ? undefined : foreign
+    // A foreign key to a record that does not exist for the caller is no link: then the joined record's own key tells. So it does where another key links, and
+    // where no constraint sees to it that there is such a record.
+    const isSure = !this.tables.isScoped(relation.target) && relation.targetKey === undefined && relation.discriminator === undefined
+    const key = isSure ? foreign : undefined
     const scope = new Scope(relation.target, this.tables, attach, this.joins, key)
     this.#reached.set(relation, scope)
     return scope
@@ -182,6 +184,11 @@ export function equal(left: readonly string[], right: readonly string[]): Sql {
   return text(left.map((column, index) => `${column} = ${right[index]!}`).join(' and '))
 }
 
+/** Whether the foreign key of a row refers to the entity that is meant; undefined where it can refer to no other. */
+export function told(discriminator: Discriminator | undefined, column: (name: string) => string): Sql | undefined {
+  return discriminator === undefined ? undefined : text(`${column(discriminator.column)} = ${literal(discriminator.value)}`)
+}
+
 /** A list, opened as a table of a statement. */
 export interface OpenList {
   /** The records of the list. */
@@ -191,7 +198,7 @@ export interface OpenList {
   readonly on: Sql
   /** The columns that hold the owner's key. */
   readonly links: readonly string[]
-  /** Leaves out the records that do not exist for the caller. */
+  /** Leaves out the records that do not exist for the caller, and those that are of another entity's list. */
   readonly existing: Sql | undefined
   readonly alias: string
 }
@@ -210,7 +217,9 @@ function openList(relation: ToManyAttribute, owner: readonly string[], tables: T
   const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
   if (via.kind === 'foreign') {
     const links = own(via.columns)
-    const existing = tables.existing(target, alias)
+    const isMeant = told(via.discriminator, column => `${alias}.${name(column)}`)
+    const scoped = tables.existing(target, alias)
+    const existing = isMeant === undefined ? scoped : both(isMeant, scoped)
     const scope = new Scope(target, tables, alias, joins)
     return { scope, from: sql`${tableOf(target)} as ${alias}`, on: both(equal(links, owner), existing), links, existing, alias }
   }
@@ -230,6 +239,6 @@ function openList(relation: ToManyAttribute, owner: readonly string[], tables: T
   return { scope, from: sql`${name(via.table)} as ${alias}`, on: equal(links, owner), links, existing: undefined, alias }
 }
 
-function both(left: Sql, right: Sql | undefined): Sql {
+export function both(left: Sql, right: Sql | undefined): Sql {
   return right === undefined ? left : sql`${left} and ${right}`
 }

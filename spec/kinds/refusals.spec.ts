@@ -8,6 +8,7 @@ const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(
 const Team = defineEntity({ name: 'Team', properties: { id: p.integer().primary() } })
 const Linked = defineEntity({ name: 'Linked', embeddable: true, properties: { user: () => p.manyToOne(User) } })
 const Dated = defineEntity({ name: 'Dated', embeddable: true, properties: { at: p.datetime() } })
+const Taken = defineEntity({ name: 'Taken', properties: { id: p.integer().primary(), type: p.string(), resource: p.string() } })
 const Desk = defineEntity({ name: 'Desk', properties: { room: p.string().primary(), number: p.integer().primary() } })
 const Paper = defineEntity({ name: 'Paper', properties: { id: p.integer().primary(), print: p.blob().unique() } })
 const id = p.integer().primary()
@@ -45,9 +46,19 @@ const CASES: [what: string, entities: unknown[], message: RegExp][] = [
     /^Note\.paper cannot be served: "print" of Paper cannot be referred to/,
   ],
   [
-    'a polymorphic relation',
-    [User, Team, defineEntity({ name: 'Like', properties: { id, of: () => p.manyToOne([User, Team] as never) } })],
-    /^Like\.of cannot be served: .*polymorphic/,
+    'a polymorphic list',
+    [User, Team, defineEntity({ name: 'Like', properties: { id, of: () => p.manyToMany([User, Team] as never) } })],
+    /^Like\.of cannot be served: a many-to-many relation of several entities/,
+  ],
+  [
+    'a polymorphic relation that is mapped to keys',
+    [User, Team, defineEntity({ name: 'Like', properties: { id, of: () => p.manyToOne([User, Team]).mapToPk() } })],
+    /^Like\.of cannot be served: .*polymorphic.*mapToPk/,
+  ],
+  [
+    'a polymorphic relation to entities that take all names for what tells them apart',
+    [User, Taken, defineEntity({ name: 'Like', properties: { id, of: () => p.manyToOne([User, Taken]) } })],
+    /^Like\.of cannot be served: its targets have attributes "type" and "resource"/,
   ],
   [
     'a relation in an embedded object',

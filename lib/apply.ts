@@ -126,7 +126,16 @@ async function linked(ref: RecordRef, { target, targetKey }: ToOneAttribute, wor
   return ref.kind === 'existing' && targetKey !== undefined ? (await load(target, ref.key, work))! : referred(ref, target, work)
 }
 
-/** What a property holds that links an entity: the entity, or its key, which a new one only has once it is written. */
+/** Whether an entity has its key; a new one may have to be written first. */
+export function hasKey(entity: Entity): boolean {
+  return helper(entity).hasPrimaryKey()
+}
+
+/** What a property holds that links an entity: the entity, or its key. */
+export function linkedValue(attribute: ToOneAttribute, entity: Entity): unknown {
+  return attribute.holdsKey ? toPrimaryKey(attribute.target, keyOfEntity(attribute.target, entity)) : entity
+}
+
 async function linkValue(attribute: ToOneAttribute, entity: Entity, { em, connection }: Work): Promise<unknown> {
   const { targetKey } = attribute
   if (targetKey !== undefined) {
@@ -135,9 +144,8 @@ async function linkValue(attribute: ToOneAttribute, entity: Entity, { em, connec
     if (isNew && (entity[targetKey.property] ?? null) === null) await connection.flush(em)
     requireTargetKey(attribute, entity)
   }
-  if (!attribute.holdsKey) return entity
-  if (!helper(entity).hasPrimaryKey()) await connection.flush(em)
-  return toPrimaryKey(attribute.target, keyOfEntity(attribute.target, entity))
+  if (attribute.holdsKey && !hasKey(entity)) await connection.flush(em)
+  return linkedValue(attribute, entity)
 }
 
 /** Refuses to link a record that lacks what the foreign key would hold. */
@@ -171,8 +179,18 @@ async function fillList(entity: Entity, { attribute, items }: ListChange, work: 
 
 /** Changes a record that is loaded. */
 export function update(entity: Entity, change: RecordChange, work: Work): Awaitable<void> {
-  const { em } = work
   checkVersion(entity, change)
+  const lists = change.lists.filter(({ attribute }) => attribute.via.kind === 'pivot')
+  return after(lists.length === 0 ? undefined : loadAll(entity, lists), () => changeLoaded(entity, change, work))
+}
+
+/** Loading the members of a list loads them anew: what has been set of one of them would be lost, be it the record itself. */
+async function loadAll(entity: Entity, lists: readonly ListChange[]): Promise<void> {
+  for (const { attribute } of lists) await loadMembers(entity, attribute)
+}
+
+function changeLoaded(entity: Entity, change: RecordChange, work: Work): Awaitable<void> {
+  const { em } = work
   const values = change.values.filter(({ attribute }) => !(attribute.kind === 'scalar' && attribute.version))
   assignValues(entity, values, em)
   // What comes to link the record by another key than the primary one would be inserted before that has changed.
@@ -361,13 +379,18 @@ function release(member: Entity, relation: RelationAttribute, path: string, work
   }
 }
 
+async function loadMembers(entity: Entity, attribute: ToManyAttribute): Promise<Collection<object>> {
+  const collection = entity[attribute.property] as Collection<object>
+  if (!collection.isInitialized()) await collection.init(UNFILTERED)
+  return collection
+}
+
 /** Replaces the members of a list of a loaded record. */
 async function replaceList(entity: Entity, { attribute, items, path }: ListChange, resource: Resource, work: Work): Promise<void> {
   if (attribute.via.kind === 'pivot') {
     const members: Entity[] = []
     for (const item of items) members.push(await referred(item, attribute.target, work))
-    const collection = entity[attribute.property] as Collection<object>
-    await collection.init(UNFILTERED)
+    const collection = await loadMembers(entity, attribute)
     // What does not exist for the caller cannot be taken out by him.
     const unseen = await keepOnly(
       collection.getItems() as Entity[],
@@ -451,8 +474,7 @@ async function cascade(resource: Resource, entity: Entity, removed: Map<Entity, 
 async function relatedTo(entity: Entity, attribute: RelationAttribute, resource: Resource, work: Work): Promise<Entity[]> {
   if (attribute.kind === 'toMany') {
     if (attribute.via.kind === 'foreign') return allMembers(entity, attribute, resource, work)
-    const collection = entity[attribute.property] as Collection<object>
-    await collection.init(UNFILTERED)
+    const collection = await loadMembers(entity, attribute)
     return collection.getItems() as unknown as Entity[]
   }
   if (!attribute.owner) {

@@ -33,7 +33,7 @@ import { readExists } from './render.ts'
 import { scalarFromJson } from './scalars.ts'
 import { insert } from './seed.ts'
 import { checkNames, hint, nearest } from './suggest.ts'
-import { isObject, owningName, validateRecord } from './validate.ts'
+import { classAsked, isObject, isOfClass, owningName, validateRecord } from './validate.ts'
 import { EVERYTHING } from './visibility.ts'
 import { explain } from './write.ts'
 
@@ -217,11 +217,13 @@ class Drafts {
 
   add(resource: Resource, overrides: Overrides, { path, stream, implied, needs = [], referredBy }: Place): Draft {
     const body: Record<string, unknown> = { ...overrides }
+    const own = classAsked(resource, body)
     const draft: Draft = { resource, body, path, stream: `${stream}/${resource.className}`, slots: [], implied }
     this.all.push(draft)
     for (const attribute of resource.attributes) {
       const { name } = attribute
-      if (name === implied?.name) continue
+      // What only other classes of the hierarchy have is nothing that this record could need.
+      if (name === implied?.name || !isOfClass(attribute, own)) continue
       if (attribute.kind === 'toMany') this.#list(attribute, draft)
       else if (attribute.kind === 'toOne') this.#link(attribute, draft, needs)
       else if (attribute.kind === 'toOneOf') this.#linkOneOf(attribute, draft, needs)

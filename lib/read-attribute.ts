@@ -253,8 +253,9 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
   if (prop.polymorphic === true && prop.mappedBy === undefined) return readToOneOf(meta, prop, name, drafts)
   const target = drafts.get(prop.targetMeta!.class)
   if (target === undefined) throw unsupported(meta, prop.name, 'its target is not served')
-  if ((prop.mapToPk === true || prop.kind === 'm:n') && target.key.length > 1 && target.key.some(({ type }) => type.kind === 'custom')) {
-    const what = prop.kind === 'm:n' ? 'a many-to-many relation' : 'mapToPk'
+  const isInKey = prop.primary === true || prop.mapToPk === true || prop.kind === 'm:n'
+  if (isInKey && target.key.length > 1 && target.key.some(({ type }) => type.kind === 'custom')) {
+    const what = prop.kind === 'm:n' ? 'a many-to-many relation' : prop.mapToPk === true ? 'mapToPk' : 'a foreign key in the primary key'
     throw unsupported(meta, prop.name, `MikroORM writes custom types in a composite key unconverted for ${what}`)
   }
   const relation = { ...base(prop, name), target, orphanRemoval: prop.orphanRemoval === true, cascadeRemove: cascadesRemove(prop) }
@@ -314,9 +315,22 @@ function readForeign(meta: Meta, prop: Property): ToManyAttribute['via'] {
 
 function readPivot(meta: Meta, prop: Property): ToManyAttribute['via'] {
   const pivot = prop.pivotTable
+  const inherited = meta.tptParent?.properties[prop.name as never] as Property | undefined
+  if (inherited !== undefined && inherited.pivotTable !== pivot) {
+    const why = `MikroORM gives each class that inherits it a pivot table of its own; name one for all by pivotTable('${inherited.pivotTable}')`
+    throw unsupported(meta, prop.name, why)
+  }
   const [own, target] = [meta, prop.targetMeta!].map(side => side.getPrimaryProps().flatMap(key => key.fieldNames))
   if (prop.joinColumns.length !== own!.length || prop.inverseJoinColumns.length !== target!.length) {
     throw unsupported(meta, prop.name, 'its pivot table does not hold both primary keys')
+  }
+  if (meta.getPrimaryProps().some(({ runtimeType }) => runtimeType === 'Date')) {
+    throw unsupported(meta, prop.name, 'MikroORM does not find the members of a many-to-many list whose owner has a date-time for its key')
+  }
+  const shared = prop.joinColumns.find(column => prop.inverseJoinColumns.includes(column))
+  if (shared !== undefined) {
+    const why = `its pivot table has the one column "${shared}" for both sides; name two by joinColumn and inverseJoinColumn`
+    throw unsupported(meta, prop.name, why)
   }
   return {
     kind: 'pivot',

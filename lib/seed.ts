@@ -4,18 +4,19 @@
  */
 import { FlushMode } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
-import { create, load, reference, requireTargetKey } from './apply.ts'
+import { create, hasKey, linkedValue, load, reference, requireTargetKey } from './apply.ts'
 import type { Work } from './apply.ts'
 import { checkChanges, givenKey, recordName, refuseFaults } from './check.ts'
 import type { Implied } from './check.ts'
 import type { Connection } from './dialect.ts'
 import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
-import type { Model, RelationAttribute } from './model.ts'
+import { orderInserts } from './insert-order.ts'
+import type { Model, RelationAttribute, ToOneAttribute } from './model.ts'
 import type { Entity } from './orm-values.ts'
 import type { SeedData } from './options.ts'
 import { hint, nearest } from './suggest.ts'
-import { isObject, owningAttribute, owningName, validateRecord } from './validate.ts'
+import { isObject, owningName, validateRecord } from './validate.ts'
 import { EVERYTHING } from './visibility.ts'
 import { explain } from './write.ts'
 import type { RecordChange, RecordRef } from './write-plan.ts'
@@ -47,7 +48,8 @@ export async function insert(
   refuseFaults(faults)
   // Looking for one record must not write others that are not linked yet.
   em.setFlushMode(FlushMode.COMMIT)
-  // MikroORM does not find the order of the inserts where classes of one table refer to each other's owners.
+  orderInserts(em)
+  // There is no such order where classes of one table refer to each other's owners.
   connection.deferReferences()
   const loader = new Loader(records, { em, connection, exists: () => true, tells: () => true, touched: [] })
   loader.refuseCircles()
@@ -111,6 +113,15 @@ interface Need {
   readonly needed: SeedRecord
   /** The path of the link. */
   readonly at: string
+  /** Whether the other record must be inserted before this one is made: a property holds its key (`mapToPk`), which the database gives. */
+  readonly awaitsKey: boolean
+}
+
+/** A link that is not set yet. */
+interface OpenLink {
+  readonly record: SeedRecord
+  readonly relation: RelationAttribute
+  readonly ref: RecordRef
 }
 
 /** What a link between two records of the seed means for their order: the one that holds the foreign key comes second, unless it may be null. */
@@ -119,12 +130,13 @@ function needOf(record: SeedRecord, relation: RelationAttribute, other: SeedReco
   const held = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
   if (held === undefined || held.nullable) return undefined
   const [holder, needed] = name === undefined ? [record, other] : [other, record]
-  return { record: holder, needed, at: `${holder.change.path}.${held.name}` }
+  const awaitsKey = held.kind === 'toOne' && held.holdsKey && needed.name === undefined
+  return { record: holder, needed, at: `${holder.change.path}.${held.name}`, awaitsKey }
 }
 
 /**
  * Two rounds: first every record with its plain values and the links that are part of its key, then the other links, when all records are there to be
- * linked. MikroORM then finds the order of the inserts.
+ * linked. MikroORM then finds the order of the inserts. What needs a key that only the database can give is made when that record is inserted.
  */
 class Loader {
   readonly #records: readonly SeedRecord[]
@@ -132,6 +144,7 @@ class Loader {
   readonly #byChange: ReadonlyMap<RecordChange, SeedRecord>
   readonly #byName: ReadonlyMap<string, SeedRecord>
   readonly #made = new Map<SeedRecord, Entity>()
+  #needs: ReadonlyMap<SeedRecord, readonly Need[]> = new Map()
 
   constructor(records: readonly SeedRecord[], work: Work) {
     this.#records = records
@@ -159,6 +172,7 @@ class Loader {
         }
       }
     }
+    this.#needs = needs
     // What needs nothing can be made, and then what needs only that; what is left over stands in circles, or needs one that does.
     const open = new Map([...needs].map(([record, all]) => [record, all.length]))
     const free = [...open].filter(([, count]) => count === 0).map(([record]) => record)
@@ -188,36 +202,84 @@ class Loader {
   }
 
   async load(): Promise<void> {
-    for (const record of this.#records) this.#made.set(record, await create({ ...record.change, links: [], lists: [] }, this.#work))
-    for (const [record, entity] of this.#made) {
-      for (const { relation, refs } of references(record.change)) await this.#link(entity, relation, refs)
+    let open: readonly OpenLink[] = this.#records.flatMap(record =>
+      references(record.change).flatMap(({ relation, refs }) => refs.map(ref => ({ record, relation, ref }))),
+    )
+    for (const records of this.#stages()) {
+      for (const record of records) this.#made.set(record, await create({ ...record.change, links: [], lists: [] }, this.#work))
+      open = await this.#linkAll(open)
+      await this.#work.em.flush()
     }
-    await this.#work.em.flush()
+    if (open.length === 0) return
+    // What may be null, and could not be set before its record was there. Of two changes of records in several tables MikroORM mistakes the second's.
+    for (const link of open) {
+      await this.#link(link, true)
+      await this.#work.em.flush()
+    }
   }
 
-  async #link(entity: Entity, relation: RelationAttribute, refs: readonly RecordRef[]): Promise<void> {
-    const name = owningName(relation)
-    const other = name === undefined ? undefined : owningAttribute(relation)!
-    for (const ref of refs) {
-      const target = await this.#target(ref, relation)
-      if (other !== undefined) requireTargetKey(other, entity)
-      else if (relation.kind === 'toOne') requireTargetKey(relation, target)
-      if (other !== undefined) target[other.property] = entity
-      else if (relation.kind === 'toMany') (entity[relation.property] as Collection<object>).add(target)
-      else entity[relation.property] = target
+  /** The records in groups, each of which can be inserted when those before are; nearly always that is one. */
+  #stages(): (readonly SeedRecord[])[] {
+    if (![...this.#needs.values()].some(needs => needs.some(({ awaitsKey }) => awaitsKey))) return [this.#records]
+    const known = new Map<SeedRecord, number>()
+    const stageOf = (record: SeedRecord): number => {
+      const stage = known.get(record) ?? Math.max(0, ...this.#needs.get(record)!.map(need => stageOf(need.needed) + Number(need.awaitsKey)))
+      known.set(record, stage)
+      return stage
     }
+    const stages: SeedRecord[][] = []
+    for (const record of this.#records) (stages[stageOf(record)] ??= []).push(record)
+    return stages
+  }
+
+  /** Sets the links between records that are made, and gives those that it could not set yet. */
+  async #linkAll(links: readonly OpenLink[]): Promise<OpenLink[]> {
+    const later: OpenLink[] = []
+    for (const link of links) if (!(await this.#link(link))) later.push(link)
+    return later
+  }
+
+  async #link({ record, relation, ref }: OpenLink, last = false): Promise<boolean> {
+    const entity = this.#made.get(record)
+    const target = entity === undefined ? undefined : await this.#target(ref, relation)
+    if (entity === undefined || target === undefined) return false
+    if (!last && this.#mustWait(record, relation, ref)) return false
+    const name = owningName(relation)
+    const other = name === undefined ? undefined : (relation.target.byName.get(name) as ToOneAttribute)
+    if (other !== undefined) return setLink(target, other, entity)
+    if (relation.kind === 'toOne') return setLink(entity, relation, target)
+    ;(entity[relation.property] as Collection<object>).add(target)
+    return true
+  }
+
+  /** Of a record in several tables, MikroORM sets what is not there yet in the wrong one. */
+  #mustWait(record: SeedRecord, relation: RelationAttribute, ref: RecordRef): boolean {
+    const other = this.#recordOf(ref, relation)
+    if (other === undefined) return false
+    const name = owningName(relation)
+    const holder = name === undefined ? record : other
+    const held = name === undefined ? relation : relation.target.byName.get(name)
+    return held?.kind === 'toOne' && held.nullable && holder.change.resource.source.kind === 'joined'
   }
 
   #recordOf(ref: RecordRef, relation: RelationAttribute): SeedRecord | undefined {
     return ref.kind === 'new' ? this.#byChange.get(ref.record) : this.#byName.get(recordName(relation.target, ref.key))
   }
 
-  /** What a reference means: a record of the seed, or one that is there already. */
-  async #target(ref: RecordRef, relation: RelationAttribute): Promise<Entity> {
+  /** What a reference means: a record of the seed, once it is made, or one that is there already. */
+  async #target(ref: RecordRef, relation: RelationAttribute): Promise<Entity | undefined> {
     const record = this.#recordOf(ref, relation)
-    if (record !== undefined) return this.#made.get(record)!
+    if (record !== undefined) return this.#made.get(record)
     const { key } = ref as RecordRef & { kind: 'existing' }
     const isReferred = owningName(relation) === undefined && (relation.kind === 'toMany' || relation.targetKey === undefined)
     return isReferred ? reference(relation.target, key, this.#work.em) : (await load(relation.target, key, this.#work))!
   }
+}
+
+/** Links an entity, or holds its key where that is what the property does; not yet when there is none. */
+function setLink(holder: Entity, attribute: ToOneAttribute, target: Entity): boolean {
+  requireTargetKey(attribute, target)
+  if (attribute.holdsKey && !hasKey(target)) return false
+  holder[attribute.property] = linkedValue(attribute, target)
+  return true
 }

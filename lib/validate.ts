@@ -83,7 +83,7 @@ export function validateRecord(body: unknown, of: Resource, validation: Validati
 }
 
 /** The class that a body asks for, by the attribute that tells it. */
-function classAsked(resource: Resource, given: JsonObject): Resource {
+export function classAsked(resource: Resource, given: JsonObject): Resource {
   const { hierarchy } = resource
   if (hierarchy?.attribute === undefined) return resource
   const told = given[hierarchy.attribute]
@@ -91,7 +91,7 @@ function classAsked(resource: Resource, given: JsonObject): Resource {
 }
 
 /** Whether records of the very class of the resource have the attribute. */
-function isOfClass({ of }: Attribute, { hierarchy }: Resource): boolean {
+export function isOfClass({ of }: Attribute, { hierarchy }: Resource): boolean {
   return of === undefined || (hierarchy?.own !== undefined && of.has(hierarchy.own))
 }
 

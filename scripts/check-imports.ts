@@ -26,7 +26,7 @@ const ORDER = [
   'password tokens auth',
   // what tests do to requests on their way
   'faults',
-  'options seed',
+  'options insert-order seed',
   // options from plain data
   'infer from-json',
   // what is made up

@@ -270,7 +270,12 @@ function sortValue(term: SortTerm, root: Scope): Sql {
     // A bare number would be the position of a column.
     return term.attribute.source.kind === 'formula' ? sql`ifnull(${value}, null)` : value
   }
-  return text(`(${scope.key[0]!} is not null)`)
+  return text(`(${isThere(scope)})`)
+}
+
+/** Whether a to-one leads to anything. One that shares columns with another relation may lack a part of its key only. */
+function isThere({ key }: Scope): string {
+  return key.map(column => `${column} is not null`).join(' and ')
 }
 
 /** The value of a path through a list, from the hop that is the first list on. */
@@ -291,7 +296,7 @@ function throughList(term: SortTerm, first: number, owner: Scope): Sql {
     what = text(
       key.length === 1
         ? `count(distinct ${key[0]!})`
-        : `count(distinct case when ${key[0]!} is not null then json_array(${key.join(', ')}) end)`,
+        : `count(distinct case when ${isThere(scope)} then json_array(${key.join(', ')}) end)`,
     )
   }
   return sql`(select ${what} from ${list.from} ${join([...joins, text('')], ' ')}where ${list.on})`

@@ -59,6 +59,14 @@ export function cascades({ relations }: EntityMetadata): boolean {
 }
 
 async function findOne(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
+  const { tptChildren, tptParent, props } = em.getMetadata().get(name)
+  // Of a record in several tables MikroORM asks the class only at the top of the hierarchy, and not where something is left unloaded.
+  if (tptChildren !== undefined && (tptParent !== undefined || props.some(({ lazy }) => lazy === true))) {
+    for (const child of tptChildren) {
+      const found = await findOne(child.class, key, em)
+      if (found !== undefined) return found
+    }
+  }
   return ((await em.findOne(name, key, UNFILTERED)) as object | null) ?? undefined
 }
 

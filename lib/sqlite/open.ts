@@ -102,6 +102,8 @@ async function openWith(
     if (entities.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.lend())))
     if (found !== undefined) takeAnyName(connection.orm)
     correctTargetKeys(connection.orm.getMetadata())
+    findPivots(connection.orm)
+    leaveInherited(connection.orm)
     skipUpdateOfCreated(connection.orm)
     followClock(connection.orm)
     if (schema === 'update') {
@@ -122,6 +124,47 @@ function takeAnyName(orm: CoreMikroORM): void {
   const wrap = (key: string): string =>
     /^(?:\[idx_\d+\])$/.test(key) ? key : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
   Object.assign(comparator, { wrap })
+}
+
+/**
+ * What MikroORM does not find out of pivot tables: the column of the order, for the classes that inherit a list; and it gives the other side of a list the
+ * table of any list to the same entity whose property has the same name; and that members may be of a class below.
+ */
+function findPivots(orm: CoreMikroORM): void {
+  const lists = [...orm.getMetadata()].flatMap(({ properties }) => Object.values(properties).filter(({ kind }) => kind === 'm:n'))
+  for (const prop of lists.filter(({ fixedOrder, fixedOrderColumn }) => fixedOrder === true && fixedOrderColumn === undefined)) {
+    const column = orm
+      .getMetadata()
+      .find(prop.pivotEntity)
+      ?.props.find(({ autoincrement }) => autoincrement === true)?.name
+    if (column !== undefined) prop.fixedOrderColumn = column
+  }
+  for (const prop of lists) {
+    if (typeof prop.mappedBy !== 'string') continue
+    const owner = prop.targetMeta?.properties[prop.mappedBy as never]
+    if (owner === undefined) continue
+    const { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn } = owner
+    Object.assign(prop, { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn })
+  }
+  // Members of a list to a class of one table may be of a class below, which the join of the list would leave out: whom it links is right in any case.
+  for (const prop of new Set(lists.flatMap(({ pivotEntity }) => orm.getMetadata().find(pivotEntity)?.relations ?? []))) {
+    const { targetMeta } = prop
+    if (targetMeta?.root.inheritanceType !== 'sti') continue
+    prop.targetMeta = Object.create(targetMeta, { discriminatorValue: { value: undefined } }) as NonNullable<typeof targetMeta>
+  }
+}
+
+/** Of classes with a table each, MikroORM would index an inherited composite foreign key in the tables that do not have it too. */
+function leaveInherited(orm: CoreMikroORM): void {
+  for (const meta of orm.getMetadata()) {
+    if (meta.tptParent === undefined) continue
+    const own = new Set([...meta.primaryKeys, ...(meta.ownProps ?? []).map(({ name }) => name)] as string[])
+    const isOwn = ({ properties }: { properties?: unknown }): boolean => [properties ?? []].flat().every(name => own.has(name as string))
+    meta.indexes = meta.indexes.filter(isOwn)
+    meta.uniques = meta.uniques.filter(isOwn)
+    // It would also look for the columns of an inherited formula in the wrong table. Loaded only when asked for, it is in no way of writing.
+    for (const prop of meta.props) if (prop.formula !== undefined && !own.has(prop.name)) prop.lazy = true
+  }
 }
 
 /** Creates missing tables and columns; never drops any. */

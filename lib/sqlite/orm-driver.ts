@@ -2,7 +2,7 @@
  * ORM driver: MikroORM's SQLite driver with bound parameters. MikroORM splices values into the SQL text, which breaks on a NUL and defeats prepared
  * statements; here they are bound wherever the text allows it.
  */
-import { DefaultLogger, EventType, JsonProperty, SimpleLogger, Utils } from '@mikro-orm/core'
+import { DefaultLogger, EventType, isRaw, JsonProperty, SimpleLogger, Utils } from '@mikro-orm/core'
 import { AbstractSqlDriver, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
 import type { NativeQueryBuilder } from '@mikro-orm/sqlite'
 import type {
@@ -74,11 +74,25 @@ function parameterOf(value: unknown): unknown {
   }
 }
 
-/** The values as they are bound to a text, or undefined when it cannot be run with bound ones. */
-function boundTo(sql: string, params: readonly unknown[]): unknown[] | undefined {
-  if (params.length > MAX_PARAMETERS || placeholders(sql) !== params.length) return undefined
+/** Puts fragments of SQL among the values into the text, so that the values beside them can be bound: `version = ?` of an optimistic lock. */
+function withFragments(query: string, params: readonly unknown[]): { text: string; params: readonly unknown[] } {
+  if (!params.some(isRaw) || placeholders(query) !== params.length) return { text: query, params }
+  const values: unknown[] = []
+  let next = 0
+  const text = query.replaceAll('?', mark => {
+    const value = params[next++]
+    values.push(...(isRaw(value) ? value.params : [value]))
+    return isRaw(value) ? value.sql : mark
+  })
+  return { text, params: values }
+}
+
+/** The text with the values that are bound to it, or undefined when it cannot be run with bound ones. */
+function boundTo(sql: string, given: readonly unknown[]): { sql: string; values: unknown[] } | undefined {
+  const { text, params } = withFragments(sql, given)
+  if (params.length > MAX_PARAMETERS || placeholders(text) !== params.length) return undefined
   const values = params.map(parameterOf)
-  return values.includes(undefined) ? undefined : values
+  return values.includes(undefined) ? undefined : { sql: text, values }
 }
 
 type BeginOptions = NonNullable<Parameters<SqliteConnection['begin']>[0]>
@@ -145,9 +159,9 @@ export class BoundSqliteConnection extends SqliteConnection {
     const connection = ctx === undefined || ctx instanceof Probe || !this.connected ? undefined : connectionOf(ctx)
     if (connection === undefined || !this.#isQuiet(loggerContext)) return this.execute<T>(query, params, method, ctx, loggerContext)
     const sql = this.config.get('onQuery')(query, params)
-    const values = boundTo(sql, params)
-    if (values === undefined) return this.execute<T>(query, params, method, ctx, loggerContext)
-    return this.transformRawResult<T>(connection.execute(sql, values), method)
+    const bound = boundTo(sql, params)
+    if (bound === undefined) return this.execute<T>(query, params, method, ctx, loggerContext)
+    return this.transformRawResult<T>(connection.execute(bound.sql, bound.values), method)
   }
 
   override async execute<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[] = EntityData<AnyEntity>[]>(
@@ -168,15 +182,15 @@ export class BoundSqliteConnection extends SqliteConnection {
         ? (this as unknown as Internals).prepareQuery(query, params)
         : // MikroORM would write the values into the text as well, for a log that nobody keeps.
           { query: this.config.get('onQuery')(query, params), params, formatted: '' }
-    const values = boundTo(prepared.query, prepared.params)
-    if (values === undefined) return super.execute<T>(query, params, method, ctx, loggerContext)
+    const bound = boundTo(prepared.query, prepared.params)
+    if (bound === undefined) return super.execute<T>(query, params, method, ctx, loggerContext)
     const run = async (): Promise<T> => {
       // Where a transaction is open there is nothing to wait for, which Kysely does all the same.
       const connection = ctx === undefined ? undefined : connectionOf(ctx)
       const result =
         connection === undefined
-          ? await ((ctx ?? this.getClient()) as Kysely<unknown>).executeQuery(CompiledQuery.raw(prepared.query, values))
-          : connection.execute(prepared.query, values)
+          ? await ((ctx ?? this.getClient()) as Kysely<unknown>).executeQuery(CompiledQuery.raw(bound.sql, bound.values))
+          : connection.execute(bound.sql, bound.values)
       return this.transformRawResult<T>(result, method)
     }
     return told

@@ -6,6 +6,7 @@ import {
   idOf,
   reach,
   Refused,
+  SOMETHING,
   type Ending,
   type PlainAttribute,
   type RelationAttribute,
@@ -27,13 +28,13 @@ type Item = { readonly null: true } | { readonly null: false; readonly character
  * Does `row` match the parameter `name` (with its `!` and its operator, as a key of an object query) with `value`?
  * Throws `Refused` where the contract says 400.
  */
-export function matches(row: Row, name: string, value: string): boolean {
+export function matches(row: Row, name: string, value: string, of: Resource = row.of): boolean {
   const { negated, paths, operator } = parseName(name)
   const items = parseItems(value)
   // "`name|email=*x*`: any of the paths matches." A list "holds when any related record does".
   const results = paths.map(path => {
-    const test = testOf(endOf(row.of, path), operator, items)
-    return reach(row.of, row, path).some(test)
+    const test = testOf(endOf(of, path), operator, items)
+    return reach(of, row, path).some(test)
   })
   // "`!` (before) or `!=` (`name!=Ann`) is the exact complement: every record is in exactly one of `f` and `!f`, NULLs and empty lists
   // included."
@@ -100,6 +101,7 @@ function testOf(end: PlainAttribute | RelationAttribute, operator: Operator, ite
   const bound = parsePlain(end, plainText(item))
   return ending => {
     if (ending.kind !== 'plain' || ending.value === null) return false
+    if (end.type === 'inside' && (ending.value === SOMETHING || typeof ending.value !== typeof bound)) return false
     const order = comparePlain(end, ending.value, bound)
     if (operator === '>=') return order >= 0
     if (operator === '<=') return order <= 0
@@ -112,6 +114,18 @@ const isNull = (ending: Ending): boolean => ending.kind === 'plain' && ending.va
 function equalsPlain(attribute: PlainAttribute, item: Item): (ending: Ending) => boolean {
   if (item.null) return isNull
   if (attribute.type === 'text') return equalsText(item, false)
+  // "A text there equals the text, a number the number that the text is, `true` and `false` the words"
+  if (attribute.type === 'inside') {
+    const text = equalsText(item, false)
+    const bare = item.characters.includes(STAR) ? undefined : plainText(item)
+    return ending =>
+      text(ending) ||
+      (bare !== undefined &&
+        ending.kind === 'plain' &&
+        (typeof ending.value === 'number'
+          ? bare !== '' && Number(bare) === ending.value
+          : typeof ending.value === 'boolean' && String(ending.value) === bare))
+  }
   // "On other types: 400" (a `*`); "`name=` is the empty string for text and 400 for other types."
   const wanted = parsePlain(attribute, plainText(item))
   return ending => ending.kind === 'plain' && ending.value !== null && comparePlain(attribute, ending.value, wanted) === 0
@@ -125,7 +139,7 @@ function equalsText(item: Item, fold: boolean): (ending: Ending) => boolean {
   if (item.null) return isNull
   const source = item.characters.map(char => (char === STAR ? '.*' : `\\u{${char.codePointAt(0)?.toString(16)}}`)).join('')
   const pattern = new RegExp(`^${source}$`, fold ? 'isu' : 'su')
-  return ending => ending.kind === 'plain' && typeof ending.value === 'string' && pattern.test(ending.value)
+  return ending => ending.kind === 'plain' && typeof ending.value === 'string' && ending.value !== SOMETHING && pattern.test(ending.value)
 }
 
 /**

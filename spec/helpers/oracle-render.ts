@@ -1,11 +1,8 @@
 /**
  * The oracle's bodies: one row as JSON, by contract sections 3 and 4 ("depth", "expand", "attributes").
  */
-import { idOf, type Attribute, type EmbeddedValue, type Row, type Scalar } from './oracle-model.ts'
+import { idOf, toJson, type Attribute, type EmbeddedValue, type Json, type Opaque, type Row, type Scalar } from './oracle-model.ts'
 import { ordered } from './oracle-sort.ts'
-import { toJson } from './oracle-values.ts'
-
-export type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 
 export interface View {
   readonly depth?: 0 | 1 | 2
@@ -37,14 +34,18 @@ function renderAttribute(row: Row, name: string, attribute: Attribute, depth: nu
   if (attribute.kind === 'embedded') {
     if (value === null) return null
     const shown: { [name: string]: Json } = {}
+    const { variants } = attribute
+    const shownOf = variants?.of[String((value as EmbeddedValue)[variants.by])]
     for (const [inner, plain] of Object.entries(attribute.attributes)) {
+      if (shownOf?.includes(inner) === false) continue
       if (isSelected(`${path}.${inner}`, view.attributes ?? [])) shown[inner] = toJson(plain, (value as EmbeddedValue)[inner] ?? null)
     }
     return shown
   }
+  if (attribute.kind === 'opaque') return (value as Opaque | null)?.json ?? null
   const show = showRelated(depth, path, view)
   if (!show) return undefined
-  if (attribute.kind === 'many') return ordered(value as Row[], attribute.orderBy).map(show)
+  if (attribute.kind === 'many') return (attribute.fixed === true ? (value as Row[]) : ordered(value as Row[], attribute.orderBy)).map(show)
   return value === null ? null : show(value as Row)
 }
 

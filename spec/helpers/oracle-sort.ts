@@ -1,7 +1,18 @@
 /**
  * The oracle's order: a comparator for a `sort` parameter, by contract section 4 ("sort").
  */
-import { endOf, idOf, isRow, reach, type Direction, type PlainAttribute, type Row, type Scalar } from './oracle-model.ts'
+import {
+  endOf,
+  idOf,
+  isRow,
+  reach,
+  SOMETHING,
+  type Direction,
+  type PlainAttribute,
+  type Resource,
+  type Row,
+  type Scalar,
+} from './oracle-model.ts'
 import { comparePlain, compareText } from './oracle-values.ts'
 
 const COUNT: PlainAttribute = { kind: 'plain', type: 'integer', nullable: false }
@@ -10,12 +21,12 @@ const COUNT: PlainAttribute = { kind: 'plain', type: 'integer', nullable: false 
  * "comma-separated keys, each `path` or `path.asc` or `path.desc` (asc when omitted)." "The primary key ascending is always the last key,
  * so pages never overlap."
  */
-export function comparator(sort: string): (a: Row, b: Row) => number {
+export function comparator(sort: string, of?: Resource): (a: Row, b: Row) => number {
   const keys = sort === '' ? [] : sort.split(',').map(parseKey)
   return (a, b) => {
     for (const { path, direction } of keys) {
-      const left = sortValue(a, path, direction)
-      const right = sortValue(b, path, direction)
+      const left = sortValue(a, path, direction, of)
+      const right = sortValue(b, path, direction, of)
       const order = comparePlain(left.attribute, left.value, right.value)
       if (order !== 0) return direction === 'asc' ? order : -order
     }
@@ -30,9 +41,14 @@ function parseKey(key: string): { path: string[]; direction: Direction } {
 }
 
 /** What one key sorts a row by. */
-export function sortValue(row: Row, path: readonly string[], direction: Direction): { attribute: PlainAttribute; value: Scalar } {
-  const end = endOf(row.of, path)
-  const endings = reach(row.of, row, path)
+export function sortValue(
+  row: Row,
+  path: readonly string[],
+  direction: Direction,
+  of: Resource = row.of,
+): { attribute: PlainAttribute; value: Scalar } {
+  const end = endOf(of, path)
+  const endings = reach(of, row, path)
   // "A relation without an attribute sorts by the count of related items, all that the path reaches, each once (an empty to-one, or one
   // reached through an empty one, counts 0)."
   if (end.kind !== 'plain') {
@@ -42,7 +58,7 @@ export function sortValue(row: Row, path: readonly string[], direction: Directio
   // "A path through a list sorts by its smallest value for asc, its largest for desc, NULLs among them ignored; without any it is NULL."
   // A path through no list has one value, which is both.
   const known = endings
-    .flatMap(ending => (ending.kind === 'plain' && ending.value !== null ? [ending.value] : []))
+    .flatMap(ending => (ending.kind === 'plain' && ending.value !== null && ending.value !== SOMETHING ? [ending.value] : []))
     .sort((a, b) => comparePlain(end, a, b))
   return { attribute: end, value: (direction === 'asc' ? known[0] : known.at(-1)) ?? null }
 }

@@ -1,7 +1,7 @@
 /**
  * The oracle's plain values: from the text of a query, to JSON, and their order. By contract sections 3 and 4.
  */
-import { Refused, type PlainAttribute, type PlainType, type Scalar } from './oracle-model.ts'
+import { Refused, SOMETHING, type PlainAttribute, type PlainType, type Scalar } from './oracle-model.ts'
 
 /**
  * "`name=Ann` equals, typed by the model, case-sensitive (uuids are not). A value that cannot be of that type: 400. Integers are plain
@@ -9,8 +9,8 @@ import { Refused, type PlainAttribute, type PlainType, type Scalar } from './ora
  */
 export function parsePlain(attribute: PlainAttribute, text: string): Scalar {
   const { kind, wanted, value } = PARSERS[attribute.type]
-  const fits = attribute.type === 'enum' ? attribute.items?.includes(text) : wanted.test(text)
-  const parsed = fits ? value(text) : null
+  const item = attribute.items?.find(known => String(known) === text)
+  const parsed = attribute.codec ? attribute.codec.parse(text) : attribute.items ? (item ?? null) : wanted.test(text) ? value(text) : null
   if (parsed === null) throw new Refused(`not ${kind}: ${text}`)
   return parsed
 }
@@ -24,11 +24,12 @@ interface Parser {
 
 const INTEGER = /^(0|-?[1-9]\d*)$/
 const NUMBER = /^-?\d+(\.\d+)?$/
+const FLOAT = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/
 const PARSERS: Readonly<Record<PlainType, Parser>> = {
   text: { kind: 'a text', wanted: /^/, value: text => text },
   integer: { kind: 'an integer', wanted: INTEGER, value: Number },
   bigint: { kind: 'an integer', wanted: INTEGER, value: BigInt },
-  double: { kind: 'a number', wanted: NUMBER, value: Number },
+  double: { kind: 'a number', wanted: FLOAT, value: Number },
   decimal: { kind: 'a decimal', wanted: NUMBER, value: text => text },
   boolean: { kind: 'a boolean', wanted: /^(true|false|1|0)$/, value: text => text === 'true' || text === '1' },
   datetime: { kind: 'a date-time', wanted: /^\d{4}-\d\d-\d\d(T.*)?$/, value: parseDateTime },
@@ -36,6 +37,9 @@ const PARSERS: Readonly<Record<PlainType, Parser>> = {
   time: { kind: 'a time', wanted: /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, value: text => text },
   uuid: { kind: 'a uuid', wanted: /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i, value: text => text.toLowerCase() },
   enum: { kind: 'an item of the enum', wanted: /^/, value: text => text },
+  custom: { kind: 'of the custom type', wanted: /^/, value: text => text },
+  // "numbers with a number, and texts with anything else"
+  inside: { kind: 'a value', wanted: /^/, value: text => (NUMBER.test(text) ? Number(text) : text) },
 }
 
 function parseDateTime(text: string): number | null {
@@ -65,6 +69,11 @@ export function compareText(a: string, b: string): number {
 /** "NULLs are the smallest value, on every database." */
 export function comparePlain(attribute: PlainAttribute, a: Scalar, b: Scalar): number {
   if (a === null || b === null) return Number(a !== null) - Number(b !== null)
+  // Inside of JSON numbers come before texts; what is an object or array sorts as NULL.
+  if (attribute.type === 'inside') {
+    if (a === SOMETHING || b === SOMETHING) return Number(a !== SOMETHING) - Number(b !== SOMETHING)
+    if (typeof a !== typeof b) return typeof a === 'string' ? 1 : -1
+  }
   if (attribute.type === 'decimal') return compareOrdered(digits(String(a)), digits(String(b)))
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
   return compareOrdered(a, b)
@@ -78,15 +87,4 @@ function compareOrdered<T extends Scalar & {}>(a: T, b: T): number {
 function digits(decimal: string): bigint {
   const [whole = '', fraction = ''] = decimal.split('.')
   return BigInt(whole + fraction.padEnd(20, '0'))
-}
-
-/**
- * "Date-times are ISO 8601 in UTC with milliseconds and `Z`, dates `YYYY-MM-DD`, times `HH:MM:SS`; a property has one JSON type: bigints
- * and decimals are strings (numbers in MikroORM's number mode), decimals with their scale; [...] an SQL NULL is `null`, never absent."
- */
-export function toJson(attribute: PlainAttribute, value: Scalar): string | number | boolean | null {
-  if (value === null) return null
-  if (typeof value === 'bigint') return value.toString()
-  if (attribute.type === 'datetime') return new Date(value as number).toISOString()
-  return value
 }

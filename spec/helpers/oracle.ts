@@ -2,7 +2,7 @@
  * The oracle: what the contract says a query answers, computed on plain objects. `reach` follows paths, `matches` filters, `comparator`
  * sorts, `render` shows; `select` puts them together. Property specs compare the engine with it, so nothing here may learn from the engine.
  */
-import { type Row } from './oracle-model.ts'
+import { type Resource, type Row } from './oracle-model.ts'
 import { matches } from './oracle-filter.ts'
 import { comparator } from './oracle-sort.ts'
 
@@ -16,6 +16,6 @@ export * from './oracle-render.ts'
 export type FilterPair = readonly [name: string, value: string]
 
 /** "Each parameter narrows on its own: the result of two filters is the intersection of each one's result." */
-export function select(rows: readonly Row[], filters: readonly FilterPair[], sort = ''): Row[] {
-  return rows.filter(row => filters.every(([name, value]) => matches(row, name, value))).sort(comparator(sort))
+export function select(rows: readonly Row[], filters: readonly FilterPair[], sort = '', of?: Resource): Row[] {
+  return rows.filter(row => filters.every(([name, value]) => matches(row, name, value, of))).sort(comparator(sort, of))
 }

@@ -61,7 +61,7 @@ eachWorld('rendering', { count: 3, size: 8 }, ({ world, rows, get, list }) => {
           if (!row || !attribute) return
           const path = `${itemPath(row)}/${name}`
           const shown: FilterPair[] = [['depth', String(depth)]]
-          if (attribute.kind === 'plain' || attribute.kind === 'embedded') {
+          if (attribute.kind !== 'one' && attribute.kind !== 'many') {
             const body = await get(path)
             assert.equal(body['resource'], resource.singular)
             assert.equal(body['attribute'], name)

@@ -74,7 +74,7 @@ const big = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
 )
 /** A text key: no NUL and no dot segments, which no path can carry. */
-const code = text.map(value => value.replaceAll('\0', '')).filter(value => value !== '' && value !== '.' && value !== '..')
+export const code = text.map(value => value.replaceAll('\0', '')).filter(value => value !== '' && value !== '.' && value !== '..')
 
 const userData = fc.record({
   id,

@@ -5,7 +5,7 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { encodePair } from '../../helpers/encode-query.ts'
-import { idOf } from '../../helpers/oracle.ts'
+import { idOf, reach, SOMETHING } from '../../helpers/oracle.ts'
 import type {
   FilterPair,
   PlainAttribute,
@@ -31,10 +31,11 @@ export interface PathEnd {
 /** Every path from a resource over at most `most` relations. */
 export function pathsOf(world: World, resource: Resource, most: number): PathEnd[] {
   const found: PathEnd[] = []
-  const known = (values: (Scalar | undefined)[]): Exclude<Scalar, null>[] => values.filter(value => value !== null && value !== undefined)
+  const known = (values: (Scalar | undefined)[]): Exclude<Scalar, null>[] =>
+    values.filter(value => value !== null && value !== undefined).filter(value => value !== SOMETHING)
   const walk = (of: Resource, prefix: string, relations: number): void => {
     const rows: readonly Row[] = world[of.name] ?? []
-    for (const [name, attribute] of Object.entries(of.attributes)) {
+    for (const [name, attribute] of Object.entries({ ...of.attributes, ...of.below?.() })) {
       const path = prefix + name
       if (attribute.kind === 'plain') {
         found.push({ path, relations, end: attribute, pool: known(rows.map(row => row.values[name] as Scalar)) })
@@ -42,6 +43,17 @@ export function pathsOf(world: World, resource: Resource, most: number): PathEnd
         for (const [inner, plain] of Object.entries(attribute.attributes)) {
           const pool = known(rows.map(row => (row.values[name] as EmbeddedValue | null)?.[inner]))
           found.push({ path: `${path}.${inner}`, relations, end: plain, pool })
+        }
+      } else if (attribute.kind === 'opaque') {
+        for (const inner of attribute.paths ?? []) {
+          const end: PlainAttribute = { kind: 'plain', type: 'inside', nullable: true }
+          const pool = rows.flatMap(row => reach(of, row, [name, ...inner.split('.')]))
+          found.push({
+            path: `${path}.${inner}`,
+            relations,
+            end,
+            pool: known(pool.map(each => (each.kind === 'plain' ? each.value : null))),
+          })
         }
       } else if (relations < most) {
         const target = attribute.target()
@@ -96,7 +108,8 @@ function otherCase(char: string): string {
   return Array.from(other).length === 1 ? other : char
 }
 
-const FRESH: Record<Exclude<PlainType, 'text'>, Arbitrary<Exclude<Scalar, null>>> = {
+/** Values of types that need nothing else to be known. */
+const FRESH: Record<Exclude<PlainType, 'text' | 'custom' | 'inside'>, Arbitrary<Exclude<Scalar, null>>> = {
   integer: fc.integer({ min: -5, max: 130 }),
   bigint: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
   double: fc.integer({ min: -20, max: 20 }).map(eighths => eighths / 8 + 0),
@@ -134,7 +147,15 @@ function spell(type: PlainType, value: Exclude<Scalar, null>, way: number): stri
 
 /** One value of a plain type that is not text, as a filter spells it. */
 function plainArb(end: PlainAttribute, pool: readonly Exclude<Scalar, null>[]): Arbitrary<string> {
-  const type = end.type as Exclude<PlainType, 'text'>
+  if (end.codec)
+    return pool.length > 0
+      ? fc
+          .constantFrom(...pool)
+          .map(end.codec.spell)
+          .map(escapeText)
+      : fc.constant('null')
+  if (end.items) return fc.constantFrom(...end.items.map(String))
+  const type = end.type as keyof typeof FRESH
   const values = pool.length > 0 ? fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...pool) }, FRESH[type]) : FRESH[type]
   return fc.tuple(values, fc.nat(9)).map(([value, way]) => spell(type, value, way))
 }
@@ -143,18 +164,31 @@ function textsArb(pool: readonly Exclude<Scalar, null>[]): Arbitrary<string> {
   return pool.length > 0 ? fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...pool.map(String)) }, text) : text
 }
 
+/** Whether a part of a key is one integer, or a relation to what has one for its key. */
+function isIntegral(resource: Resource, name: string): boolean {
+  const attribute = resource.attributes[name]
+  if (attribute?.kind === 'plain') return attribute.type === 'integer' || attribute.type === 'bigint'
+  if (attribute?.kind !== 'one') return false
+  const { key } = attribute.target()
+  return key.length === 1 && isIntegral(attribute.target(), key[0]!)
+}
+
 /** The ID of a record that is there, or could be. */
 function idArb(end: RelationAttribute, pool: readonly Exclude<Scalar, null>[]): Arbitrary<string> {
   const target = end.target()
   const [name = ''] = target.key
   const key = target.attributes[name]
-  const absent =
-    target.key.length > 1
-      ? fc.constantFrom('999~1', '1~999')
-      : key?.kind === 'plain' && key.type === 'uuid'
-        ? fc.uuid()
-        : fc.constantFrom('999', '1000')
-  const there = pool.map(value => (key?.kind === 'plain' && key.type === 'text' ? escapeText(String(value)) : String(value)))
+  const integral = target.key.length > 1 && target.key.every(part => isIntegral(target, part))
+  const absent = integral
+    ? fc.constantFrom('999~1', '1~999')
+    : key?.kind === 'plain' && key.type === 'uuid'
+      ? fc.uuid()
+      : target.key.length === 1 && isIntegral(target, name)
+        ? fc.constantFrom('999', '1000')
+        : key?.kind === 'plain' && key.type === 'text' && target.key.length === 1
+          ? fc.constant('nowhere')
+          : fc.constant('null')
+  const there = pool.map(value => escapeText(String(value)))
   return there.length > 0 ? fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...there) }, absent) : absent
 }
 
@@ -166,7 +200,18 @@ const listOf = (item: Arbitrary<string>): Arbitrary<string> =>
 const orNull = (item: Arbitrary<string>): Arbitrary<string> => fc.oneof({ weight: 6, arbitrary: item }, fc.constant('null'))
 
 /** Booleans, uuids and enums have no order that the contract tells. */
-const RANGED: readonly PlainType[] = ['integer', 'bigint', 'double', 'decimal', 'text', 'datetime', 'date', 'time']
+const RANGED: readonly PlainType[] = ['integer', 'bigint', 'double', 'decimal', 'text', 'datetime', 'date', 'time', 'custom']
+
+/** What is inside of JSON: values of any type, and texts with wildcards. */
+function insideArb(pool: readonly Exclude<Scalar, null>[]): Arbitrary<FilterPair> {
+  const spelt = pool.map(value => escapeText(withoutNul(String(value))))
+  const item = spelt.length > 0 ? fc.constantFrom(...spelt) : fc.constantFrom('1', 'a')
+  const equal = fc.oneof({ weight: 4, arbitrary: item }, fc.constantFrom('null', '*', 'a*', '1', '2.5', 'true'))
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.tuple(fc.constantFrom('', '!='), listOf(equal)) },
+    { weight: 1, arbitrary: fc.tuple(fc.constantFrom('>=', '<=', '>', '<'), item) },
+  )
+}
 
 /** Operator and value for what a path ends at. */
 function testArb(end: PlainAttribute | RelationAttribute, pool: readonly Exclude<Scalar, null>[]): Arbitrary<FilterPair> {
@@ -182,6 +227,8 @@ function testArb(end: PlainAttribute | RelationAttribute, pool: readonly Exclude
       { weight: 1, arbitrary: fc.tuple(range, texts.map(withoutNul).map(escapeText)) },
     )
   }
+  if (end.type === 'inside') return insideArb(pool)
+  if (end.codec && pool.length === 0) return fc.tuple(equality, fc.constant('null'))
   const item = plainArb(end, pool)
   const equal = fc.tuple(equality, listOf(orNull(item)))
   return RANGED.includes(end.type) ? fc.oneof(equal, fc.tuple(range, item)) : equal
@@ -192,7 +239,10 @@ export function filterArb(world: World, resource: Resource, relations = 3): Arbi
   const ends = pathsOf(world, resource, relations)
   const sameKind = (one: PathEnd, other: PathEnd): boolean =>
     one.end.kind === 'plain'
-      ? other.end.kind === 'plain' && one.end.type === other.end.type
+      ? other.end.kind === 'plain' &&
+        one.end.type === other.end.type &&
+        one.end.codec === other.end.codec &&
+        String(one.end.items) === String(other.end.items)
       : other.end.kind !== 'plain' && one.end.target() === other.end.target()
   const named =
     (paths: string) =>
@@ -223,6 +273,8 @@ export function refusedArb(world: World, resource: Resource): Arbitrary<FilterPa
     uuid: ['', 'abc', '*', '00000000-0000-0000-0000-00000000000'],
     enum: ['', 'boss', 'ADMIN'],
     text: ['a\\', '\\', 'a,b\\'],
+    custom: ['\\'],
+    inside: ['\\'],
   }
   return pathArb(pathsOf(world, resource, 2)).chain(({ path, end }) => {
     if (end.kind !== 'plain') {
@@ -258,7 +310,9 @@ export function expandArb(world: World, resource: Resource, relations = 3): Arbi
 
 /** Values of `attributes`: paths of anything, some with `!`. */
 export function attributesArb(world: World, resource: Resource, relations = 2): Arbitrary<string[]> {
-  const name = fc.tuple(fc.constantFrom('', '', '!'), pathArb(pathsOf(world, resource, relations))).map(([not, end]) => not + end.path)
+  // Inside of a JSON value nothing is selected.
+  const selectable = pathsOf(world, resource, relations).filter(({ end }) => end.kind !== 'plain' || end.type !== 'inside')
+  const name = fc.tuple(fc.constantFrom('', '', '!'), pathArb(selectable)).map(([not, end]) => not + end.path)
   return fc.uniqueArray(name, { maxLength: 5 })
 }
 

@@ -446,9 +446,15 @@ export function remove(resource: Resource, entities: readonly Entity[], work: Wo
   })
 }
 
-/** Whether the model removes other records with one of the resource. */
-function goesWithOthers({ attributes }: Resource): boolean {
-  return attributes.some(attribute => (attribute.kind === 'toMany' || attribute.kind === 'toOne') && attribute.cascadeRemove)
+/** Whether other records go with one of the resource, or lose a link that no foreign key keeps. */
+function goesWithOthers({ attributes, referrers }: Resource): boolean {
+  return (
+    attributes.some(cascades) || referrers.some(({ attribute }) => attribute.discriminator !== undefined && attribute.onDelete === 'unlink')
+  )
+}
+
+function cascades(attribute: Attribute): boolean {
+  return attribute.kind === 'toOneOf' ? attribute.branches.some(cascades) : !isValue(attribute) && attribute.cascadeRemove
 }
 
 async function removeAll(resource: Resource, entities: readonly Entity[], work: Work): Promise<void> {

@@ -32,6 +32,7 @@ const Pet = defineEntity({
 })
 const Cat = defineEntity({ name: 'Cat', embeddable: true, extends: Pet, discriminatorValue: 'cat', properties: { lives: p.integer() } })
 const Dog = defineEntity({ name: 'Dog', embeddable: true, extends: Pet, discriminatorValue: 'dog', properties: { tricks: p.integer() } })
+const Extra = defineEntity({ name: 'Extra', properties: { id: p.integer().primary() } })
 const Other = defineEntity({ name: 'Other', properties: { id: p.integer().primary(), of: () => p.manyToOne(Thing).nullable() } })
 const ThingSchema = defineEntity({
   name: 'Thing',
@@ -76,6 +77,7 @@ const ThingSchema = defineEntity({
     version: p.integer().version(),
     one: () => p.manyToOne(Other).nullable(),
     many: () => p.oneToMany(Other).mappedBy('of'),
+    several: () => p.manyToOne([Other, Extra]).nullable(),
   },
 })
 class Thing extends ThingSchema.class {
@@ -192,6 +194,18 @@ const ROWS: Record<string, Row> = {
   groups: plain('groups', ['a', 'b'], 'a', 5),
   version: { ...derived('version', [1, 2], ['version', '1'], NEVER), bad: 'x' },
   'to-one': { ...plain('one', [1, 2], '1', 99), sort: 'one.id' },
+  'to-one of several entities': {
+    ...plain(
+      'several',
+      [
+        { type: 'other', id: 1 },
+        { type: 'other', id: 2 },
+      ],
+      'other:1',
+      { type: 'extra', id: 99 },
+    ),
+    sort: 'several.id',
+  },
   'to-many': { ...plain('many', [[1], [2]], '1', [99]), sort: 'many.id', empty: NEVER },
 }
 
@@ -217,7 +231,7 @@ describe('kinds of values', () => {
       const expected = read === NEVER ? [undefined, undefined] : (read ?? (write as readonly unknown[]))
       before(async () => {
         engine = await RestEngine.create({
-          entities: [Thing, Other, Place, Pet, Cat, Dog] as never,
+          entities: [Thing, Other, Extra, Place, Pet, Cat, Dog] as never,
           seed: { others: [{ id: 1 }, { id: 2 }] },
         })
         for (const [id, value] of [

@@ -395,10 +395,13 @@ function linkOneOf(attribute: ToOneOfAttribute, value: unknown, at: string, seed
       link: { kind: 'new', record: validateRecord(rest, branch.target, { mode: 'create', seeding }, faults, at) },
     }
   }
-  // An object in the place of an ID is none: nothing is made of it.
-  const id = isObject(rest['id']) ? null : (rest['id'] ?? null)
-  const link = referTo(branch, id, join(at, 'id'), { owner: undefined, seeding }, faults)
-  return link === undefined ? undefined : { attribute: branch, path: at, link }
+  const { id } = rest
+  const place = join(at, 'id')
+  const key = typeof id === 'string' && !id.isWellFormed() ? undefined : keyFromJson(id ?? null, branch.target)
+  if (key !== undefined) return { attribute: branch, path: at, link: { kind: 'existing', key, path: place, given: id } }
+  const detail = `"${place}" must be the ID of a ${branch.target.singular} (${describeKey(branch.target)}).`
+  faults.push({ code: 'value_invalid', detail, attribute: place, value: id })
+  return undefined
 }
 
 /** The record that the body of a relation to one of several resources means, where it only links. */

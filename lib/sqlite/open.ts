@@ -17,6 +17,7 @@ import { checkTables } from './missing-tables.ts'
 import { followClock } from './model-time.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 import { openReadOnly } from './open-read-only.ts'
+import { correctPolymorphicLinks } from './polymorphic-links.ts'
 import { correctTargetKeys } from './target-keys.ts'
 
 /** What to open. */
@@ -104,6 +105,7 @@ async function openWith(
     correctTargetKeys(connection.orm.getMetadata())
     findPivots(connection.orm)
     leaveInherited(connection.orm)
+    correctPolymorphicLinks(connection.orm.getMetadata())
     skipUpdateOfCreated(connection.orm)
     followClock(connection.orm)
     if (schema === 'update') {

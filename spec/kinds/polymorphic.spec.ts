@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { defineEntity, p } from '@mikro-orm/sqlite'
+import { Cascade, defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine, resource } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
 import { watchStatements } from '../helpers/statements.ts'
@@ -672,6 +672,59 @@ describe('relations to one of several entities', () => {
       assert.match(String(causes.splice(0)), /takes null, an entity, or \[discriminator/)
       await engine.close()
     })
+  })
+
+  it('are properties of classes that inherit, references, cascade, and need no other side', async () => {
+    const Doc = defineEntity({
+      name: 'Doc',
+      properties: { id: p.integer().primary(), name: p.string(), secret: p.string().hidden().nullable() },
+    })
+    const Url = defineEntity({
+      name: 'Url',
+      properties: { id: p.integer().primary(), href: p.string(), memos: () => p.oneToMany(Memo).mappedBy('about') },
+    })
+    const Base = defineEntity({
+      name: 'Base',
+      discriminatorColumn: 'kind' as never,
+      abstract: true,
+      properties: { id: p.integer().primary(), kind: p.enum(['memo', 'task']) },
+    })
+    const Memo = defineEntity({
+      name: 'Memo',
+      extends: Base,
+      discriminatorValue: 'memo',
+      properties: { about: () => p.manyToOne([Doc, Url]).ref().nullable().cascade(Cascade.PERSIST, Cascade.REMOVE) },
+    } as never)
+    const Task = defineEntity({
+      name: 'Task',
+      extends: Base,
+      discriminatorValue: 'task',
+      properties: { owner: () => p.manyToOne([Doc, Url]).nullable() },
+    } as never)
+    const engine = await RestEngine.create({ entities: [Doc, Url, Base, Memo, Task] as never, onError })
+    try {
+      await done(engine, 'POST', '/v1/memos', { about: { type: 'doc', name: 'd', secret: 'not to be told' } })
+      assert.ok(!JSON.stringify(engine.requests.at(-1)).includes('not to be told'))
+      await done(engine, 'POST', '/v1/bases', { kind: 'task', owner: { type: 'url', href: 'h' } })
+      await done(engine, 'POST', '/v1/bases', { kind: 'memo', about: { type: 'url', id: 1 } })
+      assert.deepEqual(await done(engine, 'GET', '/v1/bases?depth=2'), [
+        { id: 1, kind: 'memo', about: { type: 'doc', id: 1, name: 'd' } },
+        { id: 2, kind: 'task', owner: { type: 'url', id: 1, href: 'h', memos: [3] } },
+        { id: 3, kind: 'memo', about: { type: 'url', id: 1, href: 'h', memos: [3] } },
+      ])
+      assert.deepEqual(await done(engine, 'GET', '/v1/bases?owner.href=h&attributes=id'), [{ id: 2 }])
+      assert.deepEqual(await done(engine, 'GET', '/v1/bases?about.type=null&attributes=id'), [{ id: 2 }])
+      await done(engine, 'PUT', '/v1/memos/1', { about: { type: 'url', id: 1 } })
+      await done(engine, 'PUT', '/v1/bases/1', { about: { type: 'doc', id: 1 } })
+      await refused(engine, 'PUT', '/v1/memos/1', { about: { type: 'doc', id: { name: 'no' } } }, 422, 'value_invalid', 'about.id')
+      await done(engine, 'DELETE', '/v1/memos/1')
+      assert.deepEqual(await done(engine, 'GET', '/v1/docs'), [])
+      await done(engine, 'DELETE', '/v1/bases/3')
+      assert.deepEqual(await done(engine, 'GET', '/v1/urls'), [])
+      assert.deepEqual(await done(engine, 'GET', '/v1/tasks'), [{ id: 2, kind: 'task', owner: null }])
+    } finally {
+      await engine.close()
+    }
   })
 
   it('link records with keys of any type, classes that inherit, and by other discriminators', async () => {

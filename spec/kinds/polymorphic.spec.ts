@@ -674,6 +674,67 @@ describe('relations to one of several entities', () => {
     })
   })
 
+  it('are reached through lists, each record once', async () => {
+    const First = defineEntity({ name: 'First', properties: { id: p.integer().primary(), size: p.integer(), mark: p.string() } })
+    const Second = defineEntity({ name: 'Second', properties: { id: p.integer().primary(), size: p.integer(), mark: p.integer() } })
+    const Item = defineEntity({
+      name: 'Item',
+      properties: { id: p.integer().primary(), box: () => p.manyToOne(Box), of: () => p.manyToOne([First, Second]).nullable() },
+    })
+    const Box = defineEntity({
+      name: 'Box',
+      properties: {
+        id: p.integer().primary(),
+        items: () =>
+          p
+            .oneToMany(Item)
+            .mappedBy('box')
+            .orderBy({ of: { size: 'desc' } } as never),
+      },
+    })
+    const engine = await RestEngine.create({
+      entities: [First, Second, Item, Box],
+      onError,
+      seed: {
+        firsts: [
+          { id: 1, size: 5, mark: 'x' },
+          { id: 2, size: 1, mark: 'y' },
+        ],
+        seconds: [
+          { id: 1, size: 3, mark: 4 },
+          { id: 2, size: 9, mark: 4 },
+        ],
+        boxes: [{ id: 1 }, { id: 2 }, { id: 3 }],
+        items: [
+          { id: 1, box: 1, of: { type: 'first', id: 1 } },
+          { id: 2, box: 1, of: { type: 'second', id: 1 } },
+          { id: 3, box: 2, of: { type: 'first', id: 2 } },
+          { id: 4, box: 2, of: { type: 'second', id: 2 } },
+          { id: 5, box: 2, of: { type: 'second', id: 2 } },
+          { id: 6, box: 2 },
+          { id: 7, box: 1, of: { type: 'second', id: 2 } },
+        ],
+      },
+    })
+    const ids = async (query: string): Promise<unknown> =>
+      ((await done(engine, 'GET', `/v1/boxes?attributes=id&${query}`)) as { id: number }[]).map(({ id }) => id).join('')
+    try {
+      assert.equal(await ids('sort=items.of.size'), '321')
+      assert.equal(await ids('sort=items.of.size.desc'), '123')
+      assert.equal(await ids('sort=items.of'), '321')
+      assert.equal(await ids('sort=items.of.type.desc'), '123')
+      assert.equal(await ids('items.of.size>=4'), '12')
+      assert.equal(await ids('items.of=null'), '2')
+      assert.equal(await ids('items.of=first:1'), '1')
+      assert.equal(await ids('!items.of.type=first'), '3')
+      assert.deepEqual(await done(engine, 'GET', '/v1/boxes/2?attributes=items'), { items: [4, 5, 3, 6] })
+      await refused(engine, 'GET', '/v1/boxes?sort=items.of.mark', undefined, 400, 'not_sortable')
+      await refused(engine, 'GET', '/v1/boxes?items.of.mark=x', undefined, 400, 'value_invalid')
+    } finally {
+      await engine.close()
+    }
+  })
+
   it('are properties of classes that inherit, references, cascade, and need no other side', async () => {
     const Doc = defineEntity({
       name: 'Doc',

@@ -3,6 +3,7 @@
  * Every stage refuses by throwing `refuse(code, detail)`; only respond.ts turns a refusal into a body.
  * Codes are stable: a retired one stays here as a comment and is not used again.
  */
+import { checkedHeaders } from './headers.ts'
 
 /** Status and title of every error code, in the order of the stages that refuse with them. */
 export const ERRORS = {
@@ -108,7 +109,7 @@ export interface RefusalDetails {
 /**
  * A refusal with an HTTP status. Thrown by hooks and handlers too: `throw new RestError(403, 'not_yours', 'Only the author may do that.')`.
  *
- * @throws RangeError when `status` is not an error status (400 to 599).
+ * @throws RangeError when `status` is not an error status (400 to 599); TypeError for a header that cannot be sent.
  */
 export class RestError extends Error {
   override readonly name = 'RestError'
@@ -125,7 +126,7 @@ export class RestError extends Error {
     this.status = status
     this.code = code
     this.errors = details.errors
-    this.headers = details.headers ?? {}
+    this.headers = details.headers === undefined ? {} : checkedHeaders(details.headers, 'RestError')
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { HandlerResponse, HookContext } from './context.ts'
 import { refuse } from './errors.ts'
+import { checkedHeaders } from './headers.ts'
 import { jsonOf } from './json.ts'
 import { RequestContext } from './request-context.ts'
 import type { ContextParts } from './request-context.ts'
@@ -128,7 +129,7 @@ export function responseOf(answer: HandlerResponse | undefined, place: string): 
   checkNames(answer, ['status', 'headers', 'body'], place)
   const { status = 200, headers = {}, body } = answer
   if (!Number.isInteger(status) || status < 200 || status > 599) throw new TypeError(`${place} gave the status ${String(status)}.`)
-  const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const plain = checkedHeaders(headers, place)
   if (body === undefined) return { status, headers: plain, body: undefined }
   return { status, headers: { 'content-type': JSON_TYPE, ...plain }, body: jsonOf(body, place) }
 }

@@ -240,7 +240,7 @@ describe('a row out of scope', () => {
     assert.equal(nothing.status, 200, 'what is null for the caller stays so')
     const other = await asked.call('PUT', '/v1/hosts/1', {}, { guest: { kind: 'shown' } })
     assert.equal(other.status, 409)
-    assert.doesNotMatch(JSON.stringify(other.body), /77/)
+    assert.doesNotMatch(JSON.stringify({ ...other.body, timestamp: '' }), /77/)
     assert.deepEqual(await rows(asked.engine, 'select id, host_id from guest'), [{ id: 77, host_id: 1 }])
   })
 

@@ -1,7 +1,9 @@
 /** Own routes, which come before the default ones. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
-import { RestEngine, RestError } from '../../lib/index.ts'
+import { createServer, RestEngine, RestError } from '../../lib/index.ts'
 import type { HookContext, Route } from '../../lib/index.ts'
 import { entities, Shop, rows, start } from './world.ts'
 
@@ -85,6 +87,30 @@ describe('an own route', () => {
     assert.match(String(asked.failures[1]), /the handler of GET \/v1\/nothing/)
     assert.match(String(asked.failures[2]), /the handler of GET \/v1\/wrong.*"boddy".*Did you mean "body"\?/)
     assert.deepEqual(await asked.get('/v1/empty'), { status: 204, headers: {}, body: undefined })
+  })
+
+  it('that gives a header that cannot be sent is a 500, and the server goes on', async () => {
+    await using asked = await start({
+      routes: [
+        route('GET', '/v1/broken', () => ({ headers: { 'x-a': 'a\nb' }, body: 1 })),
+        route('GET', '/v1/nameless', () => ({ headers: { 'x a': 'b' }, body: 1 })),
+        route('GET', '/v1/number', () => ({ headers: { 'x-count': 5 as never }, body: 1 })),
+        route('GET', '/v1/refuses', () => {
+          throw new RestError(429, 'later', 'Later.', { headers: { 'retry-after': '1\r\nset-cookie: a=b' } })
+        }),
+      ],
+    })
+    const server = createServer(asked.engine).listen(0, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+      const get = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`)
+      for (const path of ['/v1/broken', '/v1/nameless', '/v1/refuses']) assert.equal((await get(path)).status, 500, path)
+      assert.match(String(asked.failures[0]), /the handler of GET \/v1\/broken: the header "x-a" cannot be sent/)
+      assert.match(String(asked.failures[2]), /RestError: the header "retry-after" cannot be sent/)
+      assert.equal((await get('/v1/number')).headers.get('x-count'), '5')
+    } finally {
+      server.close()
+    }
   })
 
   it('the earlier of two comes first', async () => {

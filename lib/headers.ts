@@ -1,0 +1,23 @@
+/** Headers: which ones can be sent. What a deployer's code gives is looked at where it is given, since a door that writes it could only break off. */
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+
+/**
+ * The same headers with lower-case names.
+ *
+ * @throws TypeError that names the place when one is no header: names are tokens, values texts without control characters (RFC 9110 section 5).
+ */
+export function checkedHeaders(headers: Readonly<Record<string, string>>, place: string): Record<string, string> {
+  const checked: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    const text: unknown = typeof value === 'number' ? String(value) : value
+    try {
+      if (typeof text !== 'string') throw new TypeError(`it is ${text === null ? 'null' : typeof text}, not a text`)
+      validateHeaderName(name)
+      validateHeaderValue(name, text)
+      checked[name.toLowerCase()] = text
+    } catch (error) {
+      throw new TypeError(`${place}: the header ${JSON.stringify(name)} cannot be sent: ${(error as Error).message}.`, { cause: error })
+    }
+  }
+  return checked
+}

@@ -1,5 +1,5 @@
 /**
- * Bench of peers: the same operations over HTTP, by the engine and by others that serve data as a REST API, on the same rows. Takes about three minutes
+ * Bench of peers: the same operations over HTTP, by the engine and by others that serve data as a REST API, on the same rows. Takes about five minutes
  * when they are installed, which the first run does.
  *
  *     npm run bench:peers                            all

@@ -3,7 +3,7 @@
  * cascades and orphan removal all happen there. Nothing is rendered here: the answer is read by the reading stages.
  * Refuses with owner_required, version_conflict and record_not_found.
  */
-import { ScalarReference, helper } from '@mikro-orm/core'
+import { Reference, ScalarReference, helper } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
@@ -12,7 +12,7 @@ import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
 import { keyToSegment, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
-import { isValue, rootOf, tableColumns } from './model.ts'
+import { owningLinks, rootOf, tableColumns } from './model.ts'
 import type {
   Attribute,
   Branch,
@@ -91,9 +91,10 @@ function make(change: RecordChange, data: Entity, work: Work): Entity {
 }
 
 async function createWith(change: RecordChange, data: Entity, work: Work): Promise<Entity> {
-  for (const { attribute, link } of change.links) {
+  for (const { attribute, within, link } of change.links) {
     if (attribute.owner)
-      data[attribute.property] = link === null ? null : await linkValue(attribute, await linked(link, attribute, work), work)
+      holderIn(data, within)[attribute.property] =
+        link === null ? null : await linkValue(attribute, await linked(link, attribute, work), work)
   }
   const entity = make(change, data, work)
   for (const { attribute, link } of change.links) {
@@ -101,6 +102,25 @@ async function createWith(change: RecordChange, data: Entity, work: Work): Promi
   }
   for (const list of change.lists) await fillList(entity, list, work)
   return entity
+}
+
+/** The embedded object that a link is in, or the entity itself. */
+function holderIn(entity: Entity, within: readonly EmbeddedAttribute[] = []): Entity {
+  return within.reduce((holder, { property }) => holder[property] as Entity, entity)
+}
+
+/** Sets a link inside an embedded object, which `em.assign` would take for an object to be made anew. */
+export function setInside(
+  entity: Entity,
+  attribute: ToOneAttribute,
+  within: readonly EmbeddedAttribute[],
+  value: unknown,
+  em: EntityManager,
+): void {
+  const holder = holderIn(entity, within)
+  const { properties } = em.getMetadata().get(holder.constructor as never)
+  const isLink = isEntity(value) && !attribute.holdsKey
+  holder[attribute.property] = isLink ? Reference.wrapReference(value, properties[attribute.property as never] as never) : value
 }
 
 /** Adds the embedded objects that a new record cannot be without: one may be left out when all that is in it may be. */
@@ -271,16 +291,16 @@ function* newEmbedded(holder: Entity, changes: readonly ValueChange[]): Generato
 
 /** The faults of what new embedded objects lack. The change of one that is there need not give everything, so that validation cannot tell. */
 export function requireNewEmbedded(entity: Entity, change: RecordChange, faults: Fault[]): void {
-  for (const { attribute, path, value } of newEmbedded(entity, change.values)) requireEmbedded(attribute, value, path, faults)
+  for (const { attribute, path, value } of newEmbedded(entity, change.values)) requireEmbedded(attribute, value, change.links, path, faults)
 }
 
 /** The faults of links whose foreign keys share columns with another attribute, which then cannot say something else. */
 export function checkShared(change: RecordChange, entity: Entity | undefined, faults: Fault[]): void {
   const { attributes } = change.resource
-  for (const { attribute, link, path } of change.links) {
+  for (const { attribute, within, link, path } of change.links) {
     if (link?.kind !== 'existing' || !attribute.owner) continue
     for (const other of attributes) {
-      const columns = other === attribute ? [] : tableColumns(other)
+      const columns = other === attribute || other === within?.[0] ? [] : tableColumns(other)
       // Of two keys that share a column, the longer one is told of.
       if (columns.length > attribute.columns.length || !columns.some(column => attribute.columns.includes(column))) continue
       const values = columnValues(other, change, entity)
@@ -324,10 +344,16 @@ function checkVersion(entity: Entity, change: RecordChange): void {
 }
 
 /** Links, unlinks or replaces what a to-one of a loaded record refers to. */
-export async function changeLink(entity: Entity, { attribute, link, path }: LinkChange, resource: Resource, work: Work): Promise<void> {
+export async function changeLink(
+  entity: Entity,
+  { attribute, within, link, path }: LinkChange,
+  resource: Resource,
+  work: Work,
+): Promise<void> {
   if (attribute.owner) {
     const target = link === null ? null : await linkValue(attribute, await linked(link, attribute, work), work)
-    if (attribute.holdsKey) entity[attribute.property] = target
+    if (within !== undefined) setInside(entity, attribute, within, target, work.em)
+    else if (attribute.holdsKey) entity[attribute.property] = target
     else work.em.assign(entity as never, { [attribute.property]: target } as never)
     return
   }
@@ -454,7 +480,9 @@ function goesWithOthers({ attributes, referrers }: Resource): boolean {
 }
 
 function cascades(attribute: Attribute): boolean {
-  return attribute.kind === 'toOneOf' ? attribute.branches.some(cascades) : !isValue(attribute) && attribute.cascadeRemove
+  if (attribute.kind === 'embedded') return attribute.attributes.some(cascades)
+  if (attribute.kind === 'toOneOf') return attribute.branches.some(cascades)
+  return attribute.kind !== 'scalar' && attribute.cascadeRemove
 }
 
 async function removeAll(resource: Resource, entities: readonly Entity[], work: Work): Promise<void> {
@@ -470,11 +498,27 @@ async function cascade(resource: Resource, entity: Entity, removed: Map<Entity, 
   if (removed.has(entity)) return
   removed.set(entity, resource)
   for (const attribute of resource.attributes) {
-    const relation = attribute.kind === 'toOneOf' ? linkedBranch(attribute, entity) : attribute
-    if (relation === undefined || isValue(relation) || !relation.cascadeRemove) continue
-    for (const related of await relatedTo(entity, relation, resource, work))
-      await cascade(classOf(relation.target, related), related, removed, work)
+    for (const { relation, holder } of relationsIn(attribute, entity)) {
+      if (!relation.cascadeRemove) continue
+      for (const related of await relatedTo(holder, relation, resource, work))
+        await cascade(classOf(relation.target, related), related, removed, work)
+    }
   }
+}
+
+/** The relations of an attribute, with what holds them: those inside embedded objects are held by these. */
+function relationsIn(attribute: Attribute, entity: Entity): { relation: RelationAttribute; holder: Entity }[] {
+  if (attribute.kind === 'scalar') return []
+  if (attribute.kind === 'toOneOf') {
+    const branch = linkedBranch(attribute, entity)
+    return branch === undefined ? [] : [{ relation: branch, holder: entity }]
+  }
+  if (attribute.kind !== 'embedded') return [{ relation: attribute, holder: entity }]
+  return owningLinks([attribute]).flatMap(({ attribute: relation, within }) => {
+    let holder: unknown = entity
+    for (const { property } of within) holder = isEntity(holder) ? holder[property] : undefined
+    return isEntity(holder) ? [{ relation, holder }] : []
+  })
 }
 
 async function relatedTo(entity: Entity, attribute: RelationAttribute, resource: Resource, work: Work): Promise<Entity[]> {
@@ -530,7 +574,7 @@ async function refuseReferred(removed: ReadonlyMap<Entity, Resource>, { connecti
   let isNeeded = false
   const left: string[] = []
   for (const [entity, resource] of removed) {
-    for (const { resource: other, attribute } of resource.referrers) {
+    for (const { resource: other, attribute, path } of resource.referrers) {
       if (attribute.onDelete !== 'refuse') continue
       const statement = dialect.referrers(other, attribute)
       const key = keyOfEntity(resource, entity)
@@ -543,7 +587,7 @@ async function refuseReferred(removed: ReadonlyMap<Entity, Resource>, { connecti
       isNeeded = true
       if (attribute.hidden || !(await tells(other))) continue
       const known = await keepOnly(staying, row => exists(other, row as KeyValues))
-      if (known.length > 0) left.push(`${known.length} ${known.length === 1 ? other.singular : other.plural} by "${attribute.name}"`)
+      if (known.length > 0) left.push(`${known.length} ${known.length === 1 ? other.singular : other.plural} by "${path}"`)
     }
   }
   // Of records that do not exist for the caller nothing is told but that there are some.

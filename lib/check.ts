@@ -10,7 +10,7 @@ import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
 import { keyToSegment, partsOf, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
-import { rootOf } from './model.ts'
+import { pathOf, rootOf } from './model.ts'
 import type { Attribute, RelationAttribute, Resource } from './model.ts'
 import { readExists } from './render.ts'
 import { owningName } from './validate.ts'
@@ -274,7 +274,7 @@ function attributeAt(resource: Resource, names: readonly string[]): Attribute | 
 }
 
 function changeAt(change: RecordChange, names: readonly string[]): ValueChange | LinkChange | undefined {
-  const link = change.links.find(({ attribute }) => attribute.name === names[0])
+  const link = change.links.find(({ attribute, within = [] }) => pathOf({ attribute, within }) === names.join('.'))
   if (link !== undefined) return link
   let values: readonly ValueChange[] = change.values
   for (const [index, name] of names.entries()) {

@@ -78,16 +78,28 @@ export type Builder = (row: Row) => unknown
 export interface CompiledNode {
   readonly build: Builder
   /** Attributes that are shown with another value than the stored one. */
-  readonly renders: readonly { readonly name: string; readonly render: Renderer; readonly only?: (row: Row) => boolean }[]
+  readonly renders: readonly CompiledRender[]
   /** The stored plain attributes of a row, for those. */
   readonly source: Builder | undefined
   readonly children: readonly CompiledChild[]
 }
 
+/** An attribute that a function gives another value. */
+export interface CompiledRender {
+  readonly name: string
+  /** The embedded objects, or lists of such, that it is in, from the outside; undefined: none. */
+  readonly within?: readonly string[]
+  readonly render: Renderer
+  /** The rows whose records have it; undefined: all. */
+  readonly only?: (row: Row) => boolean
+}
+
 /** One relation of all records of a node, read by one statement. */
 export interface CompiledChild {
-  /** Key of the relation in the record. */
+  /** Key of the relation in the record, or in an embedded object of it. */
   readonly name: string
+  /** The embedded objects that it is in, from the outside; undefined: none. */
+  readonly within?: readonly string[]
   /** `one`: at most one row a record, null without; `many`: a list. */
   readonly cardinality: 'one' | 'many'
   /** Where the values that link stand: in the row of the record, and in the rows of the statement. */

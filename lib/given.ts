@@ -225,9 +225,9 @@ class Drafts {
       // What only other classes of the hierarchy have is nothing that this record could need.
       if (name === implied?.name || !isOfClass(attribute, own)) continue
       if (attribute.kind === 'toMany') this.#list(attribute, draft)
-      else if (attribute.kind === 'toOne') this.#link(attribute, draft, needs)
+      else if (attribute.kind === 'toOne') this.#link(attribute, body, name, draft, needs)
       else if (attribute.kind === 'toOneOf') this.#linkOneOf(attribute, draft, needs)
-      else this.#open(attribute, body, name, resource.singular, draft, name === referredBy)
+      else this.#open(attribute, body, name, resource.singular, draft, needs, name === referredBy)
     }
     return draft
   }
@@ -243,16 +243,17 @@ class Drafts {
     )
   }
 
-  #link(attribute: ToOneAttribute, draft: Draft, needs: NonNullable<Place['needs']>): void {
+  /** @param holder the body, or an embedded object in it; `at` is the path of the link within the body */
+  #link(attribute: ToOneAttribute, holder: Record<string, unknown>, at: string, draft: Draft, needs: NonNullable<Place['needs']>): void {
     const { name, target } = attribute
-    const value = draft.body[name]
+    const value = holder[name]
     if (isObject(value)) {
-      draft.body[name] = this.#nested(attribute, value, draft, name)
+      holder[name] = this.#nested(attribute, value, draft, at)
     } else if (value === undefined && attribute.needed) {
       const path = [...needs, { resource: draft.resource, attribute }]
       const start = path.findIndex(({ resource }) => resource === target)
-      if (start >= 0) throw circle(path.slice(start), join(draft.path, name))
-      draft.body[name] = this.#nested(attribute, {}, draft, name, path)
+      if (start >= 0) throw circle(path.slice(start), join(draft.path, at))
+      holder[name] = this.#nested(attribute, {}, draft, at, path)
     }
   }
 
@@ -290,6 +291,7 @@ class Drafts {
     path: string,
     bearer: string,
     draft: Draft,
+    needs: NonNullable<Place['needs']>,
     isReferred = false,
   ): void {
     const { name } = attribute
@@ -304,7 +306,11 @@ class Drafts {
     if (!isObject(value) && (value !== undefined || !attribute.needed)) return
     const inner: Record<string, unknown> = { ...(value as object | undefined) }
     holder[name] = inner
-    for (const child of attribute.attributes) this.#open(child, inner, `${path}.${child.name}`, name, draft)
+    for (const child of attribute.attributes) {
+      const at = `${path}.${child.name}`
+      if (child.kind === 'toOne') this.#link(child, inner, at, draft, needs)
+      else this.#open(child, inner, at, name, draft, needs)
+    }
   }
 }
 

@@ -73,3 +73,10 @@ export function canonicalJson(value: unknown, depth = 0): string | undefined {
   }
   return isArray ? `[${parts.join()}]` : `{${parts.join()}}`
 }
+
+/** Puts a value into an object inside of a record; nowhere where that object is not there, or is of a class without the key. */
+export function putInside(record: Readonly<Record<string, unknown>>, within: readonly string[], key: string, value: unknown): void {
+  let holder: unknown = record
+  for (const name of within) holder = (holder as Record<string, unknown> | null)?.[name]
+  if (typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key)) (holder as Record<string, unknown>)[key] = value
+}

@@ -83,8 +83,8 @@ export interface EmbeddedAttribute extends AttributeBase {
   readonly array: boolean
   /** An object of one of several classes: which one, an attribute of it tells. `attributes` has those of all classes. */
   readonly variants: Variants | undefined
-  readonly attributes: readonly (ScalarAttribute | EmbeddedAttribute)[]
-  readonly byName: ReadonlyMap<string, ScalarAttribute | EmbeddedAttribute>
+  readonly attributes: readonly InnerAttribute[]
+  readonly byName: ReadonlyMap<string, InnerAttribute>
 }
 
 /** The classes that an embedded object may be of. */
@@ -92,7 +92,7 @@ export interface Variants {
   /** The attribute that tells the class. */
   readonly discriminator: string
   /** The attributes of each class, by the value of the discriminator. */
-  readonly byValue: ReadonlyMap<string, readonly (ScalarAttribute | EmbeddedAttribute)[]>
+  readonly byValue: ReadonlyMap<string, readonly InnerAttribute[]>
 }
 
 export interface ToOneAttribute extends AttributeBase {
@@ -106,6 +106,8 @@ export interface ToOneAttribute extends AttributeBase {
   readonly targetKey: TargetKey | undefined
   /** What tells, beside the foreign key, that it refers to a record of this entity: see `ToOneOfAttribute`. In the table that has the foreign key. */
   readonly discriminator: Discriminator | undefined
+  /** Where the foreign key is inside a JSON document, which is the one column then: in an embedded object that is stored as JSON. */
+  readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
   /** Part of the primary key. */
   readonly primary: boolean
   /** The property holds the key of what it links, not an entity (MikroORM's `mapToPk`). */
@@ -200,6 +202,9 @@ export type RelationAttribute = ToOneAttribute | ToManyAttribute
 export function targetKeyOf({ via }: ToManyAttribute): TargetKey | undefined {
   return via.kind === 'foreign' ? via.targetKey : undefined
 }
+
+/** What an embedded object may have inside: of relations those that hold their foreign key. */
+export type InnerAttribute = ScalarAttribute | EmbeddedAttribute | ToOneAttribute
 export type Attribute = ScalarAttribute | EmbeddedAttribute | RelationAttribute | ToOneOfAttribute
 
 /** One part of a primary key. A key that holds a relation has one part for each part of the target's key. */
@@ -275,8 +280,8 @@ export interface Resource {
   readonly version: ScalarAttribute | undefined
   /** Sets of attributes (dotted public paths) whose values together must be unique. The key is not among them. */
   readonly uniques: readonly (readonly string[])[]
-  /** To-one attributes of any resource that refer to this one. */
-  readonly referrers: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute }[]
+  /** To-one attributes of any resource that refer to this one, with their dotted paths. */
+  readonly referrers: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute; readonly path: string }[]
   /** Whether it is a resource of this version; else it is only known as the target of relations. */
   readonly served: boolean
   readonly rules: ResourceRules
@@ -324,4 +329,25 @@ export function tableColumns(attribute: Attribute): readonly string[] {
     case 'toMany':
       return []
   }
+}
+
+/** The to-one attributes that hold their foreign key, those to one of several resources and those inside embedded objects too, with the objects that they are in. */
+export function owningLinks(attributes: readonly Attribute[], within: readonly EmbeddedAttribute[] = []): OwningLink[] {
+  return attributes.flatMap(attribute => {
+    if (attribute.kind === 'embedded') return owningLinks(attribute.attributes, [...within, attribute])
+    if (attribute.kind === 'toOneOf') return attribute.branches.map(branch => ({ attribute: branch, within }))
+    return attribute.kind === 'toOne' && attribute.owner ? [{ attribute, within }] : []
+  })
+}
+
+/** A to-one attribute and its place. */
+export interface OwningLink {
+  readonly attribute: ToOneAttribute
+  /** The embedded objects that it is in, from the outside. */
+  readonly within: readonly EmbeddedAttribute[]
+}
+
+/** The dotted path of a link. */
+export function pathOf({ attribute, within }: OwningLink): string {
+  return [...within, attribute].map(({ name }) => name).join('.')
 }

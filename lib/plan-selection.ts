@@ -127,7 +127,7 @@ function fieldOf(attribute: Attribute, depth: 0 | 1 | 2, said: Said, visibility:
   // What renders an object of many attributes is given all of them, whatever is said of them.
   if (attribute.kind === 'embedded') {
     if (!isVisible(attribute, visibility)) return undefined
-    return embeddedField(attribute, attribute.render === undefined ? inside(said, attribute.name) : WHOLE, visibility)
+    return embeddedField(attribute, depth, attribute.render === undefined ? inside(said, attribute.name) : WHOLE, visibility)
   }
   // An expanded relation is rendered at the depth of its owner, any other at one less.
   const shown = said.expanded.has(attribute.name) ? depth : depth === 2 ? 1 : undefined
@@ -152,7 +152,8 @@ function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, s
   return { kind: 'oneOf', attribute, shown: branchesFor(attribute, visibility).map(branch => ({ branch, node: nodeFor(branch) })) }
 }
 
-function embeddedField(attribute: EmbeddedAttribute, said: Said, visibility: Visibility): Field {
+/** What is inside an embedded object is at the depth of the record that it is in. */
+function embeddedField(attribute: EmbeddedAttribute, depth: 0 | 1 | 2, said: Said, visibility: Visibility): Field {
   const wanted = attribute.attributes.filter(child => isWanted(child, said))
-  return { kind: 'embedded', attribute, fields: wanted.flatMap(child => fieldOf(child, 0, said, visibility) ?? []) }
+  return { kind: 'embedded', attribute, fields: wanted.flatMap(child => fieldOf(child, depth, said, visibility) ?? []) }
 }

@@ -4,7 +4,7 @@
  * Refuses with parameter_invalid.
  */
 import type { Limits } from './limits.ts'
-import type { EmbeddedAttribute, Resource } from './model.ts'
+import type { Attribute, Resource } from './model.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
 import type { Parameters, Vocabulary } from './parse-query.ts'
 import { formOf, planFilters } from './plan-filters.ts'
@@ -40,12 +40,7 @@ export interface PlanContext {
 export function planStored(resource: Resource): ReadPlan {
   const fields = resource.attributes.flatMap((attribute): Field[] => {
     if (!existsFor(attribute, EVERYTHING) || attribute.flag !== undefined || attribute.kind === 'toMany') return []
-    const plain = { ...attribute, render: undefined }
-    if (plain.kind === 'toOne') return [{ kind: 'reference', attribute: plain }]
-    if (plain.kind === 'toOneOf') {
-      return [{ kind: 'oneOf', attribute: plain, shown: plain.branches.map(branch => ({ branch, node: undefined })) }]
-    }
-    return plain.kind === 'scalar' ? [{ kind: 'scalar', attribute: plain }] : [storedField(plain)]
+    return [storedField(attribute)]
   })
   return {
     resource,
@@ -59,13 +54,14 @@ export function planStored(resource: Resource): ReadPlan {
   }
 }
 
-function storedField(attribute: EmbeddedAttribute): Field {
-  const shown = attribute.attributes.filter(child => existsFor(child, EVERYTHING) && child.flag === undefined)
-  return {
-    kind: 'embedded',
-    attribute,
-    fields: shown.map(child => (child.kind === 'scalar' ? { kind: 'scalar', attribute: child } : storedField(child))),
-  }
+function storedField(attribute: Exclude<Attribute, { kind: 'toMany' }>): Field {
+  const plain = { ...attribute, render: undefined }
+  if (plain.kind === 'toOne') return { kind: 'reference', attribute: plain }
+  if (plain.kind === 'toOneOf')
+    return { kind: 'oneOf', attribute: plain, shown: plain.branches.map(branch => ({ branch, node: undefined })) }
+  if (plain.kind === 'scalar') return { kind: 'scalar', attribute: plain }
+  const shown = plain.attributes.filter(child => existsFor(child, EVERYTHING) && child.flag === undefined)
+  return { kind: 'embedded', attribute: plain, fields: shown.map(storedField) }
 }
 
 /** The plan of the IDs alone that an anchor and filters reach. */

@@ -5,12 +5,14 @@
 import { isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { getterRender, serializerRender } from './entity-code.ts'
+import { owningLinks } from './model.ts'
 import type {
   Attribute,
   Branch,
   DeleteRule,
   Discriminator,
   EmbeddedAttribute,
+  InnerAttribute,
   Resource,
   ScalarAttribute,
   Source,
@@ -102,6 +104,7 @@ function readToOneOf(meta: Meta, prop: Property, name: string, drafts: ReadonlyM
     owner: true,
     columns: Object.freeze([...prop.joinColumns]),
     targetKey: undefined,
+    document: undefined,
     primary: false,
     holdsKey: false,
     unique: prop.kind === '1:1',
@@ -249,15 +252,9 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
     const attribute = readScalar(meta, prop, name, prop, undefined)
     return Object.freeze({ ...attribute, required: attribute.required && !isInitialised(meta, prop) })
   }
-  if (prop.kind === 'embedded') return readEmbedded(meta, prop, name, prop, undefined, paths, name)
+  if (prop.kind === 'embedded') return readEmbedded(meta, prop, name, prop, undefined, { paths, drafts }, name)
   if (prop.polymorphic === true && prop.mappedBy === undefined) return readToOneOf(meta, prop, name, drafts)
-  const target = drafts.get(prop.targetMeta!.class)
-  if (target === undefined) throw unsupported(meta, prop.name, 'its target is not served')
-  const isInKey = prop.primary === true || prop.mapToPk === true || prop.kind === 'm:n'
-  if (isInKey && target.key.length > 1 && target.key.some(({ type }) => type.kind === 'custom')) {
-    const what = prop.kind === 'm:n' ? 'a many-to-many relation' : prop.mapToPk === true ? 'mapToPk' : 'a foreign key in the primary key'
-    throw unsupported(meta, prop.name, `MikroORM writes custom types in a composite key unconverted for ${what}`)
-  }
+  const target = targetOf(meta, prop, drafts)
   const relation = { ...base(prop, name), target, orphanRemoval: prop.orphanRemoval === true, cascadeRemove: cascadesRemove(prop) }
   if (prop.kind === 'm:1' || prop.kind === '1:1') {
     const owner = prop.kind === 'm:1' || prop.owner
@@ -276,6 +273,7 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
       columns: Object.freeze(mapped === undefined ? ownColumns(meta, prop) : ownColumns(prop.targetMeta!, mapped)),
       targetKey: mapped === undefined ? targetKeyOf(meta, prop) : targetKeyOf(prop.targetMeta!, mapped),
       discriminator: mapped === undefined ? undefined : discriminatorOf(meta, mapped),
+      document: undefined,
       primary: prop.primary === true,
       unique: prop.kind === '1:1',
       holdsKey: prop.mapToPk === true,
@@ -294,6 +292,26 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
     otherSide: otherSideName(prop, prop.mappedBy ?? prop.inversedBy),
     orderBy: Object.freeze(readOrderBy(prop)),
   } satisfies ToManyAttribute)
+}
+
+/** The target of a relation; refuses what MikroORM cannot write a link to. */
+function targetOf(meta: Meta, prop: Property, drafts: ReadonlyMap<object, Resource>): Resource {
+  const target = drafts.get(prop.targetMeta!.class)
+  if (target === undefined) throw unsupported(meta, prop.name, 'its target is not served')
+  const mapped = prop.mappedBy === undefined ? undefined : (prop.targetMeta!.properties[prop.mappedBy as never] as Property | undefined)
+  if (mapped?.embedded !== undefined) {
+    throw unsupported(
+      meta,
+      prop.name,
+      'it is the other side of a relation inside an embedded object, which MikroORM neither loads nor writes',
+    )
+  }
+  const isInKey = prop.primary === true || prop.mapToPk === true || prop.kind === 'm:n'
+  if (isInKey && target.key.length > 1 && target.key.some(({ type }) => type.kind === 'custom')) {
+    const what = prop.kind === 'm:n' ? 'a many-to-many relation' : prop.mapToPk === true ? 'mapToPk' : 'a foreign key in the primary key'
+    throw unsupported(meta, prop.name, `MikroORM writes custom types in a composite key unconverted for ${what}`)
+  }
+  return target
 }
 
 function otherSideName(prop: Property, other: string | undefined): string | undefined {
@@ -440,13 +458,20 @@ function formulaOf(meta: Meta, prop: Property): (alias: string) => SqlText {
   }
 }
 
+/** What the parts of an embedded object are read with. */
+interface Surroundings {
+  /** Public paths, by the names that MikroORM gives to what is inside. */
+  readonly paths: Map<string, string>
+  readonly drafts: ReadonlyMap<object, Resource>
+}
+
 function readEmbedded(
   meta: Meta,
   prop: Property,
   name: string,
   declared: Property,
   document: Document | undefined,
-  paths: Map<string, string>,
+  surroundings: Surroundings,
   path: string,
 ): EmbeddedAttribute {
   const isList = prop.array === true
@@ -454,11 +479,8 @@ function readEmbedded(
   const attributes = Object.entries(prop.embeddedProps).map(([childName, child]) => {
     // The embeddable's own declaration: inside a nullable object MikroORM marks every child as nullable.
     const own = ownDeclaration(prop, childName) ?? child
-    const reason = unsupportedReason(child)
+    const reason = unsupportedReason(child) ?? unsupportedInside(child, within)
     if (reason !== undefined) throw unsupported(meta, `${prop.name}.${childName}`, reason)
-    if (child.kind !== 'scalar' && child.kind !== 'embedded') {
-      throw unsupported(meta, `${prop.name}.${childName}`, 'relations inside embedded objects are not supported')
-    }
     if (isList && childName in Array.prototype) {
       throw unsupported(meta, `${prop.name}.${childName}`, 'MikroORM takes this name, in a list of objects, for the method of arrays')
     }
@@ -467,13 +489,20 @@ function readEmbedded(
       within === undefined
         ? undefined
         : { column: within.column, keys: Object.freeze([...within.keys, child.fieldNames?.[0] ?? childName]) }
-    paths.set(child.name, `${path}.${publicChild}`)
+    surroundings.paths.set(child.name, `${path}.${publicChild}`)
     const attribute =
       child.kind === 'embedded'
-        ? readEmbedded(meta, child, publicChild, own, inside, paths, `${path}.${publicChild}`)
-        : Object.freeze(readScalar(meta, child, publicChild, own, inside))
+        ? readEmbedded(meta, child, publicChild, own, inside, surroundings, `${path}.${publicChild}`)
+        : Object.freeze(
+            child.kind === 'scalar'
+              ? readScalar(meta, child, publicChild, own, inside)
+              : readLinkInside(meta, child, publicChild, own, inside, targetOf(meta, child, surroundings.drafts)),
+          )
     if (attribute.render !== undefined) {
       throw unsupported(meta, `${prop.name}.${childName}`, 'getters and serializers inside embedded objects are not supported')
+    }
+    if (isList && owningLinks([attribute]).length > 0) {
+      throw unsupported(meta, `${prop.name}.${childName}`, 'relations inside a list of embedded objects are not supported')
     }
     return isList ? unreachable(attribute) : attribute
   })
@@ -495,6 +524,64 @@ function readEmbedded(
   } satisfies EmbeddedAttribute)
 }
 
+/** Key types whose values JSON holds as SQLite compares them. */
+const LINKED_IN_JSON = new Set(['integer', 'text', 'uuid'])
+
+/** Why a relation inside an embedded object cannot be served. */
+function unsupportedInside(child: Property, document: Document | undefined): string | undefined {
+  if (child.kind === 'scalar' || child.kind === 'embedded') return undefined
+  if (child.kind === '1:m' || child.kind === 'm:n' || !child.owner)
+    return 'of relations inside embedded objects only those are supported that hold a foreign key: many-to-one, and the owning side of one-to-one'
+  if (child.polymorphic === true)
+    return 'a relation to one of several entities (polymorphic) is not supported inside embedded objects; relate each by a relation of its own'
+  if (child.targetKey !== undefined)
+    return 'a relation by another key than the primary one (targetKey) is not supported inside embedded objects'
+  if (document === undefined) return undefined
+  if (child.kind === '1:1') return 'in an object that is stored as JSON nothing keeps a one-to-one relation unique; make it many-to-one'
+  const [key] = child.targetMeta!.getPrimaryProps()
+  const kind = key!.kind === 'scalar' ? scalarType(key!)?.kind : undefined
+  return LINKED_IN_JSON.has(kind!)
+    ? undefined
+    : 'a relation in an object that is stored as JSON must be to an entity whose key is an integer, a text or a UUID'
+}
+
+/** A to-one inside an embedded object. */
+function readLinkInside(
+  meta: Meta,
+  prop: Property,
+  name: string,
+  declared: Property,
+  document: Document | undefined,
+  target: Resource,
+): ToOneAttribute {
+  const common = base(prop, name, declared)
+  const required = document === undefined ? common.required : requiredInside(declared)
+  const rule = document === undefined ? deleteRule(prop) : 'refuse'
+  // The names of the columns: `joinColumns` does not have the prefix of the object everywhere.
+  const columns = inKeyOrder(meta, prop, prop.targetMeta!, prop.fieldNames, prop.referencedColumnNames)
+  // Inside a nullable object the column may be NULL, but an object that is there needs what it declares.
+  const isKept = rule === 'unlink' && declared.nullable !== true && declared.deleteRule === undefined
+  return {
+    kind: 'toOne',
+    ...common,
+    required,
+    needed: required,
+    target,
+    orphanRemoval: prop.orphanRemoval === true,
+    cascadeRemove: cascadesRemove(prop),
+    owner: true,
+    columns: Object.freeze(document === undefined ? columns : [document.column]),
+    targetKey: undefined,
+    discriminator: undefined,
+    document,
+    primary: false,
+    unique: prop.kind === '1:1',
+    holdsKey: prop.mapToPk === true,
+    otherSide: undefined,
+    onDelete: isKept ? 'refuse' : rule,
+  }
+}
+
 /** The declaration of a property of an embeddable; of several classes, that of the first that has it. */
 function ownDeclaration(prop: Property, name: string): Property | undefined {
   const target = prop.targetMeta
@@ -507,7 +594,7 @@ function ownDeclaration(prop: Property, name: string): Property | undefined {
 }
 
 /** What is inside a list has no one value, so that nothing can be compared with it. */
-function unreachable(attribute: ScalarAttribute | EmbeddedAttribute): ScalarAttribute | EmbeddedAttribute {
+function unreachable(attribute: InnerAttribute): InnerAttribute {
   const shut = { ...attribute, filterable: false, sortable: false }
   if (shut.kind !== 'embedded') return Object.freeze(shut)
   const attributes = shut.attributes.map(unreachable)
@@ -515,11 +602,11 @@ function unreachable(attribute: ScalarAttribute | EmbeddedAttribute): ScalarAttr
 }
 
 /** The classes that a polymorphic object may be of. */
-function readVariants(prop: Property, attributes: readonly (ScalarAttribute | EmbeddedAttribute)[]): Variants {
+function readVariants(prop: Property, attributes: readonly InnerAttribute[]): Variants {
   const target = prop.targetMeta!
   const column = target.discriminatorColumn as string
   const discriminator = attributes.find(attribute => attribute.property === column)!
-  const byValue = new Map<string, readonly (ScalarAttribute | EmbeddedAttribute)[]>()
+  const byValue = new Map<string, readonly InnerAttribute[]>()
   for (const [value, entity] of Object.entries(target.discriminatorMap as Record<string, unknown>)) {
     const variant = target.polymorphs!.find(polymorph => polymorph.class === entity)!
     const own = variant.props.flatMap((declared: Property) => {

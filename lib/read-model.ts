@@ -8,8 +8,8 @@ import { customiseAttributes, rulesOf } from './customise.ts'
 import { FileType } from './file-type.ts'
 import { defaultNames } from './names.ts'
 import type { ResourceNames } from './names.ts'
-import { isValue, rootOf, tableColumns } from './model.ts'
-import type { Attribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute } from './model.ts'
+import { owningLinks, pathOf, rootOf, tableColumns } from './model.ts'
+import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from './model.ts'
 import { publicName, scalarType } from './property-type.ts'
 import { KEY_KINDS, isHiddenInverse, ownColumns, readAttribute, unsupported, unsupportedReason } from './read-attribute.ts'
 import type { Meta } from './read-attribute.ts'
@@ -89,14 +89,12 @@ function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribu
 /** Tells each resource who may link its records. A link to a class may be one to any of its hierarchy: they have one set of keys. */
 function addReferrers(all: readonly Resource[]): void {
   for (const resource of all) {
-    for (const attribute of resource.attributes) {
-      const links = attribute.kind === 'toOneOf' ? attribute.branches : attribute.kind === 'toOne' && attribute.owner ? [attribute] : []
-      if (links.length === 0 || isInheritedFrom(resource, attribute.property)) continue
-      for (const link of links) {
-        for (const target of all) {
-          if (rootOf(target) === rootOf(link.target))
-            (target.referrers as { resource: Resource; attribute: ToOneAttribute }[]).push({ resource, attribute: link })
-        }
+    for (const link of owningLinks(resource.attributes)) {
+      const { attribute, within } = link
+      if (isInheritedFrom(resource, (within[0] ?? attribute).property)) continue
+      for (const target of all) {
+        if (rootOf(target) === rootOf(attribute.target))
+          (target.referrers as Resource['referrers'][number][]).push({ resource, attribute, path: pathOf(link) })
       }
     }
   }
@@ -195,17 +193,30 @@ function configsOf(
 
 /** A relation to what is not served, or what nobody may see, is not shown. */
 function hideUnserved(draft: Mutable<Resource>): void {
-  const leadsToShown = ({ kind, target: { served, rules } }: RelationAttribute): boolean =>
-    served && rules.access[kind === 'toOne' ? 'get' : 'list'] !== false
-  const isShown = (attribute: Attribute): boolean => {
-    if (isValue(attribute)) return true
-    return attribute.kind === 'toOneOf' ? attribute.branches.some(leadsToShown) : leadsToShown(attribute)
-  }
   if (draft.attributes.every(isShown)) return
-  draft.attributes = Object.freeze(
-    draft.attributes.map(attribute => (isShown(attribute) ? attribute : Object.freeze({ ...attribute, hidden: true }))),
-  )
+  draft.attributes = Object.freeze(draft.attributes.map(hidden))
   draft.byName = new Map(draft.attributes.map(attribute => [attribute.name, attribute]))
+}
+
+function isShown(attribute: Attribute): boolean {
+  if (attribute.kind === 'scalar') return true
+  if (attribute.kind === 'embedded') return attribute.attributes.every(isShown)
+  return attribute.kind === 'toOneOf' ? attribute.branches.some(leadsToShown) : leadsToShown(attribute)
+}
+
+function leadsToShown({ kind, target: { served, rules } }: RelationAttribute): boolean {
+  return served && rules.access[kind === 'toOne' ? 'get' : 'list'] !== false
+}
+
+function hidden(attribute: Attribute): Attribute {
+  if (isShown(attribute)) return attribute
+  if (attribute.kind !== 'embedded') return Object.freeze({ ...attribute, hidden: true })
+  const attributes = attribute.attributes.map(hidden) as InnerAttribute[]
+  return Object.freeze({
+    ...attribute,
+    attributes: Object.freeze(attributes),
+    byName: new Map(attributes.map(child => [child.name, child])),
+  })
 }
 
 /** A pivot table that MikroORM made up for a many-to-many relation; one the deployer wrote is an entity like any other. */

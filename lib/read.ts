@@ -176,12 +176,12 @@ export class Reader {
     return undefined
   }
 
-  /** The value of a plain attribute in an object of its own, or undefined when the record does not exist. */
+  /** The value of a plain attribute in an object of its own, or undefined when the record does not exist. What an embedded object links is shown by ID. */
   value(resource: Resource, key: KeyValues, attribute: ScalarAttribute | EmbeddedAttribute, view: View): Awaitable<JsonRecord | undefined> {
     const { flags } = view.parameters
     return this.record(resource, key, {
       ...view,
-      parameters: { ...NO_PARAMETERS, flags, depth: 0, attributes: [attribute.name], expand: [] },
+      parameters: { ...NO_PARAMETERS, flags, depth: 1, attributes: [attribute.name], expand: [] },
     })
   }
 

@@ -6,7 +6,7 @@
 import { bindParameters } from './bind.ts'
 import type { Arguments, PendingRender } from './bind.ts'
 import type { HookContext } from './context.ts'
-import { isPlain, jsonOf } from './json.ts'
+import { isPlain, jsonOf, putInside } from './json.ts'
 import type { CompiledChild, CompiledNode, CompiledRead, Dialect, Reading, Row, Statement } from './dialect.ts'
 
 /** A JSON object as an answer shows it. */
@@ -124,8 +124,13 @@ function* attachAll(
     const found = link === undefined ? [] : yield requestLinked(child.single, link, given, dialect)
     const related = build(found, child.node, given)
     if (found.length > 0 && child.node.children.length > 0) yield* attachAll(found, related, child.node, given, dialect)
-    records[0]![child.name] = child.cardinality === 'one' ? (related[0] ?? null) : related
+    put(records[0]!, child, child.cardinality === 'one' ? (related[0] ?? null) : related)
   }
+}
+
+function put(record: JsonRecord, { within, name }: CompiledChild, value: unknown): void {
+  if (within === undefined) record[name] = value
+  else putInside(record, within, name, value)
 }
 
 /** The values that link, or undefined when the link is empty. */
@@ -142,9 +147,23 @@ function linkAt(row: Row, at: readonly number[]): readonly unknown[] | undefined
 function collectRenders(rows: readonly Row[], records: readonly JsonRecord[], node: CompiledNode, given: Arguments): void {
   for (const [index, row] of rows.entries()) {
     const stored = node.source!(row) as JsonRecord
-    for (const { name, render, only } of node.renders)
-      if (only?.(row) !== false) given.pending?.push({ record: records[index]!, name, render, stored })
+    for (const { name, within, render, only } of node.renders) {
+      if (only?.(row) === false) continue
+      if (within === undefined) given.pending?.push({ record: records[index]!, name, render, stored })
+      else
+        for (const found of inside(records[index]!, stored, within))
+          if (name in found.record) given.pending?.push({ ...found, name, render })
+    }
   }
+}
+
+/** The embedded objects at a place, of a list all, each with its stored values. */
+function inside(shown: unknown, stored: unknown, within: readonly string[]): Pick<PendingRender, 'record' | 'stored'>[] {
+  if (typeof shown !== 'object' || shown === null) return []
+  if (Array.isArray(shown)) return shown.flatMap((member, index) => inside(member, (stored as unknown[])[index], within))
+  const [name, ...rest] = within
+  const [record, values] = [shown as JsonRecord, stored as JsonRecord]
+  return name === undefined ? [{ record, stored: values }] : inside(record[name], values[name], rest)
 }
 
 /** Lets the deployer's functions give their values, and puts them into the records. Undefined leaves the attribute out. */
@@ -165,7 +184,7 @@ function* attach(
   given: Arguments,
   dialect: Dialect,
 ): Reading<void> {
-  const { name, cardinality, from, to } = child
+  const { cardinality, from, to } = child
   const links = linksOf(child, rows)
   const found = links === '[]' ? [] : yield request(child.statement, { ...given, links }, dialect)
   const related = build(found, child.node, given)
@@ -173,7 +192,7 @@ function* attach(
   if (cardinality === 'one') {
     const byLink = new Map<unknown, unknown>()
     for (const [index, row] of found.entries()) byLink.set(linkOf(row, to), related[index])
-    for (const [index, row] of rows.entries()) records[index]![name] = byLink.get(linkOf(row, from)) ?? null
+    for (const [index, row] of rows.entries()) put(records[index]!, child, byLink.get(linkOf(row, from)) ?? null)
     return
   }
   const lists = new Map<unknown, unknown[]>()
@@ -189,7 +208,7 @@ function* attach(
     }
     list.push(related[index])
   }
-  for (let index = 0; index < rows.length; index++) records[index]![name] = lists.get(linkOf(rows[index]!, from)) ?? []
+  for (let index = 0; index < rows.length; index++) put(records[index]!, child, lists.get(linkOf(rows[index]!, from)) ?? [])
 }
 
 /** The value that links, or undefined when the link is empty. */

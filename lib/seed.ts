@@ -4,7 +4,7 @@
  */
 import { FlushMode } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
-import { create, hasKey, linkedValue, load, reference, requireTargetKey } from './apply.ts'
+import { create, hasKey, linkedValue, load, reference, requireTargetKey, setInside } from './apply.ts'
 import type { Work } from './apply.ts'
 import { checkChanges, givenKey, recordName, refuseFaults } from './check.ts'
 import type { Implied } from './check.ts'
@@ -12,7 +12,7 @@ import type { Connection } from './dialect.ts'
 import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
 import { orderInserts } from './insert-order.ts'
-import type { Model, RelationAttribute, ToOneAttribute } from './model.ts'
+import type { EmbeddedAttribute, Model, RelationAttribute, ToOneAttribute } from './model.ts'
 import type { Entity } from './orm-values.ts'
 import type { SeedData } from './options.ts'
 import { hint, nearest } from './suggest.ts'
@@ -100,9 +100,16 @@ function withNested(change: RecordChange, implied?: SeedRecord['implied']): Seed
   ]
 }
 
-function references(change: RecordChange): { relation: RelationAttribute; refs: readonly RecordRef[] }[] {
+interface Referring {
+  readonly relation: RelationAttribute
+  /** The embedded objects that the relation is in; undefined: none. */
+  readonly within?: readonly EmbeddedAttribute[] | undefined
+  readonly refs: readonly RecordRef[]
+}
+
+function references(change: RecordChange): Referring[] {
   return [
-    ...change.links.map(({ attribute, link }) => ({ relation: attribute, refs: link === null ? [] : [link] })),
+    ...change.links.map(({ attribute, within, link }) => ({ relation: attribute, within, refs: link === null ? [] : [link] })),
     ...change.lists.map(({ attribute, items }) => ({ relation: attribute, refs: items })),
   ]
 }
@@ -121,17 +128,18 @@ interface Need {
 interface OpenLink {
   readonly record: SeedRecord
   readonly relation: RelationAttribute
+  readonly within: Referring['within']
   readonly ref: RecordRef
 }
 
 /** What a link between two records of the seed means for their order: the one that holds the foreign key comes second, unless it may be null. */
-function needOf(record: SeedRecord, relation: RelationAttribute, other: SeedRecord): Need | undefined {
+function needOf(record: SeedRecord, { relation, within = [] }: Referring, other: SeedRecord): Need | undefined {
   const name = owningName(relation)
   const held = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
   if (held === undefined || held.nullable) return undefined
   const [holder, needed] = name === undefined ? [record, other] : [other, record]
   const awaitsKey = held.kind === 'toOne' && held.holdsKey && needed.name === undefined
-  return { record: holder, needed, at: `${holder.change.path}.${held.name}`, awaitsKey }
+  return { record: holder, needed, at: [holder.change.path, ...within.map(embedded => embedded.name), held.name].join('.'), awaitsKey }
 }
 
 /**
@@ -162,10 +170,10 @@ class Loader {
     const needs = new Map<SeedRecord, Need[]>(this.#records.map(record => [record, []]))
     const waiting = new Map<SeedRecord, SeedRecord[]>(this.#records.map(record => [record, []]))
     for (const record of this.#records) {
-      for (const { relation, refs } of references(record.change)) {
-        for (const ref of refs) {
-          const other = this.#recordOf(ref, relation)
-          const need = other === undefined ? undefined : needOf(record, relation, other)
+      for (const referring of references(record.change)) {
+        for (const ref of referring.refs) {
+          const other = this.#recordOf(ref, referring.relation)
+          const need = other === undefined ? undefined : needOf(record, referring, other)
           if (need === undefined) continue
           needs.get(need.record)!.push(need)
           waiting.get(need.needed)!.push(need.record)
@@ -203,7 +211,7 @@ class Loader {
 
   async load(): Promise<void> {
     let open: readonly OpenLink[] = this.#records.flatMap(record =>
-      references(record.change).flatMap(({ relation, refs }) => refs.map(ref => ({ record, relation, ref }))),
+      references(record.change).flatMap(({ relation, within, refs }) => refs.map(ref => ({ record, relation, within, ref }))),
     )
     for (const records of this.#stages()) {
       for (const record of records) this.#made.set(record, await create({ ...record.change, links: [], lists: [] }, this.#work))
@@ -239,16 +247,26 @@ class Loader {
     return later
   }
 
-  async #link({ record, relation, ref }: OpenLink, last = false): Promise<boolean> {
+  async #link({ record, relation, within, ref }: OpenLink, last = false): Promise<boolean> {
     const entity = this.#made.get(record)
     const target = entity === undefined ? undefined : await this.#target(ref, relation)
     if (entity === undefined || target === undefined) return false
     if (!last && this.#mustWait(record, relation, ref)) return false
     const name = owningName(relation)
     const other = name === undefined ? undefined : (relation.target.byName.get(name) as ToOneAttribute)
-    if (other !== undefined) return setLink(target, other, entity)
-    if (relation.kind === 'toOne') return setLink(entity, relation, target)
+    if (other !== undefined) return this.#setLink(target, other, entity)
+    if (relation.kind === 'toOne') return this.#setLink(entity, relation, target, within)
     ;(entity[relation.property] as Collection<object>).add(target)
+    return true
+  }
+
+  /** Links an entity, or holds its key where that is what the property does; not yet when there is none. */
+  #setLink(entity: Entity, attribute: ToOneAttribute, target: Entity, within?: Referring['within']): boolean {
+    requireTargetKey(attribute, target)
+    if (attribute.holdsKey && !hasKey(target)) return false
+    const value = linkedValue(attribute, target)
+    if (within === undefined) entity[attribute.property] = value
+    else setInside(entity, attribute, within, value, this.#work.em)
     return true
   }
 
@@ -274,12 +292,4 @@ class Loader {
     const isReferred = owningName(relation) === undefined && (relation.kind === 'toMany' || relation.targetKey === undefined)
     return isReferred ? reference(relation.target, key, this.#work.em) : (await load(relation.target, key, this.#work))!
   }
-}
-
-/** Links an entity, or holds its key where that is what the property does; not yet when there is none. */
-function setLink(holder: Entity, attribute: ToOneAttribute, target: Entity): boolean {
-  requireTargetKey(attribute, target)
-  if (attribute.holdsKey && !hasKey(target)) return false
-  holder[attribute.property] = linkedValue(attribute, target)
-  return true
 }

@@ -74,7 +74,8 @@ export function validateRecord(body: unknown, of: Resource, validation: Validati
       const link = linkOneOf(attribute, value, at, validation.seeding === true, faults)
       if (link !== undefined) links.push(link)
     } else {
-      const change = validateValue(attribute, value, at, validation.mode, faults)
+      const inside = { mode: validation.mode, holder: { owner, seeding: validation.seeding === true }, links, within: [] }
+      const change = validateValue(attribute, value, at, inside, faults)
       if (change !== undefined) values.push(change)
     }
   }
@@ -184,8 +185,18 @@ function requireAll(attributes: readonly Attribute[], given: JsonObject, path: s
 }
 
 /** The faults of an embedded object that a change makes anew, where there was none before: what it must have and was not given. */
-export function requireEmbedded(attribute: EmbeddedAttribute, changes: readonly ValueChange[], at: string, faults: Fault[]): void {
-  const given = Object.fromEntries(changes.map(change => [change.attribute.name, change.value]))
+export function requireEmbedded(
+  attribute: EmbeddedAttribute,
+  changes: readonly ValueChange[],
+  links: readonly LinkChange[],
+  at: string,
+  faults: Fault[],
+): void {
+  const own = links.filter(link => link.path === join(at, link.attribute.name))
+  const given = Object.fromEntries([
+    ...changes.map(change => [change.attribute.name, change.value]),
+    ...own.map(link => [link.attribute.name, link.link]),
+  ])
   const lacking: Fault[] = []
   requireAll(attribute.attributes, given, at, undefined, lacking)
   // What was given and is wrong has its fault already.
@@ -197,12 +208,22 @@ function isStored(attribute: Attribute): boolean {
   return attribute.kind !== 'scalar' || (attribute.source.kind === 'column' && !attribute.source.generated)
 }
 
+/** What the values of a record are judged with. */
+interface Inside {
+  readonly mode: 'create' | 'update'
+  readonly holder: Holder
+  /** Gathers the links inside embedded objects. */
+  readonly links: LinkChange[]
+  /** The embedded objects around the value. */
+  readonly within: readonly EmbeddedAttribute[]
+}
+
 /** A plain attribute or an embedded object. */
 function validateValue(
   attribute: ScalarAttribute | EmbeddedAttribute,
   value: unknown,
   at: string,
-  mode: 'create' | 'update',
+  inside: Inside,
   faults: Fault[],
 ): ValueChange | undefined {
   if (value === null) {
@@ -212,7 +233,9 @@ function validateValue(
     }
     return { attribute, path: at, value } as ValueChange
   }
-  return attribute.kind === 'embedded' ? validateEmbedded(attribute, value, at, mode, faults) : validateScalar(attribute, value, at, faults)
+  return attribute.kind === 'embedded'
+    ? validateEmbedded(attribute, value, at, inside, faults)
+    : validateScalar(attribute, value, at, faults)
 }
 
 function validateScalar(attribute: ScalarAttribute, value: unknown, at: string, faults: Fault[]): ValueChange | undefined {
@@ -248,11 +271,12 @@ function validateEmbedded(
   attribute: EmbeddedAttribute,
   value: unknown,
   at: string,
-  mode: 'create' | 'update',
+  around: Inside,
   faults: Fault[],
 ): ValueChange | undefined {
+  const inside = { ...around, within: [...around.within, attribute] }
   if (!attribute.array) {
-    const changes = validateObject(attribute, value, at, mode, faults)
+    const changes = validateObject(attribute, value, at, inside, faults)
     return changes === undefined ? undefined : { attribute, path: at, value: changes }
   }
   if (!Array.isArray(value)) {
@@ -260,7 +284,9 @@ function validateEmbedded(
     return undefined
   }
   // A list is replaced as a whole, so each of its objects is a new one.
-  const members = value.map((member: unknown, index) => validateObject(attribute, member, join(at, index), 'create', faults) ?? [])
+  const members = value.map(
+    (member: unknown, index) => validateObject(attribute, member, join(at, index), { ...inside, mode: 'create' }, faults) ?? [],
+  )
   return { attribute, path: at, value: { members } }
 }
 
@@ -268,7 +294,7 @@ function validateObject(
   attribute: EmbeddedAttribute,
   value: unknown,
   at: string,
-  mode: 'create' | 'update',
+  inside: Inside,
   faults: Fault[],
 ): ValueChange[] | undefined {
   if (!isObject(value)) {
@@ -276,7 +302,7 @@ function validateObject(
     return undefined
   }
   const { variants } = attribute
-  if (variants !== undefined) return validateVariant(attribute, variants, value, at, faults)
+  if (variants !== undefined) return validateVariant(attribute, variants, value, at, inside, faults)
   const changes: ValueChange[] = []
   for (const name of Object.keys(value)) {
     const inner = value[name]
@@ -287,12 +313,14 @@ function validateObject(
       faults.push(unknownAttribute(name, path, attribute.name, attribute.attributes))
     } else if (child.readOnly) {
       faults.push({ code: 'read_only', detail: `"${path}" is computed and cannot be written.`, attribute: path })
+    } else if (child.kind === 'toOne') {
+      addLink(child, inner, path, inside, faults)
     } else {
-      const change = validateValue(child, inner, path, mode, faults)
+      const change = validateValue(child, inner, path, inside, faults)
       if (change !== undefined) changes.push(change)
     }
   }
-  if (mode === 'create') requireAll(attribute.attributes, value, at, undefined, faults)
+  if (inside.mode === 'create') requireAll(attribute.attributes, value, at, undefined, faults)
   return changes
 }
 
@@ -302,6 +330,7 @@ function validateVariant(
   { discriminator, byValue }: Variants,
   value: JsonObject,
   at: string,
+  inside: Inside,
   faults: Fault[],
 ): ValueChange[] | undefined {
   const told = value[discriminator]
@@ -322,7 +351,7 @@ function validateVariant(
     return undefined
   }
   const byName = new Map(attributes.map(child => [child.name, child]))
-  return validateObject({ ...attribute, variants: undefined, attributes, byName }, value, at, 'create', faults)
+  return validateObject({ ...attribute, variants: undefined, attributes, byName }, value, at, { ...inside, mode: 'create' }, faults)
 }
 
 /** The record that a relation is of: what is nested in it is judged by the same rules. */
@@ -341,13 +370,7 @@ function addRelation(
   faults: Fault[],
 ): void {
   if (attribute.kind === 'toOne') {
-    if (value === null) {
-      if (attribute.nullable) links.push({ attribute, path: at, link: null })
-      else faults.push({ code: 'null_not_allowed', detail: `"${at}" cannot be null: the record needs one.`, attribute: at, value })
-      return
-    }
-    const link = referTo(attribute, value, at, holder, faults)
-    if (link !== undefined) links.push({ attribute, path: at, link })
+    addLink(attribute, value, at, { holder, links, within: [] }, faults)
     return
   }
   if (!Array.isArray(value)) {
@@ -411,6 +434,23 @@ export function linkedBy(attribute: ToOneOfAttribute, value: unknown): { branch:
   const branch = attribute.branches.find(({ target }) => target.singular === told)
   const key = branch && id !== undefined ? keyFromJson(id, branch.target) : undefined
   return branch === undefined || key === undefined || Object.keys(value).length > 2 ? undefined : { branch, key }
+}
+
+function addLink(
+  attribute: ToOneAttribute,
+  value: unknown,
+  at: string,
+  { holder, links, within }: Omit<Inside, 'mode'>,
+  faults: Fault[],
+): void {
+  const place = within.length === 0 ? {} : { within }
+  if (value === null) {
+    if (attribute.nullable) links.push({ attribute, ...place, path: at, link: null })
+    else faults.push({ code: 'null_not_allowed', detail: `"${at}" cannot be null: the record needs one.`, attribute: at, value })
+    return
+  }
+  const link = referTo(attribute, value, at, holder, faults)
+  if (link !== undefined) links.push({ attribute, ...place, path: at, link })
 }
 
 /** An ID links, an object creates. */

@@ -22,6 +22,8 @@ export type RecordRef =
 
 export interface LinkChange {
   readonly attribute: ToOneAttribute
+  /** The embedded objects of the record that the link is in, from the outside; undefined: none. */
+  readonly within?: readonly EmbeddedAttribute[]
   readonly path: string
   /** null unlinks. */
   readonly link: RecordRef | null

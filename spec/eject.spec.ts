@@ -14,8 +14,8 @@ const ORM = import.meta.resolve('@mikro-orm/core')
 /** Every kind of property and relation that code can be made of. */
 const FEATURES = `
 import { defineEntity, p } from '${ORM}'
-const Address = defineEntity({ name: 'Address', embeddable: true, properties: { street: p.string().length(80), zip: p.string().length(10).nullable() } })
-const Size = defineEntity({ name: 'Size', embeddable: true, properties: { width: p.float(), unit: p.enum(['mm', 'in']).default('mm') } })
+const Address = defineEntity({ name: 'Address', embeddable: true, properties: { street: p.string().length(80), zip: p.string().length(10).nullable(), genre: () => p.manyToOne(Genre).nullable() } })
+const Size = defineEntity({ name: 'Size', embeddable: true, properties: { width: p.float(), unit: p.enum(['mm', 'in']).default('mm'), of: () => p.manyToOne(Genre).nullable() } })
 const Author = defineEntity({
   name: 'Author',
   tableName: 'writers',
@@ -90,7 +90,7 @@ export default {
   limits: { maxLimit: 50 },
   createdStatus: 201,
   seed: {
-    authors: [{ id: 1, name: 'Ann', email: 'a@x', token: '3d1f8a50-9c5e-4d8e-9d0e-0123456789ab', createdAt: '2026-01-01T00:00:00.000Z', size: { width: 1, unit: 'mm' }, home: { street: 's', zip: null }, meta: { a: [1] }, cover: 'AAEC' }],
+    authors: [{ id: 1, name: 'Ann', email: 'a@x', token: '3d1f8a50-9c5e-4d8e-9d0e-0123456789ab', createdAt: '2026-01-01T00:00:00.000Z', size: { width: 1, unit: 'mm', of: 'x' }, home: { street: 's', zip: null, genre: 'x' }, meta: { a: [1] }, cover: 'AAEC' }],
     genres: [{ code: 'x' }],
     books: [{ id: 1, title: 'B', author: 1, genres: ['x'], similar: [2] }, { id: 2, title: 'C', author: 1, editor: 1 }],
     reviews: [{ book: 1, number: 1, stars: 4, comments: [{ text: 'yes', about: { type: 'book', id: 2 }, cites: { type: 'coded', id: 'z' }, reader: 1 }] }],

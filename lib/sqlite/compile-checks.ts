@@ -69,7 +69,7 @@ function columnsOfAttribute(attribute: Attribute): ComparedColumn[] | undefined 
     return attribute.source.kind === 'column' ? [{ column: attribute.source.column, type: attribute.type }] : undefined
   // A link of one to several that stays as it is; one that changes is one to the resource that it is to link.
   if (attribute.kind === 'toOneOf') return attribute.columns.map(column => ({ column, type: { kind: 'text' } }))
-  if (attribute.kind !== 'toOne' || !attribute.owner) return undefined
+  if (attribute.kind !== 'toOne' || !attribute.owner || attribute.document !== undefined) return undefined
   const { targetKey, discriminator } = attribute
   const keys = attribute.columns.map((column, index) => ({ column, type: attribute.target.key[index]!.type }))
   if (discriminator !== undefined) return [{ column: discriminator.column, type: { kind: 'text' }, constant: discriminator.value }, ...keys]
@@ -88,8 +88,9 @@ export function compileReferrers(resource: Resource, attribute: ToOneAttribute):
 }
 
 /** The record links the one of the request's key. */
-function refersToKey({ target, targetKey, discriminator, columns }: ToOneAttribute, scope: Scope): Sql {
-  const here = scope.columns(columns)
+function refersToKey(attribute: ToOneAttribute, scope: Scope): Sql {
+  const { target, targetKey, discriminator } = attribute
+  const here = scope.foreignKey(attribute)
   const isMeant = told(discriminator, column => scope.column(column))
   if (targetKey === undefined) return both(isKey(here, target.key), isMeant)
   const there = new Scope(target, scope.tables, scope.tables.next())

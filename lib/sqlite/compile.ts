@@ -2,9 +2,10 @@
  * Compile: a ReadPlan becomes SQLite statements, and for each node the function that makes a record of a row. Pure; done once per plan.
  * One statement for the rows, one for the count, and one for each relation that is shown: never one per row.
  */
-import type { Builder, CompiledChild, CompiledNode, CompiledRead, Row, Statement } from '../dialect.ts'
+import type { Builder, CompiledChild, CompiledNode, CompiledRead, CompiledRender, Row, Statement } from '../dialect.ts'
+import { putInside } from '../json.ts'
 import { joinKey } from '../key.ts'
-import { referredParts, targetKeyOf } from '../model.ts'
+import { referredParts, tableColumns, targetKeyOf } from '../model.ts'
 import type { Attribute, EmbeddedAttribute, KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, Field, ReadPlan, RecordNode } from '../read-plan.ts'
 import { decodeDocument, decoderOf, documentAt, plainTest } from './decode.ts'
@@ -158,15 +159,28 @@ function compileNode(node: RecordNode, scope: Scope, select: Select): CompiledNo
         if (index >= known) children[index] = { ...child, only: allow(isOf(of, scope, select), child.only) }
     return { name: field.attribute.name, expression, of }
   })
-  const renders = node.fields.flatMap(({ attribute: { name: called, render, of } }) =>
-    render === undefined ? [] : [{ name: called, render, ...(of === undefined ? {} : { only: isOf(of, scope, select) }) }],
-  )
+  const renders = node.fields.flatMap(field => {
+    const { of } = field.attribute
+    return rendersOf(field).map(render => (of === undefined ? render : { ...render, only: isOf(of, scope, select) }))
+  })
   return {
     build: source.finish(recordExpression(entries, scope, select, source)),
     renders,
     source: renders.length === 0 ? undefined : stored(scope, select),
     children,
   }
+}
+
+/** What is rendered of a field: of an embedded object first what is inside, and then itself. */
+function rendersOf(field: Field): CompiledRender[] {
+  const { name: called, render } = field.attribute
+  const inside = field.kind === 'embedded' ? field.fields.flatMap(rendersOf).map(inner => ({ ...inner, ...place(called, inner) })) : []
+  return render === undefined ? inside : [...inside, { name: called, render }]
+}
+
+/** The place of what is inside an embedded object, seen from outside. */
+function place(embedded: string, { within = [] }: { readonly within?: readonly string[] }): { readonly within: readonly string[] } {
+  return { within: [embedded, ...within] }
 }
 
 interface Entry {
@@ -203,14 +217,14 @@ function expressionOf(field: Field, scope: Scope, select: Select, source: Builde
   switch (field.kind) {
     case 'scalar':
       return scalarExpression(field.attribute, scope, select, source)
-    case 'embedded':
-      return embeddedExpression(field.attribute, field.fields, scope, select, source)
-    case 'reference': {
-      const { attribute } = field
-      const isHere = attribute.owner && attribute.targetKey === undefined
-      const columns = isHere ? scope.toOne(attribute).key.map(text) : keyThere(attribute, scope)
-      return keyExpression(columns, attribute.target, select, source)
+    case 'embedded': {
+      const inside: CompiledChild[] = []
+      const expression = embeddedExpression(field.attribute, field.fields, scope, select, source, inside)
+      children.push(...inside.map(child => ({ ...child, ...place(field.attribute.name, child) })))
+      return expression
     }
+    case 'reference':
+      return referenceExpression(field.attribute, scope, select, source)
     case 'record':
       children.push(
         field.attribute.owner
@@ -253,6 +267,12 @@ function oneOfExpression(
     expression = `r[${at}]===${JSON.stringify(value)}?(id=>id===null?null:${tagged})(${id}):${expression}`
   }
   return `(${expression})`
+}
+
+function referenceExpression(attribute: ToOneAttribute, scope: Scope, select: Select, source: BuilderSource): string {
+  const isHere = attribute.owner && attribute.targetKey === undefined
+  const columns = isHere ? scope.toOne(attribute).key.map(text) : keyThere(attribute, scope)
+  return keyExpression(columns, attribute.target, select, source)
 }
 
 /** All stored plain attributes of a record, private ones too: what renderers may look at. */
@@ -306,18 +326,28 @@ function embeddedExpression(
   scope: Scope,
   select: Select,
   source: BuilderSource,
+  children: CompiledChild[],
 ): string {
   const { document } = attribute
   if (document !== undefined) {
     const at = select.add(text(scope.column(document.column)))
-    const decode = (column: unknown): unknown =>
-      column === null ? null : decodeDocument(attribute, fields, documentAt(column, document.keys))
-    return `${source.helper(decode)}(r[${at}])`
+    const links = linksInside(fields)
+    for (const { field, within } of links)
+      if (field.kind === 'record') children.push({ ...ownedRecord(field.attribute, field.node, scope, select), within })
+    const references = links.filter(({ field }) => field.kind === 'reference')
+    const decode = (column: unknown, ids: readonly unknown[]): unknown => {
+      const object = column === null ? null : decodeDocument(attribute, fields, documentAt(column, document.keys))
+      for (const [index, { field, within }] of references.entries())
+        putInside({ object }, ['object', ...within], field.attribute.name, ids[index])
+      return object
+    }
+    const ids = references.map(({ field }) => referenceExpression(field.attribute, scope, select, source))
+    return `${source.helper(decode)}(r[${at}],[${ids.join(',')}])`
   }
-  const object = objectExpression(attribute, fields, scope, select, source)
+  const object = objectExpression(attribute, fields, scope, select, source, children)
   if (!attribute.nullable) return object
   // An embedded object with columns of its own is null when all of them are.
-  const columns = columnsOf(attribute).map(column => `r[${select.add(text(scope.column(column)))}]===null`)
+  const columns = tableColumns(attribute).map(column => `r[${select.add(text(scope.column(column)))}]===null`)
   return `(${columns.join('&&')}?null:${object})`
 }
 
@@ -328,8 +358,9 @@ function objectExpression(
   scope: Scope,
   select: Select,
   source: BuilderSource,
+  children: CompiledChild[],
 ): string {
-  const entries = fields.map(field => [field.attribute.name, expressionOf(field, scope, select, source, [])] as const)
+  const entries = fields.map(field => [field.attribute.name, expressionOf(field, scope, select, source, children)] as const)
   if (variants === undefined) return source.object(entries)
   const told = scalarExpression(byName.get(variants.discriminator) as ScalarAttribute, scope, select, source)
   let expression = source.object(entries)
@@ -340,12 +371,15 @@ function objectExpression(
   return `(${expression})`
 }
 
-function columnsOf(attribute: EmbeddedAttribute): string[] {
-  return attribute.attributes.flatMap(child => {
-    if (child.kind === 'embedded') return child.document === undefined ? columnsOf(child) : [child.document.column]
-    return child.source.kind === 'column' ? [child.source.column] : []
+/** The fields of an embedded object that link, with the objects inside it that they are in. */
+function linksInside(fields: readonly Field[], within: readonly string[] = []): { field: LinkField; within: readonly string[] }[] {
+  return fields.flatMap(field => {
+    if (field.kind === 'embedded') return linksInside(field.fields, [...within, field.attribute.name])
+    return field.kind === 'reference' || field.kind === 'record' ? [{ field, within }] : []
   })
 }
+
+type LinkField = Field & { kind: 'reference' | 'record' }
 
 /** The key that a to-one links where it stands in the target's table alone: on an inverse side, and where another key links. At most one row has it. */
 function keyThere(attribute: ToOneAttribute, scope: Scope): Sql[] {
@@ -449,7 +483,7 @@ function ownedRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, 
   return {
     name: attribute.name,
     cardinality: 'one',
-    from: addKey(scope.columns(attribute.columns), parts, above),
+    from: addKey(scope.foreignKey(attribute), parts, above),
     to,
     numericLinks: isNumeric(parts),
     ...statementsOf(select, links, existing(there)),

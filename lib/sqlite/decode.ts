@@ -1,5 +1,6 @@
 /** Decode: values as SQLite gives them to their JSON form. A value that does not fit its declared type (SQLite allows it) is shown as it is. */
 import { isoOf } from '../iso-time.ts'
+import { isValue } from '../model.ts'
 import type { EmbeddedAttribute, ScalarAttribute } from '../model.ts'
 import type { Field } from '../read-plan.ts'
 import type { ScalarType } from '../scalars.ts'
@@ -170,11 +171,16 @@ export function decodeDocument(embedded: EmbeddedAttribute, fields: readonly Fie
 function decodeObject({ variants, byName }: EmbeddedAttribute, fields: readonly Field[], holder: unknown): unknown {
   if (holder === null || typeof holder !== 'object') return null
   const given = holder as Record<string, unknown>
-  const own = variants?.byValue.get(String(given[keyOf(byName.get(variants.discriminator)!)]))
+  const own = variants?.byValue.get(String(given[keyOf(byName.get(variants.discriminator) as ScalarAttribute)]))
   const object: Record<string, unknown> = {}
   const shown = own === undefined ? fields : own.flatMap(({ name }) => fields.filter(field => field.attribute.name === name))
   for (const field of shown) {
-    const attribute = field.attribute as ScalarAttribute | EmbeddedAttribute
+    const { attribute } = field
+    // What it links is put in later: which records exist for the caller, only the database tells.
+    if (!isValue(attribute)) {
+      object[attribute.name] = null
+      continue
+    }
     const value = given[keyOf(attribute)]
     object[attribute.name] =
       attribute.kind === 'embedded'

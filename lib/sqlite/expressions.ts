@@ -5,7 +5,7 @@ import type { ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, KeyRef, Operand, SortTerm, ValueRef } from '../read-plan.ts'
 import { startList } from './scope.ts'
 import type { Scope } from './scope.ts'
-import { bind, join, literal, sql, text, tuple } from './sql.ts'
+import { bind, inDocument, join, jsonKey, literal, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** The stored value of an attribute, in a form that compares and sorts as its type does. */
@@ -25,7 +25,7 @@ export function valueOf(attribute: ScalarAttribute, scope: Scope): Sql {
       return text(type.collated === true ? `${column} collate binary` : column)
     }
     case 'document': {
-      const value = `json_extract(${scope.column(source.column)}, ${literal(`$${source.keys.map(jsonKey).join('')}`)})`
+      const value = inDocument(scope.column(source.column), source.keys)
       if (type.kind === 'decimal') return text(`cast(${value} as numeric)`)
       return text(type.kind === 'bigint' ? `cast(${value} as integer)` : value)
     }
@@ -68,10 +68,6 @@ function within(json: ScalarAttribute, names: readonly string[], scope: Scope): 
       : sql`${path} || ${key}`
   }
   return { value: sql`json_extract(${holder}, ${path})`, type: sql`json_type(${holder}, ${path})` }
-}
-
-function jsonKey(key: string): string {
-  return `.${JSON.stringify(key)}`
 }
 
 function operandOf(operand: Operand, scope: Scope): Sql {

@@ -1,6 +1,7 @@
 /** Foreign keys: which of them no index serves. SQLite makes none by itself: related records are then found, and deletions checked, by going through the table. */
 import type Database from 'better-sqlite3'
 import type { UnindexedLink } from '../dialect.ts'
+import { owningLinks } from '../model.ts'
 import type { Resource } from '../model.ts'
 import { countUpTo } from './explain.ts'
 import { name } from './sql.ts'
@@ -30,12 +31,14 @@ export function unindexedLinks(db: Database.Database, resources: readonly Resour
 }
 
 function linksOf({ table, attributes }: Resource): { table: string; columns: readonly string[] }[] {
-  return attributes.flatMap(attribute => {
-    if (attribute.kind === 'toOne' && attribute.owner) return [{ table, columns: attribute.columns }]
+  // Inside a JSON document there is no column of a link's own to have an index; and a link to one of several entities is looked for with its discriminator.
+  const own = owningLinks(attributes).filter(({ attribute }) => attribute.document === undefined && attribute.discriminator === undefined)
+  const lists = attributes.flatMap(attribute => {
     if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return []
     const { via } = attribute
     return [via.ownerColumns, via.targetColumns].map(columns => ({ table: via.table, columns }))
   })
+  return [...own.map(({ attribute }) => ({ table, columns: attribute.columns })), ...lists]
 }
 
 function declaredIn(db: Database.Database, table: string): string[][] {

@@ -5,7 +5,7 @@
 import { referredParts, targetKeyOf } from '../model.ts'
 import type { Discriminator, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, ScopeLookup } from '../read-plan.ts'
-import { join, literal, name, sql, text } from './sql.ts'
+import { inDocument, join, literal, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** All rows exist. */
@@ -133,11 +133,16 @@ export class Scope {
     return columns.map(column => this.column(column))
   }
 
+  /** The foreign key of an owning to-one. */
+  foreignKey({ columns, document }: ToOneAttribute): readonly string[] {
+    return document === undefined ? this.columns(columns) : [inDocument(this.column(document.column), document.keys)]
+  }
+
   /** The scope of the record that a to-one links; its columns are NULL where there is none. */
   toOne(relation: ToOneAttribute): Scope {
     const known = this.#reached.get(relation)
     if (known !== undefined) return known
-    const foreign = relation.owner ? this.columns(relation.columns) : undefined
+    const foreign = relation.owner ? this.foreignKey(relation) : undefined
     // The table is joined only when more than the key is asked for: the foreign key is the key already.
     const attach = (): string => {
       const alias = this.tables.next()

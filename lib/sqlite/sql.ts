@@ -55,3 +55,13 @@ export function tuple(expressions: readonly string[]): string {
 export function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`
 }
+
+/** A key as a step of a JSON path. */
+export function jsonKey(key: string): string {
+  return `.${JSON.stringify(key)}`
+}
+
+/** What stands at the keys of a JSON document. */
+export function inDocument(column: string, keys: readonly string[]): string {
+  return `json_extract(${column}, ${literal(`$${keys.map(jsonKey).join('')}`)})`
+}

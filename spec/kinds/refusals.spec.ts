@@ -7,6 +7,25 @@ import { RestEngine } from '../../lib/index.ts'
 const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), email: p.string().unique() } })
 const Team = defineEntity({ name: 'Team', properties: { id: p.integer().primary() } })
 const Linked = defineEntity({ name: 'Linked', embeddable: true, properties: { user: () => p.manyToOne(User) } })
+const LinkedOneOf = defineEntity({ name: 'LinkedOneOf', embeddable: true, properties: { of: () => p.manyToOne([User, Team]) } })
+const LinkedByEmail = defineEntity({
+  name: 'LinkedByEmail',
+  embeddable: true,
+  properties: { user: () => p.manyToOne(User).targetKey('email') },
+})
+const Linking = defineEntity({ name: 'Linking', embeddable: true, properties: { users: () => p.manyToMany(User) } })
+const Single = defineEntity({ name: 'Single', embeddable: true, properties: { user: () => p.oneToOne(User) } })
+const Day = defineEntity({ name: 'Day', properties: { on: p.date().primary() } })
+const OnDay = defineEntity({ name: 'OnDay', embeddable: true, properties: { day: () => p.manyToOne(Day) } })
+const Owned = defineEntity({
+  name: 'Owned',
+  properties: {
+    id: p.integer().primary(),
+    holders: () => (p.oneToMany(Holding) as unknown as { mappedBy(name: string): never }).mappedBy('in_owned'),
+  },
+})
+const InOwned = defineEntity({ name: 'InOwned', embeddable: true, properties: { owned: () => p.manyToOne(Owned) } })
+const Holding = defineEntity({ name: 'Holding', properties: { id: p.integer().primary(), in: () => p.embedded(InOwned) } })
 const Dated = defineEntity({ name: 'Dated', embeddable: true, properties: { at: p.datetime() } })
 const Taken = defineEntity({ name: 'Taken', properties: { id: p.integer().primary(), type: p.string(), resource: p.string() } })
 const Desk = defineEntity({ name: 'Desk', properties: { room: p.string().primary(), number: p.integer().primary() } })
@@ -61,9 +80,49 @@ const CASES: [what: string, entities: unknown[], message: RegExp][] = [
     /^Like\.of cannot be served: its targets have attributes "type" and "resource"/,
   ],
   [
-    'a relation in an embedded object',
-    [User, Linked, defineEntity({ name: 'Holder', properties: { id, linked: () => p.embedded(Linked) } })],
-    /^Holder\.linked\.user cannot be served: relations inside embedded objects/,
+    'a polymorphic relation in an embedded object',
+    [User, Team, LinkedOneOf, defineEntity({ name: 'Holder', properties: { id, linked: () => p.embedded(LinkedOneOf) } })],
+    /^Holder\.linked\.of cannot be served: .*polymorphic.* not supported inside embedded objects/,
+  ],
+  [
+    'a polymorphic relation in an embedded object that is JSON',
+    [User, Team, LinkedOneOf, defineEntity({ name: 'Holder', properties: { id, linked: () => p.embedded(LinkedOneOf).object() } })],
+    /^Holder\.linked\.of cannot be served: .*polymorphic.* not supported inside embedded objects/,
+  ],
+  [
+    'a target key in an embedded object',
+    [User, LinkedByEmail, defineEntity({ name: 'Holder', properties: { id, linked: () => p.embedded(LinkedByEmail) } })],
+    /^Holder\.linked\.user cannot be served: .*targetKey.* not supported inside embedded objects/,
+  ],
+  [
+    'a target key in an embedded object that is JSON',
+    [User, LinkedByEmail, defineEntity({ name: 'Holder', properties: { id, linked: () => p.embedded(LinkedByEmail).object() } })],
+    /^Holder\.linked\.user cannot be served: .*targetKey.* not supported inside embedded objects/,
+  ],
+  [
+    'a relation in a list of embedded objects',
+    [User, Linked, defineEntity({ name: 'Holder', properties: { id, linked: () => p.embedded(Linked).array() } })],
+    /^Holder\.linked\.user cannot be served: relations inside a list of embedded objects/,
+  ],
+  [
+    'a list of records in an embedded object',
+    [User, Linking, defineEntity({ name: 'Holder', properties: { id, linked: () => p.embedded(Linking) } })],
+    /^Holder\.linked\.users cannot be served: .*only those are supported that hold a foreign key/,
+  ],
+  [
+    'a unique link in an embedded object that is JSON',
+    [User, Single, defineEntity({ name: 'Holder', properties: { id, single: () => p.embedded(Single).object() } })],
+    /^Holder\.single\.user cannot be served: .*make it many-to-one/,
+  ],
+  [
+    'a link by a date in an embedded object that is JSON',
+    [Day, OnDay, defineEntity({ name: 'Holder', properties: { id, at: () => p.embedded(OnDay).object() } })],
+    /^Holder\.at\.day cannot be served: .*an integer, a text or a UUID/,
+  ],
+  [
+    'the other side of a relation in an embedded object',
+    [Owned, Holding],
+    /^Owned\.holders cannot be served: .*other side of a relation inside an embedded object/,
   ],
   [
     'a name that arrays have in an embedded array',

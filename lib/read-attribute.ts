@@ -13,6 +13,7 @@ import type {
   Discriminator,
   EmbeddedAttribute,
   InnerAttribute,
+  Renderer,
   Resource,
   ScalarAttribute,
   Source,
@@ -376,7 +377,7 @@ function readOrderBy(prop: Property): { path: string; descending: boolean }[] {
 }
 
 function readScalar(meta: Meta, prop: Property, name: string, declared: Property, document: Document | undefined): ScalarAttribute {
-  if (isGetter(prop)) return readGetter(meta, prop, name, declared)
+  if (isGetter(prop)) return readGetter(prop, name, declared, getterRender(meta, prop))
   const type = Object.freeze(scalarType(prop)!)
   const common = base(prop, name, declared)
   const required = document === undefined ? common.required : requiredInside(declared)
@@ -395,7 +396,7 @@ function readScalar(meta: Meta, prop: Property, name: string, declared: Property
 }
 
 /** A value that the entity's own code gives, of the plain values of a record. */
-function readGetter(meta: Meta, prop: Property, name: string, declared: Property): ScalarAttribute {
+function readGetter(prop: Property, name: string, declared: Property, render: Renderer): ScalarAttribute {
   return {
     kind: 'scalar',
     ...base(prop, name, declared),
@@ -408,8 +409,22 @@ function readGetter(meta: Meta, prop: Property, name: string, declared: Property
     source: { kind: 'getter' },
     primary: false,
     version: false,
-    render: getterRender(meta, prop),
+    render,
   }
+}
+
+/** A getter of an embeddable; of several classes, that of the class that the object is of. */
+function getterInside(prop: Property, name: string): Renderer {
+  const { polymorphs, discriminatorMap, discriminatorColumn } = prop.targetMeta!
+  const renderOf = (meta: Meta): Renderer => getterRender(meta, meta.properties[name as never] as Property)
+  if (polymorphs === undefined) return renderOf(prop.targetMeta!)
+  const byValue = new Map<string, Renderer>()
+  for (const [value, entity] of Object.entries(discriminatorMap as Record<string, unknown>)) {
+    const holder = polymorphs.find(polymorph => polymorph.class === entity)
+    if (holder !== undefined && name in holder.properties) byValue.set(value, renderOf(holder))
+  }
+  const told = publicName(ownDeclaration(prop, discriminatorColumn as string)!)
+  return (value, object, ctx) => byValue.get(String(object[told]))?.(value, object, ctx)
 }
 
 /** Inside a JSON document nothing has a column, which MikroORM takes for not being stored. */
@@ -495,12 +510,11 @@ function readEmbedded(
         ? readEmbedded(meta, child, publicChild, own, inside, surroundings, `${path}.${publicChild}`)
         : Object.freeze(
             child.kind === 'scalar'
-              ? readScalar(meta, child, publicChild, own, inside)
+              ? isGetter(child)
+                ? readGetter(child, publicChild, own, getterInside(prop, childName))
+                : readScalar(meta, child, publicChild, own, inside)
               : readLinkInside(meta, child, publicChild, own, inside, targetOf(meta, child, surroundings.drafts)),
           )
-    if (attribute.render !== undefined) {
-      throw unsupported(meta, `${prop.name}.${childName}`, 'getters and serializers inside embedded objects are not supported')
-    }
     if (isList && owningLinks([attribute]).length > 0) {
       throw unsupported(meta, `${prop.name}.${childName}`, 'relations inside a list of embedded objects are not supported')
     }
@@ -529,6 +543,8 @@ const LINKED_IN_JSON = new Set(['integer', 'text', 'uuid'])
 
 /** Why a relation inside an embedded object cannot be served. */
 function unsupportedInside(child: Property, document: Document | undefined): string | undefined {
+  if (child.getterName !== undefined && document !== undefined)
+    return 'MikroORM takes a method (getterName), in an object that is stored as JSON, for the value; a getter is none'
   if (child.kind === 'scalar' || child.kind === 'embedded') return undefined
   if (child.kind === '1:m' || child.kind === 'm:n' || !child.owner)
     return 'of relations inside embedded objects only those are supported that hold a foreign key: many-to-one, and the owning side of one-to-one'

@@ -1,7 +1,7 @@
 /** What cannot be served is refused when the engine is created, by entity, property and reason. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { defineEntity, p } from '@mikro-orm/sqlite'
+import { EntitySchema, defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine } from '../../lib/index.ts'
 
 const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), email: p.string().unique() } })
@@ -31,6 +31,18 @@ const Taken = defineEntity({ name: 'Taken', properties: { id: p.integer().primar
 const Desk = defineEntity({ name: 'Desk', properties: { room: p.string().primary(), number: p.integer().primary() } })
 const Paper = defineEntity({ name: 'Paper', properties: { id: p.integer().primary(), print: p.blob().unique() } })
 const id = p.integer().primary()
+
+class Caller {
+  name!: string
+  call(): string {
+    return this.name
+  }
+}
+const CallerSchema = new EntitySchema<Caller>({
+  class: Caller,
+  embeddable: true,
+  properties: { name: { type: 'string' }, call: { type: 'string', persist: false, getter: true, getterName: 'call' } } as never,
+})
 
 const CASES: [what: string, entities: unknown[], message: RegExp][] = [
   [
@@ -123,6 +135,11 @@ const CASES: [what: string, entities: unknown[], message: RegExp][] = [
     'the other side of a relation in an embedded object',
     [Owned, Holding],
     /^Owned\.holders cannot be served: .*other side of a relation inside an embedded object/,
+  ],
+  [
+    'a method as a getter in an embedded object that is JSON',
+    [CallerSchema, defineEntity({ name: 'Holder', properties: { id, caller: () => p.embedded(CallerSchema).object() } })],
+    /^Holder\.caller\.call cannot be served: .*getterName/,
   ],
   [
     'a name that arrays have in an embedded array',

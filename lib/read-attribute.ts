@@ -89,6 +89,7 @@ function readToOneOf(meta: Meta, prop: Property, name: string, drafts: ReadonlyM
     if (target === undefined) throw unsupported(meta, prop.name, `its target ${of.className} is not served`)
     if (target.key.length !== prop.joinColumns.length)
       throw unsupported(meta, prop.name, 'its foreign key does not hold the whole primary key')
+    refuseUnlinkable(meta, prop, of, target)
     return { of, target }
   })
   const isTaken = (called: string): boolean => targets.some(({ of }) => of.props.some(other => publicName(other) === called))
@@ -295,6 +296,21 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
   } satisfies ToManyAttribute)
 }
 
+function owning(prop: Property): boolean {
+  return prop.kind === 'm:1' || (prop.kind === '1:1' && prop.owner)
+}
+
+/** Refuses a link that MikroORM could write, but not load. */
+function refuseUnlinkable(meta: Meta, prop: Property, of: Meta, target: Resource): void {
+  const [key, ...others] = of.getPrimaryProps()
+  if (!owning(prop) || key!.kind === 'scalar' || others.length > 0 || target.key.length === 1) return
+  throw unsupported(
+    meta,
+    prop.name,
+    `the whole key of ${target.className} is a relation to a key of several parts, and MikroORM loads no link to that`,
+  )
+}
+
 /** The target of a relation; refuses what MikroORM cannot write a link to. */
 function targetOf(meta: Meta, prop: Property, drafts: ReadonlyMap<object, Resource>): Resource {
   const target = drafts.get(prop.targetMeta!.class)
@@ -307,6 +323,7 @@ function targetOf(meta: Meta, prop: Property, drafts: ReadonlyMap<object, Resour
       'it is the other side of a relation inside an embedded object, which MikroORM neither loads nor writes',
     )
   }
+  refuseUnlinkable(meta, prop, prop.targetMeta!, target)
   const isInKey = prop.primary === true || prop.mapToPk === true || prop.kind === 'm:n'
   if (isInKey && target.key.length > 1 && target.key.some(({ type }) => type.kind === 'custom')) {
     const what = prop.kind === 'm:n' ? 'a many-to-many relation' : prop.mapToPk === true ? 'mapToPk' : 'a foreign key in the primary key'

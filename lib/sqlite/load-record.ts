@@ -59,7 +59,7 @@ export function cascades({ relations }: EntityMetadata): boolean {
 }
 
 async function findOne(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
-  const { tptChildren, tptParent, props } = em.getMetadata().get(name)
+  const { tptChildren, tptParent, props, primaryKeys } = em.getMetadata().get(name)
   // Of a record in several tables MikroORM asks the class only at the top of the hierarchy, and not where something is left unloaded.
   if (tptChildren !== undefined && (tptParent !== undefined || props.some(({ lazy }) => lazy === true))) {
     for (const child of tptChildren) {
@@ -67,7 +67,11 @@ async function findOne(name: EntityName, key: unknown, em: EntityManager): Promi
       if (found !== undefined) return found
     }
   }
-  return ((await em.findOne(name, key, UNFILTERED)) as object | null) ?? undefined
+  const [only, ...others] = primaryKeys
+  // MikroORM would take keys that lie in each other, where they are all of the key, for alternatives.
+  const isNested = others.length === 0 && Array.isArray(key) && key.some(part => Array.isArray(part))
+  const where = isNested ? { [only as string]: key.flat(Infinity) as unknown[] } : key
+  return ((await em.findOne(name, where, UNFILTERED)) as object | null) ?? undefined
 }
 
 /** Whether a record is one row by one value, and nothing else is loaded with it. */

@@ -2,7 +2,7 @@
  * ORM driver: MikroORM's SQLite driver with bound parameters. MikroORM splices values into the SQL text, which breaks on a NUL and defeats prepared
  * statements; here they are bound wherever the text allows it.
  */
-import { DefaultLogger, EventType, isRaw, JsonProperty, SimpleLogger, Utils } from '@mikro-orm/core'
+import { DefaultLogger, EntityIdentifier, EventType, isRaw, JsonProperty, SimpleLogger, Utils } from '@mikro-orm/core'
 import { AbstractSqlDriver, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
 import type { NativeQueryBuilder } from '@mikro-orm/sqlite'
 import type {
@@ -227,6 +227,48 @@ class BoundSqlitePlatform extends SqlitePlatform {
   }
 }
 
+/**
+ * Puts the keys in place that the database has made for records which were inserted before. MikroORM does so in a key, and in a key of which another one
+ * is a part, but no deeper.
+ */
+function resolveKeys(row: Dictionary): void {
+  for (const name in row) {
+    const value: unknown = row[name]
+    if (Array.isArray(value) && hasOpenKey(value)) row[name] = resolvedKey(value)
+  }
+}
+
+/** A key that lies in a key that lies in another one is compared column by column: MikroORM would compare it with a row of rows. */
+function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean = () => true): void {
+  for (const name in holder) {
+    const value: unknown = holder[name]
+    if (Array.isArray(value) && isKey(name) && value.some(isKeyOfSeveral)) holder[name] = value.flatMap(partsOf)
+  }
+}
+
+/** Whether the property holds the key of another record; that of one of several entities has what tells which before it, as MikroORM splits it. */
+function isLink(prop: EntityProperty | undefined): boolean {
+  return prop?.joinColumns !== undefined && prop.polymorphic !== true
+}
+
+/** MikroORM has the key of an entity as an array, or as an object of the properties. */
+function isKeyOfSeveral(part: unknown): part is object {
+  return Array.isArray(part) || Utils.isPlainObject(part)
+}
+
+function partsOf(part: unknown): unknown[] {
+  return isKeyOfSeveral(part) ? Object.values(part).flatMap(partsOf) : [part]
+}
+
+function hasOpenKey(value: unknown): boolean {
+  return value instanceof EntityIdentifier || (Array.isArray(value) && value.some(hasOpenKey))
+}
+
+function resolvedKey(value: unknown): unknown {
+  if (value instanceof EntityIdentifier) return resolvedKey(value.getValue())
+  return Array.isArray(value) ? value.map(resolvedKey) : value
+}
+
 export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> {
   constructor(config: Configuration) {
     super(config, new BoundSqlitePlatform(), BoundSqliteConnection, ['kysely', 'better-sqlite3'])
@@ -305,6 +347,10 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     data: EntityDictionary<T>,
     options: NativeInsertUpdateOptions<T> & UpsertOptions<T>,
   ): Awaitable<QueryResult<T>> {
+    resolveKeys(data)
+    const { properties } = this.metadata.get(entityName)
+    flattenKeys(data, name => isLink(properties[name as never]))
+    if (Utils.isPlainObject(where)) flattenKeys(where)
     const known =
       Utils.isPlainObject(where) && Utils.hasObjectKeys(data)
         ? this.#known('update', entityName, [data, where], options, ([values, key], asking) =>
@@ -326,6 +372,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
   deleteAtOnce<T extends object>(entityName: EntityName<T>, where: FilterQuery<T>, options: DeleteOptions<T>): Awaitable<QueryResult<T>> {
     const [[name, condition] = []] = Object.entries(where as Dictionary)
     const keys = (condition as { $in?: unknown } | null | undefined)?.$in
+    if (Array.isArray(keys)) flattenKeys(keys)
     // As the unit of work asks for it, when it is one record.
     const known =
       name !== undefined && Array.isArray(keys) && keys.length === 1 && Object.keys(where).length === 1
@@ -347,11 +394,9 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     transform?: (sql: string) => string,
   ): Promise<QueryResult<T>> {
     const [row] = data
-    if (row !== undefined && data.length === 1) {
-      return transform === undefined
-        ? this.insertAtOnce(entityName, row, options ?? {})
-        : super.nativeInsertMany(entityName, data, options, transform)
-    }
+    if (row !== undefined && data.length === 1 && transform === undefined) return this.insertAtOnce(entityName, row, options ?? {})
+    data.forEach(resolveKeys)
+    if (data.length === 1) return super.nativeInsertMany(entityName, data, options, transform)
     const { props } = this.metadata.get(entityName)
     const counter = props.find(prop => prop.autoincrement === true)?.name
     const left = props.filter(prop => prop.autoincrement === true || prop.defaultRaw !== undefined || prop.generated !== undefined)
@@ -381,6 +426,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     row: EntityDictionary<T>,
     options: NativeInsertUpdateManyOptions<T>,
   ): Awaitable<QueryResult<T>> {
+    resolveKeys(row)
     const known = this.#known('insert', entityName, [row], options, ([values], asking) =>
       super.nativeInsertMany(entityName, [values as EntityDictionary<T>], asking),
     )

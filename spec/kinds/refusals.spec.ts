@@ -32,6 +32,10 @@ const Desk = defineEntity({ name: 'Desk', properties: { room: p.string().primary
 const Paper = defineEntity({ name: 'Paper', properties: { id: p.integer().primary(), print: p.blob().unique() } })
 const id = p.integer().primary()
 
+const Part = defineEntity({ name: 'Part', properties: { a: p.integer().primary(), b: p.integer().primary() } })
+const Spare = defineEntity({ name: 'Spare', properties: { part: () => p.oneToOne(Part).primary() } })
+const Refit = defineEntity({ name: 'Refit', properties: { part: () => p.oneToOne(Part).primary() } })
+
 class Caller {
   name!: string
   call(): string {
@@ -140,6 +144,16 @@ const CASES: [what: string, entities: unknown[], message: RegExp][] = [
     'a method as a getter in an embedded object that is JSON',
     [CallerSchema, defineEntity({ name: 'Holder', properties: { id, caller: () => p.embedded(CallerSchema).object() } })],
     /^Holder\.caller\.call cannot be served: .*getterName/,
+  ],
+  [
+    'a link to what has a relation to a key of several parts for its key',
+    [Spare, defineEntity({ name: 'Holder', properties: { id, spare: () => p.manyToOne(Spare) } })],
+    /^Holder\.spare cannot be served: the whole key of Spare is a relation/,
+  ],
+  [
+    'a link to one of several, of which one has a relation to a key of several parts for its key',
+    [Spare, Refit, defineEntity({ name: 'Holder', properties: { id, of: () => p.manyToOne([Spare, Refit]) } })],
+    /^Holder\.of cannot be served: the whole key of Spare is a relation/,
   ],
   [
     'a name that arrays have in an embedded array',

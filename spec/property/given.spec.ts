@@ -106,13 +106,15 @@ function property({ kind, length, scale, nullable, unique }: Scalar, inside = fa
 /** Relations lead to entities before, so that there are no circles. */
 function entitiesOf(shapes: readonly Shape[]): unknown[] {
   const made: unknown[] = []
-  const depths: number[] = []
+  const parts: number[] = []
+  // The whole key is a relation to a key of several parts: nothing may link such a record.
+  const isBare: boolean[] = []
   for (const [index, { key, scalars: own, embedded, asDocument, relations, together }] of shapes.entries()) {
-    const links = index === 0 ? [] : relations.map(relation => ({ ...relation, to: relation.to % index }))
+    const links = index === 0 ? [] : relations.map(relation => ({ ...relation, to: relation.to % index })).filter(({ to }) => !isBare[to]!)
     const properties: Record<string, unknown> = {}
-    // MikroORM cannot insert at once new records whose keys lie three deep in each other and begin with one that the database counts up.
-    const isOwned = (key === 'pair' || key === 'owner') && index > 0 && depths[index - 1]! < 2
-    depths.push(isOwned ? depths[index - 1]! + 1 : 0)
+    const isOwned = (key === 'pair' || key === 'owner') && index > 0 && !isBare[index - 1]!
+    parts.push(isOwned ? parts[index - 1]! + (key === 'pair' ? 1 : 0) : 1)
+    isBare.push(isOwned && key === 'owner' && parts[index]! > 1)
     if (isOwned) {
       const owner = made[index - 1] as never
       properties['owner'] = () => (key === 'pair' ? p.manyToOne(owner).primary() : p.oneToOne(owner).primary())

@@ -1,0 +1,124 @@
+/** Keys that lie in each other, the innermost of which the database counts up: whole chains are made at once, from either end. */
+import assert from 'node:assert/strict'
+import { defineEntity, p } from '@mikro-orm/sqlite'
+import { it } from 'node:test'
+import { describeTargets } from '../helpers/targets.ts'
+
+const Tree = defineEntity({
+  name: 'Tree',
+  properties: { id: p.integer().primary(), name: p.string(), boughs: () => p.oneToMany(Bough).mappedBy('tree') },
+})
+const Bough = defineEntity({
+  name: 'Bough',
+  properties: {
+    tree: () => p.manyToOne(Tree).primary(),
+    no: p.integer().primary(),
+    twigs: () => p.oneToMany(Twig).mappedBy('bough'),
+  },
+})
+const Twig = defineEntity({
+  name: 'Twig',
+  properties: {
+    bough: () => p.manyToOne(Bough).primary(),
+    letter: p.string().primary(),
+    leaves: () => p.oneToMany(Leaf).mappedBy('twig'),
+  },
+})
+const Leaf = defineEntity({
+  name: 'Leaf',
+  properties: {
+    twig: () => p.manyToOne(Twig).primary(),
+    no: p.integer().primary(),
+    colour: p.string(),
+    vein: () => p.oneToOne(Vein).mappedBy('leaf').nullable(),
+  },
+})
+const Vein = defineEntity({
+  name: 'Vein',
+  properties: { leaf: () => p.oneToOne(Leaf).primary(), width: p.integer(), beside: () => p.manyToOne(Leaf).nullable() },
+})
+const Tag = defineEntity({ name: 'Tag', properties: { id: p.integer().primary(), leaf: () => p.manyToOne(Leaf).nullable() } })
+
+describeTargets('keys four levels deep', { entities: [Tree, Bough, Twig, Leaf, Vein, Tag], fresh: 'test' }, target => {
+  const rows = (sql: string): Promise<unknown[]> => target.engine.orm.em.fork().getConnection().execute(sql)
+  const veins = 'select leaf_twig_bough_tree_id as tree, leaf_twig_bough_no as bough, leaf_twig_letter as twig, leaf_no as no from vein'
+  const ok = async (method: string, path: string, body?: unknown, query?: Record<string, string>) => {
+    const answer = await target.call(method, path, query, body)
+    assert.equal(answer.status, 200, JSON.stringify(answer.body))
+    return answer.body
+  }
+
+  it('are made with all that lies below', async () => {
+    const body = {
+      name: 'oak',
+      boughs: [
+        {
+          no: 7,
+          twigs: [
+            {
+              letter: 'a',
+              leaves: [
+                { no: 1, colour: 'green', vein: { width: 3 } },
+                { no: 2, colour: 'red' },
+              ],
+            },
+          ],
+        },
+        { no: 8, twigs: [{ letter: 'a', leaves: [{ no: 1, colour: 'red' }] }] },
+      ],
+    }
+    await ok('POST', '/v1/trees', { name: 'first' })
+    const { tree } = await ok('POST', '/v1/trees', body)
+    assert.deepEqual([tree.id, tree.boughs], [2, ['2~7', '2~8']])
+    const { leaves } = await ok('GET', '/v1/leaves', undefined, { sort: 'colour', 'twig.bough.tree.name': 'oak' })
+    assert.deepEqual(
+      leaves.map(({ twig, no }: { twig: string; no: number }) => `${twig}~${no}`),
+      ['2~7~a~1', '2~7~a~2', '2~8~a~1'],
+    )
+    assert.deepEqual(await rows(veins), [{ tree: 2, bough: 7, twig: 'a', no: 1 }])
+  })
+
+  it('are made with all that lies above, and linked elsewhere', async () => {
+    const twig = { letter: 'z', bough: { no: 5, tree: { name: 'elm' } } }
+    const { leaf } = await ok('POST', '/v1/leaves', { no: 4, colour: 'gold', twig })
+    assert.deepEqual([leaf.twig, leaf.no], ['1~5~z', 4])
+    const { vein } = await ok('POST', '/v1/veins', {
+      width: 1,
+      leaf: { no: 9, colour: 'x', twig: { letter: 'y', bough: { no: 6, tree: { name: 'fir' } } } },
+      beside: '1~5~z~4',
+    })
+    assert.deepEqual(vein, { leaf: '2~6~y~9', width: 1, beside: '1~5~z~4' })
+    const changed = await ok('PUT', '/v1/veins/2~6~y~9', {
+      beside: { no: 1, colour: 'new', twig: { letter: 'n', bough: { no: 1, tree: { name: 'new' } } } },
+    })
+    assert.equal(changed.vein.beside, '3~1~n~1')
+    assert.equal((await ok('PUT', '/v1/veins/2~6~y~9', { beside: null, width: 8 })).vein.width, 8)
+    assert.equal((await ok('PUT', '/v1/veins/2~6~y~9', { beside: '1~5~z~4' })).vein.beside, '1~5~z~4')
+    assert.equal((await ok('PUT', '/v1/leaves/1~5~z~4', { colour: 'grey' })).leaf.colour, 'grey')
+    const wrong = await target.call('POST', '/v1/veins', {}, { width: 1, leaf: '9~9~y~9' })
+    assert.deepEqual([wrong.status, wrong.body.errors[0].code], [422, 'reference_not_found'])
+    await ok('DELETE', '/v1/veins/2~6~y~9')
+    await ok('DELETE', '/v1/leaves/1~5~z~4')
+    assert.deepEqual(await rows('select no from leaf order by no'), [{ no: 1 }, { no: 9 }])
+  })
+
+  it('are linked by a record that is written alone', async () => {
+    const twig = { letter: 'z', bough: { no: 5, tree: { name: 'elm' } } }
+    await ok('POST', '/v1/leaves', { no: 4, colour: 'gold', twig })
+    await ok('POST', '/v1/leaves', { no: 6, colour: 'red', twig: '1~5~z' })
+    assert.equal((await ok('POST', '/v1/tags', { leaf: '1~5~z~4' })).tag.leaf, '1~5~z~4')
+    assert.equal((await ok('PUT', '/v1/tags/1', { leaf: '1~5~z~6' })).tag.leaf, '1~5~z~6')
+    assert.deepEqual((await ok('GET', '/v1/tags', undefined, { 'leaf.colour': 'red' })).tags, [{ id: 1, leaf: '1~5~z~6' }])
+    await ok('DELETE', '/v1/tags/1')
+  })
+
+  it('are made up, and seeded', async () => {
+    const vein = await target.engine.given('vein', { width: 2 }, { seed: 1 })
+    assert.match(vein['leaf'], /^1~-?\d+~[^~]+~-?\d+$/)
+    await target.engine.seed({
+      trees: [{ name: 'ash', boughs: [{ no: 1, twigs: [{ letter: 'b', leaves: [{ no: 1, colour: 'c', vein: { width: 1 } }] }] }] }],
+    })
+    assert.equal((await rows(veins)).length, 2)
+    assert.equal((await ok('GET', '/v1/veins', undefined, { 'leaf.twig.bough.tree.name': 'ash' })).veins[0].leaf, '2~1~b~1')
+  })
+})

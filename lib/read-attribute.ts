@@ -300,15 +300,25 @@ function owning(prop: Property): boolean {
   return prop.kind === 'm:1' || (prop.kind === '1:1' && prop.owner)
 }
 
-/** Refuses a link that MikroORM could write, but not load. */
+/** Refuses a link to one of several that MikroORM could write, but not load. */
 function refuseUnlinkable(meta: Meta, prop: Property, of: Meta, target: Resource): void {
-  const [key, ...others] = of.getPrimaryProps()
-  if (!owning(prop) || key!.kind === 'scalar' || others.length > 0 || target.key.length === 1) return
+  if (!owning(prop) || !hasRelatedKey(of)) return
   throw unsupported(
     meta,
     prop.name,
     `the whole key of ${target.className} is a relation to a key of several parts, and MikroORM loads no link to that`,
   )
+}
+
+/** Whether the whole key is one relation to a key of several parts. */
+function hasRelatedKey(meta: Meta): boolean {
+  const [key, ...others] = meta.getPrimaryProps()
+  return key !== undefined && key.kind !== 'scalar' && others.length === 0 && key.fieldNames.length > 1
+}
+
+/** Whether MikroORM can load no record that has such a link: there is no link of it that it can make of a row. */
+export function isUnloadable({ relations }: Meta): boolean {
+  return relations.some(prop => owning(prop) && prop.polymorphic !== true && hasRelatedKey(prop.targetMeta!))
 }
 
 /** The target of a relation; refuses what MikroORM cannot write a link to. */
@@ -323,7 +333,6 @@ function targetOf(meta: Meta, prop: Property, drafts: ReadonlyMap<object, Resour
       'it is the other side of a relation inside an embedded object, which MikroORM neither loads nor writes',
     )
   }
-  refuseUnlinkable(meta, prop, prop.targetMeta!, target)
   const isInKey = prop.primary === true || prop.mapToPk === true || prop.kind === 'm:n'
   if (isInKey && target.key.length > 1 && target.key.some(({ type }) => type.kind === 'custom')) {
     const what = prop.kind === 'm:n' ? 'a many-to-many relation' : prop.mapToPk === true ? 'mapToPk' : 'a foreign key in the primary key'

@@ -11,7 +11,7 @@ import type { ResourceNames } from './names.ts'
 import { owningLinks, pathOf, rootOf, tableColumns } from './model.ts'
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from './model.ts'
 import { publicName, scalarType } from './property-type.ts'
-import { KEY_KINDS, isHiddenInverse, ownColumns, readAttribute, unsupported, unsupportedReason } from './read-attribute.ts'
+import { KEY_KINDS, isHiddenInverse, isUnloadable, ownColumns, readAttribute, unsupported, unsupportedReason } from './read-attribute.ts'
 import type { Meta } from './read-attribute.ts'
 import { addInherited, isConcrete, linkHierarchies, queryOf } from './read-hierarchy.ts'
 import type { ResourceConfig, ResourceDefinition } from './resource.ts'
@@ -115,7 +115,7 @@ function isQuery(meta: Meta): boolean {
 }
 
 function isReadOnly(meta: Meta): boolean {
-  return isQuery(meta) || meta.view === true || meta.readonly === true
+  return isQuery(meta) || meta.view === true || meta.readonly === true || isUnloadable(meta)
 }
 
 /** The entities in the order in which they were given; those that were only found through others come last. */

@@ -172,6 +172,19 @@ function leaveInherited(orm: CoreMikroORM): void {
 /** Creates missing tables and columns; never drops any. */
 async function updateSchema(orm: CoreMikroORM, handle: Handle): Promise<void> {
   const [table] = handle.all("select 1 from sqlite_master where type = 'table' limit 1", [])
-  if (table === undefined) handle.db.exec(await orm.schema.getCreateSchemaSQL({ wrap: false }))
-  else await orm.schema.update({ safe: true, wrap: false })
+  if (table === undefined) handle.db.exec(once(await orm.schema.getCreateSchemaSQL({ wrap: false })))
+  else handle.db.exec(once(await orm.schema.getUpdateSchemaSQL({ safe: true, wrap: false })))
+}
+
+/** MikroORM creates a table twice that two others lead back to, and which leads to both. */
+function once(sql: string): string {
+  const created = new Set<string>()
+  return sql
+    .split('\n\n')
+    .filter(block => {
+      const isAgain = created.has(block)
+      if (block.startsWith('create table')) created.add(block)
+      return !isAgain
+    })
+    .join('\n\n')
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { it } from 'node:test'
+import { RestEngine } from '../../lib/index.ts'
 import { describeTargets } from '../helpers/targets.ts'
 
 const Tree = defineEntity({
@@ -121,4 +122,26 @@ describeTargets('keys four levels deep', { entities: [Tree, Bough, Twig, Leaf, V
     assert.equal((await rows(veins)).length, 2)
     assert.equal((await ok('GET', '/v1/veins', undefined, { 'leaf.twig.bough.tree.name': 'ash' })).veins[0].leaf, '2~1~b~1')
   })
+})
+
+it('a record that links what has a relation to a key of several parts for its key is shown, and cannot be changed', async () => {
+  const Part = defineEntity({ name: 'Part', properties: { a: p.integer().primary(), b: p.integer().primary() } })
+  const Spare = defineEntity({ name: 'Spare', properties: { part: () => p.oneToOne(Part).primary() } })
+  const Holder = defineEntity({ name: 'Holder', properties: { id: p.integer().primary(), spare: () => p.manyToOne(Spare).nullable() } })
+  await using engine = await RestEngine.create({
+    entities: [Part, Spare, Holder],
+    seed: { parts: [{ a: 1, b: 2 }], spares: [{ part: '1~2' }] },
+  })
+  const columns = 'id, spare_part_a, spare_part_b'
+  await engine.orm.em.fork().getConnection().execute(`insert into holder (${columns}) values (1, 1, 2), (2, null, null)`)
+  const { body } = await engine.handle('GET', '/v1/holders?spare.part=1~2&depth=2')
+  assert.deepEqual(body.holders, [{ id: 1, spare: { part: '1~2' } }])
+  for (const [method, path] of [
+    ['POST', '/v1/holders'],
+    ['PUT', '/v1/holders/1'],
+    ['PUT', '/v1/holders/1/spare'],
+    ['DELETE', '/v1/holders/1'],
+  ] as const) {
+    assert.equal((await engine.handle(method, path, undefined, { spare: '1~2' })).status, 405, `${method} ${path}`)
+  }
 })

@@ -146,11 +146,6 @@ const CASES: [what: string, entities: unknown[], message: RegExp][] = [
     /^Holder\.caller\.call cannot be served: .*getterName/,
   ],
   [
-    'a link to what has a relation to a key of several parts for its key',
-    [Spare, defineEntity({ name: 'Holder', properties: { id, spare: () => p.manyToOne(Spare) } })],
-    /^Holder\.spare cannot be served: the whole key of Spare is a relation/,
-  ],
-  [
     'a link to one of several, of which one has a relation to a key of several parts for its key',
     [Spare, Refit, defineEntity({ name: 'Holder', properties: { id, of: () => p.manyToOne([Spare, Refit]) } })],
     /^Holder\.of cannot be served: the whole key of Spare is a relation/,

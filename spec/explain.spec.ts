@@ -458,6 +458,21 @@ describe('indexes of schemas that the engine creates', () => {
     })
   }
 
+  it('are asked of links inside embedded objects, too, that have a column but no constraint', async () => {
+    const id = p.integer().primary()
+    const Country = defineEntity({ name: 'Country', properties: { id } })
+    const country = () => p.manyToOne(Country).createForeignKeyConstraint(false)
+    const Place = defineEntity({ name: 'Place', embeddable: true, properties: { country } })
+    const properties = { id, at: () => p.embedded(Place), doc: () => p.embedded(Place).object() }
+    await using engine = await RestEngine.create({ entities: [Country, defineEntity({ name: 'House', properties })] })
+    assert.deepEqual(engine.unindexedLinks(-1), [])
+    await engine.orm.em.fork().getConnection().execute('drop index house_at_country_id_index')
+    assert.deepEqual(
+      engine.unindexedLinks(-1).map(({ table, columns }) => [table, columns]),
+      [['house', ['at_country_id']]],
+    )
+  })
+
   it('are told apart from files that lack them, which stay as they are', async () => {
     const path = fileIn(folder, 'lacking.sqlite')
     using db = opened(path)

@@ -18,14 +18,15 @@ export function runs(usual: number): number {
   return wanted === undefined || wanted === '' ? usual : Number(wanted)
 }
 
-/** Checks one property. `label` names it in the line that tells the seed. */
+/** Checks one property. `label` names it in the line that tells the seed; `usualSeed` is taken where FC_SEED gives none. */
 export async function check<T>(
   property: IAsyncProperty<T> | IProperty<T>,
-  options: { label: string; runs?: number; examples?: T[] },
+  options: { label: string; runs?: number; examples?: T[]; usualSeed?: number },
 ): Promise<void> {
   const numRuns = runs(options.runs ?? 100)
-  console.log(`# ${options.label}: FC_SEED=${seed}, ${numRuns} runs`)
-  await fc.assert(property as IAsyncProperty<T>, { seed, numRuns, examples: options.examples ?? [], endOnFailure: false })
+  const used = given === undefined || given === '' ? (options.usualSeed ?? seed) : seed
+  console.log(`# ${options.label}: FC_SEED=${used}, ${numRuns} runs`)
+  await fc.assert(property as IAsyncProperty<T>, { seed: used, numRuns, examples: options.examples ?? [], endOnFailure: false })
 }
 
 /** One value drawn from an arbitrary by the seed of this process; `salt` tells the draws of a batch apart. */

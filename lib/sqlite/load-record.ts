@@ -67,11 +67,16 @@ async function findOne(name: EntityName, key: unknown, em: EntityManager): Promi
       if (found !== undefined) return found
     }
   }
-  const [only, ...others] = primaryKeys
-  // MikroORM would take keys that lie in each other, where they are all of the key, for alternatives.
-  const isNested = others.length === 0 && Array.isArray(key) && key.some(part => Array.isArray(part))
-  const where = isNested ? { [only as string]: key.flat(Infinity) as unknown[] } : key
-  return ((await em.findOne(name, where, UNFILTERED)) as object | null) ?? undefined
+  return ((await em.findOne(name, conditionOf(key, primaryKeys), UNFILTERED)) as object | null) ?? undefined
+}
+
+/** MikroORM would take keys that lie in each other for alternatives, where they are all of the key, and for rows of rows, where all parts are such. */
+function conditionOf(key: unknown, [only, ...others]: readonly string[]): object {
+  if (!Array.isArray(key)) return key as object
+  const parts = key as unknown[]
+  if (others.length === 0) return parts.some(part => Array.isArray(part)) ? { [only!]: parts.flat(Infinity) } : parts
+  if (!parts.every(part => Array.isArray(part))) return parts
+  return Object.fromEntries([only!, ...others].map((name, index) => [name, (parts[index] as unknown[]).flat(Infinity)]))
 }
 
 /** Whether a record is one row by one value, and nothing else is loaded with it. */

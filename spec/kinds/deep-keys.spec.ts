@@ -145,3 +145,33 @@ it('a record that links what has a relation to a key of several parts for its ke
     assert.equal((await engine.handle(method, path, undefined, { spare: '1~2' })).status, 405, `${method} ${path}`)
   }
 })
+
+it('a key of several relations, each to a key of several parts, is that of a record like any other', async () => {
+  const Left = defineEntity({ name: 'Left', properties: { a: p.integer().primary(), b: p.integer().primary() } })
+  const Right = defineEntity({ name: 'Right', properties: { a: p.integer().primary(), b: p.integer().primary() } })
+  const Tie = defineEntity({
+    name: 'Tie',
+    properties: {
+      left: () => p.manyToOne(Left).primary(),
+      right: () => p.manyToOne(Right).primary(),
+      note: p.string(),
+      other: () => p.manyToOne(Right).nullable(),
+    },
+  })
+  const both = [
+    { a: 1, b: 2 },
+    { a: 3, b: 4 },
+  ]
+  await using engine = await RestEngine.create({ entities: [Left, Right, Tie], seed: { lefts: both, rights: both } })
+  const ok = async (method: string, path: string, body?: unknown) => {
+    const answer = await engine.handle(method, path, undefined, body)
+    assert.equal(answer.status, 200, JSON.stringify(answer.body))
+    return (answer.body as Record<string, unknown>)['tie']
+  }
+  await ok('POST', '/v1/ties', { left: '1~2', right: '3~4', note: 'x' })
+  await ok('POST', '/v1/ties', { left: '3~4', right: '3~4', note: 'y' })
+  assert.deepEqual(await ok('PUT', '/v1/ties/1~2~3~4', { note: 'z', other: '1~2' }), { left: '1~2', right: '3~4', note: 'z', other: '1~2' })
+  await ok('DELETE', '/v1/ties/3~4~3~4')
+  const { body } = await engine.handle('GET', '/v1/ties')
+  assert.deepEqual((body as { ties: unknown }).ties, [{ left: '1~2', right: '3~4', note: 'z', other: '1~2' }])
+})

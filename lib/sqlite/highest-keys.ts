@@ -41,6 +41,9 @@ export class HighestKeys {
   readonly counters: ReadonlyMap<string, string>
   /** By table; undefined until something is written. */
   #highest: Map<string, bigint> | undefined
+  /** That ask for the highest key in the content, of the database that was asked last. */
+  readonly #statements = new Map<string, Database.Statement>()
+  #asked: Database.Database | undefined
 
   constructor(counters: ReadonlyMap<string, string>) {
     this.counters = counters
@@ -80,8 +83,17 @@ export class HighestKeys {
   }
 
   #read(db: Database.Database, table: string): bigint {
-    const sql = `select max(${name(this.counters.get(table)!)}) from main.${name(table)}`
-    const highest = db.prepare(sql).safeIntegers(true).pluck().get() as bigint | null
+    if (this.#asked !== db) this.#statements.clear()
+    this.#asked = db
+    let statement = this.#statements.get(table)
+    if (statement === undefined) {
+      statement = db
+        .prepare(`select max(${name(this.counters.get(table)!)}) from main.${name(table)}`)
+        .safeIntegers(true)
+        .pluck()
+      this.#statements.set(table, statement)
+    }
+    const highest = statement.get() as bigint | null
     return highest === null || highest < 0n ? 0n : highest
   }
 }

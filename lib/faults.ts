@@ -409,5 +409,5 @@ function refusalOf(status: number, { code = 'fault_injected', detail, headers = 
   }
   if (typeof headers !== 'object' || headers === null || !Object.values(headers).every(value => typeof value === 'string'))
     throw new TypeError(`${where}: "headers" must be an object of texts, such as { 'retry-after': '2' }.`)
-  return new RestError(status, code, detail ?? 'A test has asked for this failure.', { headers: lowerCase(headers) })
+  return new RestError(status, code, detail ?? 'A test has asked for this failure.', { headers })
 }

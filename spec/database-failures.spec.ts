@@ -79,6 +79,8 @@ describe('a lock of another process', () => {
     it(`is waited for, and holds up no reader (journal_mode ${mode})`, async () => {
       const { engine, ask, errors, path } = await start(mode)
       await using _ = engine
+      // From the second one on, a write waits for nothing but locks.
+      assert.equal((await ask('PUT', '/v1/notes/1', { text: 'early' })).status, 200)
       await using other = new Other(path)
       await other.run('begin immediate')
       const writing = ask('POST', '/v1/notes', { text: 'late' })

@@ -28,6 +28,7 @@ import { Life } from './life.ts'
 import type { Limits } from './limits.ts'
 import type { Model, Resource } from './model.ts'
 import type { Services } from './operate.ts'
+import { Notes } from './notes.ts'
 import { checkOptions } from './options.ts'
 import type { CheckedOptions, EngineOptions, SeedData } from './options.ts'
 import { parse, pathOf } from './parse.ts'
@@ -91,10 +92,11 @@ export class RestEngine {
    */
   static async create(options: EngineOptions): Promise<RestEngine> {
     const checked = checkOptions(options)
-    const { connection, definitions } = await open(checked)
+    const notes = new Notes(checked.notes)
+    const { connection, definitions } = await open({ ...checked, notes })
     const complete = definitions.length === 0 ? checked : { ...checked, resources: [...definitions, ...checked.resources] }
     try {
-      const engine = new RestEngine(complete, connection, familyOf(complete, connection.orm, connection))
+      const engine = new RestEngine(complete, connection, familyOf(complete, connection.orm, connection, notes))
       if (checked.seed !== undefined) await engine.seed(checked.seed)
       connection.start()
       return engine
@@ -153,6 +155,14 @@ export class RestEngine {
       failureOf: error => connection.dialect.failure(error),
       mayRunOwnCode: family.mayRunOwnCode,
     })
+  }
+
+  /**
+   * What the engine has mapped, left out or guessed while it was created (a column type of another database, an odd record of a JSON file, a table that
+   * cannot be read): one plain sentence each, with its place. Empty when there is nothing to say.
+   */
+  get notes(): readonly string[] {
+    return this.#family.notes.list
   }
 
   /** The MikroORM instance on the engine's database, to arrange and assert in tests. Fork its entity manager: `engine.orm.em.fork()`. */

@@ -3,6 +3,7 @@ import type { MikroORM } from '@mikro-orm/core'
 import { watchedOf } from './changes.ts'
 import type { Watched } from './changes.ts'
 import type { Connection } from './dialect.ts'
+import type { Notes } from './notes.ts'
 import type { CheckedOptions } from './options.ts'
 import { Secrets } from './secrets.ts'
 import { readVersions } from './serve-versions.ts'
@@ -14,10 +15,12 @@ export interface Family {
   readonly secrets: Secrets
   /** Whether a request that reads may run code of the deployer's, which may write. */
   readonly mayRunOwnCode: boolean
+  /** What was mapped, left out or guessed. */
+  readonly notes: Notes
 }
 
 /** @throws TypeError, Error when the options are not fit for the model. */
-export function familyOf(options: CheckedOptions, orm: MikroORM, connection: Connection): Family {
+export function familyOf(options: CheckedOptions, orm: MikroORM, connection: Connection, notes: Notes): Family {
   const editions = readVersions(options, orm, connection)
   const models = [...editions.values()].map(({ model }) => model)
   return {
@@ -25,6 +28,7 @@ export function familyOf(options: CheckedOptions, orm: MikroORM, connection: Con
     watched: watchedOf(models),
     secrets: new Secrets(models, options.auth?.options?.identifier, options.auth?.options?.password),
     mayRunOwnCode: runsOwnCode(options, orm),
+    notes,
   }
 }
 

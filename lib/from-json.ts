@@ -21,6 +21,8 @@ export interface JsonModel {
   readonly resources: ResourceDefinition[]
   /** The records, as `engine.seed` takes them. */
   readonly seed: SeedData
+  /** What was guessed or left out, for `engine.notes`. */
+  readonly notes: readonly string[]
 }
 
 /**
@@ -51,6 +53,7 @@ export function modelOf(collections: readonly InferredCollection[], where: strin
   return {
     entities: [...schemas.values()],
     resources: collections.flatMap(collection => renamed(collection, collections, schemas.get(collection.name)!, where) ?? []),
+    notes: collections.flatMap(({ notes }) => notes.map(note => `${note}.`)),
     seed: Object.fromEntries(
       collections.map(collection => [collection.name, collection.records.map((_, index) => seedOf(collection, index))]),
     ),

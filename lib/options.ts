@@ -67,6 +67,8 @@ export interface EngineOptions {
    * tells whoever asks how the server spends its time, so it is for development.
    */
   readonly serverTiming?: boolean
+  /** Notes of whatever made the model, such as `fromJson`; `engine.notes` begins with them. Default: none. */
+  readonly notes?: readonly string[]
   /** Told of every error that is answered with a status of 500 or above. Default: nothing is told. */
   readonly onError?: (error: unknown, request: FailedRequest) => void
 }
@@ -94,6 +96,7 @@ const OPTIONS = [
   'validationStatus',
   'journal',
   'serverTiming',
+  'notes',
   'onError',
 ]
 
@@ -115,6 +118,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     validationStatus = 422,
     journal = 1000,
     serverTiming = false,
+    notes = [],
   } = options
   if (entities !== undefined && (!Array.isArray(entities) || entities.length === 0)) {
     throw new TypeError(
@@ -137,6 +141,8 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   if (!Number.isSafeInteger(journal) || journal < 0)
     throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
   if (typeof serverTiming !== 'boolean') throw new TypeError('RestEngine.create: "serverTiming" must be true or false.')
+  if (!Array.isArray(notes) || !notes.every(note => typeof note === 'string'))
+    throw new TypeError('RestEngine.create: "notes" must be an array of texts.')
   for (const name of ['lookup', 'clock', 'onError'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function')
       throw new TypeError(`RestEngine.create: "${name}" must be a function.`)
@@ -169,6 +175,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     validationStatus,
     journal,
     serverTiming,
+    notes,
     onError: options.onError ?? ((): void => {}),
   }
 }

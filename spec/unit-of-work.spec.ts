@@ -9,6 +9,7 @@ import { MikroORM, Type, defineEntity, p } from '@mikro-orm/sqlite'
 import { Cascade } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/core'
 import { RestEngine } from '../lib/index.ts'
+import { Notes } from '../lib/notes.ts'
 import { open } from '../lib/sqlite/open.ts'
 import { check } from './helpers/check.ts'
 import { watchStatements } from './helpers/statements.ts'
@@ -131,7 +132,13 @@ describe('the unit of work on the driver of the engine', () => {
     check(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async steps => {
         const [own, other] = [model(), model()]
-        const { connection } = await open({ entities: Object.values(own), database: ':memory:', schema: 'update', orm: {} })
+        const { connection } = await open({
+          entities: Object.values(own),
+          database: ':memory:',
+          schema: 'update',
+          orm: {},
+          notes: new Notes(),
+        })
         const stock = new MikroORM({ entities: Object.values(other) as never, dbName: ':memory:' })
         await stock.schema.create()
         try {
@@ -298,7 +305,7 @@ describe('a write that waits for nothing', () => {
       name: 'Draft',
       properties: { id: p.integer().primary(), text: p.string(), version: p.integer().version() },
     })
-    const { connection } = await open({ entities: [Draft], database: ':memory:', schema: 'update', orm: {} })
+    const { connection } = await open({ entities: [Draft], database: ':memory:', schema: 'update', orm: {}, notes: new Notes() })
     await connection.orm.em.getConnection().execute("insert into draft (text, version) values ('a', 1)")
     const writing = async () =>
       connection.write(
@@ -319,7 +326,7 @@ describe('a write that waits for nothing', () => {
 
   it('gives a new record that links itself its key first', async () => {
     const notes = Note()
-    const { connection } = await open({ entities: [notes], database: ':memory:', schema: 'update', orm: {} })
+    const { connection } = await open({ entities: [notes], database: ':memory:', schema: 'update', orm: {}, notes: new Notes() })
     await connection.orm.em.getConnection().execute('select 1')
     await connection.write(
       em => {

@@ -62,11 +62,7 @@ export function inferenceTable({ collections }: JsonFile): string[] {
     ] as const
   })
   const [names, counts] = [0, 1].map(column => Math.max(...rows.map(row => row[column as 0].length)))
-  const notes = collections.flatMap(collection => collection.notes)
-  return [
-    ...rows.map(([name, count, attributes]) => `  ${name.padEnd(names ?? 0)}  ${count.padStart(counts ?? 0)}  ${attributes}`),
-    ...notes.map(note => `  Note: ${note}.`),
-  ]
+  return rows.map(([name, count, attributes]) => `  ${name.padEnd(names ?? 0)}  ${count.padStart(counts ?? 0)}  ${attributes}`)
 }
 
 function describe(attribute: InferredAttribute, { idType, hasIds }: InferredCollection): string {

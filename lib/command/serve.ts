@@ -27,6 +27,9 @@ const SAME_SIGNAL = 100
 const MANY = 10_000
 const SHOWN = 3
 
+// How many notes are printed.
+const SHOWN_NOTES = 20
+
 const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Serves until a signal stops it; everything in flight is finished then. The saver is told of every request that may have changed something. */
@@ -109,6 +112,7 @@ function printWelcome(
     `${styleText('bold', 'mikro-rest')} serves ${title} at ${styleText('cyan', origin)}`,
     '',
     ...(json === undefined ? [] : [`Inferred from ${json.name}:`, ...inferenceTable(json), '']),
+    ...noteLines(engine),
     'Resources:',
     ...resources.map(path => `  ${path}`),
     '',
@@ -118,6 +122,13 @@ function printWelcome(
     '',
   ]
   console.log(lines.join('\n'))
+}
+
+/** The notes of the engine, the first ones where there are many. */
+function noteLines({ notes }: RestEngine): string[] {
+  if (notes.length === 0) return []
+  const others = notes.length > SHOWN_NOTES ? [`  and ${notes.length - SHOWN_NOTES} more (engine.notes)`] : []
+  return [...notes.slice(0, SHOWN_NOTES).map(note => `  Note: ${printable(note)}`), ...others, '']
 }
 
 /** Says which relations of large tables are slow for want of an index, in a few lines. */

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { MikroORM } from '@mikro-orm/sqlite'
 import type { MikroORM as CoreMikroORM, Options as CoreOptions } from '@mikro-orm/core'
 import type { Options } from '@mikro-orm/sqlite'
+import type { Notes } from '../notes.ts'
 import type { ResourceDefinition } from '../resource.ts'
 import { checkFile, checkWritable, explainFile } from './check-file.ts'
 import { SqliteConnection } from './connection.ts'
@@ -29,6 +30,8 @@ export interface Opening {
   /** The file is opened for reading only, and must be there. */
   readonly readOnly?: boolean
   readonly orm: Partial<CoreOptions>
+  /** Takes what is mapped, left out or guessed. */
+  readonly notes: Notes
 }
 
 export interface Opened {

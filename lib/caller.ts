@@ -62,7 +62,7 @@ class Caller implements Visibility {
 
   constructor(flags: readonly string[], ctx: HookContext) {
     this.flags = new Set(flags)
-    this.shape = `${flags.toSorted().join()}\0`
+    this.shape = `caller\0${flags.toSorted().join()}\0`
     this.#ctx = ctx
   }
 

@@ -91,7 +91,7 @@ export class FilterQueryReader {
       const values = branches.map(({ discriminator }) => JSON.stringify(discriminator.value)).join(', ')
       throw new Error(`${where}: a relation to one of several entities takes null, an entity, or [discriminator (one of ${values}), key].`)
     }
-    this.shape += `${relation.discriminator.value} `
+    this.shape += `${JSON.stringify(relation.discriminator.value)} `
     const index = this.values.push(keyValues(entity ?? key, relation.target, where)) - 1
     const holds: Condition = { kind: 'linked', hops, relation, keys: [{ from: 'scope', of: this.#of, index, resource: relation.target }] }
     return { holds, fails: { kind: 'all', of: [complement(holds), complement(empty)] } }

@@ -20,13 +20,18 @@ export function shapeOf(parameters: Parameters): string {
   if (parameters === NO_PARAMETERS) return ''
   const { sort, depth, attributes, expand, filters } = parameters
   // NUL separates, as no query contains one: two shapes can never read alike.
-  let shape = `${depth ?? ''}\0${attributes?.join() ?? ''}\0${expand?.join() ?? ''}\0`
+  let shape = `${depth ?? ''}\0${namesIn(attributes)}\0${namesIn(expand)}\0`
   for (const term of sort ?? []) shape += `${term.path}${term.descending ? '-' : '+'}\0`
   for (const filter of filters) {
     shape += `\0\0${filter.negated ? '!' : ''}${filter.paths.join('|')}\0${filter.operator}`
     for (const value of filter.values) shape += value.kind === 'pattern' ? `${formOf(value)} ` : `${value.kind} `
   }
   return shape
+}
+
+/** No names at all are not the default. */
+function namesIn(names: readonly string[] | undefined): string {
+  return names === undefined ? '' : `=${names.join()}`
 }
 
 /** What a request is planned against. */

@@ -227,7 +227,8 @@ export class Reader {
   }
 
   #existsOf(resource: Resource, visibility: Visibility): Awaitable<Statement> {
-    return find(this.#plans.exists, resource.plural, visibility, ({ scopeOf }) => this.#connection.dialect.exists(resource, scopeOf))
+    const key = `${resource.plural}\0${visibility === EVERYTHING ? '' : 'caller'}`
+    return find(this.#plans.exists, key, visibility, ({ scopeOf }) => this.#connection.dialect.exists(resource, scopeOf))
   }
 
   #planRecord(resource: Resource, view: View): Awaitable<CachedRead> {

@@ -29,7 +29,7 @@ export class Unasked extends Error {
 }
 
 export interface Visibility {
-  /** All that a plan depends on beside the rules, as a text. */
+  /** All that a plan depends on beside the rules, as a text: whether there are rules at all, flags, own parameters. */
   readonly shape: string
   /** Conditions of own parameters, on the resource that the request reads. */
   readonly where: readonly Condition[]
@@ -51,7 +51,8 @@ const NO_VALUES: readonly unknown[] = Object.freeze([])
 
 /** Everything exists, for the engine's own use and for models without rules. */
 export const EVERYTHING: Visibility = Object.freeze({
-  shape: '\0',
+  // Unlike that of any caller: a plan that was made without rules must not be found by those who have some.
+  shape: 'everything',
   where: [],
   flags: new Set<string>(),
   allows: () => true,

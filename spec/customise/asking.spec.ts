@@ -234,6 +234,14 @@ describe('the answers of rules', () => {
     }
   })
 
+  it('count also where the engine itself was the first to read the resource', async () => {
+    await using world = await start({ resources: [resource(Item, { scope: () => ({ name: { $ne: 'banana' } }) })] })
+    await world.engine.given('label', { item: {} })
+    await world.engine.given('shop')
+    assert.equal((await world.get('/v1/labels/2')).body.label.item, null)
+    assert.deepEqual((await world.get('/v1/shops/1')).body.shop.items, [1])
+  })
+
   it('are asked before the write that they judge, so that it cannot make itself allowed', async () => {
     // Whoever has a crate in a shop may see it.
     await using world = await start({

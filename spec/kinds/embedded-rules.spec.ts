@@ -34,6 +34,22 @@ for (const entity of [Inline, Stored]) {
       return (body as Record<string, { home: unknown }[]>)[path.slice(4)]!.map(({ home }) => home)
     }
 
+    it('are shown by ID at the object’s own path, whatever is expanded elsewhere, and whoever asked first', async () => {
+      for (const order of [0, 1]) {
+        await using engine = await engineOf(resource(entity as typeof Inline, { expand: ['home.land'] }))
+        const own = async (): Promise<void> => {
+          const { body } = await engine.handle('GET', `${path}/1/home`)
+          assert.equal((body as { value: { land: unknown } }).value.land, 1)
+        }
+        const selected = async (): Promise<void> => {
+          const { body } = await engine.handle('GET', `${path}/1`, { depth: 1, attributes: 'home' })
+          const record = (body as Record<string, { home: { land: { name: unknown } } }>)[(body as { resource: string }).resource]!
+          assert.equal(record.home.land.name, 'Open')
+        }
+        for (const step of order === 0 ? [own, selected] : [selected, own]) await step()
+      }
+    })
+
     it('a record out of scope is null, and found as such', async () => {
       await using engine = await engineOf(resource(Land, { scope: () => ({ size: 1 }) }))
       const none = { floor: null, zone: null }

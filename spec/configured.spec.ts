@@ -1,5 +1,5 @@
 /**
- * The configured sample, served by the command in a process of its own: its documented requests as they stand in the README, and every rule that it
+ * The configured sample, served by the command in a process of its own: its documented requests as they stand in docs/customising.md, and every rule that it
  * is there to show.
  */
 import assert from 'node:assert/strict'
@@ -14,8 +14,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SHOWN = 'http://127.0.0.1:3001'
 const START = 'node bin/serve.js --config fixtures/configured/index.ts --port 3001'
 
-const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
-const blocks = markedBlocks(readme).filter(({ marker }) => marker.startsWith('run configured'))
+const page = await readFile(new URL('../docs/customising.md', import.meta.url), 'utf8')
+const blocks = markedBlocks(page).filter(({ marker }) => marker.startsWith('run configured'))
 const noCurl = spawnSync('curl', ['--version']).error === undefined ? false : 'there is no curl'
 
 interface Answer {
@@ -30,7 +30,7 @@ describe('the configured sample', () => {
   let origin: string
 
   before(async () => {
-    assert.ok(readme.includes(START), 'the README says how to start it')
+    assert.ok(page.includes(START), 'the page says how to start it')
     const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...env } = process.env
     const args = START.replace('--port 3001', '--port 0').split(' ').slice(1)
     server = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -173,14 +173,14 @@ describe('the configured sample', () => {
       assert.equal((await call('GET', path, undefined, ADMIN)).status, 404)
   })
 
-  describe('its requests in the README', { skip: noCurl }, () => {
+  describe('its requests in the guide', { skip: noCurl }, () => {
     it('are there', () => {
       assert.deepEqual(
         blocks.map(({ marker }) => marker),
         ['run configured', 'run configured 401'],
       )
       assert.equal(
-        readme.split(`${SHOWN}/`).length - 1,
+        page.split(`${SHOWN}/`).length - 1,
         blocks.reduce((sum, { text }) => sum + text.split(`${SHOWN}/`).length - 1, 0),
       )
     })

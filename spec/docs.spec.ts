@@ -15,6 +15,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 const reference = read('docs/reference.md')
 const readme = read('README.md')
+const api = read('docs/api.md')
 
 const sources = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.ts'))
@@ -44,6 +45,11 @@ function uncapitalised(text: string): string {
 }
 
 describe('docs/reference.md', () => {
+  it('has every section in its table of contents', () => {
+    const contents = reference.slice(0, reference.indexOf('\n## '))
+    for (const anchor of anchors(reference).slice(1)) assert.ok(contents.includes(`](#${anchor})`), anchor)
+  })
+
   it('lists the error codes with their status and title', () => {
     const existing = Object.entries(ERRORS).map(([code, { status, title }]) => [code, String(status), uncapitalised(title)])
     assert.deepEqual(tableBelow(reference, 'Error codes'), existing)
@@ -140,24 +146,21 @@ describe('docs/reference.md', () => {
   })
 })
 
-describe('README.md', () => {
+describe('docs/api.md', () => {
   it('shows every reserved parameter and every operator', () => {
-    assert.deepEqual(firstCells(readme, 'Query parameters').slice(0, -1), [...RESERVED])
-    const shown = firstCells(readme, 'Filters').join(' ').split(' ')
+    assert.deepEqual(firstCells(api, 'Query parameters').slice(0, -1), [...RESERVED])
+    const shown = firstCells(api, 'Filters').join(' ').split(' ')
     for (const operator of firstCells(reference, 'Filters')) assert.ok(shown.includes(operator), operator)
   })
 
-  it('names the options of the engine', () => {
-    const [, names = ''] = /`RestEngine\.create\(\{ (.+?) \}\)`/.exec(readme) ?? []
-    sameNames(names.split(', '), membersOf('EngineOptions'))
-  })
-
   it('gives the default limits', () => {
-    const limit = tableBelow(readme, 'Query parameters').find(([name]) => name === 'limit')
+    const limit = tableBelow(api, 'Query parameters').find(([name]) => name === 'limit')
     assert.equal(limit?.[1], String(DEFAULT_LIMITS.defaultLimit))
     assert.ok(limit[2]?.includes(String(DEFAULT_LIMITS.maxLimit)))
   })
+})
 
+describe('README.md', () => {
   it('has the two commands that continuous integration and newcomers use', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
     const commands = [...readme.matchAll(/^```sh\n(npm ci && npm (\w+))\n```$/gm)]

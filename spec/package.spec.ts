@@ -105,7 +105,7 @@ interface Ended {
   readonly stderr: string
 }
 
-const readme = await readFile(join(root, 'README.md'), 'utf8')
+const guides = await readFile(join(root, 'docs/testing.md'), 'utf8')
 
 /** Settings of npm that say how the registry is reached. An npm around this spec sets others, of its own folder and command. */
 const NETWORK = /^npm_config_(?:registry|cache|userconfig|globalconfig|cafile|fetch_\w+|https?_proxy|proxy|noproxy|offline)$/
@@ -305,5 +305,5 @@ describe('the package', { timeout: TIMEOUT }, () => {
     assert.equal((JSON.parse(output) as { count: number }).count, 0)
   })
 
-  describeGuides(readme, root, () => ({ folder, offline }))
+  describeGuides(guides, root, () => ({ folder, offline }))
 })

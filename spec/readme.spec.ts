@@ -1,12 +1,13 @@
 /**
- * The examples of the README, run as they stand there: every fenced block below `<!-- run -->`. JavaScript runs as a file of its own, in a
- * folder where `mikro-rest` is installed; the requests of shell blocks go, in their order, to the sample model that `npm start` serves. Blocks below
- * `<!-- run configured -->` are for configured.spec.ts, the guides (`<!-- file ... -->`, `<!-- guide -->`) for package.spec.ts.
+ * The examples of the README and of the pages in docs/, run as they stand there: every fenced block below `<!-- run -->`. JavaScript runs as a file of its
+ * own, in a folder where `mikro-rest` is installed; the requests of shell blocks go, in the order of each page, to the sample model that `npm start` serves.
+ * Blocks below `<!-- run configured -->` are for configured.spec.ts, the guides (`<!-- file ... -->`, `<!-- guide -->`) for package.spec.ts.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { readFileSync, readdirSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -14,8 +15,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { markedBlocks } from './helpers/markdown.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
-const readme = await readFile(join(root, 'README.md'), 'utf8')
-const blocks = markedBlocks(readme)
+/** Pages whose blocks show shapes and statements alone. */
+const WITHOUT_EXAMPLES = ['reference.md', 'benchmarks.md']
+const pages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs')).flatMap(name => (name.endsWith('.md') && !WITHOUT_EXAMPLES.includes(name) ? [`docs/${name}`] : [])),
+]
+const texts = new Map(pages.map(page => [page, readFileSync(join(root, page), 'utf8')]))
+const blocks = pages.flatMap(page => markedBlocks(texts.get(page)!).map(block => ({ ...block, page })))
 const SHOWN = 'http://127.0.0.1:3000'
 
 /** Environment of a process that is not part of this test run. */
@@ -24,14 +31,25 @@ function environment(): NodeJS.ProcessEnv {
   return others
 }
 
-describe('README.md', () => {
-  it('marks its examples to be run', () => {
+describe('README.md and docs/', () => {
+  it('mark their examples to be run', () => {
     const others = blocks.filter(({ language, marker }) => ['js', 'sh'].includes(language) && !/^(?:run|file|guide)\b/.test(marker))
     assert.deepEqual(
       others.map(({ text }) => text),
       [],
     )
-    assert.equal(readme.split(SHOWN).length - 1, shellCommands().length, 'a request outside of a block that is run')
+    const requests = [...texts.values()].reduce((sum, text) => sum + text.split(SHOWN).length - 1, 0)
+    assert.equal(requests, shellCommands().length, 'a request outside of a block that is run')
+  })
+
+  it('begins with a page that is read at a sitting', () => {
+    assert.ok(texts.get('README.md')!.split('\n').length <= 160)
+  })
+
+  it('lists every page', () => {
+    const index = texts.get('docs/README.md')!
+    for (const page of readdirSync(join(root, 'docs')))
+      if (page.endsWith('.md') && page !== 'README.md') assert.ok(index.includes(`](${page})`), page)
   })
 
   it('embeds the engine in less than fifteen lines', () => {
@@ -41,7 +59,7 @@ describe('README.md', () => {
   })
 })
 
-describe('README.md, JavaScript', () => {
+describe('examples in JavaScript', () => {
   let folder: string
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mikro-rest-readme-'))
@@ -55,11 +73,11 @@ describe('README.md, JavaScript', () => {
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  for (const { language, marker, text, line } of blocks) {
+  for (const { page, language, marker, text, line } of blocks) {
     if (language !== 'js' || marker.startsWith('file')) continue
-    it(`line ${line} runs`, async () => {
+    it(`${page}:${line} runs`, async () => {
       assert.equal(marker, 'run')
-      const file = join(folder, `line-${line}.js`)
+      const file = join(folder, `${page.replaceAll(/\W/g, '-')}-${line}.js`)
       await writeFile(file, text)
       const args = ['--import', import.meta.resolve('tsx'), ...(text.includes('node:test') ? ['--test-reporter=tap'] : []), file]
       const { status, stdout, stderr } = spawnSync(process.execPath, args, {
@@ -75,10 +93,11 @@ describe('README.md, JavaScript', () => {
 })
 
 interface Command {
+  readonly page: string
   readonly text: string
   readonly line: number
   readonly status: number
-  /** What the README says that it prints. */
+  /** The answer that the page shows. */
   readonly prints: string | undefined
 }
 
@@ -92,14 +111,14 @@ function shellCommands(): Command[] {
     return texts.map(({ 0: text, index: at }, position) => {
       const isLast = position === texts.length - 1
       const line = block.line + block.text.slice(0, at).split('\n').length - 1
-      return { text, line, status: Number(status), prints: isLast && next?.marker === 'prints' ? next.text : undefined }
+      return { page: block.page, text, line, status: Number(status), prints: isLast && next?.marker === 'prints' ? next.text : undefined }
     })
   })
 }
 
 const noCurl = spawnSync('curl', ['--version']).error === undefined ? false : 'there is no curl'
 
-describe('README.md, requests', { skip: noCurl }, () => {
+describe('examples of requests', { skip: noCurl }, () => {
   let server: ChildProcess
   let origin: string
   before(async () => {
@@ -125,8 +144,8 @@ describe('README.md, requests', { skip: noCurl }, () => {
     assert.equal(await ended, 0)
   })
 
-  for (const { text, line, status, prints } of shellCommands()) {
-    it(`line ${line} is answered with ${status}`, () => {
+  for (const { page, text, line, status, prints } of shellCommands()) {
+    it(`${page}:${line} is answered with ${status}`, () => {
       assert.match(text, /^curl /)
       const command = `${text.replaceAll(SHOWN, origin)} --silent --show-error --write-out '\\n%{http_code}'`
       const { stdout, stderr } = spawnSync('bash', ['-c', command], { encoding: 'utf8', timeout: 60_000 })

@@ -1,5 +1,5 @@
 /**
- * The guides of the README for test runners, as a reader would follow them: the files below `<!-- file NAME -->` in a folder where the package is
+ * The guides of docs/testing.md for test runners, as a reader would follow them: the files below `<!-- file NAME -->` in a folder where the package is
  * installed, and then the commands below `<!-- guide -->`.
  */
 import assert from 'node:assert/strict'

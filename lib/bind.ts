@@ -7,9 +7,10 @@ import type { Binding, Dialect, Statement } from './dialect.ts'
 import { refuseParameter } from './errors.ts'
 import { describeKey, describeTypedKey, keyFromText, typedKeyFromText } from './key.ts'
 import type { KeyValues } from './key.ts'
-import type { Renderer, Resource } from './model.ts'
+import type { Renderer, Resource, ToOneOfAttribute } from './model.ts'
 import type { RawFilter, RawValue } from './parse-query.ts'
 import { decimalBound, describeScalar, scalarFromText } from './scalars.ts'
+import type { ScalarType } from './scalars.ts'
 
 /** The values of one request. */
 export interface Arguments {
@@ -71,23 +72,72 @@ function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unkn
       return dialect.encode((given.valuesOf!(binding.of)[binding.index] as KeyValues)[binding.part], binding.type, binding.form, false)
     case 'given':
       return dialect.encode(given.given![binding.index], binding.type, 'value', false)
+    case 'filterList':
+      return listParameter(binding, given.filters[binding.filter]!, dialect)
+    case 'filterPatterns':
+      return patternsParameter(given.filters[binding.filter]!)
+    case 'filterKeys':
+      return keysParameter(binding, given.filters[binding.filter]!, dialect)
     case 'filter':
       return filterParameter(binding, given.filters[binding.filter]!, dialect)
     case 'filterKey': {
       const filter = given.filters[binding.filter]!
-      const text = textOf(filter.values[binding.value]!)
-      if (binding.oneOf !== undefined) {
-        const typed = typedKeyFromText(text, binding.oneOf)
-        if (typed === undefined) throw wrongValue(filter, text, describeTypedKey(binding.oneOf))
-        if (typed.branch.target !== binding.resource) return null
-        return dialect.encode(typed.key[binding.part], binding.resource.key[binding.part]!.type, binding.form, false)
-      }
-      const key = keyFromText(text, binding.resource)
-      if (key === undefined)
-        throw wrongValue(filter, text, `an ID of ${withArticle(binding.resource.singular)} (${describeKey(binding.resource)})`)
-      return dialect.encode(key[binding.part], binding.resource.key[binding.part]!.type, binding.form, false)
+      const key = keyOf(binding, filter, filter.values[binding.value]!)
+      return key === undefined ? null : dialect.encode(key[binding.part], binding.resource.key[binding.part]!.type, binding.form, false)
     }
   }
+}
+
+/** The key that a value of a filter is; undefined where it is one of another resource. */
+function keyOf(
+  { resource, oneOf }: { readonly resource: Resource; readonly oneOf?: ToOneOfAttribute },
+  filter: RawFilter,
+  value: RawValue,
+): KeyValues | undefined {
+  const text = textOf(value)
+  if (oneOf !== undefined) {
+    const typed = typedKeyFromText(text, oneOf)
+    if (typed === undefined) throw wrongValue(filter, text, describeTypedKey(oneOf))
+    return typed.branch.target === resource ? typed.key : undefined
+  }
+  const key = keyFromText(text, resource)
+  if (key === undefined) throw wrongValue(filter, text, `an ID of ${withArticle(resource.singular)} (${describeKey(resource)})`)
+  return key
+}
+
+function keysParameter(binding: Binding & { from: 'filterKeys' }, filter: RawFilter, dialect: Dialect): string {
+  const { type } = binding.resource.key[0]!
+  const keys = filter.values.flatMap(value => (value.kind === 'text' ? (keyOf(binding, filter, value) ?? []) : []))
+  return jsonList(keys.flatMap(key => binding.forms.map(form => dialect.encode(key, type, form, false))))
+}
+
+function listParameter({ type, forms, inDocument }: Binding & { from: 'filterList' }, filter: RawFilter, dialect: Dialect): string {
+  const values: unknown[] = []
+  for (const value of filter.values) {
+    if (value.kind !== 'text') continue
+    const bound = boundOf(value, type, filter)
+    if (bound !== null) for (const form of forms) values.push(dialect.encode(bound, type, form, inDocument))
+  }
+  return jsonList(values)
+}
+
+/** Values as one JSON text. NULL equals nothing, so it is left out. A bigint is a number of all its digits. */
+function jsonList(values: readonly unknown[]): string {
+  const items = values.flatMap(value => (value === null ? [] : typeof value === 'bigint' ? String(value) : JSON.stringify(value)))
+  return `[${items.join()}]`
+}
+
+/** The pieces of every pattern, and of every plain value where it is compared as one. */
+function patternsParameter(filter: RawFilter): string {
+  const all = filter.operator === '~='
+  return JSON.stringify(
+    filter.values.flatMap(value => {
+      if (value.kind === 'null' || (value.kind === 'text' && !all)) return []
+      const pieces = value.kind === 'pattern' ? value.pieces : [value.text]
+      if (pieces.reduce((length, piece) => length + piece.length + 1, 0) > MAX_PATTERN) throw longPattern(filter)
+      return [pieces]
+    }),
+  )
 }
 
 function filterParameter(binding: Binding & { from: 'filter' }, filter: RawFilter, dialect: Dialect): unknown {
@@ -95,20 +145,27 @@ function filterParameter(binding: Binding & { from: 'filter' }, filter: RawFilte
   const value = filter.values[binding.value]!
   if (form !== 'value' && form !== 'upper' && form !== 'number' && form !== 'json' && form !== 'jsonText') {
     const pieces = value.kind === 'pattern' ? value.pieces : [textOf(value)]
-    if (filter.text.length > MAX_PATTERN) {
-      throw refuseParameter({
-        code: 'limit_exceeded',
-        detail: `The pattern of "${filter.label}" is longer than ${MAX_PATTERN} characters.`,
-        parameter: filter.label,
-      })
-    }
+    if (filter.text.length > MAX_PATTERN) throw longPattern(filter)
     return dialect.encodePattern(pieces, form)
   }
+  const bound = boundOf(value, type, filter)
+  return bound === null ? null : dialect.encode(bound, type, form, binding.inDocument)
+}
+
+/** The typed value; null where nothing can equal it. */
+function boundOf(value: RawValue, type: ScalarType, filter: RawFilter): unknown {
   const text = textOf(value)
   const typed = scalarFromText(text, type)
   if (typed === undefined) throw wrongValue(filter, text, describeScalar(type), type.items)
-  const bound = type.kind === 'decimal' ? decimalBound(typed as string, filter.operator) : typed
-  return bound === null ? null : dialect.encode(bound, type, form, binding.inDocument)
+  return type.kind === 'decimal' ? decimalBound(typed as string, filter.operator) : typed
+}
+
+function longPattern(filter: RawFilter) {
+  return refuseParameter({
+    code: 'limit_exceeded',
+    detail: `The pattern of "${filter.label}" is longer than ${MAX_PATTERN} characters.`,
+    parameter: filter.label,
+  })
 }
 
 function textOf(value: RawValue): string {

@@ -1,9 +1,10 @@
-/** Check the parameters: which of them a path and method take. Refuses the others with parameter_invalid. */
+/** Check the parameters: which of them a path and method take, and how much they may ask for. Refuses others with parameter_invalid. */
 import { refuseParameter } from './errors.ts'
+import type { Limits } from './limits.ts'
 import { isValue } from './model.ts'
 import type { Request } from './parse.ts'
-import { NO_PARAMETERS, RESERVED, parseParameters } from './parse-query.ts'
-import type { Pair, Parameters, Reserved, Vocabulary } from './parse-query.ts'
+import { NO_PARAMETERS, RESERVED, calledIn, parseParameters } from './parse-query.ts'
+import type { Pair, Parameters, RawFilter, Reserved, Vocabulary } from './parse-query.ts'
 import type { Target } from './resolve.ts'
 import { hint, nearest } from './suggest.ts'
 
@@ -60,8 +61,70 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
 }
 
 /** The parameters of a request, parsed and known to be taken here. OPTIONS takes any, and heeds none. */
-export function parametersOf(request: Request, target: Target, vocabulary: Vocabulary): Parameters {
-  if (request.method === 'OPTIONS') return NO_PARAMETERS
-  checkParameters(request.pairs, request.method, target, vocabulary)
-  return parseParameters(request.pairs, vocabulary)
+export function parametersOf(request: Request, target: Target, vocabulary: Vocabulary, limits: Limits): Parameters {
+  const { pairs, method } = request
+  if (method === 'OPTIONS' || pairs.length === 0) return NO_PARAMETERS
+  checkLength(pairs, limits)
+  checkParameters(pairs, method, target, vocabulary)
+  const parameters = parseParameters(pairs, vocabulary)
+  checkCounts(parameters, limits, vocabulary)
+  for (const filter of parameters.filters) checkFilter(filter, limits)
+  return parameters
+}
+
+function checkLength(pairs: readonly Pair[], { maxQueryLength }: Limits): void {
+  let length = 0
+  for (const { name, value } of pairs) length += name.length + value.length
+  if (length <= maxQueryLength) return
+  throw refuseParameter({
+    code: 'limit_exceeded',
+    detail: `The names and values of a query may have at most ${maxQueryLength} characters together; these have ${length}.`,
+  })
+}
+
+function checkCounts({ pairs, sort, attributes, expand, filters, flags, own }: Parameters, limits: Limits, vocabulary: Vocabulary): void {
+  const count = filters.length + flags.length + own.length
+  if (count > limits.maxFilters) {
+    const { name, operator } = pairs.findLast(pair => pair.operator !== '' || !vocabulary.reserved.has(pair.name))!
+    throw tooMany(name + operator, 'A request', count, limits.maxFilters, own.length + flags.length === 0 ? 'filters' : 'filters and flags')
+  }
+  checkList('sort', sort, limits.maxSortKeys, 'keys', vocabulary)
+  checkList('attributes', attributes, limits.maxAttributes, 'names', vocabulary)
+  checkList('expand', expand, limits.maxExpand, 'paths', vocabulary)
+}
+
+function checkList(reserved: Reserved, list: readonly unknown[] | undefined, most: number, what: string, vocabulary: Vocabulary): void {
+  if (list === undefined || list.length <= most) return
+  const parameter = calledIn(vocabulary, reserved)
+  throw tooMany(parameter, `"${parameter}"`, list.length, most, what)
+}
+
+function tooMany(parameter: string, holder: string, count: number, most: number, what: string) {
+  return refuseParameter({
+    code: 'limit_exceeded',
+    detail: `${holder} may have at most ${most} ${what}; this one has ${count}.`,
+    parameter,
+  })
+}
+
+function checkFilter(filter: RawFilter, { maxOrPaths, maxListValues, maxStars }: Limits): void {
+  const { label, paths, values } = filter
+  if (paths.length > maxOrPaths) throw tooMany(label, `"${label.slice(0, 100)}"`, paths.length, maxOrPaths, 'paths between "|"')
+  if (values.length > maxListValues) {
+    throw refuseParameter({
+      code: 'limit_exceeded',
+      detail: `The list of "${label}" has ${values.length} values; at most ${maxListValues} are allowed.`,
+      parameter: label,
+    })
+  }
+  for (const value of values) {
+    if (value.kind === 'pattern' && value.pieces.length - 1 > maxStars) {
+      throw refuseParameter({
+        code: 'limit_exceeded',
+        detail: `A value of "${label}" has ${value.pieces.length - 1} stars; at most ${maxStars} are allowed.`,
+        parameter: label,
+        value: filter.text,
+      })
+    }
+  }
 }

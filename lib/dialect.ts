@@ -34,6 +34,23 @@ export type Binding =
       /** See `KeyRef`: an ID of another resource is NULL. */
       readonly oneOf?: ToOneOfAttribute
     }
+  /** All plain values of a filter, each in these forms, as one JSON text; or all its patterns. */
+  | {
+      readonly from: 'filterList'
+      readonly filter: number
+      readonly type: ScalarType
+      readonly forms: readonly ValueForm[]
+      readonly inDocument: boolean
+    }
+  | { readonly from: 'filterPatterns'; readonly filter: number }
+  /** All IDs of a filter, of a resource with a key of one part, as one JSON text. */
+  | {
+      readonly from: 'filterKeys'
+      readonly filter: number
+      readonly resource: Resource
+      readonly forms: readonly ValueForm[]
+      readonly oneOf?: ToOneOfAttribute
+    }
   /** A part of the key in the path. */
   | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
   /** The keys of the rows above, for a statement that reads one relation of all of them. */

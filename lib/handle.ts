@@ -343,7 +343,7 @@ export class Handler {
     const target = resolveBeside(ownMethods, segments, version, services.model, services.lookUp)
     record?.resolved(target, services.model)
     const allowed = checkMethod(method, target, ownMethods)
-    const parameters = parametersOf(request, target, services.vocabulary)
+    const parameters = parametersOf(request, target, services.vocabulary, options.limits)
     const actions = actionsOf(method, target)
     const ctx = new RequestContext({ ...parts, version, about: aboutOf(target, actions[0]) })
     trace?.enter('access')

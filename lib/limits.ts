@@ -8,12 +8,24 @@ export interface Limits {
   readonly maxLimit: number
   /** Relations in one path of a filter, sort key, expand or attributes. Default 5. */
   readonly maxPathRelations: number
-  /** Filters in one request. Default 50. */
+  /** Filters, flags and own parameters in one request, together. Default 50. */
   readonly maxFilters: number
   /** Values in the comma-separated list of one filter. Default 1000. */
   readonly maxListValues: number
   /** Wildcard stars in one value of a filter. Default 10. */
   readonly maxStars: number
+  /** Keys of `sort`. Default 20. */
+  readonly maxSortKeys: number
+  /** Paths that `|` separates in one filter. Default 20. */
+  readonly maxOrPaths: number
+  /** Names of one path inside a JSON value. Default 20. */
+  readonly maxJsonNames: number
+  /** Names in `attributes`. Default 1000. */
+  readonly maxAttributes: number
+  /** Paths in `expand`. Default 50. */
+  readonly maxExpand: number
+  /** Characters of all names and values of a query together. Default 1048576. */
+  readonly maxQueryLength: number
   /** Size of a request body over HTTP or fetch, in bytes. Default 1048576 (1 MiB). */
   readonly maxBodyBytes: number
 }
@@ -25,5 +37,11 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxFilters: 50,
   maxListValues: 1000,
   maxStars: 10,
+  maxSortKeys: 20,
+  maxOrPaths: 20,
+  maxJsonNames: 20,
+  maxAttributes: 1000,
+  maxExpand: 50,
+  maxQueryLength: 1_048_576,
   maxBodyBytes: 1_048_576,
 })

@@ -21,44 +21,15 @@ export interface FilterContext {
   readonly vocabulary: Vocabulary
 }
 
+/** From how many patterns on they are matched by one function: as many comparisons would be more than a statement takes. */
+const MANY_PATTERNS = 8
+
 export function planFilters(filters: readonly RawFilter[], context: FilterContext): Condition[] {
   return filters.map((filter, index) => {
     const alternatives = filter.paths.map(path => planPath(path, filter, index, context))
     const condition: Condition = alternatives.length === 1 ? alternatives[0]! : { kind: 'any', of: alternatives }
     return filter.negated ? { kind: 'not', of: condition } : condition
   })
-}
-
-/** The guards on filters. They hold for values as well, so they are checked for every request, planned or not. */
-export function checkFilterLimits(filters: readonly RawFilter[], limits: Limits): void {
-  if (filters.length > limits.maxFilters) {
-    throw refuseParameter({
-      code: 'limit_exceeded',
-      detail: `A request may have at most ${limits.maxFilters} filters; this one has ${filters.length}.`,
-      parameter: filters[limits.maxFilters]!.label,
-    })
-  }
-  for (const filter of filters) checkLimits(filter, limits)
-}
-
-function checkLimits(filter: RawFilter, limits: Limits): void {
-  if (filter.values.length > limits.maxListValues) {
-    throw refuseParameter({
-      code: 'limit_exceeded',
-      detail: `The list of "${filter.label}" has ${filter.values.length} values; at most ${limits.maxListValues} are allowed.`,
-      parameter: filter.label,
-    })
-  }
-  for (const value of filter.values) {
-    if (value.kind === 'pattern' && value.pieces.length - 1 > limits.maxStars) {
-      throw refuseParameter({
-        code: 'limit_exceeded',
-        detail: `A value of "${filter.label}" has ${value.pieces.length - 1} stars; at most ${limits.maxStars} are allowed.`,
-        parameter: filter.label,
-        value: filter.text,
-      })
-    }
-  }
 }
 
 /** An attribute that bears a reserved name is filtered with an underscore after it. */
@@ -262,7 +233,11 @@ function planScalar(hops: readonly ToOneAttribute[], declared: ScalarAttribute, 
     if (patterns.length > 0) throw noWildcards(filter, `"${attribute.name}" is ${describeScalar(type)}`)
   }
   const present: Condition[] = []
-  if (filter.operator === '~=') {
+  const fold = filter.operator === '~='
+  if (patterns.length + (fold ? texts.length : 0) > MANY_PATTERNS) {
+    if (texts.length > 0 && !fold) present.push({ kind: 'in', operand, values: texts.map(ref) })
+    present.push({ kind: 'matchAny', operand, fold, filter: index })
+  } else if (fold) {
     for (const value of [...texts, ...patterns]) {
       present.push({
         kind: 'match',

@@ -198,6 +198,14 @@ function attributeWithin(json: ScalarAttribute, names: readonly string[], path: 
       parameter: context.parameter,
     })
   }
+  const { maxJsonNames } = context.limits
+  if (names.length > maxJsonNames) {
+    throw refuseParameter({
+      code: 'limit_exceeded',
+      detail: `The path "${path.slice(0, 200)}" has ${names.length} names inside a JSON value; at most ${maxJsonNames} are allowed.`,
+      parameter: context.parameter,
+    })
+  }
   return { ...json, name: path, nullable: true, type: { kind: 'jsonValue' }, source: { kind: 'within', json, names } }
 }
 

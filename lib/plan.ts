@@ -6,7 +6,7 @@
 import type { Limits } from './limits.ts'
 import type { Attribute, Resource } from './model.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
-import type { Parameters, Vocabulary } from './parse-query.ts'
+import type { Parameters, RawValue, Vocabulary } from './parse-query.ts'
 import { formOf, planFilters } from './plan-filters.ts'
 import { planOrder } from './plan-order.ts'
 import { isReachable } from './plan-paths.ts'
@@ -24,7 +24,7 @@ export function shapeOf(parameters: Parameters): string {
   for (const term of sort ?? []) shape += `${term.path}${term.descending ? '-' : '+'}\0`
   for (const filter of filters) {
     shape += `\0\0${filter.negated ? '!' : ''}${filter.paths.join('|')}\0${filter.operator}`
-    for (const value of filter.values) shape += value.kind === 'pattern' ? `${formOf(value)} ` : `${value.kind} `
+    shape += formsOf(filter.values)
   }
   return shape
 }
@@ -32,6 +32,23 @@ export function shapeOf(parameters: Parameters): string {
 /** No names at all are not the default. */
 function namesIn(names: readonly string[] | undefined): string {
   return names === undefined ? '' : `=${names.join()}`
+}
+
+/** The forms of the values of a filter, those that come one after another counted: a list of a thousand makes a short text. */
+function formsOf(values: readonly RawValue[]): string {
+  let forms = ''
+  let last = ''
+  let times = 0
+  for (const value of values) {
+    const form = value.kind === 'pattern' ? formOf(value) : value.kind
+    if (form === last) times++
+    else {
+      if (times > 0) forms += `${last}${times} `
+      last = form
+      times = 1
+    }
+  }
+  return `${forms}${last}${times}`
 }
 
 /** What a request is planned against. */

@@ -55,6 +55,8 @@ export type Condition =
   | { readonly kind: 'in'; readonly operand: Operand; readonly values: readonly ValueRef[] }
   | { readonly kind: 'compare'; readonly operand: Operand; readonly operator: Exclude<Operator, '=' | '~='>; readonly value: ValueRef }
   | { readonly kind: 'match'; readonly operand: Operand; readonly form: PatternForm; readonly fold: boolean; readonly value: ValueRef }
+  /** Some of the many patterns of a filter match; with `fold` its plain values are patterns too. */
+  | { readonly kind: 'matchAny'; readonly operand: Operand; readonly fold: boolean; readonly filter: number }
   /** SQL's own LIKE, which only scopes use. */
   | { readonly kind: 'like'; readonly operand: Operand; readonly value: ValueRef }
   /** The to-one relation behind the hops is empty. */

@@ -14,7 +14,6 @@ import type { Limits } from './limits.ts'
 import type { Branch, EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from './model.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
 import type { Parameters, Vocabulary } from './parse-query.ts'
-import { checkFilterLimits } from './plan-filters.ts'
 import { planKeys, planRead, planStored, shapeOf } from './plan.ts'
 import type { Anchor } from './read-plan.ts'
 import { Recent } from './recent.ts'
@@ -239,7 +238,6 @@ export class Reader {
     const { parameters, trace } = view
     const before = trace?.enter('plan')
     let cached = true
-    checkFilterLimits(parameters.filters, this.#limits)
     const planned = find(this.#plans.reads, `${where}\0${view.visibility.shape}\0${shapeOf(parameters)}`, view.visibility, visibility => {
       cached = false
       const plan = planRead(resource, anchor, paged, parameters, { limits: this.#limits, visibility, vocabulary: this.#vocabulary })

@@ -3,9 +3,10 @@ import type { ValueForm } from '../dialect.ts'
 import { targetKeyOf } from '../model.ts'
 import type { ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, KeyRef, Operand, SortTerm, ValueRef } from '../read-plan.ts'
+import type { ScalarType } from '../scalars.ts'
 import { startList } from './scope.ts'
 import type { Scope } from './scope.ts'
-import { bind, inDocument, join, jsonKey, literal, sql, text, tuple } from './sql.ts'
+import { bind, inDocument, join, joinEvenly, jsonKey, literal, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** The stored value of an attribute, in a form that compares and sorts as its type does. */
@@ -59,15 +60,25 @@ function within(json: ScalarAttribute, names: readonly string[], scope: Scope): 
     }
   }
   const holder = sql`case when json_valid(${whole}) then ${whole} end`
-  let path: Sql = bind({ from: 'literal', value: `$${keys.map(jsonKey).join('')}` })
-  for (const name of names) {
-    const key = bind({ from: 'literal', value: jsonKey(name) })
-    // A number is a place in a list, or a key that looks like one.
-    path = /^(?:0|[1-9]\d*)$/.test(name)
-      ? sql`${path} || case json_type(${holder}, ${path}) when 'array' then ${bind({ from: 'literal', value: `[${name}]` })} else ${key} end`
-      : sql`${path} || ${key}`
+  let plain = `$${keys.map(jsonKey).join('')}`
+  let before: Sql | undefined
+  const path = (): Sql => {
+    const rest = bind({ from: 'literal', value: plain })
+    return before === undefined ? rest : plain === '' ? before : sql`${before} || ${rest}`
   }
-  return { value: sql`json_extract(${holder}, ${path})`, type: sql`json_type(${holder}, ${path})` }
+  for (const name of names) {
+    if (!/^(?:0|[1-9]\d*)$/.test(name)) {
+      plain += jsonKey(name)
+      continue
+    }
+    // A number is a place in a list, or a key that looks like one. What leads there is written once, or the text would double with each number.
+    const place = bind({ from: 'literal', value: `[${name}]` })
+    const key = bind({ from: 'literal', value: jsonKey(name) })
+    const step = (at: Sql | string): Sql => sql`${at} || case json_type(${holder}, ${at}) when 'array' then ${place} else ${key} end`
+    before = before === undefined ? step(path()) : sql`(with w(p) as materialized (select ${path()}) select ${step('p')} from w)`
+    plain = ''
+  }
+  return { value: sql`json_extract(${holder}, ${path()})`, type: sql`json_type(${holder}, ${path()})` }
 }
 
 function operandOf(operand: Operand, scope: Scope): Sql {
@@ -80,11 +91,23 @@ function filterValue(ref: ValueRef, attribute: ScalarAttribute, form: ValueForm 
   return compareSql === undefined ? value : { ...value, text: compareSql(value.text) }
 }
 
-/** The parameters that a value is compared with: a UUID may be stored in upper or lower case. */
-function equalValues(ref: ValueRef, attribute: ScalarAttribute): Sql[] {
-  const value = filterValue(ref, attribute)
-  if (ref.type.kind === 'any') return [value, filterValue(ref, attribute, 'number')]
-  return ref.type.kind === 'uuid' ? [value, filterValue(ref, attribute, 'upper')] : [value]
+/** The forms that a value is compared in: a UUID may be stored in upper or lower case. */
+function formsOf({ kind }: ScalarType): readonly ValueForm[] {
+  return kind === 'any' ? ['value', 'number'] : kind === 'uuid' ? ['value', 'upper'] : ['value']
+}
+
+/** From how many values on a list is one parameter. There may be 32,766 parameters in a statement. */
+const MANY = 32
+
+function areOfOneFilter(refs: readonly { readonly from: 'filter' | 'scope' }[]): boolean {
+  return refs.every(({ from }) => from === 'filter')
+}
+
+/** All plain values of a filter, as a subquery: in the statement they are one parameter, however many they are. */
+function listOf(ref: ValueRef, { source }: ScalarAttribute, forms: readonly ValueForm[]): Sql {
+  if (ref.from !== 'filter') throw new Error('listOf: only filters have lists.')
+  const { filter, type } = ref
+  return sql`(select value from json_each(${bind({ from: 'filterList', filter, type, forms, inDocument: source.kind === 'document' })}))`
 }
 
 function isOneOf(value: Sql, parameters: readonly Sql[]): Sql {
@@ -100,7 +123,7 @@ export function condition(node: Condition, scope: Scope, wide = false): Sql {
     case 'all':
     case 'any':
       if (node.of.length === 0) return text(node.kind === 'all' ? 'true' : 'false')
-      return sql`(${join(
+      return sql`(${joinEvenly(
         node.of.map(part => condition(part, scope, wide)),
         node.kind === 'all' ? ' and ' : ' or ',
       )})`
@@ -114,12 +137,15 @@ export function condition(node: Condition, scope: Scope, wide = false): Sql {
       return sql`${operandOf(node.operand, scope)} is null`
     case 'in':
       if (node.operand.attribute.source.kind === 'within') {
+        if (node.values.length > 1 && areOfOneFilter(node.values)) return isOneOfWithin(node.operand, node.values[0]!, scope)
         const parts = node.values.map(value => compareWithin(node.operand, '=', value, scope))
-        return sql`(${join(parts, ' or ')})`
+        return sql`(${joinEvenly(parts, ' or ')})`
       }
+      if (node.values.length > MANY && areOfOneFilter(node.values) && node.operand.attribute.type.codec === undefined)
+        return sql`${operandOf(node.operand, scope)} in ${listOf(node.values[0]!, node.operand.attribute, formsOf(node.values[0]!.type))}`
       return isOneOf(
         operandOf(node.operand, scope),
-        node.values.flatMap(value => equalValues(value, node.operand.attribute)),
+        node.values.flatMap(value => formsOf(value.type).map(form => filterValue(value, node.operand.attribute, form))),
       )
     case 'compare':
       if (node.operand.attribute.source.kind === 'within') return compareWithin(node.operand, node.operator, node.value, scope)
@@ -127,6 +153,10 @@ export function condition(node: Condition, scope: Scope, wide = false): Sql {
       return sql`${operandOf(node.operand, scope)} ${node.operator} ${filterValue(node.value, node.operand.attribute)}`
     case 'match':
       return match(node, scope)
+    case 'matchAny': {
+      const patterns = bind({ from: 'filterPatterns', filter: node.filter })
+      return sql`mikro_match(${textOf(node.operand, scope)}, ${patterns}, ${node.fold ? '1' : '0'})`
+    }
     case 'like':
       return sql`${operandOf(node.operand, scope)} like ${filterValue(node.value, node.operand.attribute)}`
     case 'unlinked':
@@ -170,6 +200,17 @@ function compareWithin(operand: Operand, operator: '=' | '>=' | '<=' | '>' | '<'
   return sql`case ${type} when 'text' then case when ${number} is null then ${value} ${operator} ${given} end when 'integer' then ${value} ${operator} ${number} when 'real' then ${value} ${operator} ${number} end`
 }
 
+/** The same comparison as `compareWithin` makes with `=`, with any value of a list. */
+function isOneOfWithin(operand: Operand, ref: ValueRef, scope: Scope): Sql {
+  const { attribute } = operand
+  if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
+  const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))
+  const list = (...forms: ValueForm[]): Sql => listOf(ref, attribute, forms)
+  const same = sql`mikro_json(${value}) in ${list('json')}`
+  const number = sql`${value} in ${list('number')}`
+  return sql`case ${type} when 'text' then ${value} in ${list('value', 'jsonText')} when 'object' then ${same} when 'array' then ${same} when 'true' then 'true' in ${list('value')} when 'false' then 'false' in ${list('value')} when 'integer' then ${number} when 'real' then ${number} end`
+}
+
 /** Numbers are compared with numbers, texts with what is no number. */
 function compareAny({ operand, operator, value }: Condition & { kind: 'compare' }, scope: Scope): Sql {
   const stored = operandOf(operand, scope)
@@ -194,6 +235,13 @@ function keyIn(columns: readonly string[], keys: readonly KeyRef[]): Sql {
     return key.resource.key[index]!.type.kind === 'uuid' ? [value('value'), value('upper')] : [value('value')]
   }
   if (columns.length === 1) {
+    const [{ from, resource }] = keys as [KeyRef]
+    if (keys.length > MANY && from === 'filter' && areOfOneFilter(keys) && resource.key[0]!.type.codec === undefined) {
+      const { filter, oneOf } = keys[0] as KeyRef & { from: 'filter' }
+      const forms: readonly ValueForm[] = resource.key[0]!.type.kind === 'uuid' ? ['value', 'upper'] : ['value']
+      const list = bind({ from: 'filterKeys', filter, resource, forms, ...(oneOf === undefined ? {} : { oneOf }) })
+      return sql`${columns[0]!} in (select value from json_each(${list}))`
+    }
     return isOneOf(
       text(columns[0]!),
       keys.flatMap(key => part(key, 0)),
@@ -206,7 +254,7 @@ function keyIn(columns: readonly string[], keys: readonly KeyRef[]): Sql {
         ' and ',
       )})`,
   )
-  return sql`(${join(whole, ' or ')})`
+  return sql`(${joinEvenly(whole, ' or ')})`
 }
 
 /** The operand of a text comparison. Inside a JSON value, and in a column of a file, there may be something else than a text. */

@@ -1,5 +1,6 @@
 /** Handle: one open SQLite database with its prepared statements. */
 import Database from 'better-sqlite3'
+import { refuseParameter } from '../errors.ts'
 import { Recent } from '../recent.ts'
 import { jsonFunction, matchFunction, timeFunction } from './match.ts'
 import { Prepared } from './prepared.ts'
@@ -14,6 +15,14 @@ export const SCHEMA_CHANGE = /^\s*(?:create|drop|alter)\b/i
 
 /** Longest text of a statement that is kept. */
 const MAX_TEXT = 20_000
+
+/** How SQLite says that a statement goes beyond what it was built for (limits.html): it has no code of its own for that. */
+const TOO_LARGE =
+  /^(?:too many SQL variables|Expression tree is too large|at most \d+ tables in a join|too many (?:columns|terms|arguments)|parser stack overflow|statement too long|string or blob too big)/i
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof Database.SqliteError && TOO_LARGE.test(error.message)
+}
 
 export class Handle {
   readonly db: Database.Database
@@ -53,7 +62,7 @@ export class Handle {
   all(sql: string, parameters: readonly unknown[]): readonly unknown[][] {
     let statement = this.#readers.get(sql)
     if (statement === undefined) {
-      statement = this.db.prepare(sql).raw()
+      statement = this.#prepareRead(sql)
       // A text that long is one with a list of values, which hardly comes again.
       if (sql.length <= MAX_TEXT) this.#readers.set(sql, statement)
     }
@@ -67,6 +76,18 @@ export class Handle {
         return statement.all(parameters[0], parameters[1]) as unknown[][]
       default:
         return statement.all(...parameters) as unknown[][]
+    }
+  }
+
+  #prepareRead(sql: string): Database.Statement {
+    try {
+      return this.db.prepare(sql).raw()
+    } catch (error) {
+      if (!isTooLarge(error)) throw error
+      throw refuseParameter({
+        code: 'limit_exceeded',
+        detail: `The request is more than one statement of the database can hold (${(error as Error).message}): use fewer filters, sort keys, paths or values.`,
+      })
     }
   }
 

@@ -3,6 +3,7 @@
  * Unicode case folding, text with a NUL in it, and times that are stored in several forms.
  */
 import { canonicalJson } from '../json.ts'
+import { Recent } from '../recent.ts'
 import { timeOf } from '../stored-time.ts'
 import type { StoredTime } from '../stored-time.ts'
 
@@ -30,17 +31,38 @@ export function matchFunction(value: unknown, pieces: unknown, fold: unknown): n
 
 type Matcher = (text: string) => boolean
 
-const matchers = new Map<string, Matcher>()
+/** A matcher holds its pieces, and where it folds a regular expression for each, compiled: many times as much as their text. */
+const matchers = new Recent<Matcher>(100, { bytes: 4 << 20, weigh: (_, key) => 1000 + 40 * key.length })
+
+/** The last one that was asked for: a statement asks for one again with every row, and a key of thousands of characters is long to look up. */
+let last: { readonly pieces: string; readonly fold: boolean; readonly matcher: Matcher } | undefined
 
 function matcherOf(pieces: string, fold: boolean): Matcher {
+  if (last?.pieces === pieces && last.fold === fold) return last.matcher
+  const matcher = knownMatcher(pieces, fold)
+  last = { pieces, fold, matcher }
+  return matcher
+}
+
+/** @param pieces the pieces of a pattern as JSON, or a list of such: then any may match */
+function knownMatcher(pieces: string, fold: boolean): Matcher {
   const key = (fold ? '~' : '=') + pieces
   let matcher = matchers.get(key)
   if (matcher === undefined) {
-    if (matchers.size >= 100) matchers.clear()
-    matcher = compileMatcher(JSON.parse(pieces) as string[], fold)
+    const patterns = JSON.parse(pieces) as readonly string[] | readonly (readonly string[])[]
+    matcher = areSeveral(patterns) ? compileMatchers(patterns, fold) : compileMatcher(patterns, fold)
     matchers.set(key, matcher)
   }
   return matcher
+}
+
+function areSeveral(patterns: readonly string[] | readonly (readonly string[])[]): patterns is readonly (readonly string[])[] {
+  return Array.isArray(patterns[0])
+}
+
+function compileMatchers(patterns: readonly (readonly string[])[], fold: boolean): Matcher {
+  const all = patterns.map(pieces => compileMatcher(pieces, fold))
+  return text => all.some(matches => matches(text))
 }
 
 /** The text that a string is compared as. Simple case folding (Unicode, CaseFolding.txt C and S) is what the `iu` flags of RegExp do. */

@@ -41,6 +41,13 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   return { text: parts.map(part => part.text).join(separator), bindings: parts.flatMap(part => part.bindings) }
 }
 
+/** Joins conditions with `and` or `or`, by halves: SQLite nests what stands in a row as deep as it is long, and takes a depth of 1,000. */
+export function joinEvenly(parts: readonly Sql[], separator: ' and ' | ' or '): Sql {
+  if (parts.length <= 64) return join(parts, separator)
+  const middle = Math.ceil(parts.length / 2)
+  return sql`(${joinEvenly(parts.slice(0, middle), separator)})${separator}(${joinEvenly(parts.slice(middle), separator)})`
+}
+
 /** A quoted identifier. The only place where names get into SQL; they come from the model. */
 export function name(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`

@@ -78,6 +78,9 @@ export function auth(options: AuthOptions): AuthModule {
   return { options: { ...options, entity, identifier, password, ttl, public: open } }
 }
 
+/** No cache may keep a token (RFC 6749 section 5.1). */
+const NO_STORE = Object.freeze({ 'cache-control': 'no-store' })
+
 /** Failed log-ins of one identifier before it is throttled, and for how long, in milliseconds. */
 const MAX_FAILURES = 5
 const FAILURE_WINDOW = 60_000
@@ -256,6 +259,7 @@ export class Authentication {
       ctx,
     )
     return {
+      headers: NO_STORE,
       body: {
         auth_token: token,
         message: 'Logged in.',

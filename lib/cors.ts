@@ -27,6 +27,16 @@ export class Cors {
     this.#methods = methods.join(', ')
   }
 
+  /** Whether every origin may read the answers. */
+  get allowsAll(): boolean {
+    return this.#origins === undefined
+  }
+
+  /** Whether the pages of an origin may read the answers. */
+  allows(origin: string): boolean {
+    return this.#origins === undefined || this.#origins.has(origin)
+  }
+
   /** Whether this request is a preflight: the browser asks whether it may send the real one. */
   static isPreflight(method: string | undefined, headers: IncomingHttpHeaders): boolean {
     return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined

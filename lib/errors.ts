@@ -45,6 +45,9 @@ export const ERRORS = {
   request_malformed: { status: 400, title: 'The request is not HTTP' },
   request_timeout: { status: 408, title: 'The request took too long' },
   request_head_too_large: { status: 431, title: 'The request head is too large' },
+  host_not_allowed: { status: 403, title: 'The server does not answer to this name' },
+  origin_not_allowed: { status: 403, title: 'A page of another site may not do this' },
+  worlds_exhausted: { status: 503, title: 'The server has as many worlds as it may' },
   server_closed: { status: 503, title: 'The server is closing' },
   // faults
   fault_injected: { status: 503, title: 'A test has asked for this failure' },

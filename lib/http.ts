@@ -19,6 +19,8 @@ import type { Explanation } from './explanation.ts'
 import { MAX_DELAY } from './faults.ts'
 import { JsonBody, takesBody } from './json-body.ts'
 import { READ_METHODS, WRITE_METHODS, onlyReading, refuseWriting } from './read-only.ts'
+import { OriginGuard } from './origin-guard.ts'
+import type { AllowedHosts, Aim } from './origin-guard.ts'
 import { checkNames } from './suggest.ts'
 import { TestControls } from './test-controls.ts'
 import type { TestControlOptions } from './test-controls.ts'
@@ -26,8 +28,16 @@ import type { WorldEngine } from './worlds.ts'
 
 /** What a server may be told. */
 export interface ServerOptions {
-  /** Origins whose pages may read the answers: one, several, or `true` for all. Default: none, so that browsers keep other origins out. */
+  /**
+   * Origins whose pages may read the answers and, on a loopback address, write: one, several, or `true` for all. Default: none, so that browsers keep other
+   * origins out.
+   */
   cors?: CorsOrigins
+  /**
+   * Names that requests may have as `Host` beside the local ones: one, several (`.example.test` stands for a name and all below it), or `true` for all. Without
+   * the option, a server on a loopback address answers to local names alone, and one on another address to all.
+   */
+  allowedHosts?: AllowedHosts
   /** Answer POST, PUT, PATCH and DELETE with 405, apart from logging in and out. Default: false. */
   readOnly?: boolean
   /**
@@ -61,7 +71,15 @@ export interface RequestLine {
   readonly explanation?: Explanation
 }
 
-const OPTION_NAMES = ['cors', 'readOnly', 'delay', 'testControls', 'explain', 'onRequest'] as const satisfies (keyof ServerOptions)[]
+const OPTION_NAMES = [
+  'cors',
+  'allowedHosts',
+  'readOnly',
+  'delay',
+  'testControls',
+  'explain',
+  'onRequest',
+] as const satisfies (keyof ServerOptions)[]
 // How long a refused upload is read on, in milliseconds.
 const LINGER = 1_000
 
@@ -69,7 +87,7 @@ const LINGER = 1_000
  * A `node:http` server that answers every request with the engine. `listen` is yours to call, and closing the server leaves the engine open.
  * `close` lets requests in flight finish and drops the connections that have none.
  *
- * @throws TypeError for an unknown option, or a `cors` entry that is not an origin; RangeError for a delay that cannot be.
+ * @throws TypeError for an unknown option, a `cors` entry that is not an origin, or an `allowedHosts` entry that is not a name; RangeError for a delay that cannot be.
  * @example
  * const server = createServer(engine, { cors: 'http://localhost:5173' }).listen(3000, '127.0.0.1')
  */
@@ -93,6 +111,7 @@ class RestServer extends Server {
   readonly #hurry = new AbortController()
   readonly #onRequest: ((line: RequestLine) => void) | undefined
   readonly #cors: Cors | undefined
+  readonly #guard: OriginGuard
   readonly #methods: readonly string[]
   /** What tells what a request has run; undefined when nobody wants to know. */
   readonly #explanations: WeakMap<IncomingMessage, () => Explanation | undefined> | undefined
@@ -114,6 +133,8 @@ class RestServer extends Server {
     this.#explanations = options.explain === true ? new WeakMap() : undefined
     this.#methods = this.#readOnly ? READ_METHODS : [...READ_METHODS, ...WRITE_METHODS]
     this.#cors = options.cors === undefined ? undefined : new Cors(options.cors, this.#methods)
+    this.#guard = new OriginGuard(options.allowedHosts, this.#cors)
+    this.on('listening', () => this.#guard.listen(this.address()))
     const { testControls = false } = options
     this.#controls = testControls === false ? undefined : new TestControls(engine, testControls)
     this.once('close', () => void this.#controls?.close())
@@ -238,9 +259,7 @@ class RestServer extends Server {
   /** What is answered without asking the engine, if this request is of that kind. */
   #answerHere(request: IncomingMessage): DoorResponse | undefined {
     const { method = '' } = request
-    if (request.httpVersion === '1.1' && !hasHost(request)) {
-      throw new RestError(400, 'request_malformed', 'The request has no Host header.')
-    }
+    this.#guard.check(request, this.#aimOf(request))
     if (method === 'OPTIONS') {
       if (this.#cors !== undefined && Cors.isPreflight(method, request.headers)) return { status: 204, headers: {} }
       // The asterisk form asks about the server as a whole (RFC 9110 section 9.3.7).
@@ -254,6 +273,13 @@ class RestServer extends Server {
 
   #isSession(method: string, { url = '/' }: IncomingMessage): boolean {
     return this.#engine.isSession(method, originForm(url))
+  }
+
+  #aimOf(request: IncomingMessage): Aim {
+    const { method = '' } = request
+    if (method === 'OPTIONS') return 'read'
+    if (this.#isControl(request)) return 'control'
+    return WRITE_METHODS.includes(method) ? 'write' : 'read'
   }
 
   #isControl({ url = '/' }: IncomingMessage): boolean {
@@ -343,15 +369,6 @@ class RestServer extends Server {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.end(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${lines.join('')}\r\n${text}`)
   }
-}
-
-/** Node makes the object of headers when it is asked for, which most requests are answered without. */
-function hasHost({ rawHeaders }: IncomingMessage): boolean {
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!
-    if (name.length === 4 && name.toLowerCase() === 'host') return true
-  }
-  return false
 }
 
 /**

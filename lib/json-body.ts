@@ -60,21 +60,31 @@ export class JsonBody {
   }
 }
 
-/** Refuses what is certainly not JSON. A body without a media type is taken as JSON: nothing else could be meant. */
+const HOW = 'send JSON with the header "Content-Type: application/json"'
+
+/**
+ * Refuses what does not say that it is JSON. A page of any site may send a body of no type, or of a form's, to a server that has not agreed to it; one of a
+ * JSON type only after a preflight (Fetch standard, "CORS-safelisted request-header").
+ */
 function checkMediaType(headers: BodyHeaders): void {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    throw refuse('media_type_unsupported', `The body has the content encoding "${encoding}"; send it without one.`)
+    throw refuse('media_type_unsupported', `The body has the content encoding "${encoding.slice(0, 100)}"; send it without one.`)
   }
   const header = headers['content-type']
-  if (header === undefined || header === 'application/json' || header.trim() === '') return
+  if (header === 'application/json') return
+  if (header === undefined || header.trim() === '') throw refuse('media_type_unsupported', `The body has no media type; ${HOW}.`)
   const type = header.split(';', 1)[0]?.trim() ?? ''
   if (!/^(?:application\/json|[\w!#$&^.+-]+\/[\w!#$&^.+-]+\+json)$/i.test(type)) {
-    throw refuse('media_type_unsupported', `The body has the media type "${type}"; send JSON as "application/json".`)
+    const hint = type.toLowerCase() === 'application/x-www-form-urlencoded' ? ` (curl: -H 'Content-Type: application/json')` : ''
+    throw refuse('media_type_unsupported', `The body has the media type "${type.slice(0, 100)}"; ${HOW}${hint}.`)
   }
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(header)?.[1]
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-    throw refuse('media_type_unsupported', `The body has the charset "${charset}"; JSON is sent as UTF-8 (RFC 8259 section 8.1).`)
+    throw refuse(
+      'media_type_unsupported',
+      `The body has the charset "${charset.slice(0, 100)}"; JSON is sent as UTF-8 (RFC 8259 section 8.1).`,
+    )
   }
 }
 

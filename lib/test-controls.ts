@@ -16,6 +16,8 @@ import type { NamedFault, World, WorldEngine } from './worlds.ts'
 export interface TestControlOptions {
   /** Milliseconds after which a world that nobody uses is closed. Default 600000, ten minutes. */
   readonly idle?: number
+  /** Worlds that there may be at a time, apart from the engine's own: each is a copy of the data. Default 100. */
+  readonly maxWorlds?: number
 }
 
 const PREFIX = '/_test'
@@ -47,14 +49,16 @@ export class TestControls {
 
   /** @throws TypeError, RangeError for options that are unknown or not of their form. */
   constructor(engine: WorldEngine, options: TestControlOptions | true) {
-    const { idle = 600_000 } = options === true ? {} : options
+    const { idle = 600_000, maxWorlds = 100 } = options === true ? {} : options
     if (options !== true) {
       if (!isObject(options)) throw new TypeError('createServer: "testControls" must be true, false or an object: { idle: 600000 }.')
-      checkNames(options, ['idle'], 'createServer: testControls')
+      checkNames(options, ['idle', 'maxWorlds'], 'createServer: testControls')
     }
     if (typeof idle !== 'number' || !(idle > 0))
       throw new RangeError('createServer: "testControls.idle" must be a number of milliseconds above 0.')
-    this.#worlds = new Worlds(engine, idle)
+    if (!Number.isSafeInteger(maxWorlds) || maxWorlds < 0)
+      throw new RangeError('createServer: "testControls.maxWorlds" must be an integer of 0 or more.')
+    this.#worlds = new Worlds(engine, idle, maxWorlds)
     this.#controls = this.#list()
   }
 

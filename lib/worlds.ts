@@ -1,9 +1,11 @@
 /**
  * Worlds: forks of one engine by name, for tests that share a server. A world is forked from the engine's state at the start when it is first asked for, and
- * closed when nobody has asked for it for a while.
+ * closed when nobody has asked for it for a while. Refuses with worlds_exhausted.
  */
 import type { Clock } from './clock.ts'
 import type { DoorEngine, DoorResponse } from './door.ts'
+import { refuse } from './errors.ts'
+import type { RestError } from './errors.ts'
 import type { Explanation } from './explanation.ts'
 import type { DropOptions, FailOptions, FaultHandle, FaultOptions, Gate, RequestMatch } from './faults.ts'
 import type { Give } from './given.ts'
@@ -89,10 +91,15 @@ export class Worlds {
   readonly #worlds = new Map<string, Promise<World>>()
   readonly #timer: NodeJS.Timeout
   readonly #idle: number
+  readonly #max: number
 
-  /** @param idle milliseconds after which a world that nobody uses is closed */
-  constructor(engine: WorldEngine, idle: number) {
+  /**
+   * @param idle milliseconds after which a world that nobody uses is closed
+   * @param max worlds that there may be at a time, apart from the engine's own
+   */
+  constructor(engine: WorldEngine, idle: number, max: number) {
     this.#idle = idle
+    this.#max = max
     this.#main = new World(engine)
     this.#seeded = engine.snapshot()
     // Told to whoever asks for a world.
@@ -111,11 +118,20 @@ export class Worlds {
     if (name === undefined) return this.#main
     let world = this.#worlds.get(name)
     if (world === undefined) {
+      if (this.#worlds.size >= this.#max) throw this.#full(name)
       world = this.#fork()
       this.#worlds.set(name, world)
       world.catch(() => this.#worlds.delete(name))
     }
     return world
+  }
+
+  #full(name: string): RestError {
+    return refuse(
+      'worlds_exhausted',
+      `There is no room for the world ${JSON.stringify(name)}: the server has ${this.#max} already. Close those that are done with (DELETE /_test/world), ` +
+        'or raise testControls.maxWorlds of createServer.',
+    )
   }
 
   async #fork(): Promise<World> {

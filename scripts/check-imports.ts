@@ -38,7 +38,7 @@ const ORDER = [
   // a request, from its arrival to its answer
   'server-timing family life handle',
   // doors
-  'json-fault json-body door cors fetch snapshot worlds test-controls http',
+  'json-fault json-body door cors origin-guard fetch snapshot worlds test-controls http',
   'dispatcher dispatch global-dispatcher intercept',
   // The one implementation of dialect.ts. Here and not behind it, so that no stage can reach past the seam.
   'sqlite/sql sqlite/match sqlite/scope sqlite/expressions sqlite/select sqlite/encode sqlite/decode sqlite/compile sqlite/compile-checks',

@@ -126,9 +126,9 @@ describe('http', () => {
     })
 
     it('takes a target in absolute form', async () => {
-      assert.equal((await ask('GET http://api.test:80/v1/notes?text=one')).body.count, 1)
-      assert.deepEqual((await ask('GET http://api.test')).body.versions, ['v1'])
-      assertError(await ask('GET http://api.test?text=one'), 400, 'parameter_invalid')
+      assert.equal((await ask('GET http://localhost:80/v1/notes?text=one')).body.count, 1)
+      assert.deepEqual((await ask('GET http://localhost')).body.versions, ['v1'])
+      assertError(await ask('GET http://localhost?text=one'), 400, 'parameter_invalid')
     })
 
     it('answers HEAD without a body, and an error to HEAD too', async () => {
@@ -209,7 +209,7 @@ describe('http', () => {
       assert.equal((await ask('POST /v1/notes', {}, '\uFEFF{"text":"two"}')).body.note.text, 'two')
     })
 
-    it('takes JSON media types and none at all', async () => {
+    it('takes JSON media types', async () => {
       for (const type of [
         'application/json',
         'Application/JSON; charset=UTF-8',
@@ -220,7 +220,15 @@ describe('http', () => {
       ]) {
         assert.equal((await ask('POST /v1/notes', { 'content-type': type }, '{}')).status, 200, type)
       }
-      assert.equal((await ask('POST /v1/notes', {}, '{}')).status, 200)
+    })
+
+    it('refuses a body without a media type, and says which header to send', async () => {
+      const answer = await ask('POST /v1/notes', { 'content-type': '' }, '{}')
+      assertError(answer, 415, 'media_type_unsupported')
+      assert.match(answer.body.detail, /has no media type.*"Content-Type: application\/json"/)
+      const form = await ask('POST /v1/notes', { 'content-type': 'application/x-www-form-urlencoded' }, '{}')
+      assert.match(form.body.detail, /x-www-form-urlencoded.*curl: -H 'Content-Type: application\/json'/)
+      assert.equal(await count(), 1)
     })
 
     it('refuses other media types, charsets and encodings', async () => {
@@ -246,7 +254,7 @@ describe('http', () => {
 
     it('refuses a body over the limit while it is still being sent', async () => {
       const peer = await connection()
-      peer.send('POST /v1/notes HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n')
+      peer.send('POST /v1/notes HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n')
       for (let sent = 0; sent <= MAX; sent += 500) {
         peer.send('1f4\r\n', ' '.repeat(500), '\r\n')
         await wait(5)
@@ -261,7 +269,7 @@ describe('http', () => {
     it('delivers the refusal to a client that sends on without reading', async () => {
       const peer = await connection()
       peer.socket.pause()
-      peer.send('POST /v1/notes HTTP/1.1\r\nhost: x\r\ncontent-length: 20000000\r\n\r\n')
+      peer.send('POST /v1/notes HTTP/1.1\r\nhost: localhost\r\ncontent-length: 20000000\r\n\r\n')
       for (let round = 0; round < 20; round++) {
         peer.send(Buffer.alloc(100_000, 32))
         await wait(5)
@@ -277,7 +285,7 @@ describe('http', () => {
     })
 
     it('asks for a body that was announced, but not for one over the limit', async () => {
-      const head = 'POST /v1/notes HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n'
+      const head = 'POST /v1/notes HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nexpect: 100-continue\r\n'
       const peer = await connection()
       assert.equal((await peer.send(`${head}content-length: 2\r\n\r\n`).answer()).status, 100)
       assert.equal((await peer.send('{}').answer()).status, 200)
@@ -286,7 +294,7 @@ describe('http', () => {
 
     it('refuses a body that ends before its length', async () => {
       const peer = await connection()
-      peer.send('POST /v1/notes HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n\r\n{"text":"two"}')
+      peer.send('POST /v1/notes HTTP/1.1\r\nhost: localhost\r\ncontent-length: 50\r\n\r\n{"text":"two"}')
       peer.socket.end()
       assertError(await peer.answer(), 400, 'request_malformed')
       await peer.closed
@@ -306,11 +314,11 @@ describe('http', () => {
       const cases: [string, number, string][] = [
         ['nonsense\r\n\r\n', 400, 'request_malformed'],
         ['GET /v1/notes HTTP/1.1\r\nhost x\r\n\r\n', 400, 'request_malformed'],
-        ['GET /v1/notes?a=\u00ff HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'request_malformed'],
-        ['BREW /v1/notes HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'request_malformed'],
-        ['POST /v1/notes HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 400, 'request_malformed'],
-        ['POST /v1/notes HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n', 400, 'request_malformed'],
-        [`GET /v1/notes?text=${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431, 'request_head_too_large'],
+        ['GET /v1/notes?a=\u00ff HTTP/1.1\r\nhost: localhost\r\n\r\n', 400, 'request_malformed'],
+        ['BREW /v1/notes HTTP/1.1\r\nhost: localhost\r\n\r\n', 400, 'request_malformed'],
+        ['POST /v1/notes HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 400, 'request_malformed'],
+        ['POST /v1/notes HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n', 400, 'request_malformed'],
+        [`GET /v1/notes?text=${'x'.repeat(20_000)} HTTP/1.1\r\nhost: localhost\r\n\r\n`, 431, 'request_head_too_large'],
       ]
       for (const [text, status, code] of cases) {
         const peer = await connection()
@@ -360,7 +368,7 @@ describe('http', () => {
 
     it('of a client that hangs up within its body leave nothing behind', async () => {
       const peer = await connection()
-      peer.send('POST /v1/notes HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n\r\n{"te')
+      peer.send('POST /v1/notes HTTP/1.1\r\nhost: localhost\r\ncontent-length: 50\r\n\r\n{"te')
       await wait(20)
       peer.socket.resetAndDestroy()
       await wait(50)

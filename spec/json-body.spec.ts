@@ -6,6 +6,8 @@ import { JsonBody } from '../lib/json-body.ts'
 import { findJsonFault } from '../lib/json-fault.ts'
 import { check } from './helpers/check.ts'
 
+const JSON_TYPE = { 'content-type': 'application/json' }
+
 /** The message of JSON.parse, or nothing when it takes the text. */
 function refusal(text: string): string | undefined {
   try {
@@ -58,7 +60,7 @@ describe('JSON bodies', () => {
   })
 
   it('keep a name like __proto__ as data', () => {
-    const body = new JsonBody({}, 100)
+    const body = new JsonBody(JSON_TYPE, 100)
     body.add(Buffer.from('{"__proto__":{"a":1}}'))
     assert.deepEqual(Object.keys(body.value() as object), ['__proto__'])
   })
@@ -73,7 +75,7 @@ describe('JSON bodies', () => {
       [`{"a":[${'9'.repeat(400)}]}`, false],
       [`${'9'.repeat(250)}e99`, false],
     ] as const) {
-      const body = new JsonBody({}, 1_000)
+      const body = new JsonBody(JSON_TYPE, 1_000)
       body.add(Buffer.from(text))
       if (isTaken) assert.deepEqual(body.value(), JSON.parse(text))
       else assert.throws(() => body.value(), { code: 'json_malformed' }, text)

@@ -2,6 +2,7 @@
  * Arguments: the options of the command line, read and checked. Everything wrong here is a usage error (exit code 2) that names what was
  * given, and the nearest option when a name is misspelt.
  */
+import { isIPv6 } from 'node:net'
 import { parseArgs } from 'node:util'
 import { MAX_DELAY } from '../faults.ts'
 import { hint, nearest } from '../suggest.ts'
@@ -20,6 +21,8 @@ export interface CommandArguments {
   readonly readOnly: boolean
   /** Empty: no other origin. */
   readonly cors: readonly string[]
+  /** Names that requests may have as `Host` beside the local ones; true: all. */
+  readonly allowedHosts: readonly string[] | true
   /** Milliseconds by which every request is delayed. */
   readonly delay: number
   /** Whether other processes may control the server by `/_test/...`. */
@@ -54,6 +57,7 @@ const OPTIONS = {
   version: { type: 'string', value: 'NAME', text: 'first segment of the paths; may be repeated (default v1)' },
   'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405; a file is left as it is' },
   cors: { type: 'string', value: 'ORIGIN', text: 'let pages of this origin read the answers; may be repeated; * is all' },
+  'allow-host': { type: 'string', value: 'NAME', text: 'answer to this name too; may be repeated; * is all (default local ones)' },
   delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
   'test-controls': { type: 'boolean', text: 'let tests reset, seed and fail by /_test/...; X-World names worlds' },
   'server-timing': { type: 'boolean', text: 'tell in a header of each answer how long its stages took' },
@@ -73,7 +77,7 @@ const NAMES = Object.keys(OPTIONS) as OptionName[]
 /** The text of `--help`. */
 export function helpText(): string {
   const rows = Object.entries<Option>(OPTIONS).map(([name, { value, text }]) => {
-    return `  ${`--${name}${value === undefined ? '' : ` ${value}`}`.padEnd(18)}${text}`
+    return `  ${`--${name}${value === undefined ? '' : ` ${value}`}`.padEnd(19)}${text}`
   })
   return [
     'Usage: mikro-rest [FILE] [options]',
@@ -116,6 +120,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     versions: values.get('version') ?? [],
     readOnly: values.has('read-only'),
     cors: values.get('cors') ?? [],
+    allowedHosts: toHosts(values.get('allow-host') ?? []),
     delay: toDelay(last('delay') ?? '0'),
     testControls: values.has('test-controls'),
     serverTiming: values.has('server-timing'),
@@ -159,6 +164,13 @@ function toPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN
   if (!(port <= 65_535)) throw misuse(`--port takes a number from 0 to 65535, got "${text}".`)
   return port
+}
+
+function toHosts(names: readonly string[]): readonly string[] | true {
+  if (names.includes('*')) return true
+  const wrong = names.find(name => !/^\.?[\w-]+(?:\.[\w-]+)*$/.test(name) && !isIPv6(name.replace(/^\[(.*)\]$/, '$1')))
+  if (wrong !== undefined) throw misuse(`--allow-host takes the name of a host, without a scheme or a port, got "${wrong}".`)
+  return names
 }
 
 function toDelay(text: string): number {

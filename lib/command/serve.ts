@@ -2,12 +2,15 @@
  * Serve: the engine behind a listening socket, until a signal asks to stop. Prints where it listens and what to try, then one line for
  * every request.
  */
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { styleText } from 'node:util'
 import type { UnindexedLink } from '../dialect.ts'
 import type { RestEngine } from '../engine.ts'
 import { createServer } from '../http.ts'
 import type { RequestLine } from '../http.ts'
+import { isLoopback } from '../origin-guard.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { exampleRequests } from './examples.ts'
@@ -43,6 +46,7 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
     delay: args.delay,
     testControls: args.testControls,
     ...(args.cors.length === 0 ? {} : { cors: args.cors }),
+    ...(await hostsOf(args)),
     explain: args.explain,
     ...(args.quiet && saver === undefined ? {} : { onRequest }),
   })
@@ -53,6 +57,17 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
   printWelcome(engine, loaded, requests, args, server.address() as AddressInfo)
   if (!args.quiet) printMissingIndexes(slow)
   await stopped
+}
+
+/** The names that the server answers to. The one that `--host` gives is among them, where it is a name of this machine's loopback address. */
+async function hostsOf({ host, allowedHosts }: CommandArguments): Promise<{ allowedHosts?: readonly string[] | true }> {
+  if (allowedHosts === true) return { allowedHosts }
+  const isName = isIP(host) === 0 && host !== 'localhost'
+  // What cannot be found is said when the server listens.
+  const found = isName ? await lookup(host).catch(() => undefined) : undefined
+  const isOwn = found !== undefined && isLoopback(found.address)
+  if (isOwn || (isName && allowedHosts.length > 0)) return { allowedHosts: [...allowedHosts, host] }
+  return allowedHosts.length === 0 ? {} : { allowedHosts }
 }
 
 function listen(server: HttpServer, { port, host }: CommandArguments): Promise<void> {

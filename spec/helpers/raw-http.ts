@@ -82,10 +82,11 @@ export class RawConnection {
   }
 }
 
-/** The text of a request: a content-length is added when there is a body. */
+/** The text of a request: where there is a body, its length and the media type of JSON are added. An empty header is left out. */
 export function requestText(line: string, headers: Record<string, string> = {}, body: string | Uint8Array = ''): Buffer {
   const bytes = Buffer.from(body)
-  const all = { host: 'api.test', ...(bytes.length > 0 ? { 'content-length': String(bytes.length) } : {}), ...headers }
-  const head = [`${line} HTTP/1.1`, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`)]
+  const ofBody = bytes.length > 0 ? { 'content-length': String(bytes.length), 'content-type': 'application/json' } : {}
+  const all = Object.entries({ host: 'localhost', ...ofBody, ...headers }).filter(([, value]) => value !== '')
+  const head = [`${line} HTTP/1.1`, ...all.map(([name, value]) => `${name}: ${value}`)]
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), bytes])
 }

@@ -544,8 +544,8 @@ describe('the head of an intercepted request', () => {
       assert.equal((await undici.request(url, { method: 'POST', headers: given as unknown as Record<string, string> })).statusCode, 200)
       assert.deepEqual({ ...headers }, expected)
     }
-    await undici.request(url, { method: 'POST', headers: { host: 'else.test' }, body: '{}' })
-    assert.deepEqual({ ...headers }, { host: 'else.test', 'content-length': '2' })
+    await undici.request(url, { method: 'POST', headers: { host: 'else.test', ...JSON_TYPE }, body: '{}' })
+    assert.deepEqual({ ...headers }, { host: 'else.test', 'content-length': '2', ...JSON_TYPE })
     await fetch(url, { method: 'POST', headers: [['x-one', '1'], ['x-one', '2'], ['content-type', 'application/json']], body: '{}' }) // prettier-ignore
     assert.deepEqual([headers['x-one'], headers['host'], headers['content-length']], ['1, 2', 'api.example.test', '2'])
   })

@@ -475,8 +475,15 @@ export function remove(resource: Resource, entities: readonly Entity[], work: Wo
 /** Whether other records go with one of the resource, or lose a link that no foreign key keeps. */
 function goesWithOthers({ attributes, referrers }: Resource): boolean {
   return (
-    attributes.some(cascades) || referrers.some(({ attribute }) => attribute.discriminator !== undefined && attribute.onDelete === 'unlink')
+    attributes.some(cascades) ||
+    attributes.some(isShared) ||
+    referrers.some(({ attribute }) => attribute.discriminator !== undefined && attribute.onDelete === 'unlink')
   )
+}
+
+/** A list in a table that several entities share, which has no foreign key. */
+function isShared(attribute: Attribute): attribute is ToManyAttribute {
+  return attribute.kind === 'toMany' && attribute.via.kind === 'pivot' && attribute.via.discriminator !== undefined
 }
 
 function cascades(attribute: Attribute): boolean {
@@ -490,6 +497,7 @@ async function removeAll(resource: Resource, entities: readonly Entity[], work: 
   for (const entity of entities) await cascade(classOf(resource, entity), entity, removed, work)
   await refuseOrphans(removed, work)
   await unlinkFrom(removed, work)
+  await leaveShared(removed, work)
   for (const entity of removed.keys()) work.em.remove(entity as never)
 }
 
@@ -559,6 +567,21 @@ async function unlinkFrom(removed: ReadonlyMap<Entity, Resource>, { em }: Work):
       for (const record of linking) if (!removed.has(record)) record[attribute.property] = null
     }
   }
+}
+
+/** Takes the records that go out of the lists that no foreign key keeps. */
+async function leaveShared(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
+  let isLeaving = false
+  for (const [entity, resource] of removed) {
+    const lists = resource.attributes.filter(isShared)
+    if (lists.length === 0) continue
+    // A record that need not be loaded to be removed has no lists.
+    const loaded = await load(resource, keyOfEntity(resource, entity), work)
+    for (const attribute of loaded === undefined ? [] : lists) (await loadMembers(loaded!, attribute)).removeAll()
+    isLeaving = true
+  }
+  // MikroORM writes no lists of what it removes.
+  if (isLeaving) await work.connection.flush(work.em)
 }
 
 /** Refuses a removal after which records would link what is no longer there, and cannot go without. */

@@ -186,6 +186,8 @@ export interface ToManyAttribute extends AttributeBase {
         readonly ownerColumns: readonly string[]
         readonly targetColumns: readonly string[]
         readonly orderColumn: string | undefined
+        /** What tells, in a table that several entities share, that a row is of this list. */
+        readonly discriminator: Discriminator | undefined
         /** Whether this is the side that MikroORM writes the pivot table for. */
         readonly owner: boolean
       }

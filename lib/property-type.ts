@@ -6,6 +6,7 @@ import {
   DateType,
   DecimalType,
   DoubleType,
+  IntervalType,
   JsonType,
   TimeType,
   Uint8ArrayType,
@@ -28,6 +29,11 @@ export function isGetter(prop: Property): boolean {
   return (prop.getter === true && prop.setter !== true && prop.persist === false) || prop.getterName !== undefined
 }
 
+/** Whether the compiler has emitted no type for the property: it emits `Object` for `string | null`. MikroORM stores it as text. */
+export function isUnnamed({ type, customType }: Property): boolean {
+  return customType === undefined && (type === 'any' || type === 'unknown')
+}
+
 /** Undefined when the type is unknown. */
 export function scalarType(prop: Property): ScalarType | undefined {
   const items = prop.items === undefined ? {} : { items: Object.freeze<(string | number)[]>([...prop.items]) }
@@ -46,11 +52,12 @@ export function scalarType(prop: Property): ScalarType | undefined {
     }
   }
   if (type instanceof JsonType) return { kind: 'json' }
-  if (type instanceof UuidType) return { kind: 'uuid' }
+  // Given by name, the type is not made: MikroORM converts nothing of it.
+  if (type instanceof UuidType || prop.type === 'uuid') return { kind: 'uuid' }
   if (type instanceof DateType) return { kind: 'date' }
   if (type instanceof TimeType) return { kind: 'time' }
   if (type instanceof DoubleType) return { kind: 'float', ...items }
-  if (type instanceof BlobType || type instanceof Uint8ArrayType) return { kind: 'blob' }
+  if (type instanceof BlobType || type instanceof Uint8ArrayType || runtime === 'Buffer') return { kind: 'blob' }
   if (runtime === 'Date') return { kind: 'datetime' }
   if (runtime === 'boolean') return { kind: 'boolean' }
   if (runtime === 'number') {
@@ -59,9 +66,13 @@ export function scalarType(prop: Property): ScalarType | undefined {
   }
   if (runtime === 'string') {
     if (/^time\b/i.test(prop.columnTypes?.[0] ?? '')) return { kind: 'time' }
-    return { kind: 'text', ...(prop.length === undefined || prop.items !== undefined ? {} : { length: prop.length }), ...items }
+    const isFree = prop.length === undefined || prop.items !== undefined || type instanceof IntervalType
+    return { kind: 'text', ...(isFree ? {} : { length: prop.length! }), ...items }
   }
-  return undefined
+  if (!isUnnamed(prop)) return undefined
+  // Nothing is stored of it, so that it may be whatever a life-cycle hook takes.
+  if (prop.persist === false && prop.formula === undefined) return { kind: 'json' }
+  return /^text$/i.test(prop.columnTypes?.[0] ?? '') ? { kind: 'text', ...items } : undefined
 }
 
 function platformOf(prop: Property): Platform {

@@ -37,9 +37,7 @@ export function unsupported(meta: Meta, property: string | undefined, reason: st
 }
 
 export function unsupportedReason(prop: Property): string | undefined {
-  if (prop.polymorphic === true && prop.kind === 'm:n')
-    return 'a many-to-many relation of several entities (polymorphic) is not supported; relate each by a list of its own'
-  if (prop.polymorphic === true && (prop.primary === true || prop.mapToPk === true || prop.targetKey !== undefined))
+  if (prop.polymorphic === true && prop.kind !== 'm:n' && (prop.primary === true || prop.mapToPk === true || prop.targetKey !== undefined))
     return 'a relation to one of several entities (polymorphic) cannot be part of a key, mapToPk, or by another key (targetKey)'
   if (prop.targetKey !== undefined && (prop.primary === true || prop.mapToPk === true))
     return `a relation by another key than the primary one (targetKey) cannot be ${prop.primary === true ? 'part of a key' : 'mapped to it (mapToPk)'}`
@@ -205,6 +203,11 @@ function cascadesRemove(prop: Property): boolean {
   return prop.orphanRemoval === true || prop.cascade.some(cascade => cascade === 'remove' || cascade === 'all')
 }
 
+/** A list whose members are of several entities, each in a table of its own: it has no one resource. What they have as their other side is served. */
+export function isMixedList(prop: Property): boolean {
+  return prop.kind === 'm:n' && prop.polymorphTargets !== undefined
+}
+
 /** The other side that MikroORM adds to a unidirectional many-to-many. */
 export function isHiddenInverse(prop: Property): boolean {
   return prop.kind === 'm:n' && prop.name.endsWith('__inverse') && prop.hydrate === false
@@ -255,7 +258,7 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
     return Object.freeze({ ...attribute, required: attribute.required && !isInitialised(meta, prop) })
   }
   if (prop.kind === 'embedded') return readEmbedded(meta, prop, name, prop, undefined, { paths, drafts }, name)
-  if (prop.polymorphic === true && prop.mappedBy === undefined) return readToOneOf(meta, prop, name, drafts)
+  if (prop.polymorphic === true && prop.kind !== 'm:n' && prop.mappedBy === undefined) return readToOneOf(meta, prop, name, drafts)
   const target = targetOf(meta, prop, drafts)
   const relation = { ...base(prop, name), target, orphanRemoval: prop.orphanRemoval === true, cascadeRemove: cascadesRemove(prop) }
   if (prop.kind === 'm:1' || prop.kind === '1:1') {
@@ -343,7 +346,7 @@ function targetOf(meta: Meta, prop: Property, drafts: ReadonlyMap<object, Resour
 
 function otherSideName(prop: Property, other: string | undefined): string | undefined {
   const property = other === undefined ? undefined : (prop.targetMeta!.properties[other as never] as Property | undefined)
-  return property === undefined || isHiddenInverse(property) ? undefined : publicName(property)
+  return property === undefined || isHiddenInverse(property) || isMixedList(property) ? undefined : publicName(property)
 }
 
 function readForeign(meta: Meta, prop: Property): ToManyAttribute['via'] {
@@ -383,6 +386,11 @@ function readPivot(meta: Meta, prop: Property): ToManyAttribute['via'] {
     ownerColumns: Object.freeze([...prop.joinColumns]),
     targetColumns: Object.freeze([...prop.inverseJoinColumns]),
     orderColumn: prop.fixedOrder === true ? prop.fixedOrderColumn : undefined,
+    // MikroORM gives a class that inherits such a list the value of the class that declares it.
+    discriminator:
+      prop.polymorphic === true
+        ? Object.freeze({ column: prop.discriminatorColumn as string, value: String(prop.discriminatorValue) })
+        : undefined,
     owner: prop.owner,
   }
 }

@@ -11,7 +11,16 @@ import type { ResourceNames } from './names.ts'
 import { owningLinks, pathOf, rootOf, tableColumns } from './model.ts'
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from './model.ts'
 import { publicName, scalarType } from './property-type.ts'
-import { KEY_KINDS, isHiddenInverse, isUnloadable, ownColumns, readAttribute, unsupported, unsupportedReason } from './read-attribute.ts'
+import {
+  KEY_KINDS,
+  isHiddenInverse,
+  isMixedList,
+  isUnloadable,
+  ownColumns,
+  readAttribute,
+  unsupported,
+  unsupportedReason,
+} from './read-attribute.ts'
 import type { Meta } from './read-attribute.ts'
 import { addInherited, isConcrete, linkHierarchies, queryOf } from './read-hierarchy.ts'
 import type { ResourceConfig, ResourceDefinition } from './resource.ts'
@@ -120,8 +129,9 @@ function isReadOnly(meta: Meta): boolean {
 
 /** The entities in the order in which they were given; those that were only found through others come last. */
 function inGivenOrder(orm: MikroORM): Meta[] {
+  // MikroORM forgets abstract classes once those that extend them have their properties.
   const given = (orm.config.get('entities') as unknown[]).flatMap(entity =>
-    typeof entity === 'string' ? [] : [orm.getMetadata().get(entity as EntityName).class],
+    typeof entity === 'string' ? [] : [orm.getMetadata().find(entity as EntityName)?.class],
   )
   const rank = (meta: Meta): number => (given.includes(meta.class) ? given.indexOf(meta.class) : given.length)
   return [...orm.getMetadata()].toSorted((a, b) => rank(a) - rank(b))
@@ -221,7 +231,10 @@ function hidden(attribute: Attribute): Attribute {
 
 /** A pivot table that MikroORM made up for a many-to-many relation; one the deployer wrote is an entity like any other. */
 export function isGeneratedPivot(meta: Meta): boolean {
-  return meta.pivotTable === true && meta.relations.length === 2 && meta.relations.every(prop => /_(owner|inverse)$/.test(prop.name))
+  const own = meta.relations.filter(prop => prop.persist !== false)
+  const isMade = own.length > 0 && own.every(prop => /_(owner|inverse)$/.test(prop.name))
+  // One that several entities share has one link, and for the other side a plain column with links that are not stored.
+  return meta.pivotTable === true && isMade && (own.length === 2 || meta.relations.length > own.length)
 }
 
 function resourceNames(meta: Meta, config: ResourceConfig<Record<string, unknown>>): ResourceNames {
@@ -284,7 +297,9 @@ function fill(
 ): void {
   const paths = new Map<string, string>()
   const declared = meta.props
-    .filter(prop => prop.embedded === undefined && !isHiddenInverse(prop) && !isOfDescendant(meta, prop) && !isRowid(prop))
+    .filter(
+      prop => prop.embedded === undefined && !isHiddenInverse(prop) && !isMixedList(prop) && !isOfDescendant(meta, prop) && !isRowid(prop),
+    )
     .map(prop => readAttribute(meta, prop, drafts, paths))
   const attributes = customiseAttributes(meta.className, declared, config)
   const byName = new Map<string, Attribute>()

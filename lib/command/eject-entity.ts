@@ -275,6 +275,7 @@ class PropertyWriter {
             NAMES.joinKeyColumnName(side.className, column, false, side.tableName).replace(/(?=_[^_]*$)/, suffix),
           ),
         )
+    if (prop.polymorphic === true) throw this.#refuse('its pivot table is one of several entities')
     if (prop.pivotEntity !== undefined && !isGenerated(prop)) throw this.#refuse('its pivot is an entity of its own')
     if (prop.fixedOrder === true) this.#add('fixedOrder')
     if (prop.fixedOrderColumn !== undefined && prop.fixedOrderColumn !== NAMES.referenceColumnName())

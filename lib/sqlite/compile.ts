@@ -104,8 +104,12 @@ function whereOf(plan: ReadPlan, root: Scope): Sql[] {
   const alias = root.tables.next()
   const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
   if (relation.kind === 'toMany' && relation.via.kind === 'pivot') {
-    const { table, ownerColumns, targetColumns } = relation.via
-    const related = sql`select ${own(targetColumns).join(', ')} from ${name(table)} as ${alias} where ${isKey(own(ownerColumns), owner.key)}`
+    const { table, ownerColumns, targetColumns, discriminator } = relation.via
+    const isOwner = both(
+      isKey(own(ownerColumns), owner.key),
+      told(discriminator, column => own([column])[0]!),
+    )
+    const related = sql`select ${own(targetColumns).join(', ')} from ${name(table)} as ${alias} where ${isOwner}`
     return [sql`${tuple(root.key)} in (${related})`, ...filters]
   }
   if (relation.kind === 'toOne' && relation.owner) {

@@ -4,6 +4,8 @@ import { MikroORM } from '@mikro-orm/sqlite'
 import type { MikroORM as CoreMikroORM, Options as CoreOptions } from '@mikro-orm/core'
 import type { Options } from '@mikro-orm/sqlite'
 import type { Notes } from '../notes.ts'
+import { isUnnamed, scalarType } from '../property-type.ts'
+import { isMixedList } from '../read-attribute.ts'
 import type { ResourceDefinition } from '../resource.ts'
 import { checkFile, checkWritable, explainFile } from './check-file.ts'
 import { SqliteConnection } from './connection.ts'
@@ -88,7 +90,7 @@ function openFile({ database, readOnly }: Opening): Handle {
 
 /** @param found what the file tells, where the model is read from it */
 async function openWith(
-  { entities, database, schema, orm: extra }: Omit<Required<Opening>, 'readOnly'>,
+  { entities, database, schema, orm: extra, notes }: Omit<Required<Opening>, 'readOnly'>,
   handle: Handle,
   found?: FileModel,
 ): Promise<SqliteConnection> {
@@ -109,6 +111,7 @@ async function openWith(
     findPivots(connection.orm)
     leaveInherited(connection.orm)
     correctPolymorphicLinks(connection.orm.getMetadata())
+    noteModel(connection.orm, notes)
     skipUpdateOfCreated(connection.orm)
     followClock(connection.orm)
     if (schema === 'update') {
@@ -120,6 +123,22 @@ async function openWith(
   } catch (error) {
     handle.close()
     throw error
+  }
+}
+
+/** Says which properties are texts because nothing says what they are, and which have no place in the API. */
+function noteModel(orm: CoreMikroORM, notes: Notes): void {
+  for (const { className, props } of orm.getMetadata()) {
+    for (const prop of props) {
+      if (isMixedList(prop)) {
+        const several = prop.polymorphTargets!.map(target => target.className).join(', ')
+        notes.add(`${className}.${prop.name}: a list of several entities (${several}) is left out; their other sides of it are served.`)
+      }
+      if (prop.kind !== 'scalar' || prop.embedded !== undefined || !isUnnamed(prop) || scalarType(prop)?.kind !== 'text') continue
+      notes.add(
+        `${className}.${prop.name}: its type is not known (for "string | null" the compiler emits none), so it is a text, as its column; give it a "type".`,
+      )
+    }
   }
 }
 

@@ -8,10 +8,12 @@ import type { ChangeSink, ListChange, RowChange, RowImage, Watched, WatchedList,
 import type { Builder, CompiledRead } from '../dialect.ts'
 import { keyFromJson } from '../key.ts'
 import type { KeyValues } from '../key.ts'
+import type { Discriminator } from '../model.ts'
 import { planListOrder } from '../plan-order.ts'
 import { compileImage, compileLink, compileRead, recalledKeys } from './compile.ts'
 import type { CompiledImage, RecalledKey } from './compile.ts'
 import type { WriteObserver } from './kysely-dialect.ts'
+import { told } from './scope.ts'
 import { literal, name } from './sql.ts'
 
 /** Reads the IDs in a list of a record, in the order of the list. */
@@ -111,7 +113,12 @@ function compileWatch(watched: Watched): CompiledWatch {
         return triggersOf(resource.table, index, { old: columns(OLD), new: columns(NEW) })
       }),
       ...watched.lists.map((list, index) =>
-        triggersOf(list.attribute.via.table, watched.tables.length + index, { old: linkColumns(list, OLD), new: linkColumns(list, NEW) }),
+        triggersOf(
+          list.attribute.via.table,
+          watched.tables.length + index,
+          { old: linkColumns(list, OLD), new: linkColumns(list, NEW) },
+          list.attribute.via.discriminator,
+        ),
       ),
       ...[...recalled.values()].map(recallTriggers),
     ],
@@ -360,10 +367,17 @@ function inOrder(ids: unknown[], { attribute }: WatchedList): unknown[] {
   })
 }
 
-function triggersOf(table: string, index: number, columns: { readonly old: readonly string[]; readonly new: readonly string[] }) {
+function triggersOf(
+  table: string,
+  index: number,
+  columns: { readonly old: readonly string[]; readonly new: readonly string[] },
+  discriminator?: Discriminator,
+) {
+  const isMeant = (event: string): string => told(discriminator, column => `${event === 'insert' ? NEW : OLD}.${name(column)}`)?.text ?? ''
+  const when = (event: string): string => (discriminator === undefined ? '' : `when ${isMeant(event)} `)
   const trigger = (event: string, what: number, values: readonly string[]): string =>
     `create temp trigger if not exists ${name(`mikro_changed_${index}_${event}`)} after ${event} on main.${name(table)} ` +
-    `begin select mikro_changed(${[String(index), String(what), ...values].join(', ')}); end;`
+    `${when(event)}begin select mikro_changed(${[String(index), String(what), ...values].join(', ')}); end;`
   return {
     table,
     columns: columns.new,

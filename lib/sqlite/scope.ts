@@ -211,7 +211,7 @@ export interface OpenList {
 /** Opens a list as the first table of a subquery or statement; `owner` are the expressions of what it refers to. */
 export function startList(relation: ToManyAttribute, owner: readonly string[], tables: Tables, joins: Sql[]): OpenList {
   const list = openList(relation, owner, tables, joins)
-  if (tables.isScoped(relation.target)) list.scope.attach()
+  if (tables.isScoped(relation.target) || (relation.via.kind === 'pivot' && relation.via.discriminator !== undefined)) list.scope.attach()
   return list
 }
 
@@ -239,9 +239,10 @@ function openList(relation: ToManyAttribute, owner: readonly string[], tables: T
     joins.push(sql`join ${tableOf(target)} as ${table} on ${both(linked, tables.existing(target, table))}`)
     return table
   }
-  // The join leaves out what does not exist for the caller.
-  const scope = new Scope(target, tables, attach, joins, tables.isScoped(target) ? undefined : keys)
-  return { scope, from: sql`${name(via.table)} as ${alias}`, on: equal(links, owner), links, existing: undefined, alias }
+  // The join leaves out what does not exist for the caller, and what a table without foreign keys still links.
+  const isMeant = told(via.discriminator, column => `${alias}.${name(column)}`)
+  const scope = new Scope(target, tables, attach, joins, tables.isScoped(target) || isMeant !== undefined ? undefined : keys)
+  return { scope, from: sql`${name(via.table)} as ${alias}`, on: both(equal(links, owner), isMeant), links, existing: isMeant, alias }
 }
 
 export function both(left: Sql, right: Sql | undefined): Sql {

@@ -34,6 +34,21 @@ class Volume {
   shelf!: Rel<Shelf>
 }
 
+@es.Entity({ abstract: true })
+abstract class Dated {
+  @es.PrimaryKey({ type: 'integer' })
+  id!: number
+
+  @es.Property({ type: 'integer' })
+  year!: number
+}
+
+@es.Entity()
+class Letter extends Dated {
+  @es.Property({ type: 'string' })
+  title!: string
+}
+
 class Box {
   declare id: number
   declare label: string
@@ -82,5 +97,13 @@ describe('decorated classes', () => {
     assert.deepEqual((body as { box: object }).box, { id: 2, label: 'inner', parent: 1 })
     const { body: found } = await engine.handle('GET', '/v1/boxes', { 'parent.label': 'out*' })
     assert.equal((found as { count: number }).count, 1)
+  })
+
+  it('are served with the abstract class that they extend among the entities', async () => {
+    await using engine = await RestEngine.create({ entities: [Dated, Letter] })
+    const made = await engine.handle('POST', '/v1/letters', undefined, { title: 'One', year: 2026 })
+    assert.equal(made.status, 200, JSON.stringify(made.body))
+    assert.deepEqual((made.body as { letter: object }).letter, { id: 1, year: 2026, title: 'One' })
+    assert.equal((await engine.handle('GET', '/v1/dateds')).status, 404)
   })
 })

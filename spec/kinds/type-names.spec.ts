@@ -1,0 +1,98 @@
+/** Types by the names that decorators and EntitySchema take, and those that the compiler has emitted nothing for. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { EntitySchema } from '@mikro-orm/core'
+import { ReflectMetadataProvider } from '@mikro-orm/decorators/legacy'
+import * as legacy from '@mikro-orm/decorators/legacy'
+// oxlint-disable-next-line import/no-unassigned-import -- it adds to the global Reflect
+import 'reflect-metadata'
+import { RestEngine } from '../../lib/index.ts'
+
+/** By the name of a type: a value that it takes, as it is shown, and one that it does not take. */
+const NAMES: Record<string, readonly [good: unknown, bad: unknown]> = {
+  string: ['a', 5],
+  varchar: ['a', 5],
+  'character varying': ['a', 5],
+  character: ['a', 5],
+  text: ['a', 5],
+  interval: ['1 day', 5],
+  int: [5, 'a'],
+  integer: [5, 1.5],
+  number: [5, 'a'],
+  smallint: [5, 'a'],
+  tinyint: [5, 'a'],
+  mediumint: [5, 'a'],
+  bigint: ['9007199254740993', 'a'],
+  float: [1.5, 'a'],
+  double: [1.5, 'a'],
+  'double precision': [1.5, 'a'],
+  decimal: ['5', 'a'],
+  numeric: ['5', 'a'],
+  boolean: [true, 'a'],
+  blob: ['aGVsbG8=', '?'],
+  buffer: ['aGVsbG8=', '?'],
+  Buffer: ['aGVsbG8=', '?'],
+  uint8array: ['aGVsbG8=', '?'],
+  Uint8Array: ['aGVsbG8=', '?'],
+  uuid: ['5f0c2ab6-4ea4-4d1b-9d2f-0a5a1b1f4b33', 'nope'],
+  date: ['2026-01-31', '2026-13-31'],
+  datetime: ['2026-01-31T12:00:00.000Z', 'a'],
+  Date: ['2026-01-31T12:00:00.000Z', 'a'],
+  timestamp: ['2026-01-31T12:00:00.000Z', 'a'],
+  'timestamp with time zone': ['2026-01-31T12:00:00.000Z', 'a'],
+  time: ['12:00:00', 'a'],
+  json: [{ a: [1] }, undefined],
+  jsonb: [{ a: [1] }, undefined],
+  object: [{ a: [1] }, undefined],
+  array: [['a', 'b'], 'a'],
+  'string[]': [['a', 'b'], 'a'],
+}
+
+class Note {
+  declare id: number
+  declare title: string | null
+  declare draft: unknown
+}
+
+function decorate(target: object, name: string, type: unknown, decorator: unknown): void {
+  Reflect.defineMetadata('design:type', type, target, name)
+  ;(decorator as (target: object, name: string) => void)(target, name)
+}
+// As the compiler emits it: `Object` for a union, and for what has no class.
+decorate(Note.prototype, 'id', Number, legacy.PrimaryKey())
+decorate(Note.prototype, 'title', Object, legacy.Property({ nullable: true }))
+decorate(Note.prototype, 'draft', Object, legacy.Property({ persist: false }))
+;(legacy.Entity() as (target: object) => void)(Note)
+
+describe('types by name', () => {
+  for (const [name, [good, bad]] of Object.entries(NAMES)) {
+    it(`${name}: takes what it is, refuses what it is not, and finds it again`, async () => {
+      const Thing = new EntitySchema<{ id: number; it: unknown }>({
+        name: 'Thing',
+        properties: { id: { type: 'integer', primary: true }, it: { type: name as 'string', nullable: true } },
+      })
+      await using engine = await RestEngine.create({ entities: [Thing] })
+      const made = await engine.handle('POST', '/v1/things', undefined, { it: good })
+      assert.equal(made.status, 200, JSON.stringify(made.body))
+      const { body } = await engine.handle('GET', '/v1/things/1')
+      assert.deepEqual(body, { ...(body as object), thing: { id: 1, it: good } })
+      if (bad !== undefined) assert.equal((await engine.handle('POST', '/v1/things', undefined, { it: bad })).status, 422)
+      if (typeof good === 'object' || /blob|buffer|uint8/i.test(name)) return
+      const found = await engine.handle('GET', '/v1/things', { it: good as string })
+      assert.equal((found.body as { count: number }).count, 1, JSON.stringify(found.body))
+    })
+  }
+
+  it('a union with null under reflect-metadata, where the compiler emits no type, is a text like the column', async () => {
+    await using engine = await RestEngine.create({ entities: [Note], orm: { metadataProvider: ReflectMetadataProvider } })
+    const made = await engine.handle('POST', '/v1/notes', undefined, { title: '007', draft: { any: 1 } })
+    assert.equal(made.status, 200, JSON.stringify(made.body))
+    assert.deepEqual((made.body as { note: object }).note, { id: 1, title: '007' })
+    const refused = await engine.handle('PUT', '/v1/notes/1', undefined, { title: 5 })
+    assert.equal(refused.status, 422)
+    assert.ok(
+      engine.notes.some(note => note.startsWith('Note.title: ')),
+      engine.notes.join('\n'),
+    )
+  })
+})

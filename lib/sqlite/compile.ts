@@ -28,7 +28,8 @@ export function compileRead(plan: ReadPlan): CompiledRead {
 }
 
 function orderOf(plan: ReadPlan, root: Scope): Sql[] {
-  return [...plan.order.map(term => sortTerm(term, root)), ...keyOrder(root.columns(plan.resource.order))]
+  const wide = asksAll(plan, root)
+  return [...plan.order.map(term => sortTerm(term, root, wide)), ...keyOrder(root.columns(plan.resource.order))]
 }
 
 /**
@@ -93,10 +94,15 @@ function isAboutList(part: Condition): boolean {
   }
 }
 
+/** Whether nothing but lists narrows the records. */
+function asksAll({ anchor, where }: ReadPlan, { resource, tables }: Scope): boolean {
+  return anchor.kind === 'collection' && !tables.isScoped(resource) && where.every(isAboutList)
+}
+
 function whereOf(plan: ReadPlan, root: Scope): Sql[] {
   const { anchor } = plan
   const scoped = existing(root)
-  const wide = anchor.kind === 'collection' && scoped.length === 0 && plan.where.every(isAboutList)
+  const wide = asksAll(plan, root)
   const filters = [...scoped, ...plan.where.map(part => condition(part, root, wide))]
   if (anchor.kind === 'collection') return filters
   if (anchor.kind === 'record') return [isKey(root.key, plan.resource.key), ...filters]

@@ -1,11 +1,11 @@
 /** Expressions: attributes, conditions and sort terms as SQL for SQLite. Three-valued logic is left as it is; `not` makes the exact complement. */
 import type { ValueForm } from '../dialect.ts'
 import { targetKeyOf } from '../model.ts'
-import type { ScalarAttribute, ToOneAttribute } from '../model.ts'
+import type { RelationAttribute, Resource, ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, KeyRef, Operand, SortTerm, ValueRef } from '../read-plan.ts'
 import type { ScalarType } from '../scalars.ts'
-import { startList } from './scope.ts'
-import type { Scope } from './scope.ts'
+import { Scope, startList, tableOf } from './scope.ts'
+import type { Tables } from './scope.ts'
 import { bind, inDocument, join, joinEvenly, jsonKey, literal, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 
@@ -271,29 +271,37 @@ function textOf(operand: Operand, scope: Scope): Sql {
 function match(node: Condition & { kind: 'match' }, scope: Scope): Sql {
   const value = textOf(node.operand, scope)
   const parameter = (form: ValueForm): Sql => filterValue(node.value, node.operand.attribute, form)
-  // SQLite's LIKE folds ASCII only, and neither LIKE nor GLOB looks behind a NUL: such rows are left to our own function.
+  // SQLite's LIKE folds ASCII only, neither LIKE nor GLOB looks behind a NUL, and all of them take long over long texts: such rows are left to our own function.
   if (node.form === 'any') return sql`${value} is not null`
   if (node.fold) {
-    return sql`case when ${parameter('isAscii')} and octet_length(${value}) = length(${value}) then ${value} like ${parameter('like')} escape '\\' else mikro_match(${value}, ${parameter('pieces')}, 1) end`
+    return sql`case when ${parameter('isAscii')} and octet_length(${value}) = length(${value}) and octet_length(${value}) <= ${MAX_COMPARED} then ${value} like ${parameter('like')} escape '\\' else mikro_match(${value}, ${parameter('pieces')}, 1) end`
   }
   switch (node.form) {
     case 'prefix':
       return sql`(${value} >= ${parameter('prefixLow')} and ${value} < ${parameter('prefixHigh')})`
     case 'contains':
-      return sql`instr(${value}, ${parameter('contains')}) > 0`
+      return sql`case when octet_length(${value}) > ${MAX_SEARCHED} then mikro_match(${value}, ${parameter('pieces')}, 0) else instr(${value}, ${parameter('contains')}) > 0 end`
     case 'general':
-      return sql`case when instr(${value}, char(0)) then mikro_match(${value}, ${parameter('pieces')}, 0) else ${value} glob ${parameter('glob')} end`
+      return sql`case when octet_length(${value}) > ${MAX_COMPARED} or instr(${value}, char(0)) then mikro_match(${value}, ${parameter('pieces')}, 0) else ${value} glob ${parameter('glob')} end`
   }
 }
 
-/** A sort term as an expression with its direction. NULL is the smallest value in SQLite, as the contract wants it. */
-export function sortTerm(term: SortTerm, root: Scope): Sql {
-  return sql`${term.or === undefined ? sortValue(term, root) : sortValues([term, ...term.or], root)}${term.descending ? ' desc' : ''}`
+/** Longest texts, in bytes, that are left to LIKE and GLOB, and to `instr`. */
+const MAX_COMPARED = '1000'
+const MAX_SEARCHED = '10000'
+
+/**
+ * A sort term as an expression with its direction. NULL is the smallest value in SQLite, as the contract wants it. `wide` says that all records are asked, as
+ * in `condition`.
+ */
+export function sortTerm(term: SortTerm, root: Scope, wide = false): Sql {
+  const value = term.or === undefined ? sortValue(term, root, wide) : sortValues([term, ...term.or], root, wide)
+  return sql`${value}${term.descending ? ' desc' : ''}`
 }
 
 /** The value of several ends of one path, of which one is there; or some, where it leads through a list. */
-function sortValues(terms: readonly SortTerm[], root: Scope): Sql {
-  const values = terms.map(term => sortValue(term, root))
+function sortValues(terms: readonly SortTerm[], root: Scope, wide: boolean): Sql {
+  const values = terms.map(term => sortValue(term, root, wide))
   const [{ attribute, descending }] = terms as [SortTerm]
   if (attribute === undefined) return sql`(${join(values, ' + ')})`
   if (!terms.some(({ hops }) => hops.some(({ kind }) => kind === 'toMany'))) return sql`coalesce(${join(values, ', ')})`
@@ -303,10 +311,10 @@ function sortValues(terms: readonly SortTerm[], root: Scope): Sql {
 }
 
 /** The value that a record is sorted by. */
-function sortValue(term: SortTerm, root: Scope): Sql {
+function sortValue(term: SortTerm, root: Scope, wide: boolean): Sql {
   let scope = root
   for (const [index, hop] of term.hops.entries()) {
-    if (hop.kind === 'toMany') return throughList(term, index, scope)
+    if (hop.kind === 'toMany') return wide && comesBack(term, scope) ? reachedBy(term, index, scope) : throughList(term, index, scope)
     scope = scope.toOne(hop)
   }
   if (term.attribute !== undefined) {
@@ -344,4 +352,57 @@ function throughList(term: SortTerm, first: number, owner: Scope): Sql {
     )
   }
   return sql`(select ${what} from ${list.from} ${join([...joins, text('')], ' ')}where ${list.on})`
+}
+
+/** The types of keys that come out of SQLite as values which are equal where SQLite finds them equal. */
+const PLAIN_KEYS: ReadonlySet<string> = new Set(['integer', 'bigint', 'string', 'uuid'])
+
+/**
+ * Whether a count comes upon a list of the same record again for many of the records that are asked: behind a to-one, or a list that shares its records with
+ * others. Then it is worked out for all of them together.
+ */
+function comesBack({ hops, attribute }: SortTerm, { resource }: Scope): boolean {
+  if (attribute !== undefined) return false
+  const last = hops.findLastIndex(({ kind }) => kind === 'toMany')
+  const isShared = hops.slice(0, last).some(hop => hop.kind === 'toOne' || hop.via.kind === 'pivot')
+  const isByKey = hops.every(hop => (hop.kind === 'toOne' ? hop.targetKey : targetKeyOf(hop)) === undefined)
+  const isPlain = [resource, ...hops.map(({ target }) => target)].every(({ key }) =>
+    key.every(({ type }) => PLAIN_KEYS.has(type.kind) && type.loose !== true && type.codec === undefined),
+  )
+  return isShared && isByKey && isPlain
+}
+
+/** The number of records that a path reaches from the hop that is the first list on, by `mikro_reach`: see reach.ts. */
+function reachedBy(term: SortTerm, first: number, owner: Scope): Sql {
+  let { resource } = owner
+  const steps = term.hops.slice(first).map(hop => {
+    const step = stepOf(hop, resource, owner.tables)
+    resource = hop.target
+    return step
+  })
+  return sql`mikro_reach(${numberable(owner.key, owner.resource)}, ${join(steps, ', ')})`
+}
+
+/** All links of one relation, for `mikro_reach`. */
+function stepOf(hop: RelationAttribute, resource: Resource, tables: Tables): Sql {
+  const joins: Sql[] = []
+  const select = (links: readonly string[], reached: Scope, from: Sql, existing: Sql | undefined): Sql => {
+    const what = `mikro_links(${numberable(links, resource)}, ${numberable(reached.key, hop.target)})`
+    const parts = [sql`select ${what} from ${from}`, ...joins, ...(existing === undefined ? [] : [sql`where ${existing}`])]
+    return sql`(${join(parts, ' ')})`
+  }
+  if (hop.kind === 'toMany') {
+    const list = startList(hop, [], tables, joins)
+    return select(list.links, list.scope, list.from, list.existing)
+  }
+  const here = new Scope(resource, tables, tables.next(), joins)
+  return select(here.key, here.toOne(hop), sql`${tableOf(resource)} as ${here.alias}`, undefined)
+}
+
+/** A key as one value, NULL where there is none. */
+function numberable(columns: readonly string[], { key }: Resource): string {
+  // Beyond 2^53 a JavaScript number is not exact.
+  const parts = columns.map((column, part) => (key[part]!.type.kind === 'bigint' ? `cast(${column} as text)` : column))
+  if (parts.length === 1) return parts[0]!
+  return `case when ${columns.map(column => `${column} is not null`).join(' and ')} then json_array(${parts.join(', ')}) end`
 }

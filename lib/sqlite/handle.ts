@@ -4,6 +4,7 @@ import { refuseParameter } from '../errors.ts'
 import { Recent } from '../recent.ts'
 import { jsonFunction, matchFunction, timeFunction } from './match.ts'
 import { Prepared } from './prepared.ts'
+import { Reach } from './reach.ts'
 import { followTime } from './time-functions.ts'
 
 /** How many prepared statements are kept, of ours and of MikroORM's. One takes about 11 KB. */
@@ -28,6 +29,7 @@ export class Handle {
   readonly db: Database.Database
   readonly #readers = new Recent<Database.Statement>(READERS)
   readonly #prepared = new Recent<Prepared>(PREPARED)
+  readonly #reach: Reach
   #followsTime = false
 
   /** Whether nothing can be written. */
@@ -42,8 +44,13 @@ export class Handle {
     this.readOnly = this.db.readonly || queryOnly
     if (queryOnly) this.db.pragma('query_only = on')
     this.db.pragma('foreign_keys = on')
-    this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction)
+    this.db.function(
+      'mikro_match',
+      { deterministic: true, directOnly: true },
+      matchFunction(() => {}),
+    )
     this.db.function('mikro_json', { deterministic: true, directOnly: true }, jsonFunction)
+    this.#reach = new Reach(this.db)
     this.db.function('mikro_time', { deterministic: true, directOnly: true }, timeFunction)
   }
 
@@ -60,6 +67,14 @@ export class Handle {
 
   /** Rows as arrays. */
   all(sql: string, parameters: readonly unknown[]): readonly unknown[][] {
+    try {
+      return this.#all(sql, parameters)
+    } finally {
+      this.#reach.clear()
+    }
+  }
+
+  #all(sql: string, parameters: readonly unknown[]): readonly unknown[][] {
     let statement = this.#readers.get(sql)
     if (statement === undefined) {
       statement = this.#prepareRead(sql)

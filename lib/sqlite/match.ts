@@ -1,6 +1,6 @@
 /**
  * Match: wildcard patterns. Prepares the parameters of SQLite's own comparisons, and holds the function for what they cannot do:
- * Unicode case folding, text with a NUL in it, and times that are stored in several forms.
+ * Unicode case folding, text with a NUL in it, and times that are stored in several forms; and for long texts, where theirs take the product of both lengths.
  */
 import { canonicalJson } from '../json.ts'
 import { Recent } from '../recent.ts'
@@ -22,17 +22,32 @@ export function jsonFunction(text: unknown): string | null {
   }
 }
 
-/** The SQL function that `mikro_match(text, pieces, fold)` calls. Deterministic. */
-export function matchFunction(value: unknown, pieces: unknown, fold: unknown): number | null {
-  if (value === null) return null
-  if (typeof value !== 'string') return 0
-  return matcherOf(String(pieces), fold === 1)(value) ? 1 : 0
+/**
+ * The SQL function that `mikro_match(text, pieces, fold)` calls. Deterministic.
+ *
+ * @param look is called between pieces of work, and may throw
+ */
+export function matchFunction(look: () => void): (value: unknown, pieces: unknown, fold: unknown) => number | null {
+  let work = 0
+  return (value, pieces, fold) => {
+    if (value === null) return null
+    if (typeof value !== 'string') return 0
+    work += value.length
+    if (work >= LOOK_EVERY) {
+      work = 0
+      look()
+    }
+    return matcherOf(String(pieces), fold === 1)(value, look) ? 1 : 0
+  }
 }
 
-type Matcher = (text: string) => boolean
+/** Characters that are searched between two looks at the clock. */
+const LOOK_EVERY = 10_000
+
+type Matcher = (text: string, look: () => void) => boolean
 
 /** A matcher holds its pieces, and where it folds a regular expression for each, compiled: many times as much as their text. */
-const matchers = new Recent<Matcher>(100, { bytes: 4 << 20, weigh: (_, key) => 1000 + 40 * key.length })
+const matchers = new Recent<Matcher>(1000, { bytes: 4 << 20, weigh: (_, key) => 1000 + 40 * key.length })
 
 /** The last one that was asked for: a statement asks for one again with every row, and a key of thousands of characters is long to look up. */
 let last: { readonly pieces: string; readonly fold: boolean; readonly matcher: Matcher } | undefined
@@ -62,22 +77,22 @@ function areSeveral(patterns: readonly string[] | readonly (readonly string[])[]
 
 function compileMatchers(patterns: readonly (readonly string[])[], fold: boolean): Matcher {
   const all = patterns.map(pieces => compileMatcher(pieces, fold))
-  return text => all.some(matches => matches(text))
+  return (text, look) => all.some(matches => matches(text, look))
 }
 
 /** The text that a string is compared as. Simple case folding (Unicode, CaseFolding.txt C and S) is what the `iu` flags of RegExp do. */
 function compileMatcher(pieces: readonly string[], fold: boolean): Matcher {
   const finders = pieces.map(piece => finderOf(piece, fold))
   const last = pieces.length - 1
-  if (last === 0) return text => text.length === pieces[0]!.length && finders[0]!(text, 0) === 0
-  return text => {
+  if (last === 0) return text => text.length === pieces[0]!.length && finders[0]!.startsAt(text, 0)
+  return (text, look) => {
     const first = pieces[0]!.length
     const end = text.length - pieces[last]!.length
     if (end < first || !finders[0]!.startsAt(text, 0) || !finders[last]!.startsAt(text, end)) return false
     // Each piece at its first place: if the pattern matches at all, it matches so; hence no backtracking.
     let position = first
     for (let index = 1; index < last; index++) {
-      const found = finders[index]!(text, position)
+      const found = finders[index]!(text, position, look)
       if (found < 0) return false
       position = found + pieces[index]!.length
       if (position > end) return false
@@ -88,24 +103,43 @@ function compileMatcher(pieces: readonly string[], fold: boolean): Matcher {
 
 interface Finder {
   /** The first place of the piece at or after a position, or -1. */
-  (text: string, from: number): number
+  (text: string, from: number, look: () => void): number
   startsAt(text: string, at: number): boolean
 }
 
+/** Characters of a text times characters of a piece up to which any search is quick. */
+const QUICK = 1_000_000
+
 function finderOf(piece: string, fold: boolean): Finder {
   if (!fold) {
-    return Object.assign((text: string, from: number) => text.indexOf(piece, from), {
-      startsAt: (text: string, at: number) => text.startsWith(piece, at),
-    })
+    let next: Uint16Array | undefined
+    return Object.assign(
+      (text: string, from: number) =>
+        (text.length - from) * piece.length <= QUICK ? text.indexOf(piece, from) : indexOf(text, piece, from, (next ??= failuresOf(piece))),
+      { startsAt: (text: string, at: number) => text.startsWith(piece, at) },
+    )
   }
   // Simple folding maps one UTF-16 unit to one, so a match is as long as the piece.
   const source = piece.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
   const search = new RegExp(source, 'giu')
   const sticky = new RegExp(source, 'yiu')
+  const find = (text: string, from: number): number => {
+    search.lastIndex = from
+    return search.exec(text)?.index ?? -1
+  }
   return Object.assign(
-    (text: string, from: number) => {
-      search.lastIndex = from
-      return search.exec(text)?.index ?? -1
+    (text: string, from: number, look: () => void) => {
+      if ((text.length - from) * piece.length <= QUICK) return find(text, from)
+      // Part by part, each with as much of the next one as a match may need.
+      const size = Math.ceil(QUICK / piece.length)
+      for (let start = from; start < text.length; start += size) {
+        look()
+        // A part that began amid a surrogate pair would not be what stands there.
+        const before = start > 0 && isLowSurrogate(text.charCodeAt(start)) ? 1 : 0
+        const found = find(text.slice(start - before, start + size + piece.length), before)
+        if (found >= before) return start - before + found
+      }
+      return -1
     },
     {
       startsAt: (text: string, at: number) => {
@@ -115,6 +149,33 @@ function finderOf(piece: string, fold: boolean): Finder {
       },
     },
   )
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff
+}
+
+/** For each place in a piece the length of the longest beginning of the piece that ends there (Knuth, Morris, Pratt). */
+function failuresOf(piece: string): Uint16Array {
+  const failures = new Uint16Array(piece.length)
+  for (let at = 1, length = 0; at < piece.length; at++) {
+    while (length > 0 && piece.charCodeAt(at) !== piece.charCodeAt(length)) length = failures[length - 1]!
+    if (piece.charCodeAt(at) === piece.charCodeAt(length)) length++
+    failures[at] = length
+  }
+  return failures
+}
+
+/** As `indexOf` of strings, in a time that grows with the text alone. */
+function indexOf(text: string, piece: string, from: number, failures: Uint16Array): number {
+  let length = 0
+  for (let at = from; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    while (length > 0 && unit !== piece.charCodeAt(length)) length = failures[length - 1]!
+    if (unit === piece.charCodeAt(length)) length++
+    if (length === piece.length) return at - length + 1
+  }
+  return -1
 }
 
 /** A GLOB pattern: case-sensitive, and only our stars are special. */

@@ -8,7 +8,7 @@ import { check } from '../helpers/check.ts'
 import { select } from '../helpers/oracle.ts'
 import { resources } from './world/entities.ts'
 import { eachWorld, recordIds, rowIds } from './world/harness.ts'
-import { filterArb, formArb, sortArb } from './world/queries.ts'
+import { filterArb, formArb, pathsOf, sortArb } from './world/queries.ts'
 
 eachWorld('sorting', { count: 3, size: 16 }, ({ world, rows, list }) => {
   for (const resource of resources) {
@@ -30,6 +30,19 @@ eachWorld('sorting', { count: 3, size: 16 }, ({ world, rows, list }) => {
         }),
         { label: `sort ${resource.name}`, runs: 200 },
       ))
+
+    it(`sorts ${resource.name} by what paths through several relations reach, each once`, () => {
+      const paths = pathsOf(world, resource, 4).filter(({ end, relations }) => end.kind !== 'plain' && relations >= 2)
+      if (paths.length === 0) return undefined
+      const sortArb = fc.tuple(fc.constantFrom(...paths.map(({ path: found }) => found)), fc.constantFrom('asc', 'desc'))
+      return check(
+        fc.asyncProperty(sortArb, async ([found, direction]) => {
+          const sort = `${found}.${direction}`
+          assert.deepEqual(recordIds(resource, (await list(path, [['sort', sort]])).records), rowIds(select(rows(resource), [], sort)))
+        }),
+        { label: `sort ${resource.name} by counts`, runs: 60 },
+      )
+    })
 
     it(`sorts filtered ${resource.name} without adding or losing one`, () =>
       check(

@@ -9,6 +9,7 @@ import { describeKey, describeTypedKey, keyFromText, typedKeyFromText } from './
 import type { KeyValues } from './key.ts'
 import type { Renderer, Resource, ToOneOfAttribute } from './model.ts'
 import type { RawFilter, RawValue } from './parse-query.ts'
+import type { Room } from './room.ts'
 import { decimalBound, describeScalar, scalarFromText } from './scalars.ts'
 import type { ScalarType } from './scalars.ts'
 
@@ -28,6 +29,8 @@ export interface Arguments {
   readonly valuesOf?: (resource: Resource | undefined) => readonly unknown[]
   /** The values that the engine itself asks for. */
   readonly given?: readonly unknown[]
+  /** What the answer may hold; undefined for what the engine reads for itself. */
+  readonly room?: Room
 }
 
 /** A value to be rendered once all rows are read. */

@@ -7,6 +7,7 @@ import type { Awaitable } from './awaitable.ts'
 import type { End } from './end.ts'
 import type { Attribute, Renderer, Resource, ToOneAttribute, ToOneOfAttribute } from './model.ts'
 import type { ReadPlan, ScopeLookup } from './read-plan.ts'
+import type { Room } from './room.ts'
 import type { ScalarType } from './scalars.ts'
 import type { RunStatement } from './trace.ts'
 
@@ -99,6 +100,11 @@ export interface CompiledNode {
   /** The stored plain attributes of a row, for those. */
   readonly source: Builder | undefined
   readonly children: readonly CompiledChild[]
+  /** What a record takes in an answer: bytes that every one does, and where in a row the texts stand that add to it. */
+  readonly bytes: number
+  readonly long: readonly number[]
+  /** Whether these are IDs instead of records. */
+  readonly areIds: boolean
 }
 
 /** An attribute that a function gives another value. */
@@ -129,6 +135,8 @@ export interface CompiledChild {
   readonly statement: Statement
   /** The same for one record: a plain comparison with its key instead of a list of keys. */
   readonly single: Statement
+  /** Whether one row may come with several owners. */
+  readonly isPivoted: boolean
   readonly node: CompiledNode
 }
 
@@ -148,7 +156,24 @@ export interface CompiledRead {
  * Reading work: yields statements, receives their rows. Written once, it runs at once on a synchronous database and awaits on an asynchronous one;
  * all its statements see one state of the data.
  */
-export type Reading<T> = Generator<{ readonly statement: Statement; readonly parameters: readonly unknown[] }, T, readonly Row[]>
+export type Reading<T> = Generator<ReadingStep, T, readonly Row[]>
+
+/** A statement of reading work with its parameters. */
+export interface ReadingStep {
+  readonly statement: Statement
+  readonly parameters: readonly unknown[]
+  /** What bounds its rows; undefined for what the engine reads for itself. */
+  readonly bound?: RowBound | undefined
+}
+
+/** The room that is left for the rows of a statement. */
+export interface RowBound {
+  readonly room: Room
+  readonly areIds: boolean
+  /** How often a row may come at most: through a pivot table, with every owner. */
+  readonly times: number
+  readonly at: string | undefined
+}
 
 /** A step of a query plan, in the database's own words. */
 export interface PlanStep {

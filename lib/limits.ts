@@ -26,6 +26,10 @@ export interface Limits {
   readonly maxExpand: number
   /** Characters of all names and values of a query together. Default 1048576. */
   readonly maxQueryLength: number
+  /** Records of all levels of an answer together; ten IDs of a list count as one. Default 100000. */
+  readonly maxRecords: number
+  /** Size of an answer, in bytes, estimated while its rows become records. Default 67108864 (64 MiB). */
+  readonly maxAnswerBytes: number
   /** Size of a request body over HTTP or fetch, in bytes. Default 1048576 (1 MiB). */
   readonly maxBodyBytes: number
 }
@@ -43,5 +47,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxAttributes: 1000,
   maxExpand: 50,
   maxQueryLength: 1_048_576,
+  maxRecords: 100_000,
+  maxAnswerBytes: 67_108_864,
   maxBodyBytes: 1_048_576,
 })

@@ -19,6 +19,7 @@ import type { Anchor } from './read-plan.ts'
 import { Recent } from './recent.ts'
 import { readExists, readFirst, readLinked, readPage, readRecords, readWithin, renderPending } from './render.ts'
 import type { JsonRecord, Page } from './render.ts'
+import { Room } from './room.ts'
 import { EVERYTHING, Unasked, branchesFor, toldBy, whenAsked } from './visibility.ts'
 import type { Rule, Visibility } from './visibility.ts'
 
@@ -212,7 +213,14 @@ export class Reader {
     window: Window,
     { parameters, visibility }: View,
   ): Arguments & { pending?: PendingRender[] } {
-    const given = { filters: parameters.filters, key, limit: window.limit, offset: window.offset, valuesOf: visibility.valuesOf }
+    const given = {
+      filters: parameters.filters,
+      key,
+      limit: window.limit,
+      offset: window.offset,
+      valuesOf: visibility.valuesOf,
+      room: new Room(this.#limits, this.#vocabulary),
+    }
     return read.rendered ? { ...given, pending: [] } : given
   }
 

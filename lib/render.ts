@@ -7,7 +7,7 @@ import { bindParameters } from './bind.ts'
 import type { Arguments, PendingRender } from './bind.ts'
 import type { HookContext } from './context.ts'
 import { isPlain, jsonOf, putInside } from './json.ts'
-import type { CompiledChild, CompiledNode, CompiledRead, Dialect, Reading, Row, Statement } from './dialect.ts'
+import type { CompiledChild, CompiledNode, CompiledRead, Dialect, Reading, ReadingStep, Row, RowBound, Statement } from './dialect.ts'
 
 /** A JSON object as an answer shows it. */
 export type JsonRecord = Record<string, unknown>
@@ -25,9 +25,10 @@ const DEEP = 1000
 /** The page that the limit and offset of the arguments cut out. */
 export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<Page> {
   const statement = given.offset >= DEEP && read.deep !== undefined ? read.deep() : read.rows
-  const rows = given.limit === 0 ? [] : yield request(statement, given, dialect)
+  const rows = given.limit === 0 ? [] : yield requestRows(statement, read.node, given, dialect)
   const records = build(rows, read.node, given)
-  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, given, dialect)
+  weigh(rows, read.node, undefined, undefined, given)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, undefined, given, dialect)
   const { limit, offset } = given
   // A page that is not full, and not past the end, tells the count itself.
   const known = rows.length < limit && (rows.length > 0 || offset === 0)
@@ -38,17 +39,19 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
 
 /** All records of a plan that is not paged. */
 export function* readRecords(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<readonly JsonRecord[]> {
-  const rows = yield request(read.rows, given, dialect)
+  const rows = yield requestRows(read.rows, read.node, given, dialect)
   const records = build(rows, read.node, given)
-  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, given, dialect)
+  weigh(rows, read.node, undefined, undefined, given)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, undefined, given, dialect)
   return records
 }
 
 /** The first record of a plan, if there is one. */
 export function* readFirst(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<JsonRecord | undefined> {
-  const rows = yield request(read.rows, given, dialect)
+  const rows = yield requestRows(read.rows, read.node, given, dialect)
   const records = build(rows, read.node, given)
-  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, given, dialect)
+  weigh(rows, read.node, undefined, undefined, given)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, undefined, given, dialect)
   return records[0]
 }
 
@@ -77,10 +80,57 @@ function request(statement: Statement, given: Arguments, dialect: Dialect) {
   return { statement, parameters: bindParameters(statement, given, dialect) }
 }
 
-function requestLinked(statement: Statement, link: readonly unknown[], given: Arguments, dialect: Dialect) {
+function requestRows(statement: Statement, { areIds }: CompiledNode, given: Arguments, dialect: Dialect): ReadingStep {
+  const { room } = given
+  const bound = room === undefined ? undefined : { room, areIds, times: 1, at: undefined }
+  return { statement, parameters: bindParameters(statement, given, dialect), bound }
+}
+
+function requestLinked(child: CompiledChild, link: readonly unknown[], given: Arguments, dialect: Dialect): ReadingStep {
+  const { single } = child
   // Mostly the link is all that there is to bind.
-  const isAll = statement.bindings.length === link.length
-  return { statement, parameters: isAll ? link : bindParameters(statement, { ...given, link }, dialect) }
+  const isAll = single.bindings.length === link.length
+  const parameters = isAll ? link : bindParameters(single, { ...given, link }, dialect)
+  return { statement: single, parameters, bound: boundOf(child, 1, given) }
+}
+
+function requestLists(child: CompiledChild, links: string, owners: number, given: Arguments, dialect: Dialect): ReadingStep {
+  const { statement } = child
+  return { statement, parameters: bindParameters(statement, { ...given, links }, dialect), bound: boundOf(child, owners, given) }
+}
+
+function boundOf({ name, isPivoted, node }: CompiledChild, owners: number, { room }: Arguments): RowBound | undefined {
+  return room === undefined ? undefined : { room, areIds: node.areIds, times: isPivoted ? owners : 1, at: name }
+}
+
+/**
+ * Takes the room that rows need in the answer.
+ *
+ * @param times how often each is shown; undefined: all once
+ */
+function weigh(
+  rows: readonly Row[],
+  { bytes: each, long, areIds }: CompiledNode,
+  times: readonly number[] | undefined,
+  at: string | undefined,
+  { room }: Arguments,
+): void {
+  if (room === undefined) return
+  let count = 0
+  let bytes = 0
+  for (let index = 0; index < rows.length; index++) {
+    const row = rows[index]!
+    let size = each
+    for (const place of long) {
+      const value = row[place]
+      if (typeof value === 'string') size += value.length
+      else if (value instanceof Uint8Array) size += Math.ceil(value.length / 3) * 4
+    }
+    const shown = times === undefined ? 1 : times[index]!
+    count += shown
+    bytes += shown * size
+  }
+  room.take(count, bytes, areIds, at)
 }
 
 /** The records of rows, without their relations. */
@@ -91,11 +141,16 @@ function build(rows: readonly Row[], node: CompiledNode, given: Arguments): Json
   return records
 }
 
-/** Reads the relations of records, of which there are some. */
+/**
+ * Reads the relations of records, of which there are some.
+ *
+ * @param times how often each record is shown; undefined: all once
+ */
 function* attachAll(
   rows: readonly Row[],
   records: readonly JsonRecord[],
   node: CompiledNode,
+  times: readonly number[] | undefined,
   given: Arguments,
   dialect: Dialect,
 ): Reading<void> {
@@ -103,27 +158,24 @@ function* attachAll(
     const { only } = child
     if (rows.length > 1) {
       if (only === undefined) {
-        yield* attach(child, rows, records, given, dialect)
+        yield* attach(child, { rows, records, times }, given, dialect)
         continue
       }
       const having = rows.filter(only)
       if (having.length > 0) {
-        yield* attach(
-          child,
-          having,
-          records.filter((_, index) => only(rows[index]!)),
-          given,
-          dialect,
-        )
+        const has = (_: unknown, index: number): boolean => only(rows[index]!)
+        yield* attach(child, { rows: having, records: records.filter(has), times: times?.filter(has) }, given, dialect)
       }
       continue
     }
     if (only?.(rows[0]!) === false) continue
     // One record: nothing to sort out by owner.
     const link = linkAt(rows[0]!, child.from)
-    const found = link === undefined ? [] : yield requestLinked(child.single, link, given, dialect)
+    const found = link === undefined ? [] : yield requestLinked(child, link, given, dialect)
     const related = build(found, child.node, given)
-    if (found.length > 0 && child.node.children.length > 0) yield* attachAll(found, related, child.node, given, dialect)
+    const shown = times === undefined || times[0] === 1 ? undefined : found.map(() => times[0]!)
+    weigh(found, child.node, shown, child.name, given)
+    if (found.length > 0 && child.node.children.length > 0) yield* attachAll(found, related, child.node, shown, given, dialect)
     put(records[0]!, child, child.cardinality === 'one' ? (related[0] ?? null) : related)
   }
 }
@@ -176,25 +228,52 @@ export async function renderPending(pending: readonly PendingRender[], ctx: Hook
   }
 }
 
+/** Records that relations are read for. */
+interface Owners {
+  readonly rows: readonly Row[]
+  readonly records: readonly JsonRecord[]
+  /** How often each is shown; undefined: all once. */
+  readonly times: readonly number[] | undefined
+}
+
 /** Reads one relation of several records, and puts what it finds into them. */
-function* attach(
-  child: CompiledChild,
-  rows: readonly Row[],
-  records: readonly JsonRecord[],
-  given: Arguments,
-  dialect: Dialect,
-): Reading<void> {
-  const { cardinality, from, to } = child
-  const links = linksOf(child, rows)
-  const found = links === '[]' ? [] : yield request(child.statement, { ...given, links }, dialect)
+function* attach(child: CompiledChild, owners: Owners, given: Arguments, dialect: Dialect): Reading<void> {
+  const links = linksOf(child, owners.rows)
+  const found = links.size === 0 ? [] : yield requestLists(child, `[${[...links].join()}]`, links.size, given, dialect)
   const related = build(found, child.node, given)
-  if (found.length > 0 && child.node.children.length > 0) yield* attachAll(found, related, child.node, given, dialect)
-  if (cardinality === 'one') {
-    const byLink = new Map<unknown, unknown>()
-    for (const [index, row] of found.entries()) byLink.set(linkOf(row, to), related[index])
-    for (const [index, row] of rows.entries()) put(records[index]!, child, byLink.get(linkOf(row, from)) ?? null)
-    return
+  // What several records link is one object, which is shown with each of them.
+  const isShared = owners.times !== undefined || links.size < owners.rows.length
+  const times = child.cardinality === 'one' ? putOnes(child, owners, found, related) : putLists(child, owners, found, related, isShared)
+  const shown = isShared ? times : undefined
+  weigh(found, child.node, shown, child.name, given)
+  if (found.length > 0 && child.node.children.length > 0) yield* attachAll(found, related, child.node, shown, given, dialect)
+}
+
+/** Puts what to-ones link into the records; says how often each is shown. */
+function putOnes(child: CompiledChild, { rows, records, times }: Owners, found: readonly Row[], related: readonly unknown[]): number[] {
+  const shown: number[] = []
+  const byLink = new Map<unknown, number>()
+  for (const [index, row] of found.entries()) {
+    byLink.set(linkOf(row, child.to), index)
+    shown.push(0)
   }
+  for (const [index, row] of rows.entries()) {
+    const at = byLink.get(linkOf(row, child.from))
+    put(records[index]!, child, at === undefined ? null : related[at])
+    if (at !== undefined) shown[at]! += times === undefined ? 1 : times[index]!
+  }
+  return shown
+}
+
+/** Puts lists into the records; says how often each of their records is shown, where that is not once. */
+function putLists(
+  child: CompiledChild,
+  { rows, records, times }: Owners,
+  found: readonly Row[],
+  related: readonly unknown[],
+  isShared: boolean,
+): number[] | undefined {
+  const { from, to } = child
   const lists = new Map<unknown, unknown[]>()
   let last: unknown
   let list: unknown[] | undefined
@@ -209,6 +288,13 @@ function* attach(
     list.push(related[index])
   }
   for (let index = 0; index < rows.length; index++) put(records[index]!, child, lists.get(linkOf(rows[index]!, from)) ?? [])
+  if (!isShared) return undefined
+  const shown = new Map<unknown, number>()
+  for (const [index, row] of rows.entries()) {
+    const link = linkOf(row, from)
+    shown.set(link, (shown.get(link) ?? 0) + (times === undefined ? 1 : times[index]!))
+  }
+  return found.map(row => shown.get(linkOf(row, to)) ?? 0)
 }
 
 /** The value that links, or undefined when the link is empty. */
@@ -223,8 +309,8 @@ function linkOf(row: Row, at: readonly number[]): unknown {
   return text
 }
 
-/** The links of all rows as one JSON text, each once. */
-function linksOf(child: CompiledChild, rows: readonly Row[]): string {
+/** The links of all rows as JSON texts, each once. */
+function linksOf(child: CompiledChild, rows: readonly Row[]): ReadonlySet<string> {
   const { from, numericLinks } = child
   const part = (row: Row, index: number): string =>
     numericLinks[index] === true ? String(row[from[index]!]) : JSON.stringify(row[from[index]!])
@@ -233,5 +319,5 @@ function linksOf(child: CompiledChild, rows: readonly Row[]): string {
     if (linkOf(row, from) === undefined) continue
     seen.add(from.length === 1 ? part(row, 0) : `[${from.map((_, index) => part(row, index)).join()}]`)
   }
-  return `[${[...seen].join()}]`
+  return seen
 }

@@ -19,7 +19,7 @@ const ORDER = [
   // what the request is about, and what exists for the caller
   'read-plan visibility resolve check-parameters actions write-plan orm-values filter-query caller',
   // reading
-  'plan-paths plan-filters plan-order plan-selection plan dialect bind render read',
+  'plan-paths plan-filters plan-order plan-selection plan room dialect bind render read',
   // writing
   'validate check precondition apply write',
   // who asks

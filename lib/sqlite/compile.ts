@@ -8,6 +8,7 @@ import { joinKey } from '../key.ts'
 import { referredParts, tableColumns, targetKeyOf } from '../model.ts'
 import type { Attribute, EmbeddedAttribute, KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, Field, ReadPlan, RecordNode } from '../read-plan.ts'
+import type { ScalarType } from '../scalars.ts'
 import { decodeDocument, decoderOf, documentAt, plainTest } from './decode.ts'
 import { condition, sortTerm, valueOf } from './expressions.ts'
 import { Scope, both, equal, startList, tableOf, told } from './scope.ts'
@@ -140,6 +141,8 @@ function whereOf(plan: ReadPlan, root: Scope): Sql[] {
 /** A value of a record while its function is generated: an expression over the row `r` and the helpers `h`. */
 class BuilderSource {
   readonly helpers: unknown[] = []
+  /** Where in a row stand texts of any length. */
+  readonly long = new Set<number>()
 
   helper(value: unknown): string {
     return `h[${this.helpers.push(value) - 1}]`
@@ -178,6 +181,9 @@ function compileNode(node: RecordNode, scope: Scope, select: Select): CompiledNo
     renders,
     source: renders.length === 0 ? undefined : stored(scope, select),
     children,
+    bytes: bytesOf(node.fields),
+    long: [...source.long],
+    areIds: false,
   }
 }
 
@@ -318,6 +324,23 @@ function shownOf(attribute: ScalarAttribute, scope: Scope): Sql {
   return text(`case when ${column} between ${least} and ${most} then ${column} else ${other} end`)
 }
 
+/** Kinds whose values are short whatever they are. */
+const SHORT: ReadonlySet<string> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean', 'date', 'datetime', 'time', 'uuid'])
+
+function isLong(type: ScalarType): boolean {
+  return type.loose === true || type.codec !== undefined || !SHORT.has(type.kind)
+}
+
+/** What a record takes in an answer beside its long texts: names, punctuation, and short values. */
+function bytesOf(fields: readonly Field[]): number {
+  return fields.reduce((bytes, field) => {
+    const own = field.attribute.name.length + 4
+    return bytes + own + (field.kind === 'embedded' ? bytesOf(field.fields) : VALUE_BYTES)
+  }, 2)
+}
+
+const VALUE_BYTES = 8
+
 function scalarExpression(attribute: ScalarAttribute, scope: Scope, select: Select, source: BuilderSource): string {
   const { type } = attribute
   // What a getter gives is put in later.
@@ -325,6 +348,7 @@ function scalarExpression(attribute: ScalarAttribute, scope: Scope, select: Sele
   const { selectSql, exact = type.kind === 'bigint' && type.asNumber !== true } = type.codec ?? {}
   const value = shownOf(attribute, scope)
   const at = select.add(selected(selectSql === undefined ? value : { ...value, text: selectSql(value.text) }, exact))
+  if (isLong(type)) source.long.add(at)
   const decoder = decoderOf(type)
   if (decoder === undefined) return `r[${at}]`
   return `(${plainTest(type, `r[${at}]`)}?r[${at}]:${source.helper(decoder)}(r[${at}]))`
@@ -341,6 +365,7 @@ function embeddedExpression(
   const { document } = attribute
   if (document !== undefined) {
     const at = select.add(text(scope.column(document.column)))
+    source.long.add(at)
     const links = linksInside(fields)
     for (const { field, within } of links)
       if (field.kind === 'record') children.push({ ...ownedRecord(field.attribute, field.node, scope, select), within })
@@ -440,7 +465,9 @@ export function recalledKeys({ fields }: RecordNode): RecalledKey[] {
 
 /** An ID: a single key as it is, a composite one joined. */
 function keyExpression(columns: readonly Sql[], target: Resource, select: Select, source: BuilderSource): string {
-  const raw = columns.map((column, index) => `r[${select.add(selected(column, isExact(target.key[index]!)))}]`)
+  const places = columns.map((column, index) => select.add(selected(column, isExact(target.key[index]!))))
+  for (const [index, at] of places.entries()) if (isLong(target.key[index]!.type)) source.long.add(at)
+  const raw = places.map(at => `r[${at}]`)
   const parts = raw.map((part, index) => {
     const decoder = decoderOf(target.key[index]!.type)
     return decoder === undefined ? part : `${source.helper(decoder)}(${part})`
@@ -496,6 +523,7 @@ function ownedRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, 
     from: addKey(scope.foreignKey(attribute), parts, above),
     to,
     numericLinks: isNumeric(parts),
+    isPivoted: false,
     ...statementsOf(select, links, existing(there)),
     node: compiled,
   }
@@ -517,6 +545,7 @@ function inverseRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope
     from: addKey(scope.referred(targetKey), parts, above),
     to,
     numericLinks: isNumeric(parts),
+    isPivoted: false,
     ...statementsOf(select, links, [...(isMeant === undefined ? [] : [isMeant]), ...existing(there)]),
     node: compiled,
   }
@@ -543,6 +572,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, scope: Sco
     from: addKey(scope.referred(targetKey), parts, above),
     to,
     numericLinks: isNumeric(parts),
+    isPivoted: via.kind === 'pivot',
     ...statementsOf(select, opened.links, opened.existing === undefined ? [] : [opened.existing]),
     node: compiled,
   }
@@ -551,7 +581,15 @@ function listChild(field: Field & { kind: 'references' | 'records' }, scope: Sco
 function idsNode(scope: Scope, select: Select): CompiledNode {
   const source = new BuilderSource()
   const key = keyExpression(scope.key.map(text), scope.resource, select, source)
-  return { build: source.finish(key), renders: [], source: undefined, children: [] }
+  return {
+    build: source.finish(key),
+    renders: [],
+    source: undefined,
+    children: [],
+    bytes: VALUE_BYTES,
+    long: [...source.long],
+    areIds: true,
+  }
 }
 
 /** The columns of a row that a trigger hands over, and what makes a value of them. */

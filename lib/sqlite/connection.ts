@@ -402,20 +402,20 @@ export class SqliteConnection implements Connection {
     let step = reading.next()
     if (trace !== undefined) {
       while (step.done !== true) {
-        const { statement, parameters } = step.value
+        const { statement, parameters, bound } = step.value
         const { sql } = statement
         step = reading.next(
           trace.statement(
             sql,
             parameters,
             rows => rows.length,
-            () => handle.all(sql, parameters),
+            () => handle.all(sql, parameters, bound),
           ),
         )
       }
       return step.value
     }
-    while (step.done !== true) step = reading.next(handle.all(step.value.statement.sql, step.value.parameters))
+    while (step.done !== true) step = reading.next(handle.all(step.value.statement.sql, step.value.parameters, step.value.bound))
     return step.value
   }
 

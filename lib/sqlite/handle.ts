@@ -1,5 +1,6 @@
 /** Handle: one open SQLite database with its prepared statements. */
 import Database from 'better-sqlite3'
+import type { RowBound } from '../dialect.ts'
 import { refuseParameter } from '../errors.ts'
 import { Recent } from '../recent.ts'
 import { jsonFunction, matchFunction, timeFunction } from './match.ts'
@@ -25,12 +26,30 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof Database.SqliteError && TOO_LARGE.test(error.message)
 }
 
+/** Milliseconds for which the size of the database is taken to stay. */
+const SIZE_LIFE = 1000
+
+/** The rows of a statement, which stops as soon as the answer has no room for more. */
+function counted(statement: Database.Statement, parameters: readonly unknown[], { room, areIds, at }: RowBound): unknown[][] {
+  const rows: unknown[][] = []
+  let bytes = 0
+  for (const row of statement.iterate(...parameters) as IterableIterator<unknown[]>) {
+    for (const value of row) if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length
+    rows.push(row)
+    room.check(rows.length, bytes, areIds, at)
+  }
+  return rows
+}
+
 export class Handle {
   readonly db: Database.Database
   readonly #readers = new Recent<Database.Statement>(READERS)
   readonly #prepared = new Recent<Prepared>(PREPARED)
   readonly #reach: Reach
   #followsTime = false
+  #sizing: Database.Statement | undefined
+  #bytes = 0
+  #sizedAt = Number.NEGATIVE_INFINITY
 
   /** Whether nothing can be written. */
   readonly readOnly: boolean
@@ -65,22 +84,23 @@ export class Handle {
     this.#followsTime = true
   }
 
-  /** Rows as arrays. */
-  all(sql: string, parameters: readonly unknown[]): readonly unknown[][] {
+  /** Rows as arrays. Where they may be more than an answer has room for, they are counted one by one as they come. */
+  all(sql: string, parameters: readonly unknown[], bound?: RowBound): readonly unknown[][] {
     try {
-      return this.#all(sql, parameters)
+      return this.#all(sql, parameters, bound)
     } finally {
       this.#reach.clear()
     }
   }
 
-  #all(sql: string, parameters: readonly unknown[]): readonly unknown[][] {
+  #all(sql: string, parameters: readonly unknown[], bound: RowBound | undefined): readonly unknown[][] {
     let statement = this.#readers.get(sql)
     if (statement === undefined) {
       statement = this.#prepareRead(sql)
       // A text that long is one with a list of values, which hardly comes again.
       if (sql.length <= MAX_TEXT) this.#readers.set(sql, statement)
     }
+    if (bound !== undefined && this.#size() * bound.times > bound.room.most) return counted(statement, parameters, bound)
     // A call with few arguments costs less than one that spreads them.
     switch (parameters.length) {
       case 0:
@@ -92,6 +112,17 @@ export class Handle {
       default:
         return statement.all(...parameters) as unknown[][]
     }
+  }
+
+  /** About how many bytes the whole database holds, as of a second ago. */
+  #size(): number {
+    const now = performance.now()
+    if (now - this.#sizedAt > SIZE_LIFE) {
+      this.#sizedAt = now
+      this.#sizing ??= this.db.prepare('select page_count * page_size from pragma_page_count, pragma_page_size').pluck()
+      this.#bytes = this.#sizing.get() as number
+    }
+    return this.#bytes
   }
 
   #prepareRead(sql: string): Database.Statement {

@@ -1,0 +1,57 @@
+/**
+ * Room: how much more an answer may hold, counted while its rows become records. A record that is shown in several places counts in each, since it is
+ * written in each. Refuses with parameter_invalid (limit_exceeded) as soon as there is no room left, so before what would come next is read.
+ */
+import { refuseParameter } from './errors.ts'
+import type { Limits } from './limits.ts'
+import { calledIn } from './parse-query.ts'
+import type { Vocabulary } from './parse-query.ts'
+
+/** So many IDs of a list count as one record. */
+const IDS = 10
+
+export class Room {
+  readonly #limits: Limits
+  readonly #vocabulary: Vocabulary
+  #records: number
+  #bytes: number
+
+  constructor(limits: Limits, vocabulary: Vocabulary) {
+    this.#limits = limits
+    this.#vocabulary = vocabulary
+    this.#records = limits.maxRecords
+    this.#bytes = limits.maxAnswerBytes
+  }
+
+  /** Bytes of an answer at most. */
+  get most(): number {
+    return this.#limits.maxAnswerBytes
+  }
+
+  /**
+   * Takes room for records, or for IDs of a list.
+   *
+   * @param at the attribute that they are in; undefined for those of the answer itself
+   */
+  take(count: number, bytes: number, areIds: boolean, at: string | undefined): void {
+    this.#records -= areIds ? count / IDS : count
+    this.#bytes -= bytes
+    if (this.#records < 0 || this.#bytes < 0) throw this.#refusal(at)
+  }
+
+  /** Whether as many rows, of which each will be shown at least once, are too much already. */
+  check(count: number, bytes: number, areIds: boolean, at: string | undefined): void {
+    if ((areIds ? count / IDS : count) > this.#records || bytes > this.#bytes) throw this.#refusal(at)
+  }
+
+  #refusal(at: string | undefined) {
+    const { maxRecords, maxAnswerBytes } = this.#limits
+    const [limit, expand, depth] = (['limit', 'expand', 'depth'] as const).map(name => `"${calledIn(this.#vocabulary, name)}"`)
+    const where = at === undefined ? '' : `, reached in "${at}"`
+    return refuseParameter({
+      code: 'limit_exceeded',
+      detail: `The answer would hold more than ${maxRecords} records or ${maxAnswerBytes} bytes${where}: ask for less by ${limit}, ${expand}, ${depth}, attributes or filters.`,
+      parameter: calledIn(this.#vocabulary, at === undefined ? 'limit' : 'expand'),
+    })
+  }
+}

@@ -9,7 +9,7 @@ import { types } from 'node:util'
 import type { Awaitable } from './awaitable.ts'
 import { Controller, rawOf, undiciError } from './dispatcher.ts'
 import type { DispatchOptions, Handler } from './dispatcher.ts'
-import { originForm } from './door.ts'
+import { originForm, written } from './door.ts'
 import type { DoorEngine, DoorResponse } from './door.ts'
 import { LazySender } from './end.ts'
 import { RestError } from './errors.ts'
@@ -111,7 +111,7 @@ class Exchange {
       await this.#receive(body, chunk => json.add(chunk))
       value = json.value()
     } catch (error) {
-      if (error instanceof RestError) return this.#engine.respondError(error)
+      if (error instanceof RestError) return this.#engine.respondFailure(error, this.#head)
       throw error
     }
     return this.#ask(value)
@@ -148,8 +148,9 @@ class Exchange {
     this.#handler.onRequestSent?.()
   }
 
-  #write({ status, headers, body }: DoorResponse): void {
-    const chunk = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
+  #write(answer: DoorResponse): void {
+    const { status, headers, text } = written(this.#engine, answer, this.#head)
+    const chunk = text === undefined ? undefined : Buffer.from(text)
     const all: Record<string, string> = { ...headers }
     if (chunk !== undefined) all['content-length'] = String(chunk.byteLength)
     else if (this.#head.method !== 'HEAD' && status !== 204) all['content-length'] = '0'

@@ -13,6 +13,7 @@ import type { ExpectedChanges } from './expect.ts'
 import type { Explanation } from './explanation.ts'
 import { Faults } from './faults.ts'
 import type { DropOptions, FailOptions, FaultHandle, FaultOptions, FaultRequest, Gate, RequestMatch } from './faults.ts'
+import type { FailedRequest } from './failure.ts'
 import { answer } from './fetch.ts'
 import { familyOf } from './family.ts'
 import type { Family } from './family.ts'
@@ -261,6 +262,11 @@ export class RestEngine {
   /** @internal The one error body, for faults that a door finds before `handle` can be asked. */
   respondError(error: unknown): RestResponse {
     return this.#handler.respondError(error)
+  }
+
+  /** @internal The answer to what a door has met itself; reported where it is a fault of the server. */
+  respondFailure(error: unknown, request: FailedRequest): RestResponse {
+    return this.#handler.failed(error, request)
   }
 
   /**

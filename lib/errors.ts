@@ -148,6 +148,16 @@ export function connectionLost(detail: string): Error & { readonly code: 'ECONNR
   return Object.assign(new Error(detail), { code: 'ECONNRESET' } as const)
 }
 
+/** The error of an engine that answers no more. */
+export function engineClosed(): Error & { readonly code: 'ERR_ENGINE_CLOSED' } {
+  return Object.assign(new Error('The engine is closed.'), { code: 'ERR_ENGINE_CLOSED' } as const)
+}
+
+/** Whether `handle` has thrown since the engine is closed. */
+export function isEngineClosed(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_ENGINE_CLOSED'
+}
+
 /** Whether `handle` has rejected since the connection is lost: a fault of a hook's own connections is answered, and never comes here. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'

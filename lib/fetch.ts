@@ -1,7 +1,7 @@
 /**
  * Fetch: the WHATWG door. A standard Request goes in, a standard Response comes out; no socket is involved.
  */
-import { originForm } from './door.ts'
+import { originForm, written } from './door.ts'
 import type { DoorEngine, DoorResponse } from './door.ts'
 import { RestError, isConnectionLost } from './errors.ts'
 import { JsonBody, takesBody } from './json-body.ts'
@@ -12,19 +12,20 @@ import { JsonBody, takesBody } from './json-body.ts'
  */
 export async function answer(engine: DoorEngine, request: Request): Promise<Response> {
   const headers = Object.fromEntries(request.headers)
+  // The URL of a request keeps its fragment, which is never sent.
+  const target = originForm(request.url.split('#', 1)[0] ?? '')
+  const asked = { method: request.method, path: target }
   let body: unknown
   if (request.body !== null && takesBody(request.method)) {
     try {
       body = await readBody(request.body, new JsonBody(headers, engine.limits.maxBodyBytes))
     } catch (error) {
-      if (error instanceof RestError) return write(engine.respondError(error))
+      if (error instanceof RestError) return write(engine, engine.respondFailure(error, asked), asked)
       throw error
     }
   }
-  // The URL of a request keeps its fragment, which is never sent.
-  const target = originForm(request.url.split('#', 1)[0] ?? '')
   try {
-    return write(await engine.handle(request.method, target, undefined, body, { headers, signal: request.signal }))
+    return write(engine, await engine.handle(request.method, target, undefined, body, { headers, signal: request.signal }), asked)
   } catch (cause) {
     // As the real one says it.
     throw isConnectionLost(cause) ? new TypeError('fetch failed', { cause }) : cause
@@ -37,7 +38,14 @@ async function readBody(stream: ReadableStream<Uint8Array>, body: JsonBody): Pro
   return body.value()
 }
 
-function write({ status, headers, body }: DoorResponse): Response {
-  // Undefined for HEAD and 204, to which the constructor allows no body.
-  return new Response(body === undefined ? null : JSON.stringify(body), { status, headers })
+function write(engine: DoorEngine, answer: DoorResponse, request: { readonly method: string; readonly path: string }): Response {
+  const { status, headers, text } = written(engine, answer, request)
+  try {
+    // Undefined for HEAD and 204, to which the constructor allows no body.
+    return new Response(text ?? null, { status, headers })
+  } catch (error) {
+    // A status or a header that no Response takes.
+    const refusal = engine.respondFailure(error, request)
+    return new Response(JSON.stringify(refusal.body), { status: refusal.status, headers: refusal.headers })
+  }
 }

@@ -32,6 +32,8 @@ import { explanationOf } from './explanation.ts'
 import type { Explanation } from './explanation.ts'
 import { faultRequest } from './faults.ts'
 import type { Faults } from './faults.ts'
+import { reasonOf, reportFailure } from './failure.ts'
+import type { FailedRequest } from './failure.ts'
 import { JournalRecord, copyOf, maskOf } from './journal.ts'
 import type { Journal } from './journal.ts'
 import { assertJson } from './json.ts'
@@ -276,7 +278,7 @@ export class Handler {
     try {
       course = this.#faults.meet(faultRequest(method, path, query, body, context.headers ?? NO_HEADERS))
     } catch (error) {
-      return shown(this.#failed(error, { method, path }))
+      return shown(this.#failed(error, { method, path }, record))
     }
     return this.#faults.take(course, context.signal, answering, refusal => shown(this.respondError(refusal)))
   }
@@ -288,7 +290,7 @@ export class Handler {
     const end = new End(context, this.#life.era)
     const failed = (error: unknown): RestResponse => {
       end.throwIfReached()
-      const response = this.#failed(error, { method, path })
+      const response = this.#failed(error, { method, path }, record)
       return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
     }
     let request: Request
@@ -356,10 +358,20 @@ export class Handler {
     )
   }
 
-  #failed(error: unknown, request: { method: string; path: string }): RestResponse {
+  #failed(error: unknown, request: FailedRequest, record: JournalRecord | undefined): RestResponse {
     const refusal = this.respondError(ofDatabase(error, this.#parts.failureOf(error)))
     const response = this.#parts.options.readOnly ? readingOnly(refusal) : refusal
-    if (response.status >= 500) this.#parts.options.onError(error, request)
+    if (response.status >= 500) {
+      if (record !== undefined) record.failure = reasonOf(error)
+      reportFailure(this.#parts.options.onError, error, request)
+    }
+    return response
+  }
+
+  /** The answer to what a door has met itself: reported where it is none of a client's faults. */
+  failed(error: unknown, request: FailedRequest): RestResponse {
+    const response = this.respondError(error)
+    if (response.status >= 500 && !(error instanceof RestError)) reportFailure(this.#parts.options.onError, error, request)
     return response
   }
 
@@ -370,7 +382,16 @@ export class Handler {
 
   /** The one error body, also for faults that a door finds before `handle` can be asked. */
   respondError(error: unknown): RestResponse {
-    return respondError(error, this.#parts.clock.now().toISOString(), this.#parts.options.validationStatus)
+    return respondError(error, this.#timestamp(), this.#parts.options.validationStatus)
+  }
+
+  /** The time of an answer to an error. A clock of the deployer's that fails is such an error itself. */
+  #timestamp(): string {
+    try {
+      return this.#parts.clock.now().toISOString()
+    } catch {
+      return new Date().toISOString()
+    }
   }
 }
 

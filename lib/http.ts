@@ -10,12 +10,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Awaitable } from './awaitable.ts'
 import { Cors } from './cors.ts'
 import type { CorsOrigins } from './cors.ts'
-import { originForm } from './door.ts'
+import { originForm, written } from './door.ts'
 import type { DoorResponse } from './door.ts'
 import { LazySender } from './end.ts'
 import type { HeaderSource } from './end.ts'
-import { RestError, isConnectionLost, refuse } from './errors.ts'
+import { RestError, isConnectionLost, isEngineClosed, refuse } from './errors.ts'
 import type { Explanation } from './explanation.ts'
+import { guarded, warn } from './failure.ts'
 import { MAX_DELAY } from './faults.ts'
 import { JsonBody, takesBody } from './json-body.ts'
 import { READ_METHODS, WRITE_METHODS, onlyReading, refuseWriting } from './read-only.ts'
@@ -97,9 +98,57 @@ export function createServer(engine: WorldEngine, options: ServerOptions = {}): 
 }
 
 /** A connection that is open. */
-interface Connection {
-  /** Requests that have come by it and are yet to be answered. */
-  unanswered: number
+class Connection {
+  /** Requests that are being answered, and those of them that may change something. */
+  #running = 0
+  #writing = 0
+  /** Requests that have come before those in front of them were answered (RFC 9112 section 9.3.2), in their order. */
+  readonly #waiting: { readonly writes: boolean; readonly begin: () => void }[] = []
+
+  /** Whether all that has come by it is answered. */
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#waiting.length === 0
+  }
+
+  /**
+   * Whether a request may begin at once; it is running then. Else one in front of it must be answered first: what writes waits for all of them, what reads
+   * for those that write. So a client that does not wait for answers sees its own writes.
+   */
+  take(writes: boolean): boolean {
+    if (this.#waiting.length > 0 || !this.#mayBegin(writes)) return false
+    this.#count(writes)
+    return true
+  }
+
+  /** Begins a request when its turn has come. */
+  wait(writes: boolean, begin: () => void): void {
+    this.#waiting.push({ writes, begin })
+  }
+
+  #mayBegin(writes: boolean): boolean {
+    return writes ? this.#running === 0 : this.#writing === 0
+  }
+
+  #count(writes: boolean): void {
+    this.#running++
+    if (writes) this.#writing++
+  }
+
+  /** A request has been answered. */
+  end(writes: boolean): void {
+    this.#running--
+    if (writes) this.#writing--
+    for (let next = this.#waiting[0]; next !== undefined && this.#mayBegin(next.writes); next = this.#waiting[0]) {
+      this.#waiting.shift()
+      this.#count(next.writes)
+      next.begin()
+    }
+  }
+
+  /** The client has gone: what still waits is not begun. */
+  close(): void {
+    this.#waiting.length = 0
+  }
 }
 
 class RestServer extends Server {
@@ -146,8 +195,12 @@ class RestServer extends Server {
     })
     this.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => this.#refuseConnection(error, socket))
     this.on('connection', (socket: Socket) => {
-      this.#connections.set(socket, { unanswered: 0 })
-      socket.once('close', () => this.#connections.delete(socket))
+      const connection = new Connection()
+      this.#connections.set(socket, connection)
+      socket.once('close', () => {
+        connection.close()
+        this.#connections.delete(socket)
+      })
     })
   }
 
@@ -162,7 +215,7 @@ class RestServer extends Server {
    * request, as browsers open them in advance, and would cut off an answer that has been written but is not through yet.
    */
   override closeIdleConnections(): void {
-    for (const [socket, { unanswered }] of this.#connections) if (unanswered === 0) socket.destroy()
+    for (const [socket, { isIdle }] of this.#connections) if (isIdle) socket.destroy()
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
@@ -170,13 +223,18 @@ class RestServer extends Server {
     // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
     const client = new LazySender(request as HeaderSource)
     const connection = this.#connections.get(request.socket)!
-    connection.unanswered++
+    const writes = WRITE_METHODS.includes(request.method ?? '')
     // Comes once.
     response.on('close', () => {
-      connection.unanswered--
       if (!response.writableFinished) client.leave(new DOMException('The client closed the connection.', 'AbortError'))
+      connection.end(writes)
       if (this.#closing) this.closeIdleConnections()
     })
+    if (connection.take(writes)) this.#begin(request, response, client, started)
+    else connection.wait(writes, () => this.#begin(request, response, client, started))
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse, client: LazySender, started: number): void {
     let answering: Awaitable<DoorResponse>
     try {
       answering =
@@ -217,21 +275,35 @@ class RestServer extends Server {
       return
     }
     const unread = error instanceof RestError && error.code === 'body_too_large'
-    this.#deliver(request, response, this.#engine.respondError(error), unread, started)
+    this.#deliver(request, response, this.#engine.respondFailure(error, nameOf(request)), unread, started)
   }
 
+  /** Writes an answer, and says so. Nothing is thrown: nobody above would catch it. */
   #deliver(request: IncomingMessage, response: ServerResponse, answer: DoorResponse, unread: boolean, started: number): void {
-    this.#write(request, response, answer, unread)
-    if (this.#onRequest === undefined) return
+    let status: number
+    try {
+      status = this.#write(request, response, answer, unread)
+    } catch (error) {
+      status = this.#giveUp(request, response, error)
+    }
+    const tell = this.#onRequest
+    if (tell === undefined) return
     const duration = performance.now() - started
     const explanation = this.#explain(request)
-    this.#onRequest({
-      method: request.method ?? '',
-      path: request.url ?? '',
-      status: answer.status,
-      duration,
-      ...(explanation === undefined ? {} : { explanation }),
-    })
+    const { method = '', url: path = '' } = request
+    guarded(() => tell({ method, path, status, duration, ...(explanation === undefined ? {} : { explanation }) }))
+  }
+
+  /** Answers with a 500 where an answer could not be written, and breaks the connection where half of it is out already. */
+  #giveUp(request: IncomingMessage, response: ServerResponse, error: unknown): number {
+    const { status, headers, body } = this.#engine.respondFailure(error, nameOf(request))
+    if (response.headersSent) {
+      request.socket.destroy()
+      return status
+    }
+    const text = JSON.stringify(body)
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text), connection: 'close' }).end(text)
+    return status
   }
 
   #explain(request: IncomingMessage): Explanation | undefined {
@@ -239,7 +311,7 @@ class RestServer extends Server {
       return this.#explanations?.get(request)?.()
     } catch (error) {
       // The request has been answered; a file that another process holds locked right now must not end the server.
-      process.emitWarning(error instanceof Error ? error : String(error))
+      warn(error)
       return undefined
     }
   }
@@ -339,22 +411,25 @@ class RestServer extends Server {
     }
   }
 
-  #write(request: IncomingMessage, response: ServerResponse, answer: DoorResponse, unread: boolean): void {
+  /** Gives the status that was written: an answer that has no text is answered with another one. */
+  #write(request: IncomingMessage, response: ServerResponse, given: DoorResponse, unread: boolean): number {
+    const answer = written(this.#engine, given, nameOf(request))
     const headers: OutgoingHttpHeaders = { ...answer.headers }
     if (this.#readOnly && answer.headers['allow'] !== undefined && !this.#isSession('POST', request))
       headers['allow'] = onlyReading(answer.headers['allow'])
     if (this.#closing || unread) headers['connection'] = 'close'
     if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)
-    if (answer.body === undefined) {
-      if (request.method !== 'HEAD' && answer.status !== 204) headers['content-length'] = 0
-      response.writeHead(answer.status, headers).end()
-      return
+    const { status, text } = answer
+    if (text === undefined) {
+      if (request.method !== 'HEAD' && status !== 204) headers['content-length'] = 0
+      response.writeHead(status, headers).end()
+      return status
     }
-    const text = JSON.stringify(answer.body)
     headers['content-length'] = Buffer.byteLength(text)
-    response.writeHead(answer.status, headers)
+    response.writeHead(status, headers)
     if (unread) linger(request, response, text)
     else response.end(text)
+    return status
   }
 
   /** Answers what is not HTTP at all, on the bare socket. */
@@ -376,7 +451,12 @@ class RestServer extends Server {
  * lost.
  */
 function failed(cause: unknown): never {
-  throw cause instanceof TypeError || isConnectionLost(cause) ? cause : refuse('server_closed', 'The engine is closed.', { cause })
+  throw isEngineClosed(cause) ? refuse('server_closed', 'The engine is closed.', { cause }) : cause
+}
+
+/** The request as `onError` has it. */
+function nameOf({ method = '', url = '/' }: IncomingMessage): { method: string; path: string } {
+  return { method, path: originForm(url) }
 }
 
 /** The JSON value of a request's body. Rejects when the client goes away before the end. */

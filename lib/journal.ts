@@ -38,7 +38,7 @@ export interface JournalEntry {
   readonly timing?: Readonly<Record<string, number>>
   /** Whether a hook or handler made it while it answered another request. */
   readonly nested: boolean
-  /** Why `handle` rejected: the code of the error (`ECONNRESET`), else its name and message. */
+  /** Why `handle` rejected, or what a hook or the database has thrown that was answered with 500 or above: the code of the error (`ECONNRESET`), else its name and message. */
   readonly error?: string
 }
 

@@ -103,20 +103,28 @@ function parseJson(bytes: Uint8Array): unknown {
   } catch (cause) {
     throw refuse('json_malformed', `The body is not JSON: ${describeFault(text, cause)}.`, { cause })
   }
-  if (MAY_OVERFLOW.test(text)) refuseInfinity(text)
+  if (MAY_OVERFLOW.test(text)) refuseInfinity(value)
   return value
 }
 
 // Less than 200 digits with an exponent of two stay within the range of a double (1.8e308).
 const MAY_OVERFLOW = /[eE]\+?\d{3}|\d{200}/
 
-/** JSON.parse makes Infinity of a number beyond the range, which is no JSON value any more. RFC 8259 section 6 lets a parser limit the range. */
-function refuseInfinity(text: string): void {
-  JSON.parse(text, (name, value: unknown) => {
-    if (value === Infinity || value === -Infinity)
-      throw refuse('json_malformed', `The body holds a number that is too large, under "${name}".`)
-    return value
-  })
+/**
+ * JSON.parse makes Infinity of a number beyond the range, which is not a JSON value any more. RFC 8259 section 6 lets a parser limit the range. Goes without
+ * recursion: a body may be nested deeper than the stack is.
+ */
+function refuseInfinity(value: unknown): void {
+  const open: { readonly name: string; readonly value: unknown }[] = [{ name: '', value }]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { name, value: inner } = next
+    if (inner === Infinity || inner === -Infinity)
+      throw refuse('json_malformed', `The body holds a number that is too large, under "${name.slice(0, 100)}".`)
+    if (typeof inner !== 'object' || inner === null) continue
+    for (const [key, item] of Object.entries(inner)) {
+      if (typeof item === 'object' ? item !== null : typeof item === 'number') open.push({ name: key, value: item })
+    }
+  }
 }
 
 function describeFault(text: string, cause: unknown): string {

@@ -15,23 +15,36 @@ export function isPlain(value: unknown): boolean {
  *
  * @throws TypeError that names the place; RestError when a body is nested too deep.
  */
-export function assertJson(value: unknown, place: string, seen: readonly object[] = []): void {
-  if (isPlain(value)) return
-  if (seen.length > MAX_NESTING) throw refuse('body_invalid', `The body is nested deeper than ${MAX_NESTING} levels.`)
+export function assertJson(value: unknown, place: string): void {
+  if (!isPlain(value)) assertInside(value, place, [], [])
+}
+
+/** @param within the objects around the value, and the names by which it lies in them: one pair of lists for all, so that no value costs a copy */
+function assertInside(value: unknown, place: string, within: object[], path: (string | number)[]): void {
+  const at = (): string => [place, ...path].join('.')
+  if (within.length > MAX_NESTING) throw refuse('body_invalid', `The body is nested deeper than ${MAX_NESTING} levels.`)
   if (typeof value !== 'object' || value === null) {
-    throw new TypeError(`${place} is ${typeof value === 'number' ? String(value) : `a ${typeof value}`}, which is not JSON.`)
+    throw new TypeError(`${at()} is ${typeof value === 'number' ? String(value) : `a ${typeof value}`}, which is not JSON.`)
   }
-  if (seen.includes(value)) throw new TypeError(`${place} refers back to an object that contains it, which is not JSON.`)
-  const inside = [...seen, value]
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) assertJson(item, `${place}.${index}`, inside)
-    return
-  }
-  const prototype: unknown = Object.getPrototypeOf(value)
+  if (within.includes(value)) throw new TypeError(`${at()} refers back to an object that contains it, which is not JSON.`)
+  const isArray = Array.isArray(value)
+  const prototype: unknown = isArray ? null : Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) {
-    throw new TypeError(`${place} is ${withArticle(value.constructor.name)}, which is not a plain JSON object.`)
+    throw new TypeError(`${at()} is ${withArticle(value.constructor.name)}, which is not a plain JSON object.`)
   }
-  for (const [key, item] of Object.entries(value)) if (item !== undefined) assertJson(item, `${place}.${key}`, inside)
+  within.push(value)
+  if (isArray) for (let index = 0; index < value.length; index++) inside(value[index], index)
+  else
+    for (const key of Object.keys(value))
+      if ((value as Record<string, unknown>)[key] !== undefined) inside((value as Record<string, unknown>)[key], key)
+  within.pop()
+
+  function inside(item: unknown, name: string | number): void {
+    if (isPlain(item)) return
+    path.push(name)
+    assertInside(item, place, within, path)
+    path.pop()
+  }
 }
 
 function refuseLoss(_key: string, value: unknown): unknown {

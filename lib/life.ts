@@ -2,7 +2,7 @@
  * Life: how long an engine answers. Counts the requests that run, so that closing can wait for them, and ends an era when the data is replaced under
  * them, so that they cannot write into what they do not know.
  */
-import { connectionLost } from './errors.ts'
+import { connectionLost, engineClosed } from './errors.ts'
 
 export class Life {
   #era = new AbortController()
@@ -12,7 +12,7 @@ export class Life {
 
   /** @throws Error when the engine is closed. */
   assertOpen(): void {
-    if (this.#closed) throw new Error('The engine is closed.')
+    if (this.#closed) throw engineClosed()
   }
 
   get isClosed(): boolean {

@@ -1,5 +1,7 @@
 /** Options: what `RestEngine.create` takes, checked and completed with defaults. Unknown names are refused with the nearest known one. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
+import { printFailure } from './failure.ts'
+import type { FailedRequest } from './failure.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import type { Limits } from './limits.ts'
 import type { AuthModule } from './auth.ts'
@@ -7,12 +9,6 @@ import type { OwnParameter } from './caller.ts'
 import type { ResourceDefinition } from './resource.ts'
 import type { Route } from './routes.ts'
 import { checkNames } from './suggest.ts'
-
-/** The request that an error belongs to, for `onError`. */
-export interface FailedRequest {
-  readonly method: string
-  readonly path: string
-}
 
 /** Records by resource name, as `engine.seed` takes them. */
 export type SeedData = Readonly<Record<string, readonly object[]>>
@@ -69,7 +65,10 @@ export interface EngineOptions {
   readonly serverTiming?: boolean
   /** Notes of whatever made the model, such as `fromJson`; `engine.notes` begins with them. Default: none. */
   readonly notes?: readonly string[]
-  /** Told of every error that is answered with a status of 500 or above. Default: nothing is told. */
+  /**
+   * Called with every error that is answered with a status of 500 or above. Default: the request and the error, with its stack, are written to standard
+   * error, apart from a `RestError` that was thrown without a cause.
+   */
   readonly onError?: (error: unknown, request: FailedRequest) => void
 }
 
@@ -176,7 +175,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     journal,
     serverTiming,
     notes,
-    onError: options.onError ?? ((): void => {}),
+    onError: options.onError ?? printFailure,
   }
 }
 

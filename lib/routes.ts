@@ -125,7 +125,9 @@ function shadows(earlier: CheckedRoute, later: CheckedRoute): boolean {
  */
 export function responseOf(answer: HandlerResponse | undefined, place: string): RestResponse {
   if (typeof answer !== 'object' || answer === null)
-    throw new TypeError(`${place} must give { status, headers, body }, gave ${typeof answer}.`)
+    throw new TypeError(
+      `${place} must give { status, headers, body }, gave ${answer === null ? 'null' : typeof answer}.${answer === undefined ? ' Is its "return" missing?' : ''}`,
+    )
   checkNames(answer, ['status', 'headers', 'body'], place)
   const { status = 200, headers = {}, body } = answer
   if (!Number.isInteger(status) || status < 200 || status > 599) throw new TypeError(`${place} gave the status ${String(status)}.`)

@@ -114,7 +114,7 @@ describe('docs/reference.md', () => {
   it('lists the members of an engine and of its clock', async () => {
     await using engine = await RestEngine.create({ entities: [Book] })
     // For the doors and the command only, marked as internal.
-    const internal = ['respondError', 'ask', 'isSession', 'explained', 'unindexedLinks']
+    const internal = ['respondError', 'respondFailure', 'ask', 'isSession', 'explained', 'unindexedLinks']
     const methods = methodsOf(RestEngine.prototype).filter(name => !internal.includes(name))
     sameNames(firstCells(reference, 'Engine members'), [...methods, ...Object.keys(engine)])
     sameNames(firstCells(reference, 'Clock'), methodsOf(Clock.prototype))

@@ -164,7 +164,7 @@ describe('the journal', () => {
     assert.deepEqual(engine.requests[4]!.query, [])
   })
 
-  it('has requests that fail inside the server, and nothing of their cause', async () => {
+  it('has requests that fail inside the server, with the cause, which no answer has', async () => {
     await using engine = await start()
     onOrder = () => {
       throw new Error('the printer is on fire')
@@ -172,7 +172,8 @@ describe('the journal', () => {
     await engine.handle('POST', '/v1/orders', undefined, { title: 'a', customer: 1 })
     assert.equal(last(engine).status, 500)
     assert.deepEqual(last(engine).changes, [])
-    assert.doesNotMatch(JSON.stringify(engine.requests), /printer/)
+    assert.equal(last(engine).error, 'Error: the printer is on fire')
+    assert.doesNotMatch(JSON.stringify(last(engine).response), /printer/)
   })
 
   it('has requests that are aborted, without a status', async () => {

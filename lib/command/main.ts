@@ -2,7 +2,6 @@
  * Main: the command, put together from its parts. Gives the exit code; whatever goes wrong is one line on standard error.
  */
 import type { RestEngine } from '../engine.ts'
-import type { FailedRequest } from '../options.ts'
 import { helpText, parseArguments } from './arguments.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
@@ -35,7 +34,6 @@ async function run(args: CommandArguments): Promise<number> {
   // A server that runs for long would fill its memory with what nobody asks for.
   const journal = args.testControls ? {} : { journal: 0 }
   const engine = await RestEngine.create({
-    onError: printError,
     ...journal,
     ...loaded.options,
     ...(args.serverTiming ? { serverTiming: true } : {}),
@@ -89,9 +87,4 @@ function print(text: string, exitCode: number): Promise<number> {
   return new Promise(resolve => {
     process.stdout.write(text, () => resolve(exitCode))
   })
-}
-
-/** A client is told nothing of a fault inside the server; whoever runs it is told all. */
-function printError(error: unknown, { method, path }: FailedRequest): void {
-  console.error(`mikro-rest: ${method} ${path} failed:`, error)
 }

@@ -715,7 +715,13 @@ describe('the answer to an intercepted request', () => {
   it('may be a lost connection, which is what it is over HTTP', async () => {
     const lost = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
     const lose = (): Promise<never> => Promise.reject(lost)
-    const dropping = { limits: engine.limits, handle: lose, ask: lose, respondError: engine.respondError }
+    const dropping = {
+      limits: engine.limits,
+      handle: lose,
+      ask: lose,
+      respondError: engine.respondError,
+      respondFailure: engine.respondFailure,
+    }
     using _ = intercept(dropping, OTHER, {}, () => {})
     for (const origin of [real, OTHER]) {
       for (const fetcher of [fetch, undici.fetch]) {

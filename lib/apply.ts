@@ -38,8 +38,12 @@ export interface Work {
   readonly exists: (resource: Resource, key: KeyValues) => Awaitable<boolean>
   /** Whether the caller may know of the resource's records, so that they may be told of. */
   readonly tells: (resource: Resource) => Awaitable<boolean>
-  /** Records that were made or linked otherwise on the way. */
-  readonly touched: { readonly resource: Resource; readonly entity: Entity }[]
+  /** Refuses what the caller may not do to records of the resource. */
+  readonly authorize: (resource: Resource, action: 'update' | 'delete') => Awaitable<void>
+  /** Whether the record is still in what the deployer's scope lets the caller see, filters of its entity aside. */
+  readonly stays: (resource: Resource, key: KeyValues) => Awaitable<boolean>
+  /** Records that were made or linked otherwise on the way; those that were there before, with their keys. */
+  readonly touched: { readonly resource: Resource; readonly entity: Entity; readonly key?: KeyValues }[]
 }
 
 /** MikroORM's own filters are among the scopes of the engine; here they would only hide the rows whose owners are filtered. */
@@ -181,8 +185,14 @@ async function adopt(ref: RecordRef, relation: RelationAttribute, owner: Entity,
   const value = await linkValue(other, owner, work)
   if (ref.kind === 'new') return create(ref.record, work, { [other.property]: value })
   const entity = (await load(relation.target, ref.key, work))!
-  entity[other.property] = value
-  work.touched.push({ resource: relation.target, entity })
+  // What has the link already is not moved.
+  if (!holdsLink(entity, other, value)) {
+    await work.authorize(relation.target, 'update')
+    await keepRights(entity, other, relation.target, work, () => {
+      entity[other.property] = value
+    })
+  }
+  work.touched.push({ resource: relation.target, entity, key: ref.key })
   return entity
 }
 
@@ -352,9 +362,11 @@ export async function changeLink(
 ): Promise<void> {
   if (attribute.owner) {
     const target = link === null ? null : await linkValue(attribute, await linked(link, attribute, work), work)
-    if (within !== undefined) setInside(entity, attribute, within, target, work.em)
-    else if (attribute.holdsKey) entity[attribute.property] = target
-    else work.em.assign(entity as never, { [attribute.property]: target } as never)
+    await keepRights(holderIn(entity, within), attribute, resource, work, () => {
+      if (within !== undefined) setInside(entity, attribute, within, target, work.em)
+      else if (attribute.holdsKey) entity[attribute.property] = target
+      else work.em.assign(entity as never, { [attribute.property]: target } as never)
+    })
     return
   }
   const current = await loadInverse(entity, attribute, resource, work)
@@ -365,9 +377,10 @@ export async function changeLink(
       if (link === null) return
       throw refuse('unique_conflict', `"${path}" cannot be linked: another record has the link already.`)
     }
-    release(current, attribute, path, work)
+    await release(current, attribute, path, work)
     // First the old link goes, then the new one comes: both at once would break the uniqueness of the foreign key.
     await work.connection.flush(work.em)
+    if (link !== null) refuseGone(entity, path, work)
   }
   if (link !== null) await adopt(link, attribute, entity, work)
 }
@@ -388,14 +401,54 @@ async function loadInverse(entity: Entity, attribute: ToOneAttribute, resource: 
   return ((await work.em.findOne(nameOf(attribute.target), where, UNFILTERED)) as unknown as Entity | null) ?? undefined
 }
 
+/** Refuses to link records to one that has gone with those that were linked before: MikroORM would insert it again. */
+function refuseGone(owner: Entity, path: string, { em }: Work): void {
+  if (em.getUnitOfWork().getOriginalEntityData(owner) !== undefined) return
+  throw refuse(
+    'owner_required',
+    `"${path}": what is linked no longer is removed, and the record itself with it, so nothing can be linked to it.`,
+  )
+}
+
+/** Whether a record has the very link already. */
+function holdsLink(entity: Entity, { property, holdsKey, target }: ToOneAttribute, value: unknown): boolean {
+  const current = entity[property] ?? null
+  if (current === null || value === null) return false
+  return holdsKey ? sameKey(keyOfProperty(target, current), keyOfProperty(target, value)) : unwrap(current) === unwrap(value as object)
+}
+
+/**
+ * Changes a link that a record holds. Where the model removes what is linked no longer, the caller must be allowed to delete that; what does not exist
+ * for them stays.
+ *
+ * @param holder the record, or the embedded object in it that has the link
+ * @param resource that the record is of
+ */
+async function keepRights(holder: Entity, attribute: ToOneAttribute, resource: Resource, work: Work, change: () => void): Promise<void> {
+  const link = attribute.orphanRemoval ? (holder[attribute.property] ?? null) : null
+  change()
+  const now = holder[attribute.property] ?? null
+  if (link === null || attribute.holdsKey || (now !== null && unwrap(now) === unwrap(link))) return
+  const orphan = unwrap(link)
+  const named = resource.byName.get(attribute.name)
+  const branch =
+    named?.kind === 'toOneOf' ? named.branches.find(({ target }) => orphan instanceof (target.entity as new () => object)) : undefined
+  const { target } = branch ?? attribute
+  if (await work.exists(target, keyOfEntity(target, orphan))) await work.authorize(target, 'delete')
+  else work.em.getUnitOfWork().cancelOrphanRemoval(orphan)
+}
+
 /** Takes the link to its owner from a record: an orphan is removed where the model says so, and cannot be where an owner is required. */
-function release(member: Entity, relation: RelationAttribute, path: string, work: Work): void {
+async function release(member: Entity, relation: RelationAttribute, path: string, work: Work): Promise<void> {
   const other = owningAttribute(relation)!
+  await work.authorize(relation.target, relation.orphanRemoval ? 'delete' : 'update')
   if (relation.orphanRemoval) {
     work.em.remove(member as never)
   } else if (other.nullable) {
-    member[other.property] = null
-    work.touched.push({ resource: relation.target, entity: member })
+    await keepRights(member, other, relation.target, work, () => {
+      member[other.property] = null
+    })
+    work.touched.push({ resource: relation.target, entity: member, key: keyOfEntity(relation.target, member) })
   } else {
     const id = keyToSegment(keyOfEntity(relation.target, member), relation.target)
     throw refuse(
@@ -431,9 +484,12 @@ async function replaceList(entity: Entity, { attribute, items, path }: ListChang
     const key = keyOfEntity(attribute.target, member)
     return !kept.some(other => sameKey(other, key))
   })
-  for (const member of released) release(member, attribute, path, work)
+  for (const member of released) await release(member, attribute, path, work)
   // First the old members go, then the new ones come: they may take what was unique to those.
-  if (released.length > 0) await work.connection.flush(work.em)
+  if (released.length > 0) {
+    await work.connection.flush(work.em)
+    if (items.length > 0) refuseGone(entity, path, work)
+  }
   for (const item of items) await adopt(item, attribute, entity, work)
 }
 

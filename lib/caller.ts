@@ -9,10 +9,13 @@ import type { Awaitable } from './awaitable.ts'
 import type { Action, HookContext } from './context.ts'
 import { refuse } from './errors.ts'
 import { FilterQueryReader } from './filter-query.ts'
+import { isValue } from './model.ts'
 import type { Model, Resource } from './model.ts'
 import type { Parameters } from './parse-query.ts'
 import type { Condition } from './read-plan.ts'
-import { EVERYTHING, Unasked } from './visibility.ts'
+import { unknownAttribute } from './resolve.ts'
+import type { Target } from './resolve.ts'
+import { EVERYTHING, Unasked, leadsSomewhere, whenAsked } from './visibility.ts'
 import type { Rule, Visibility } from './visibility.ts'
 
 /** An own parameter of the deployer: gives a condition on the records that are read. */
@@ -45,11 +48,13 @@ export function narrowed(
 /** What a scope says of a resource. */
 interface ReadScope {
   readonly condition: Condition | undefined
+  /** The part of it that is the deployer's scope, not a filter of the entity. */
+  readonly own: Condition | undefined
   readonly values: readonly unknown[]
   readonly shape: string
 }
 
-const WHOLE: ReadScope = Object.freeze({ condition: undefined, values: [], shape: '' })
+const WHOLE: ReadScope = Object.freeze({ condition: undefined, own: undefined, values: [], shape: '' })
 
 class Caller implements Visibility {
   readonly flags: ReadonlySet<string>
@@ -94,18 +99,20 @@ class Caller implements Visibility {
     throw new Unasked({ resource, about: action })
   }
 
-  readonly scopeOf = (resource: Resource): Condition | undefined => {
-    if (resource.rules.scopes.length === 0) return undefined
-    const scope = this.#scopes.get(resource)
-    if (scope === undefined || scope instanceof Promise) throw new Unasked({ resource, about: 'scope' })
-    return scope.condition
-  }
+  readonly scopeOf = (resource: Resource): Condition | undefined => this.#known(resource).condition
+
+  readonly ownScopeOf = (resource: Resource): Condition | undefined => this.#known(resource).own
 
   readonly valuesOf = (resource: Resource | undefined): readonly unknown[] => {
     if (resource === undefined) return this.#own
+    return this.#known(resource).values
+  }
+
+  #known(resource: Resource): ReadScope {
+    if (resource.rules.scopes.length === 0) return WHOLE
     const scope = this.#scopes.get(resource)
     if (scope === undefined || scope instanceof Promise) throw new Unasked({ resource, about: 'scope' })
-    return scope.values
+    return scope
   }
 
   readonly ask = ({ resource, about }: Rule): Awaitable<string> => {
@@ -116,21 +123,27 @@ class Caller implements Visibility {
   #scope(resource: Resource): Awaitable<ReadScope> {
     const known = this.#scopes.get(resource)
     if (known !== undefined) return known
-    const { scopes } = resource.rules
+    const { rules } = resource
+    const { scopes } = rules
     if (scopes.length === 0) return WHOLE
     const reader = new FilterQueryReader(resource)
     const conditions: Condition[] = []
-    const add = (query: object | null | undefined): void => {
-      if (query !== undefined && query !== null) conditions.push(reader.read(query, resource, `scope of ${resource.className}`))
+    let own: Condition | undefined
+    const add = (query: object | null | undefined, index: number): void => {
+      if (query === undefined || query === null) return
+      reader.shape += `${index} `
+      const condition = reader.read(query, resource, `scope of ${resource.className}`)
+      conditions.push(condition)
+      if (index < rules.ownScopes) own = condition
     }
     const readFrom = (first: number): Awaitable<ReadScope> => {
       for (let index = first; index < scopes.length; index++) {
         const query = scopes[index]!(this.#ctx)
-        if (isThenable(query)) return Promise.resolve(query).then(given => (add(given), readFrom(index + 1)))
-        add(query)
+        if (isThenable(query)) return Promise.resolve(query).then(given => (add(given, index), readFrom(index + 1)))
+        add(query, index)
       }
       const condition: Condition | undefined = conditions.length > 1 ? { kind: 'all', of: conditions } : conditions[0]
-      return { condition, values: reader.values, shape: reader.shape }
+      return { condition, own, values: reader.values, shape: reader.shape }
     }
     const scope = settled(
       readFrom(0),
@@ -167,8 +180,32 @@ export function authorize(resource: Resource, action: Action, visibility: Visibi
   })
 }
 
+/**
+ * Refuses a request that the rules do not allow. A relation to what the caller may not see is no part of a path: 404. The owner is judged first, since
+ * it is what the path names.
+ */
+export function authorizeRequest(
+  target: Target,
+  actions: readonly ResourceAction[],
+  visibility: Visibility,
+  ctx: HookContext,
+): Awaitable<void> {
+  if (visibility === EVERYTHING || actions.length === 0 || target.kind !== 'attribute' || isValue(target.attribute))
+    return authorizeAll(actions, visibility, ctx)
+  const { resource, attribute } = target
+  return after(authorizeAll(actions.slice(-1), visibility, ctx), () =>
+    after(
+      whenAsked(visibility, () => leadsSomewhere(attribute, visibility)),
+      leads => {
+        if (!leads) throw unknownAttribute(resource, attribute.name)
+        return authorizeAll(actions.slice(0, -1), visibility, ctx)
+      },
+    ),
+  )
+}
+
 /** Refuses what the rules of the resources do not all allow; asks them one after another. */
-export function authorizeAll(actions: readonly ResourceAction[], visibility: Visibility, ctx: HookContext): Awaitable<void> {
+function authorizeAll(actions: readonly ResourceAction[], visibility: Visibility, ctx: HookContext): Awaitable<void> {
   for (const [index, { resource, action }] of actions.entries()) {
     const answer = authorize(resource, action, visibility, ctx)
     if (answer instanceof Promise) return answer.then(() => authorizeAll(actions.slice(index + 1), visibility, ctx))

@@ -13,7 +13,7 @@ import type { KeyValues } from './key.ts'
 import { pathOf, rootOf } from './model.ts'
 import type { Attribute, RelationAttribute, Resource } from './model.ts'
 import { readExists } from './render.ts'
-import { owningName } from './validate.ts'
+import { owningAttribute, owningName } from './validate.ts'
 import { EVERYTHING } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 import type { LinkChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
@@ -75,15 +75,15 @@ export function checkChanges(
   faults: Fault[],
 ): Awaitable<void> {
   const { dialect } = connection
-  return after(visibility === EVERYTHING ? undefined : askAboutAll(changes, visibility), () => {
+  return after(visibility === EVERYTHING ? undefined : askAboutAll(changes, checking.self !== undefined, visibility), () => {
     if (checking.implied === undefined && changes.every(asksNothing)) return
     const check: Check = { ...checking, dialect, visibility, faults, seen: new Set() }
     return connection.read(() => checkRecords(changes, check))
   })
 }
 
-async function askAboutAll(changes: readonly RecordChange[], visibility: Visibility): Promise<void> {
-  for (const change of changes) await askAbout(change, visibility)
+async function askAboutAll(changes: readonly RecordChange[], isStored: boolean, visibility: Visibility): Promise<void> {
+  for (const change of changes) await askAbout(change, isStored, visibility)
 }
 
 /** Whether there is nothing to ask about a change of a record: no link, and no value that must be unique. */
@@ -105,9 +105,9 @@ function* checkRecords(changes: readonly RecordChange[], check: Check): Reading<
 }
 
 /** Asks the rules of all resources that a change touches, since the check itself cannot wait, and what it lets through may alter what they look at. */
-async function askAbout(change: RecordChange, visibility: Visibility): Promise<void> {
+async function askAbout(change: RecordChange, isStored: boolean, visibility: Visibility): Promise<void> {
   await visibility.ask({ resource: change.resource, about: 'scope' })
-  for (const { ref } of references(change)) if (ref.kind === 'new') await askAbout(ref.record, visibility)
+  for (const { ref } of references(change)) if (ref.kind === 'new') await askAbout(ref.record, false, visibility)
   const relations = [
     ...change.links.map(({ attribute, link }) => ({ attribute, refs: link === null ? [] : [link] })),
     ...change.lists.map(({ attribute, items }) => ({ attribute, refs: items })),
@@ -117,7 +117,14 @@ async function askAbout(change: RecordChange, visibility: Visibility): Promise<v
     const isLinked = refs.some(ref => ref.kind === 'existing')
     if (isLinked && !(await visibility.permits(resource, 'get'))) continue
     // The records that a list or an inverse link has now are looked at as well.
-    if (isLinked || attribute.kind === 'toMany' || !attribute.owner) await visibility.ask({ resource, about: 'scope' })
+    const holds = attribute.kind === 'toOne' && attribute.owner
+    if (isLinked || !holds) await visibility.ask({ resource, about: 'scope' })
+    // What is linked otherwise by its own foreign key is changed, and an orphan is deleted.
+    const other = owningAttribute(attribute)
+    if (other !== undefined && (isLinked || (isStored && !attribute.orphanRemoval))) await visibility.permits(resource, 'update')
+    if (isStored && attribute.orphanRemoval) await visibility.permits(resource, 'delete')
+    if (isStored && holds && attribute.orphanRemoval) await visibility.ask({ resource, about: 'scope' })
+    if (other?.orphanRemoval === true) await visibility.permits(other.target, 'delete')
   }
 }
 

@@ -212,6 +212,7 @@ export function rulesOf(meta: EntityMetadata, orm: MikroORM, config: Config): Re
     depth,
     expand: Object.freeze([...expand]),
     access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
+    ownScopes: scope === undefined ? 0 : 1,
     scopes: Object.freeze([...(scope === undefined ? [] : [scope]), ...ormFilters(meta, orm)]),
     wrappers: Object.freeze(
       Object.fromEntries(

@@ -21,7 +21,7 @@ import { aboutOf, actionsOf, rootOf } from './actions.ts'
 import { Authentication } from './auth.ts'
 import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
-import { authorizeAll, narrowed, visibilityOf } from './caller.ts'
+import { authorizeRequest, narrowed, visibilityOf } from './caller.ts'
 import { parametersOf } from './check-parameters.ts'
 import type { Clock } from './clock.ts'
 import type { EngineHandle } from './context.ts'
@@ -350,7 +350,7 @@ export class Handler {
     const ctx = new RequestContext({ ...parts, version, about: aboutOf(target, actions[0]) })
     trace?.enter('access')
     const rules = visibilityOf(services.model, parameters, ctx)
-    return after(authorizeAll(actions, rules, ctx), () =>
+    return after(authorizeRequest(target, actions, rules, ctx), () =>
       after(narrowed(rules, rootOf(target), parameters, services.ownParameters), visibility => {
         trace?.enter('render')
         return operate({ request, target, allowed, about: actions[0], ctx, view: { parameters, visibility, ctx, end, trace } }, services)

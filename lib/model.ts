@@ -60,6 +60,8 @@ export interface ResourceRules {
   readonly access: Readonly<Record<Action, boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)>>
   /** The conditions, in MikroORM's own language, that a row meets which exists for the caller: the scope, and the filters of the entity. */
   readonly scopes: readonly ((ctx: HookContext) => object | undefined | Promise<object | undefined>)[]
+  /** How many of them are the deployer's scope, none or one: the first. The others are filters of MikroORM's. */
+  readonly ownScopes: number
   readonly wrappers: Readonly<Partial<Record<Action, Wrapper>>>
 }
 

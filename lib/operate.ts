@@ -208,7 +208,9 @@ function put(operation: Operation, services: Services): Awaitable<RestResponse> 
     target.kind === 'record'
       ? writer.update(target, operation.ctx.body, view)
       : writer.updateAttribute(target, target.attribute, operation.ctx.body, view)
-  return after(written, ({ resource, record }) => respondRecord(resource, record, timestampOf(services)))
+  return after(written, ({ resource, record, removed }) =>
+    (removed === true ? respondDeleted : respondRecord)(resource, record, timestampOf(services)),
+  )
 }
 
 function remove(operation: Operation, services: Services): Awaitable<RestResponse> {

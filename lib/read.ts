@@ -57,6 +57,7 @@ const NO_KEY: KeyValues = Object.freeze([])
 const WHOLE: Window = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
 const COLLECTION: Anchor = Object.freeze({ kind: 'collection' })
 const RECORD: Anchor = Object.freeze({ kind: 'record' })
+const LEFT: Anchor = Object.freeze({ kind: 'record', left: true })
 
 /** What has been planned and compiled for one model. It knows nothing of the data, so the readers of several databases may share it. */
 export class Plans {
@@ -113,9 +114,14 @@ export class Reader {
     )
   }
 
-  /** One record, or undefined when it does not exist. */
-  record(resource: Resource, key: KeyValues, view: View): Awaitable<JsonRecord | undefined> {
-    return after(this.#planRecord(resource, view), ({ read }) => {
+  /**
+   * One record, or undefined when it does not exist.
+   *
+   * @param left also when it has just left what exists for the caller; what it links is shown as ever
+   */
+  record(resource: Resource, key: KeyValues, view: View, left = false): Awaitable<JsonRecord | undefined> {
+    const planned = left ? this.#plan(resource, LEFT, `left\0${resource.plural}`, false, view) : this.#planRecord(resource, view)
+    return after(planned, ({ read }) => {
       const given = this.#arguments(read, key, WHOLE, view)
       const { dialect } = this.#connection
       return this.#finish(given, view, () => readFirst(read, given, dialect))
@@ -200,11 +206,21 @@ export class Reader {
 
   /** Whether the record of a key exists for the caller. */
   exists(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
-    return after(this.#existsOf(resource, visibility), statement => {
-      const { dialect } = this.#connection
-      const given: Arguments = { filters: [], key, valuesOf: visibility.valuesOf, ...WHOLE }
-      return this.#connection.read(() => readExists(statement, given, dialect))
-    })
+    return after(this.#existsOf(resource, visibility), statement => this.#isThere(statement, key, visibility))
+  }
+
+  /** Whether the record of a key is in the deployer's scope for the caller, filters of its entity aside. */
+  stays(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
+    const { dialect } = this.#connection
+    const place = `${resource.plural}\0${visibility === EVERYTHING ? '' : 'stays'}`
+    const found = find(this.#plans.exists, place, visibility, ({ ownScopeOf }) => dialect.exists(resource, ownScopeOf))
+    return after(found, statement => this.#isThere(statement, key, visibility))
+  }
+
+  #isThere(statement: Statement, key: KeyValues, { valuesOf }: Visibility): Awaitable<boolean> {
+    const { dialect } = this.#connection
+    const given: Arguments = { filters: [], key, valuesOf, ...WHOLE }
+    return this.#connection.read(() => readExists(statement, given, dialect))
   }
 
   #arguments(

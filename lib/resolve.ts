@@ -103,7 +103,8 @@ function attributeOf(resource: Resource, name: string): Attribute {
   throw unknownAttribute(resource, name)
 }
 
-function unknownAttribute(resource: Resource, name: string) {
+/** The refusal of a name in a path that no attribute has. */
+export function unknownAttribute(resource: Resource, name: string) {
   // Whether the caller may know the attributes of the resource is only judged once the path is resolved.
   const suggestion = resource.rules.access.get === true ? nearest(name, openNames(resource.attributes)) : undefined
   return refuse(

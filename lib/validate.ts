@@ -21,7 +21,8 @@ import type {
 } from './model.ts'
 import { characterCount, describeScalar, scalarFromJson } from './scalars.ts'
 import { hint, nearest } from './suggest.ts'
-import { openNames } from './visibility.ts'
+import { branchesFor, EVERYTHING, leadsSomewhere, openNames } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
 import type { LinkChange, ListChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
 
 /** What a body is held against. */
@@ -29,6 +30,8 @@ export interface Validation {
   readonly mode: 'create' | 'update'
   /** The body is a record of a seed, which may set what clients may only read. */
   readonly seeding?: boolean
+  /** What exists for the caller: a relation to what does not is unknown. Default: everything. */
+  readonly visibility?: Visibility
   /** The key of the record that is changed; a body may repeat it. */
   readonly key?: KeyValues
   /** The attribute that the path or the owner sets, so that the body need not. */
@@ -41,7 +44,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The change that a body asks for. Faults are added to the list; the change is only fit to use when there are none. */
+/**
+ * The change that a body asks for. Faults are added to the list; the change is only fit to use when there are none.
+ *
+ * @throws Unasked
+ */
 export function validateRecord(body: unknown, of: Resource, validation: Validation, faults: Fault[], path = ''): RecordChange {
   const resource = validation.mode === 'create' ? classAsked(of, body as JsonObject) : of
   const values: ValueChange[] = []
@@ -49,13 +56,22 @@ export function validateRecord(body: unknown, of: Resource, validation: Validati
   const lists: ListChange[] = []
   const given = body as JsonObject
   const owner = validation.key ?? keyGiven(given, resource)
+  const { visibility = EVERYTHING } = validation
+  const holder: Holder = { owner, seeding: validation.seeding === true, visibility }
+  // What the path or the owner sets is known by that.
+  const exists = (attribute: Attribute): boolean => attribute.name === validation.implied?.name || leadsSomewhere(attribute, visibility)
   for (const name of Object.keys(given)) {
     const value = given[name]
     if (value === undefined) continue
     const at = join(path, name)
     const attribute = resource.byName.get(name)
     const isOpen = validation.seeding === true && attribute !== undefined && isStored(attribute)
-    if (attribute === undefined || (attribute.hidden && attribute.readOnly && !isOpen) || !isOfClass(attribute, resource)) {
+    if (
+      attribute === undefined ||
+      (attribute.hidden && attribute.readOnly && !isOpen) ||
+      !isOfClass(attribute, resource) ||
+      !exists(attribute)
+    ) {
       faults.push(
         unknownAttribute(
           name,
@@ -69,17 +85,20 @@ export function validateRecord(body: unknown, of: Resource, validation: Validati
     } else if (!isAllowed(resource, attribute, value, at, validation, faults)) {
       // told already, or nothing to change
     } else if (isRelation(attribute)) {
-      addRelation(attribute, value, at, { owner, seeding: validation.seeding === true }, links, lists, faults)
+      addRelation(attribute, value, at, holder, links, lists, faults)
     } else if (attribute.kind === 'toOneOf') {
-      const link = linkOneOf(attribute, value, at, validation.seeding === true, faults)
+      const link = linkOneOf(attribute, value, at, holder, faults)
       if (link !== undefined) links.push(link)
     } else {
-      const inside = { mode: validation.mode, holder: { owner, seeding: validation.seeding === true }, links, within: [] }
+      const inside = { mode: validation.mode, holder, links, within: [] }
       const change = validateValue(attribute, value, at, inside, faults)
       if (change !== undefined) values.push(change)
     }
   }
-  if (validation.mode === 'create') requireAll(resource.attributes, given, path, validation.implied?.name, faults)
+  if (validation.mode === 'create') {
+    const lacking = requireAll(resource.attributes, given, path, validation.implied?.name, faults)
+    refuseUnknownNeeds(lacking, `create ${resource.plural}`, exists)
+  }
   return { resource, path, values, links, lists }
 }
 
@@ -175,13 +194,29 @@ function isAllowed(resource: Resource, attribute: Attribute, value: unknown, at:
   return true
 }
 
-function requireAll(attributes: readonly Attribute[], given: JsonObject, path: string, implied: string | undefined, faults: Fault[]): void {
+/** Adds the faults of what must be given and is not; gives the attributes. */
+function requireAll(
+  attributes: readonly Attribute[],
+  given: JsonObject,
+  path: string,
+  implied: string | undefined,
+  faults: Fault[],
+): readonly Attribute[] {
+  const lacking: Attribute[] = []
   for (const attribute of attributes) {
     if (!attribute.required || attribute.name === implied) continue
     if (Object.hasOwn(given, attribute.name) && given[attribute.name] !== undefined) continue
     const at = join(path, attribute.name)
     faults.push({ code: 'required', detail: `"${at}" must be given.`, attribute: at })
+    lacking.push(attribute)
   }
+  return lacking
+}
+
+/** Refuses a record that cannot be without a link which does not exist for the caller: to ask for it would tell of it. */
+function refuseUnknownNeeds(lacking: readonly Attribute[], what: string, exists: (attribute: Attribute) => boolean): void {
+  if (lacking.every(exists)) return
+  throw refuse('forbidden', `You may not ${what}: a link that is needed leads to what you may not see.`)
 }
 
 /** The faults of an embedded object that a change makes anew, where there was none before: what it must have and was not given. */
@@ -311,6 +346,8 @@ function validateObject(
     const path = join(at, name)
     if (child === undefined) {
       faults.push(unknownAttribute(name, path, attribute.name, attribute.attributes))
+    } else if (!leadsSomewhere(child, inside.holder.visibility)) {
+      faults.push(unknownAttribute(name, path, attribute.name, attribute.attributes))
     } else if (child.readOnly) {
       faults.push({ code: 'read_only', detail: `"${path}" is computed and cannot be written.`, attribute: path })
     } else if (child.kind === 'toOne') {
@@ -320,7 +357,10 @@ function validateObject(
       if (change !== undefined) changes.push(change)
     }
   }
-  if (inside.mode === 'create') requireAll(attribute.attributes, value, at, undefined, faults)
+  if (inside.mode === 'create') {
+    const lacking = requireAll(attribute.attributes, value, at, undefined, faults)
+    refuseUnknownNeeds(lacking, `set "${at}"`, child => leadsSomewhere(child, inside.holder.visibility))
+  }
   return changes
 }
 
@@ -358,6 +398,7 @@ function validateVariant(
 interface Holder {
   readonly owner: KeyValues | undefined
   readonly seeding: boolean
+  readonly visibility: Visibility
 }
 
 function addRelation(
@@ -385,9 +426,15 @@ function addRelation(
  * The link of a relation to one of several resources: an object that tells which. With nothing but an `id` beside that it links, with anything else it
  * creates.
  */
-function linkOneOf(attribute: ToOneOfAttribute, value: unknown, at: string, seeding: boolean, faults: Fault[]): LinkChange | undefined {
+function linkOneOf(
+  attribute: ToOneOfAttribute,
+  value: unknown,
+  at: string,
+  { seeding, visibility }: Holder,
+  faults: Fault[],
+): LinkChange | undefined {
   const { typeName, nullable } = attribute
-  const branches = attribute.branches.filter(({ target }) => target.served)
+  const branches = branchesFor(attribute, visibility)
   if (value === null) {
     if (nullable) return { attribute: branches[0]!, path: at, link: null }
     faults.push({ code: 'null_not_allowed', detail: `"${at}" cannot be null: the record needs one.`, attribute: at, value })
@@ -415,7 +462,7 @@ function linkOneOf(attribute: ToOneOfAttribute, value: unknown, at: string, seed
     return {
       attribute: branch,
       path: at,
-      link: { kind: 'new', record: validateRecord(rest, branch.target, { mode: 'create', seeding }, faults, at) },
+      link: { kind: 'new', record: validateRecord(rest, branch.target, { mode: 'create', seeding, visibility }, faults, at) },
     }
   }
   const { id } = rest
@@ -458,14 +505,14 @@ function referTo(
   attribute: RelationAttribute,
   value: unknown,
   at: string,
-  { owner, seeding }: Holder,
+  { owner, seeding, visibility }: Holder,
   faults: Fault[],
 ): RecordRef | undefined {
   const { target } = attribute
   if (isObject(value) && !target.readOnly) {
     const name = owningName(attribute)
     const implied = name === undefined ? {} : { implied: { name, key: owner, link: owningAttribute(attribute) } }
-    return { kind: 'new', record: validateRecord(value, target, { mode: 'create', seeding, ...implied }, faults, at) }
+    return { kind: 'new', record: validateRecord(value, target, { mode: 'create', seeding, visibility, ...implied }, faults, at) }
   }
   // A lone surrogate cannot be stored: the database would take it for another character.
   const key = typeof value === 'string' && !value.isWellFormed() ? undefined : keyFromJson(value, target)

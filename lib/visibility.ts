@@ -39,6 +39,8 @@ export interface Visibility {
   readonly allows: (resource: Resource, action: 'get' | 'list') => boolean
   /** The condition that the rows of a resource meet which exist for the caller. Throws Unasked. */
   readonly scopeOf: ScopeLookup
+  /** The part of it that the deployer's own scope says, without filters of the entity. Throws Unasked. */
+  readonly ownScopeOf: ScopeLookup
   /** The values of the scope of a resource, or of own parameters. */
   readonly valuesOf: (resource: Resource | undefined) => readonly unknown[]
   /** Whether the caller may do it. */
@@ -57,6 +59,7 @@ export const EVERYTHING: Visibility = Object.freeze({
   flags: new Set<string>(),
   allows: () => true,
   scopeOf: () => undefined,
+  ownScopeOf: () => undefined,
   valuesOf: () => NO_VALUES,
   permits: () => true,
   ask: () => '',
@@ -91,6 +94,10 @@ export function toldBy(rules: readonly Rule[], visibility: Visibility): Visibili
       if (resource.rules.scopes.length > 0) require(resource, 'scope')
       return visibility.scopeOf(resource)
     },
+    ownScopeOf: resource => {
+      if (resource.rules.scopes.length > 0) require(resource, 'scope')
+      return visibility.ownScopeOf(resource)
+    },
   }
 }
 
@@ -102,6 +109,11 @@ export function isVisible(attribute: Attribute, visibility: Visibility): boolean
 /** As `isVisible`, flags aside. */
 export function existsFor(attribute: Attribute, visibility: Visibility): boolean {
   if (attribute.hidden || (attribute.kind === 'scalar' && attribute.source.kind === 'none')) return false
+  return leadsSomewhere(attribute, visibility)
+}
+
+/** Whether a relation leads to records that the caller may see; else it does not exist for them, in bodies neither. A plain value leads nowhere else. */
+export function leadsSomewhere(attribute: Attribute, visibility: Visibility): boolean {
   if (attribute.kind === 'toOneOf') return branchesFor(attribute, visibility).length > 0
   return !isRelation(attribute) || visibility.allows(attribute.target, attribute.kind === 'toOne' ? 'get' : 'list')
 }

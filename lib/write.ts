@@ -44,7 +44,7 @@ import { checkPrecondition } from './precondition.ts'
 import type { Reader, View } from './read.ts'
 import type { JsonRecord } from './render.ts'
 import { notFound } from './resolve.ts'
-import { EVERYTHING } from './visibility.ts'
+import { EVERYTHING, whenAsked } from './visibility.ts'
 import { isObject, linkedBy, owningAttribute, requireObject, validateRecord } from './validate.ts'
 import type { Validation } from './validate.ts'
 import type { RecordChange } from './write-plan.ts'
@@ -54,6 +54,8 @@ export interface Written {
   readonly resource: Resource
   readonly key: KeyValues
   readonly record: JsonRecord
+  /** The write has removed the record, which is shown as it was. */
+  readonly removed?: boolean
 }
 
 /** A record of which the path gives the resource and the key; `id` is the key as the client sent it. */
@@ -71,6 +73,8 @@ export class Writer {
   readonly #renders: boolean
   /** Whether classes inherit from each other. */
   readonly #inherits: boolean
+  /** Whether the model removes what is linked no longer: that may be the very record of the path. */
+  readonly #removesOrphans: boolean
 
   constructor(connection: Connection, reader: Reader, model: Model) {
     this.#connection = connection
@@ -78,6 +82,7 @@ export class Writer {
     this.#model = model
     this.#renders = model.resources.some(({ attributes }) => attributes.some(isRendered))
     this.#inherits = model.resources.some(({ hierarchy }) => hierarchy !== undefined)
+    this.#removesOrphans = model.entities.some(({ attributes }) => attributes.some(removesOrphans))
   }
 
   /** POST of a collection. */
@@ -148,8 +153,8 @@ export class Writer {
       work =>
         after(this.#loaded(address, work, view), entity =>
           after(this.#validated(body, classOf(resource, entity), { mode: 'update', key }, view, entity), change =>
-            after(this.#reader.prepare(resource, view), () =>
-              after(update(entity, change, work), () => after(this.#settle(work), () => this.#written(resource, key, view))),
+            after(this.#before(address, change, view), before =>
+              after(update(entity, change, work), () => after(this.#settle(work), () => this.#changed(resource, key, view, before))),
             ),
           ),
         ),
@@ -175,22 +180,23 @@ export class Writer {
       const entity = await this.#loaded(address, work, view)
       const linked = await this.#linkedKey(address, attribute, view)
       await authorize(target, linked === undefined ? 'create' : 'update', view.visibility, view.ctx)
+      let before: JsonRecord | undefined
       if (linked === undefined) {
         const { otherSide } = attribute
         const implied =
           !attribute.owner && otherSide !== undefined ? { implied: { name: otherSide, key, link: owningAttribute(attribute) } } : {}
         const record = await this.#validated(body, target, { mode: 'create', ...implied }, view)
-        await this.#reader.prepare(resource, view)
+        before = await this.#before(address, undefined, view)
         await changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work)
       } else {
         const related = (await load(target, linked, work))!
         const change = await this.#validated(body, classOf(target, related), { mode: 'update', key: linked }, view, related)
-        await this.#reader.prepare(resource, view)
+        before = await this.#before(address, change, view)
         await update(related, change, work)
       }
       await this.#settle(work)
-      if (linked !== undefined && !(await work.exists(target, linked))) throw outsideScope(target)
-      return this.#written(resource, key, view)
+      if (linked !== undefined) await this.#refuseLeft(target, linked, work)
+      return this.#changed(resource, key, view, before)
     }, view)
   }
 
@@ -237,7 +243,7 @@ export class Writer {
       }
       await remove(target, [related], work)
       await this.#connection.flush(work.em)
-      if (!(await work.exists(address.resource, address.key))) throw outsideScope(address.resource)
+      await this.#refuseLeft(address.resource, address.key, work)
       return written
     }, view)
   }
@@ -277,18 +283,23 @@ export class Writer {
   /** The change that a body asks for; `entity` is the record that is changed. */
   #validated(body: unknown, resource: Resource, validation: Validation, view: View, entity?: Entity): Awaitable<RecordChange> {
     const before = view.trace?.enter('validate')
-    const faults: Fault[] = []
-    const change = validateRecord(body, resource, validation, faults)
-    // First of all, so that the faults of a nested body tell nothing to those who may not make such records.
-    const isNested = change.links.length > 0 || change.lists.length > 0
-    return after(isNested ? this.#authorizeNested(change, view) : undefined, () => {
-      if (entity !== undefined) requireNewEmbedded(entity, change, faults)
-      checkShared(change, entity, faults)
-      const checking = { self: validation.key, implied: impliedBy(validation) }
-      return after(checkChanges([change], checking, this.#connection, view.visibility, faults), () => {
-        refuseFaults(faults)
-        if (before !== undefined) view.trace?.enter(before)
-        return change
+    const { visibility } = view
+    const validated = whenAsked(visibility, () => {
+      const found: Fault[] = []
+      return { change: validateRecord(body, resource, { ...validation, visibility }, found), faults: found }
+    })
+    return after(validated, ({ change, faults }) => {
+      // First of all, so that the faults of a nested body tell nothing to those who may not make such records.
+      const isNested = change.links.length > 0 || change.lists.length > 0
+      return after(isNested ? this.#authorizeNested(change, view) : undefined, () => {
+        if (entity !== undefined) requireNewEmbedded(entity, change, faults)
+        checkShared(change, entity, faults)
+        const checking = { self: validation.key, implied: impliedBy(validation) }
+        return after(checkChanges([change], checking, this.#connection, view.visibility, faults), () => {
+          refuseFaults(faults)
+          if (before !== undefined) view.trace?.enter(before)
+          return change
+        })
       })
     })
   }
@@ -316,16 +327,56 @@ export class Writer {
   /** From one of the touched records on. A loop, for a body may make thousands of records. */
   #refuseUnseen(work: Work, from = 0): Awaitable<void> {
     for (let index = from; index < work.touched.length; index++) {
-      const { resource, entity } = work.touched[index]!
-      const exists = work.exists(resource, keyOfEntity(resource, entity))
+      const touched = work.touched[index]!
+      const { resource, entity, key = keyOfEntity(resource, entity) } = touched
+      const exists = work.exists(resource, key)
       if (exists instanceof Promise) {
-        return exists.then(answer => {
-          if (!answer) throw outsideScope(resource)
+        return exists.then(async answer => {
+          if (!answer) await this.#refuseOutside(touched, key, work)
           return this.#refuseUnseen(work, index + 1)
         })
       }
-      if (!exists) throw outsideScope(resource)
+      if (!exists) return after(this.#refuseOutside(touched, key, work), () => this.#refuseUnseen(work, index + 1))
     }
+  }
+
+  /** A record that was made must be seen; one that was changed may leave what a filter of its entity shows, and may be gone. */
+  async #refuseOutside({ resource, key: old }: Work['touched'][number], key: KeyValues, work: Work): Promise<void> {
+    if (old === undefined) throw outsideScope(resource)
+    await this.#refuseLeft(resource, key, work)
+  }
+
+  /**
+   * Refuses a change by which a record has left the scope of the caller. A filter of its own entity does not forbid it, such as that of soft deletion; and
+   * one that is gone has left by the model's own rules.
+   */
+  async #refuseLeft(resource: Resource, key: KeyValues, { stays }: Work): Promise<void> {
+    if (!(await stays(resource, key)) && (await this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
+  }
+
+  /** Asks what the answer will come upon; gives the record as it is, where the change may remove it. */
+  #before({ resource, key }: Address, change: RecordChange | undefined, view: View): Awaitable<JsonRecord | undefined> {
+    const isPlain = change !== undefined && change.links.length === 0 && change.lists.length === 0
+    return this.#removesOrphans && !isPlain
+      ? this.#reader.record(resource, key, view)
+      : after(this.#reader.prepare(resource, view), () => undefined)
+  }
+
+  /** The record of the path after it was changed; as it was, where the model's own rules have removed it. */
+  #changed(resource: Resource, key: KeyValues, view: View, before: JsonRecord | undefined): Awaitable<Written> {
+    return after(this.#reader.record(resource, key, view), record =>
+      record === undefined ? this.#left(resource, key, view, before) : { resource, key, record },
+    )
+  }
+
+  async #left(resource: Resource, key: KeyValues, view: View, before: JsonRecord | undefined): Promise<Written> {
+    const record = (await this.#reader.stays(resource, key, view.visibility))
+      ? await this.#reader.record(resource, key, view, true)
+      : undefined
+    if (record !== undefined) return { resource, key, record }
+    if (await this.#reader.exists(resource, key, EVERYTHING)) throw outsideScope(resource)
+    if (before !== undefined) return { resource, key, record: before, removed: true }
+    throw refuse('record_not_found', `The ${resource.singular} has been removed by its own change, which was undone.`)
   }
 
   #written(resource: Resource, key: KeyValues, view: View): Awaitable<Written> {
@@ -336,8 +387,10 @@ export class Writer {
   }
 
   /** One transaction: all or nothing. What the database itself refuses is told in terms of the model. */
-  #transaction<T>(work: (work: Work) => Awaitable<T>, { end, visibility, trace }: View): Awaitable<T> {
+  #transaction<T>(work: (work: Work) => Awaitable<T>, { end, visibility, trace, ctx }: View): Awaitable<T> {
     const exists = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.exists(resource, key, visibility)
+    const stays = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.stays(resource, key, visibility)
+    const may = (resource: Resource, action: 'update' | 'delete'): Awaitable<void> => authorize(resource, action, visibility, ctx)
     const tells = async (resource: Resource): Promise<boolean> =>
       (await visibility.permits(resource, 'get')) && (await visibility.permits(resource, 'list'))
     const before = trace?.enter('write')
@@ -354,7 +407,7 @@ export class Writer {
       em.setFlushMode(FlushMode.COMMIT)
       // MikroORM does not find the order of inserts and deletes where a class refers to one that inherits.
       if (this.#inherits) this.#connection.deferReferences()
-      return after(work({ em, connection: this.#connection, exists, tells, touched: [] }), result => {
+      return after(work({ em, connection: this.#connection, exists, stays, authorize: may, tells, touched: [] }), result => {
         end?.throwIfReached()
         return result
       })
@@ -424,6 +477,12 @@ function impliedBy({ implied }: Validation): Implied | undefined {
 
 function outsideScope(resource: Resource) {
   return refuse('outside_scope', `The ${resource.singular} would be outside of what you may see.`)
+}
+
+function removesOrphans(attribute: Attribute): boolean {
+  if (attribute.kind === 'scalar') return false
+  if (attribute.kind === 'embedded') return attribute.attributes.some(removesOrphans)
+  return attribute.kind === 'toOneOf' ? attribute.branches.some(({ orphanRemoval }) => orphanRemoval) : attribute.orphanRemoval
 }
 
 function isRendered(attribute: Attribute): boolean {

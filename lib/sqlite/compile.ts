@@ -102,7 +102,7 @@ function asksAll({ anchor, where }: ReadPlan, { resource, tables }: Scope): bool
 
 function whereOf(plan: ReadPlan, root: Scope): Sql[] {
   const { anchor } = plan
-  const scoped = existing(root)
+  const scoped = anchor.kind === 'record' && anchor.left === true ? [] : existing(root)
   const wide = asksAll(plan, root)
   const filters = [...scoped, ...plan.where.map(part => condition(part, root, wide))]
   if (anchor.kind === 'collection') return filters

@@ -94,15 +94,16 @@ export class RestEngine {
   static async create(options: EngineOptions): Promise<RestEngine> {
     const checked = checkOptions(options)
     const notes = new Notes(checked.notes)
-    const { connection, definitions } = await open({ ...checked, notes })
+    const opened = await open({ ...checked, notes })
+    const { connection, definitions } = opened
     const complete = definitions.length === 0 ? checked : { ...checked, resources: [...definitions, ...checked.resources] }
     try {
-      const engine = new RestEngine(complete, connection, familyOf(complete, connection.orm, connection, notes))
+      const engine = opened.complete(() => new RestEngine(complete, connection, familyOf(complete, connection.orm, connection, notes)))
       if (checked.seed !== undefined) await engine.seed(checked.seed)
       connection.start()
       return engine
     } catch (error) {
-      await connection.close()
+      await opened.abandon()
       throw error
     }
   }

@@ -438,7 +438,7 @@ export function explain(error: unknown, dialect: Dialect, model: Model): unknown
         ? { code: 'not_unique', detail: `Another record has this ${names.map(name => `"${name}"`).join(' and ')} already.`, attribute }
         : { code: 'required', detail: `"${attribute}" must be given.`, attribute },
     )
-    const detail = errors[0]?.detail ?? (unique ? 'A value that must be unique exists already.' : 'A value that is needed is missing.')
+    const detail = errors[0]?.detail ?? (unique ? 'A value that must be unique exists already.' : missing(dialect.violation(error)))
     return refuse(unique ? 'unique_conflict' : 'validation_failed', detail, { errors, cause: error })
   }
   if (error instanceof CheckConstraintViolationException) {
@@ -452,10 +452,18 @@ export function explain(error: unknown, dialect: Dialect, model: Model): unknown
   return error
 }
 
+/** Of a column that no attribute has. */
+function missing(violation: ReturnType<Dialect['violation']>): string {
+  if (violation === undefined) return 'A value that is needed is missing.'
+  const columns = violation.columns.map(column => `"${column}"`).join(', ')
+  return `The column ${columns} of the table "${violation.table}" must have a value, and no attribute gives it one.`
+}
+
 /** The attributes that a broken constraint is about. */
 function violated(error: Error, dialect: Dialect, model: Model): string[] {
   const violation = dialect.violation(error)
-  const found = model.resources.find(({ table }) => table === violation?.table)
+  // As SQLite compares names, and the table is called in the file.
+  const found = model.resources.find(({ table }) => table.toLowerCase() === violation?.table.toLowerCase())
   const resource = found?.hierarchy?.isShared === true ? found.hierarchy.root : found
   if (violation === undefined || resource === undefined) return []
   const columnsOf = (attribute: Attribute): readonly string[] =>

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,6 +11,7 @@ import { delimiter, join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { Command } from './helpers/command.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const COMMAND = join(ROOT, 'bin', 'serve.js')
@@ -219,16 +221,30 @@ describe('command', () => {
       const text = modelText('Book').replace('export default {', `export default { seed: { books: [{ name: 'Persuasion' }] },`)
       await writeFile(join(folder, 'seeded.mjs'), text)
       const names = (result: Ended): string[] => (JSON.parse(result.stdout) as { books: { name: string }[] }).books.map(book => book.name)
+      const file = join(folder, 'books.db')
       assert.deepEqual(names(await run('books.db', '--config', 'seeded.mjs', '--get', '/v1/books')), ['Persuasion'])
-      assert.deepEqual(names(await run('books.db', '--config', 'seeded.mjs', '--seed', 'seed.json', '--get', '/v1/books')), [
-        'Persuasion',
-        'Emma',
-      ])
+      assert.ok(!existsSync(file), '--get makes no file')
+      for (const more of [[], ['--seed', 'seed.json']]) {
+        await using command = new Command(folder, 'books.db', '--config', 'seeded.mjs', '--port', '0', ...more)
+        await command.origin()
+        await command.stop()
+      }
+      const bytes = await readFile(file)
+      assert.deepEqual(names(await run('books.db', '--config', 'seeded.mjs', '--get', '/v1/books')), ['Persuasion', 'Emma'])
       assert.deepEqual(names(await run('books.db', '--config', 'model.mjs', '--get', '/v1/books')), ['Persuasion', 'Emma'])
+      const refused = await run('books.db', '--config', 'model.mjs', '--seed', 'seed.json', '--get', '/v1/books')
+      assertFails(refused, 2, /--seed would write to books\.db, which --get and --eject leave as it is\./)
+      const longer = await readFile(join(folder, 'model.mjs'), 'utf8')
+      await writeFile(join(folder, 'longer.mjs'), longer.replace('name: p.string()', 'name: p.string(), pages: p.integer().nullable()'))
+      assertFails(await run('books.db', '--config', 'longer.mjs', '--get', '/v1/books'), 1, /lacks what the entities need.*"book"\."pages"/)
       // The file tells its model itself.
       const alone = await run('books.db', '--get', '/v1/books')
       assert.equal(alone.code, 0, alone.stderr)
       assert.equal((JSON.parse(alone.stdout) as { resource: string }).resource, 'books')
+      const plain = `export default [defineEntity({ name: 'Book', properties: { id: p.integer().primary(), name: p.string() } })]`
+      await writeFile(join(folder, 'plain.mjs'), `import { defineEntity, p } from '${ORM}'\n${plain}`)
+      assert.equal((await run('books.db', '--config', 'plain.mjs', '--eject', 'ejected')).code, 0)
+      assert.ok((await readFile(file)).equals(bytes), '--get and --eject leave the file as it is')
     })
 
     it('take a seed from JSON or a module', async () => {

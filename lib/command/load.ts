@@ -15,6 +15,8 @@ import { entitiesAmong, importModule, isModule } from './modules.ts'
 /** What is going to be served. */
 export interface Loaded {
   readonly options: EngineOptions
+  /** The same for this run, which may have to leave files as they are. */
+  readonly running: EngineOptions
   /** The JSON file that the model is inferred from. */
   readonly json?: JsonFile
   /** Records of `--seed`, to add to those of the model. */
@@ -44,14 +46,30 @@ export async function load(args: CommandArguments): Promise<Loaded> {
   const { database = ':memory:' } = model.options
   if (readOnly && database !== ':memory:' && seed !== undefined)
     throw new CommandError(`--seed would write to ${database}, which --read-only opens for reading only.`, 2)
-  // One request that reads, and the model of a file, are to be had of a file that may not be written, too.
-  const mayWrite = model.options.entities !== undefined || seed !== undefined || (args.get === undefined && args.eject === undefined)
+  const options = { ...model.options, ...versions, ...(readOnly ? { readOnly: true } : {}) }
+  const onlyReads = args.get !== undefined || args.eject !== undefined
   return {
     ...model,
     seed,
     title: readOnly ? `${model.title}, read-only` : model.title,
-    options: { ...model.options, ...versions, ...(readOnly || !mayWrite ? { readOnly: true } : {}) },
+    options,
+    running: onlyReads && !readOnly ? await leavingFiles(options, seed) : options,
   }
+}
+
+/** Options that serve the same without writing to a file: one request that reads, and the model, are to be had of a file that may not be written, too. */
+async function leavingFiles({ seed: own, ...options }: EngineOptions, seed: SeedData | undefined): Promise<EngineOptions> {
+  const { database = ':memory:', entities } = options
+  const records = own === undefined ? {} : { seed: own }
+  if (database === ':memory:') return { ...options, ...records }
+  const size = await stat(database).then(
+    found => found.size,
+    () => 0,
+  )
+  // A file that is yet to be made is as good in memory.
+  if (size === 0 && entities !== undefined) return { ...options, ...records, database: ':memory:' }
+  if (seed !== undefined) throw new CommandError(`--seed would write to ${database}, which --get and --eject leave as it is.`, 2)
+  return { ...options, readOnly: true }
 }
 
 // What a folder may have as its module, best first.
@@ -65,7 +83,11 @@ async function moduleOfFolder(file: string | undefined): Promise<string | undefi
   return index === undefined ? file : join(file, index)
 }
 
-async function loadModel(file: string | undefined, config: string | undefined, readOnly: boolean): Promise<Omit<Loaded, 'seed'>> {
+async function loadModel(
+  file: string | undefined,
+  config: string | undefined,
+  readOnly: boolean,
+): Promise<Omit<Loaded, 'seed' | 'running'>> {
   if (file === undefined && config === undefined) {
     const sample = (await import('../../fixtures/sample/index.ts')).default
     return { options: sample, title: 'the sample model, in memory', examples: SAMPLE_EXAMPLES }

@@ -35,7 +35,7 @@ async function run(args: CommandArguments): Promise<number> {
   const journal = args.testControls ? {} : { journal: 0 }
   const engine = await RestEngine.create({
     ...journal,
-    ...loaded.options,
+    ...loaded.running,
     ...(args.serverTiming ? { serverTiming: true } : {}),
   })
   try {

@@ -98,11 +98,18 @@ function refersToKey(attribute: ToOneAttribute, scope: Scope): Sql {
   return sql`${here[0]!} in (select ${referred} from ${tableOf(target)} as ${there.alias} where ${isKey(there.key, target.key)})`
 }
 
-/** What SQLite says where a trigger refuses, a strict table cannot store a value, or a foreign key of the schema leads nowhere. */
+/** What SQLite does not do to views, to columns that are generated, and to tables that it keeps itself. */
+const UNWRITABLE =
+  /^(?:cannot modify .+ because it is a view|cannot (?:INSERT into|UPDATE) generated column .+|table .+ may not be modified)$/
+
+/**
+ * What SQLite says where a trigger refuses, a strict table cannot store a value, a foreign key of the schema leads nowhere, or an entity stands on what
+ * cannot be written to.
+ */
 export function refusal(error: Error): string | undefined {
   const { code = '', message } = error as { code?: string; message: string }
   const isRule = /^SQLITE_(?:CONSTRAINT_(?:TRIGGER|DATATYPE|VTAB)|MISMATCH)$/.test(code)
-  return isRule || /^(?:foreign key mismatch|no such table: main\.)/.test(message) ? message : undefined
+  return isRule || UNWRITABLE.test(message) || /^(?:foreign key mismatch|no such table: main\.)/.test(message) ? message : undefined
 }
 
 /** See `Dialect.failure`. MikroORM's exceptions keep the code of SQLite. */

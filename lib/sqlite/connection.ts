@@ -147,6 +147,7 @@ export class SqliteConnection implements Connection {
         if (transaction === undefined || transaction.trx !== undefined) this.#begunByHand = performance.now()
       },
       writing: () => this.#writing(),
+      committing: () => this.#handle.checkPlace(),
       nextKey: table => {
         const key = this.#keys.next(this.#handle.db, table)
         return key !== undefined && Number.isSafeInteger(Number(key)) ? Number(key) : key
@@ -209,6 +210,7 @@ export class SqliteConnection implements Connection {
   }
 
   #writing(): void {
+    if (!this.#handle.db.inTransaction) this.#handle.checkPlace()
     this.#keys.prepare(this.#handle.db)
     if (!this.#started) return
     this.#keepBaseline()
@@ -260,6 +262,7 @@ export class SqliteConnection implements Connection {
 
   async #replace(image: Buffer): Promise<void> {
     this.#assertWritable()
+    this.#handle.checkPlace()
     this.#keys.restore(KEYS.get(image))
     this.#keepBaseline()
     const { db } = this.#handle

@@ -4,6 +4,7 @@ import type { RowBound } from '../dialect.ts'
 import { refuseParameter } from '../errors.ts'
 import { Recent } from '../recent.ts'
 import { jsonFunction, matchFunction, timeFunction } from './match.ts'
+import { Place } from './place.ts'
 import { Prepared } from './prepared.ts'
 import { Reach } from './reach.ts'
 import { followTime } from './time-functions.ts'
@@ -50,6 +51,8 @@ export class Handle {
   #sizing: Database.Statement | undefined
   #bytes = 0
   #sizedAt = Number.NEGATIVE_INFINITY
+  /** Undefined where nothing is written to a file. */
+  readonly #place: Place | undefined
 
   /** Whether nothing can be written. */
   readonly readOnly: boolean
@@ -63,6 +66,7 @@ export class Handle {
     this.readOnly = this.db.readonly || queryOnly
     if (queryOnly) this.db.pragma('query_only = on')
     this.db.pragma('foreign_keys = on')
+    if (typeof source === 'string' && !this.db.memory && !this.readOnly) this.#place = new Place(this.db, source)
     this.db.function(
       'mikro_match',
       { deterministic: true, directOnly: true },
@@ -76,6 +80,11 @@ export class Handle {
   /** Whether SQL has its time from elsewhere. */
   get followsTime(): boolean {
     return this.#followsTime
+  }
+
+  /** @throws Error with a code of SQLite when the file is not at its place any more, so that what is written would be lost. */
+  checkPlace(): void {
+    this.#place?.check()
   }
 
   /** From now on SQL has its time from this function. */

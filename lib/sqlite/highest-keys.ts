@@ -5,6 +5,7 @@
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
+import type { Notes } from '../notes.ts'
 import { readDdl } from './ddl.ts'
 import { name } from './sql.ts'
 
@@ -26,6 +27,23 @@ export function countersOf(orm: MikroORM, db: Database.Database): ReadonlyMap<st
     if (rowidColumn(db, tableName)?.toLowerCase() === column.toLowerCase()) counters.set(tableName, column)
   }
   return counters
+}
+
+/** New records must bring the key that MikroORM takes for counted, where the table of a file is made such that SQLite does not. */
+export function requireKeys(orm: MikroORM, db: Database.Database, notes: Notes): void {
+  // Those with AUTOINCREMENT are counted by SQLite.
+  const find = db
+    .prepare("select name from main.sqlite_schema where type = 'table' and name = ? collate nocase and sql not like '%autoincrement%'")
+    .pluck()
+  for (const { props, tableName, view } of orm.getMetadata()) {
+    const prop = props.find(({ autoincrement }) => autoincrement === true)
+    const column = prop?.fieldNames?.[0]
+    if (prop === undefined || column === undefined || view === true) continue
+    const table = find.get(tableName) as string | undefined
+    if (table === undefined || rowidColumn(db, table)?.toLowerCase() === column.toLowerCase()) continue
+    prop.autoincrement = false
+    notes.add(`${table}.${column}: not counted by SQLite, as the table is made in the file: a new record must bring its own.`)
+  }
 }
 
 /** The column that is the rowid, where one is: the only one of the key, without an index. */

@@ -50,7 +50,8 @@ export interface Table {
   readonly uniques: readonly (readonly string[])[]
 }
 
-interface TableRow {
+/** A row of `pragma table_list`. */
+export interface TableRow {
   readonly name: string
   readonly type: 'table' | 'view' | 'shadow' | 'virtual'
   readonly wr: 0 | 1
@@ -112,7 +113,12 @@ export function introspect(db: Database.Database): Introspection {
   return { tables: withTargets(tables), broken }
 }
 
-function readTable(db: Database.Database, { name, type, wr }: TableRow, sql: string): Table {
+/**
+ * A table or view; its foreign keys as they are declared.
+ *
+ * @param sql the text of its CREATE statement
+ */
+export function readTable(db: Database.Database, { name, type, wr }: TableRow, sql: string): Table {
   const all = db.pragma(`main.table_xinfo(${quoted(name)})`) as ColumnRow[]
   const rows = all.filter(({ hidden }) => hidden !== 1)
   if (type !== 'table') db.prepare(`select 1 from main.${quoted(name)}`)

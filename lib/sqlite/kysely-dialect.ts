@@ -61,6 +61,8 @@ export interface Lender {
   begun(): void
   /** Is told before anything is written. */
   writing(): void
+  /** Is told before a transaction is committed, and throws where that would be in vain. */
+  committing(): void
   /** Whether the engine counts keys of some tables. */
   readonly counts: boolean
   /** The key of a new row, where the engine counts. See highest-keys.ts. */
@@ -245,6 +247,7 @@ class LentDriver implements Driver {
       return undefined
     }
     const { observer } = this.#lender
+    this.#lender.committing()
     observer?.settle()
     // Others who read the file let nobody change it.
     return after(

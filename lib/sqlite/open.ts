@@ -1,5 +1,5 @@
 /** Open: a SQLite database with a MikroORM instance on it, and the schema that the entities want. */
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { MikroORM } from '@mikro-orm/sqlite'
 import type { MikroORM as CoreMikroORM, Options as CoreOptions } from '@mikro-orm/core'
 import type { Options } from '@mikro-orm/sqlite'
@@ -7,13 +7,14 @@ import type { Notes } from '../notes.ts'
 import { isUnnamed, scalarType } from '../property-type.ts'
 import { isMixedList } from '../read-attribute.ts'
 import type { ResourceDefinition } from '../resource.ts'
+import { addSchema } from './add-schema.ts'
 import { checkFile, checkWritable, explainFile } from './check-file.ts'
 import { SqliteConnection } from './connection.ts'
 import { CountingDriver } from './counting-driver.ts'
 import { entitiesOf } from './entities-of.ts'
 import type { FileModel } from './entities-of.ts'
 import { Handle } from './handle.ts'
-import { countersOf } from './highest-keys.ts'
+import { countersOf, requireKeys } from './highest-keys.ts'
 import { introspect } from './introspect.ts'
 import type { LentSqliteDialect } from './kysely-dialect.ts'
 import { checkTables } from './missing-tables.ts'
@@ -40,30 +41,58 @@ export interface Opened {
   readonly connection: SqliteConnection
   /** What the file tells of its resources, where the model is read from it. */
   readonly definitions: readonly ResourceDefinition[]
+  /**
+   * Adds the schema that the entities need, and builds what needs it. When that fails nothing has been added.
+   *
+   * @throws Error in one line for a file that does not fit the entities; what `build` throws.
+   */
+  complete<T>(build: () => T): T
+  /** Closes what could not be completed, and takes away the file that was made for it. */
+  abandon(): Promise<void>
 }
 
 /** @throws Error in one line, when there are no entities and the file cannot be read and written. */
 export async function open(opening: Opening): Promise<Opened> {
   const { entities, database, readOnly } = opening
-  if (entities !== undefined) {
-    if (database === ':memory:') return { connection: await openWith({ ...opening, entities }, new Handle(database)), definitions: [] }
-    try {
-      return { connection: await openWith({ ...opening, entities }, openFile(opening)), definitions: [] }
-    } catch (error) {
-      throw explainFile(error, database)
-    }
-  }
-  checkFile(database)
-  if (!readOnly) checkWritable(database)
+  const isNew = entities !== undefined && database !== ':memory:' && !existsSync(database)
   let handle: Handle | undefined
   try {
-    handle = readOnly ? openReadOnly(database) : new Handle(database)
-    const model = modelOf(handle, database)
-    return { connection: await openWith({ ...opening, entities: [...model.entities] }, handle, model), definitions: model.definitions }
+    if (entities === undefined) {
+      checkFile(database)
+      if (!readOnly) checkWritable(database)
+      handle = readOnly ? openReadOnly(database) : new Handle(database)
+    } else handle = database === ':memory:' ? new Handle(database) : openFile(opening, isNew)
+    const model = entities === undefined ? modelOf(handle, database) : undefined
+    const connection = await openWith({ ...opening, entities: entities ?? [...model!.entities] }, handle, model)
+    return {
+      connection,
+      definitions: model?.definitions ?? [],
+      complete: build => {
+        try {
+          return complete(connection, handle!, opening, build)
+        } catch (error) {
+          throw explainFile(error, database)
+        }
+      },
+      abandon: async () => {
+        await connection.close()
+        if (isNew) removeEmpty(database)
+      },
+    }
   } catch (error) {
     handle?.close()
-    throw explainFile(error, database)
+    if (isNew) removeEmpty(database)
+    throw database === ':memory:' ? error : explainFile(error, database)
   }
+}
+
+/** Takes away a file that was made for nothing. One that another process has written to meanwhile stays. */
+function removeEmpty(path: string): void {
+  if (!existsSync(path)) return
+  const handle = new Handle(path)
+  const objects = handle.all('select count(*) from sqlite_schema', [])
+  handle.close()
+  if (objects[0]![0] === 0) rmSync(path)
 }
 
 function modelOf({ db }: Handle, path: string): FileModel {
@@ -73,9 +102,8 @@ function modelOf({ db }: Handle, path: string): FileModel {
   return model
 }
 
-function openFile({ database, readOnly }: Opening): Handle {
+function openFile({ database, readOnly }: Opening, isNew: boolean): Handle {
   if (readOnly) return openReadOnly(database)
-  const isNew = !existsSync(database)
   if (!isNew) checkWritable(database)
   const handle = new Handle(database)
   try {
@@ -89,41 +117,40 @@ function openFile({ database, readOnly }: Opening): Handle {
 }
 
 /** @param found what the file tells, where the model is read from it */
-async function openWith(
-  { entities, database, schema, orm: extra, notes }: Omit<Required<Opening>, 'readOnly'>,
-  handle: Handle,
-  found?: FileModel,
-): Promise<SqliteConnection> {
-  try {
-    const optionsOn = (lent: LentSqliteDialect): Options =>
-      ({
-        ...extra,
-        entities,
-        dbName: ':memory:',
-        driver: CountingDriver,
-        driverOptions: lent,
-      }) as unknown as Options
-    const connection = new SqliteConnection(handle, lent => new MikroORM(optionsOn(lent)))
-    // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
-    if (entities.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.lend())))
-    if (found !== undefined) takeAnyName(connection.orm)
-    correctTargetKeys(connection.orm.getMetadata())
-    findPivots(connection.orm)
-    leaveInherited(connection.orm)
-    correctPolymorphicLinks(connection.orm.getMetadata())
-    noteModel(connection.orm, notes)
-    skipUpdateOfCreated(connection.orm)
-    followClock(connection.orm)
-    if (schema === 'update') {
-      if (handle.readOnly) checkTables(connection.orm, handle, database)
-      else await updateSchema(connection.orm, handle)
-    }
-    connection.count(countersOf(connection.orm, handle.db))
-    return connection
-  } catch (error) {
-    handle.close()
-    throw error
+async function openWith({ entities, orm: extra, notes }: Opening, handle: Handle, found?: FileModel): Promise<SqliteConnection> {
+  const optionsOn = (lent: LentSqliteDialect): Options =>
+    ({
+      ...extra,
+      entities,
+      dbName: ':memory:',
+      driver: CountingDriver,
+      driverOptions: lent,
+    }) as unknown as Options
+  const connection = new SqliteConnection(handle, lent => new MikroORM(optionsOn(lent)))
+  // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
+  if (entities!.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.lend())))
+  if (found !== undefined) takeAnyName(connection.orm)
+  correctTargetKeys(connection.orm.getMetadata())
+  findPivots(connection.orm)
+  leaveInherited(connection.orm)
+  correctPolymorphicLinks(connection.orm.getMetadata())
+  noteModel(connection.orm, notes)
+  skipUpdateOfCreated(connection.orm)
+  followClock(connection.orm)
+  requireKeys(connection.orm, handle.db, notes)
+  return connection
+}
+
+function complete<T>(connection: SqliteConnection, handle: Handle, { schema, database, notes }: Opening, build: () => T): T {
+  const { orm } = connection
+  const counted = (): T => {
+    connection.count(countersOf(orm, handle.db))
+    return build()
   }
+  if (schema !== 'update') return counted()
+  if (!handle.readOnly) return addSchema({ orm, db: handle.db, path: database, notes }, counted)
+  checkTables(orm, handle, database)
+  return counted()
 }
 
 /** Says which properties are texts because nothing says what they are, and which have no place in the API. */
@@ -189,24 +216,4 @@ function leaveInherited(orm: CoreMikroORM): void {
     // It would also look for the columns of an inherited formula in the wrong table. Loaded only when asked for, it is in no way of writing.
     for (const prop of meta.props) if (prop.formula !== undefined && !own.has(prop.name)) prop.lazy = true
   }
-}
-
-/** Creates missing tables and columns; never drops any. */
-async function updateSchema(orm: CoreMikroORM, handle: Handle): Promise<void> {
-  const [table] = handle.all("select 1 from sqlite_master where type = 'table' limit 1", [])
-  if (table === undefined) handle.db.exec(once(await orm.schema.getCreateSchemaSQL({ wrap: false })))
-  else handle.db.exec(once(await orm.schema.getUpdateSchemaSQL({ safe: true, wrap: false })))
-}
-
-/** MikroORM creates a table twice that two others lead back to, and which leads to both. */
-function once(sql: string): string {
-  const created = new Set<string>()
-  return sql
-    .split('\n\n')
-    .filter(block => {
-      const isAgain = created.has(block)
-      if (block.startsWith('create table')) created.add(block)
-      return !isAgain
-    })
-    .join('\n\n')
 }

@@ -5,6 +5,7 @@
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import { withArticle } from './article.ts'
 import type { Action, HookContext } from './context.ts'
+import { refuse } from './errors.ts'
 import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlText } from './model.ts'
 import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig } from './resource.ts'
 import type { ScalarKind, ScalarType } from './scalars.ts'
@@ -235,7 +236,8 @@ function ormFilters(meta: EntityMetadata, orm: MikroORM): ResourceRules['scopes'
       if (typeof filter.cond !== 'function') return filter.cond
       const args = ctx.em.getFilterParams(name)
       if (args === undefined && filter.cond.length > 0 && filter.args !== false) {
-        throw new Error(
+        throw refuse(
+          'filter_unset',
           `The filter "${name}" of ${meta.className} has no parameters: set them with engine.orm.em.setFilterParams("${name}", ...).`,
         )
       }

@@ -52,6 +52,7 @@ export const ERRORS = {
   // faults
   fault_injected: { status: 503, title: 'A test has asked for this failure' },
   // the database
+  filter_unset: { status: 503, title: 'A filter of the model has no parameters' },
   database_busy: { status: 503, title: 'The database is locked' },
   database_failed: { status: 500, title: 'The database has failed' },
   // anything else

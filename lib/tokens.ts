@@ -22,6 +22,15 @@ export interface PublicKey {
 const HEADER = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' })).toString('base64url')
 const MAX_VERIFIED = 1000
 const PART = /^[A-Za-z0-9_-]+$/
+/** Characters of a token; ours have some 300. To verify a longer one, or to keep it, is work that nobody is owed. */
+const MAX_LENGTH = 8192
+/** The order of the group of Ed25519 (RFC 8032 section 5.1). */
+const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
+
+/** Whether the second half of a signature is below the order, as RFC 8032 section 5.1.7 demands; tweetnacl does not look. With the order added it is another spelling. */
+function isReduced(signature: Buffer): boolean {
+  return BigInt(`0x${Buffer.from(signature.subarray(32)).reverse().toString('hex')}`) < ORDER
+}
 
 function refuseToken(code: ErrorCode & `token_${string}`, detail: string) {
   return refuse(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
@@ -88,6 +97,7 @@ export class Tokens {
   }
 
   verify(token: string): Claims {
+    if (token.length > MAX_LENGTH) throw refuseToken('token_malformed', `The token is longer than ${MAX_LENGTH} characters.`)
     let claims = this.key.verified.get(token)
     if (claims === undefined) {
       claims = this.#check(token)
@@ -117,7 +127,12 @@ export class Tokens {
     // The algorithm is ours to say, never the token's (RFC 8725 section 3.1).
     const bytes = Buffer.from(signature, 'base64url')
     // Bits of the last character that no byte holds would give one token several spellings.
-    if (head['alg'] !== 'EdDSA' || bytes.length !== nacl.sign.signatureLength || bytes.toString('base64url') !== signature)
+    if (
+      head['alg'] !== 'EdDSA' ||
+      bytes.length !== nacl.sign.signatureLength ||
+      bytes.toString('base64url') !== signature ||
+      !isReduced(bytes)
+    )
       throw refuseToken('token_invalid', 'The token is not signed by this server.')
     if (!nacl.sign.detached.verify(Buffer.from(`${header}.${payload}`), bytes, this.key.verifyKey)) {
       throw refuseToken('token_invalid', 'The token is not signed by this server.')

@@ -98,6 +98,21 @@ describeTargets('a token', world(), target => {
     assert.deepEqual(Buffer.from(twin.split('.')[2]!, 'base64url'), Buffer.from(token.split('.')[2]!, 'base64url'))
     assert.equal(await code(twin), 'token_invalid')
     assert.equal(await code(`${token}=`), 'token_malformed')
+    // The order of the group, added to the second half of the signature, changes nothing of what it says (RFC 8032 section 5.1.7).
+    const [header = '', payload = '', signature = ''] = token.split('.')
+    const bytes = Buffer.from(signature, 'base64url')
+    const half = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`)
+    const other = half + 2n ** 252n + 27742317777372353535851937790883648493n
+    const added = Buffer.from(other.toString(16).padStart(64, '0'), 'hex').reverse()
+    const malleable = [header, payload, Buffer.concat([bytes.subarray(0, 32), added]).toString('base64url')].join('.')
+    assert.equal(await code(malleable), 'token_invalid')
+  })
+
+  it('is refused unverified when it is too long', async () => {
+    assert.equal(
+      await code(`${encode({ alg: 'EdDSA' })}.${encode({ ...CLAIMS, more: 'x'.repeat(9000) })}.${'A'.repeat(86)}`),
+      'token_malformed',
+    )
   })
 
   it('is refused with any other algorithm than ours', async () => {

@@ -162,3 +162,23 @@ describe('a condition', () => {
     assert.equal((await other.call('GET', '/v1/items', {}, undefined, { 'x-all': '1' })).body.count, 4)
   })
 })
+
+describe('a filter of MikroORM that has no parameters', () => {
+  it('refuses what comes upon it, by its name, until it has some', async () => {
+    const ofShop = { name: 'ofShop', cond: ({ shop }: { shop: number }) => ({ shop }), default: true, entity: ['Item'] }
+    await using asked = await start({ orm: { allowGlobalContext: true, filters: { ofShop } } as never })
+    for (const [method, path, body] of [
+      ['GET', '/v1/items'],
+      ['GET', '/v1/shops/1'],
+      ['PUT', '/v1/items/1', {}],
+      ['DELETE', '/v1/items/1'],
+    ] as const) {
+      const answer = await asked.call(method, path, {}, body)
+      assert.deepEqual([answer.status, answer.body.code], [503, 'filter_unset'], JSON.stringify(answer.body))
+      assert.match(answer.body.detail, /The filter "ofShop" of Item has no parameters/)
+    }
+    assert.equal((await asked.get('/v1/crates', { depth: 0 })).status, 200)
+    asked.engine.orm.em.setFilterParams('ofShop', { shop: 2 })
+    assert.deepEqual(await asked.ids('/v1/items'), [3, 4])
+  })
+})

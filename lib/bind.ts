@@ -4,6 +4,7 @@
  */
 import { withArticle } from './article.ts'
 import type { Binding, Dialect, Statement } from './dialect.ts'
+import type { End } from './end.ts'
 import { refuseParameter } from './errors.ts'
 import { describeKey, describeTypedKey, keyFromText, typedKeyFromText } from './key.ts'
 import type { KeyValues } from './key.ts'
@@ -31,6 +32,8 @@ export interface Arguments {
   readonly given?: readonly unknown[]
   /** What the answer may hold; undefined for what the engine reads for itself. */
   readonly room?: Room
+  /** What may end the request. */
+  readonly end?: End | undefined
 }
 
 /** A value to be rendered once all rows are read. */

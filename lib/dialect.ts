@@ -85,6 +85,20 @@ export type Binding =
 export interface Statement {
   readonly sql: string
   readonly bindings: readonly Binding[]
+  /** What it may cost; undefined where that is little. */
+  readonly costs?: Costs
+}
+
+/** What an estimate of a statement's work goes by. */
+export interface Costs {
+  /** The tables whose rows it may go through, for each row of the one before; undefined: one that is not known. */
+  readonly tables: readonly (string | undefined)[]
+  /** What is done with each row, in comparisons. */
+  readonly weight: number
+  /** The same statement with looks at the clock. */
+  readonly watched: string
+  /** What it reads: `rows`, `count`, or the name of a relation. */
+  readonly about: string
 }
 
 export type Row = readonly unknown[]

@@ -1,4 +1,5 @@
-/** End: what may end a request before it is answered: the signal of whoever sent it, and that of the world in which it runs. */
+/** End: what may end a request before it is answered: the signal of whoever sent it, that of the world in which it runs, and the time that it may take. */
+import { refuse } from './errors.ts'
 
 /** Who has sent a request, and may end it. */
 export interface Sender {
@@ -18,8 +19,12 @@ export class LazySender implements Sender {
   #isGone = false
   #whenGone: (() => void) | undefined
 
-  constructor(source: HeaderSource) {
+  /** Milliseconds that its requests may take unless the engine's limits say something else; undefined: as long as they take. */
+  readonly budget: number | undefined
+
+  constructor(source: HeaderSource, budget?: number) {
     this.#source = source
+    this.budget = budget
   }
 
   get headers(): Readonly<Record<string, string>> {
@@ -62,9 +67,30 @@ export class End {
   readonly #world: AbortSignal
   #both: AbortSignal | undefined
 
-  constructor(sender: Sender, world: AbortSignal) {
+  /** When the time is over, by performance.now(); undefined: never. */
+  readonly deadline: number | undefined
+  readonly #budget: number
+  /** Says what is being done, for the error. */
+  doing: (() => string) | undefined
+  /** What the statement reads that runs: see `Costs.about`. */
+  about: string | undefined
+
+  /** @param budget milliseconds that the request may take; 0: as long as it takes */
+  constructor(sender: Sender, world: AbortSignal, budget: number) {
     this.#sender = sender
     this.#world = world
+    this.#budget = budget
+    this.deadline = budget === 0 ? undefined : performance.now() + budget
+  }
+
+  /** @throws RestError when the time is over; the reason of the signal that has aborted, if one has. */
+  look(): void {
+    if (this.deadline === undefined) return
+    this.throwIfReached()
+    if (performance.now() < this.deadline) return
+    const doing = this.doing?.()
+    const what = doing === undefined ? '' : ` The time was over while it was ${doing}.`
+    throw refuse('timeout', `The request took longer than the ${this.#budget} ms that it may take; nothing was written.${what}`)
   }
 
   /** Both signals as one, for work that waits. Made when it is first asked for: that costs more than the reading of a record, which never waits. */

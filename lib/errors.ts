@@ -51,6 +51,8 @@ export const ERRORS = {
   server_closed: { status: 503, title: 'The server is closing' },
   // faults
   fault_injected: { status: 503, title: 'A test has asked for this failure' },
+  // the time budget
+  timeout: { status: 503, title: 'The request took too long to answer' },
   // the database
   filter_unset: { status: 503, title: 'A filter of the model has no parameters' },
   database_busy: { status: 503, title: 'The database is locked' },

@@ -287,7 +287,8 @@ export class Handler {
   #answer(arrival: Arrival, record: JournalRecord | undefined): Awaitable<RestResponse> {
     const { method, path, context, trace } = arrival
     if (context !== NO_CONTEXT && !(context instanceof LazySender)) checkNames(context, ['headers', 'signal'], 'handle: context')
-    const end = new End(context, this.#life.era)
+    const { timeout } = this.#parts.options.limits
+    const end = new End(context, this.#life.era, timeout ?? (context instanceof LazySender ? context.budget : undefined) ?? 0)
     const failed = (error: unknown): RestResponse => {
       end.throwIfReached()
       const response = this.#failed(error, { method, path }, record)

@@ -19,6 +19,7 @@ import type { Explanation } from './explanation.ts'
 import { guarded, warn } from './failure.ts'
 import { MAX_DELAY } from './faults.ts'
 import { JsonBody, takesBody } from './json-body.ts'
+import { HTTP_TIMEOUT } from './limits.ts'
 import { READ_METHODS, WRITE_METHODS, onlyReading, refuseWriting } from './read-only.ts'
 import { OriginGuard } from './origin-guard.ts'
 import type { AllowedHosts, Aim } from './origin-guard.ts'
@@ -221,7 +222,7 @@ class RestServer extends Server {
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const started = this.#onRequest === undefined ? 0 : performance.now()
     // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
-    const client = new LazySender(request as HeaderSource)
+    const client = new LazySender(request as HeaderSource, HTTP_TIMEOUT)
     const connection = this.#connections.get(request.socket)!
     const writes = WRITE_METHODS.includes(request.method ?? '')
     // Comes once.

@@ -32,7 +32,12 @@ export interface Limits {
   readonly maxAnswerBytes: number
   /** Size of a request body over HTTP or fetch, in bytes. Default 1048576 (1 MiB). */
   readonly maxBodyBytes: number
+  /** Milliseconds that a request may take; 0: no limit. Default 5000 over HTTP, and none in the process. */
+  readonly timeout: number | undefined
 }
+
+/** The time that a request may take over HTTP unless `limits.timeout` says something else, in milliseconds. */
+export const HTTP_TIMEOUT = 5000
 
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   defaultLimit: 100,
@@ -50,4 +55,5 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxRecords: 100_000,
   maxAnswerBytes: 67_108_864,
   maxBodyBytes: 1_048_576,
+  timeout: undefined,
 })

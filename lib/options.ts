@@ -190,6 +190,7 @@ function oneOf(name: string, value: unknown, allowed: readonly unknown[]): void 
 function checkLimits(given: Partial<Limits>): Limits {
   checkNames(given, Object.keys(DEFAULT_LIMITS), 'RestEngine.create: limits')
   for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue
     if (!Number.isSafeInteger(value) || value < 0)
       throw new RangeError(`RestEngine.create: "limits.${name}" must be an integer of 0 or more.`)
   }

@@ -227,7 +227,7 @@ export class Reader {
     read: CompiledRead,
     key: KeyValues,
     window: Window,
-    { parameters, visibility }: View,
+    { parameters, visibility, end }: View,
   ): Arguments & { pending?: PendingRender[] } {
     const given = {
       filters: parameters.filters,
@@ -236,15 +236,17 @@ export class Reader {
       offset: window.offset,
       valuesOf: visibility.valuesOf,
       room: new Room(this.#limits, this.#vocabulary),
+      end,
     }
     return read.rendered ? { ...given, pending: [] } : given
   }
 
   /** Runs the reading, then lets the deployer's functions render what they have a say in. */
   #finish<T>(given: { pending?: PendingRender[] }, view: View, reading: () => Reading<T>): Awaitable<T> {
-    const { trace } = view
+    const { trace, end } = view
     const before = trace?.enter('render')
-    const result = this.#connection.read(reading, view.end)
+    if (end?.deadline !== undefined) end.doing = () => doingOf(view, end.about)
+    const result = this.#connection.read(reading, end)
     const finished = given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
     return trace === undefined ? finished : backTo(before!, trace, finished)
   }
@@ -307,6 +309,15 @@ function stepOf<T>(make: () => T): Step<T> {
     if (error instanceof Unasked) return { asks: error.rule }
     throw error
   }
+}
+
+/** What a request is at, in its own words. */
+function doingOf({ parameters: { filters, sort } }: View, about: string | undefined): string {
+  if (about !== 'rows' && about !== 'count')
+    return about === undefined ? 'putting the answer together' : `reading the relation "${about}" of what it shows`
+  const by = filters.length === 0 ? [] : [`filtering by ${[...new Set(filters.map(({ label }) => `"${label}"`))].join(', ')}`]
+  if (about === 'rows' && sort !== undefined && sort.length > 0) by.push(`sorting by ${sort.map(({ path }) => `"${path}"`).join(', ')}`)
+  return by.length === 0 ? 'reading its records' : `${about === 'count' ? 'counting what is left after ' : ''}${by.join(' and ')}`
 }
 
 /** What was done at a stage is done. */

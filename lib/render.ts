@@ -22,6 +22,9 @@ export interface Page {
 /** Rows to pass over from which it is faster to find the keys of a page first. See docs/benchmarks.md. */
 const DEEP = 1000
 
+/** Records that are made between two looks at the clock. */
+const MANY = 1000
+
 /** The page that the limit and offset of the arguments cut out. */
 export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<Page> {
   const statement = given.offset >= DEEP && read.deep !== undefined ? read.deep() : read.rows
@@ -136,7 +139,12 @@ function weigh(
 /** The records of rows, without their relations. */
 function build(rows: readonly Row[], node: CompiledNode, given: Arguments): JsonRecord[] {
   const records: JsonRecord[] = []
-  for (const row of rows) records.push(node.build(row) as JsonRecord)
+  if (rows.length < MANY || given.end === undefined) for (const row of rows) records.push(node.build(row) as JsonRecord)
+  else
+    for (const [index, row] of rows.entries()) {
+      if (index % MANY === 0) given.end.look()
+      records.push(node.build(row) as JsonRecord)
+    }
   if (node.source !== undefined) collectRenders(rows, records, node, given)
   return records
 }

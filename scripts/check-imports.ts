@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 /** All files of lib/, lowest first. A new file goes to the place where its readers should meet it. */
 const ORDER = [
   // what everybody may use
-  'awaitable recent end trace headers errors failure notes suggest article limits iso-time clock json response stored-time scalars',
+  'awaitable recent trace headers errors end failure notes suggest article limits iso-time clock json response stored-time scalars',
   // the request, as it is read
   'parse-query parse request-pattern read-only',
   // what the deployer's functions are told, and own routes
@@ -41,7 +41,7 @@ const ORDER = [
   'json-fault json-body door cors origin-guard fetch snapshot worlds test-controls http',
   'dispatcher dispatch global-dispatcher intercept',
   // The one implementation of dialect.ts. Here and not behind it, so that no stage can reach past the seam.
-  'sqlite/sql sqlite/match sqlite/scope sqlite/expressions sqlite/select sqlite/encode sqlite/decode sqlite/compile sqlite/compile-checks',
+  'sqlite/sql sqlite/look-out sqlite/match sqlite/scope sqlite/expressions sqlite/select sqlite/encode sqlite/decode sqlite/compile sqlite/compile-checks',
   'sqlite/lock sqlite/busy sqlite/time-functions sqlite/prepared sqlite/place sqlite/reach sqlite/handle sqlite/sql-text sqlite/query-plan sqlite/advise sqlite/explain sqlite/foreign-keys sqlite/ddl sqlite/highest-keys sqlite/kysely-dialect sqlite/recorder sqlite/on-update sqlite/foreign-code sqlite/model-time sqlite/known-statements sqlite/target-keys sqlite/polymorphic-links sqlite/orm-driver sqlite/load-record sqlite/flush sqlite/sibling-orm sqlite/connection',
   // SQLite files without entities
   'sqlite/counting-driver sqlite/check-file sqlite/open-read-only sqlite/missing-tables sqlite/introspect sqlite/existing-table sqlite/compare-table sqlite/add-schema sqlite/column-type sqlite/relations sqlite/entities-of sqlite/open',

@@ -2,37 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { defineEntity, p } from '@mikro-orm/sqlite'
-import { RestEngine } from '../lib/index.ts'
+import type { RestEngine } from '../lib/index.ts'
 import { check } from './helpers/check.ts'
-
-const User = defineEntity({
-  name: 'User',
-  properties: { id: p.integer().primary(), name: p.string(), sites: () => p.oneToMany(Site).mappedBy('user') },
-})
-const Site = defineEntity({
-  name: 'Site',
-  properties: { id: p.integer().primary(), title: p.text(), user: () => p.manyToOne(User), tags: () => p.manyToMany(Tag) },
-})
-const Tag = defineEntity({
-  name: 'Tag',
-  properties: { id: p.integer().primary(), name: p.string(), sites: () => p.manyToMany(Site).mappedBy('tags') },
-})
-
-/** An engine with so many rows; every site has three tags, and the sites of a user do not lie together. */
-async function world(users: number, sites: number, tags: number): Promise<RestEngine> {
-  const engine = await RestEngine.create({ entities: [User, Site, Tag] })
-  const numbers = (count: number): string =>
-    `with recursive number(i) as (values (1) union all select i + 1 from number where i < ${count}) insert into`
-  for (const sql of [
-    `${numbers(users)} user (id, name) select i, 'user ' || i from number`,
-    `${numbers(sites)} site (id, title, user_id) select i, 'site ' || i, 1 + (i * 40503 + i / 7 * 977) % ${users} from number`,
-    `${numbers(tags)} tag (id, name) select i, 'tag ' || i from number`,
-    `${numbers(sites * 3)} site_tags (site_id, tag_id) select 1 + (i - 1) / 3, 1 + (i * 7919 + i / 3 * 31) % ${tags} from number where true on conflict do nothing`,
-  ])
-    await engine.orm.em.getConnection().execute(sql)
-  return engine
-}
+import { sharedLists } from './helpers/shared-lists.ts'
 
 async function timed<T>(work: () => Promise<T>): Promise<{ result: T; duration: number }> {
   const begun = performance.now()
@@ -42,7 +14,7 @@ async function timed<T>(work: () => Promise<T>): Promise<{ result: T; duration: 
 
 describe('sorting by counts through shared lists', () => {
   let engine: RestEngine
-  before(async () => (engine = await world(1000, 10_000, 50)))
+  before(async () => (engine = await sharedLists(1000, 10_000, 50)))
   after(() => engine.close())
 
   for (const path of ['/v1/users?sort=sites.tags.sites.desc', '/v1/sites?sort=tags.sites.desc', '/v1/tags?sort=sites.user.sites.desc']) {
@@ -62,7 +34,7 @@ describe('patterns over long texts', () => {
   }
 
   it('matches as it does over short ones', async () => {
-    await using engine = await world(1, 1, 1)
+    await using engine = await sharedLists(1, 1, 1)
     const units = fc.constantFrom('a', 'A', 'b', 'ab', 'ſ', 'K', 'é', '\u{10400}', '\u{10428}')
     const textArb = fc
       .tuple(fc.array(units, { minLength: 1, maxLength: 6 }), fc.integer({ min: 1, max: 1500 }), fc.array(units, { maxLength: 6 }))
@@ -82,7 +54,7 @@ describe('patterns over long texts', () => {
   })
 
   it('takes no longer for a long pattern', async () => {
-    await using engine = await world(1, 1, 1)
+    await using engine = await sharedLists(1, 1, 1)
     await engine.handle('PATCH', '/v1/sites/1', {}, { title: 'a'.repeat(500_000) })
     const half = 'a'.repeat(2000)
     for (const query of [{ title: `*${half}b*${half}` }, { title: `*${half}b${half}*` }, { 'title~=': `*${half}*b` }]) {

@@ -12,20 +12,23 @@ import type { ScalarType } from '../scalars.ts'
 import { decodeDocument, decoderOf, documentAt, plainTest } from './decode.ts'
 import { condition, sortTerm, valueOf } from './expressions.ts'
 import { Scope, both, equal, startList, tableOf, told } from './scope.ts'
+import { mark } from './look-out.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
 import { bind, join, literal, name, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 export function compileRead(plan: ReadPlan): CompiledRead {
   const rows = new Select(plan.scopeOf)
+  rows.tables.watched = []
   const root = new Scope(plan.resource, rows.tables, rows.tables.next(), rows.joins)
   const node = plan.node === undefined ? idsNode(root, rows) : compileNode(plan.node, root, rows)
   rows.from = sql`${tableOf(plan.resource)} as ${root.alias}`
+  if (plan.order.length > 0 || plan.where.length > 0) rows.watch(root, plan.anchor.kind === 'collection')
   rows.where = whereOf(plan, root)
-  if (!plan.paged) return { rows: rows.finish(), count: undefined, deep: undefined, node, rendered: isRendered(node) }
+  if (!plan.paged) return { rows: rows.finish('rows'), count: undefined, deep: undefined, node, rendered: isRendered(node) }
   rows.order = orderOf(plan, root)
   rows.page = true
-  return { rows: rows.finish(), count: compileCount(plan), deep: deepOf(plan, root, rows), node, rendered: isRendered(node) }
+  return { rows: rows.finish('rows'), count: compileCount(plan), deep: deepOf(plan, root, rows), node, rendered: isRendered(node) }
 }
 
 function orderOf(plan: ReadPlan, root: Scope): Sql[] {
@@ -50,11 +53,15 @@ function deepOf(plan: ReadPlan, root: Scope, rows: Select): (() => Statement) | 
     const where = whereOf(plan, inner)
     const order = orderOf(plan, inner)
     const parts = [sql`select ${tuple(inner.key)} from ${tableOf(resource)} as ${inner.alias}`, ...joins]
-    if (where.length > 0) parts.push(sql`where ${join(where, ' and ')}`)
+    const [key] = inner.key
+    const isWatched = rows.mark !== '' && key !== undefined
+    if (where.length > 0) parts.push(sql`where ${isWatched ? mark(key, true) : ''}${join(where, ' and ')}`)
+    else if (isWatched) parts.push(text(mark(key, true, true)))
+    rows.mark = ''
     parts.push(sql`order by ${join(order, ', ')} limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`)
     rows.where = [sql`${tuple(root.key)} in (${join(parts, ' ')})`]
     rows.page = false
-    return (statement = rows.finish())
+    return (statement = rows.finish('rows'))
   }
 }
 
@@ -68,8 +75,9 @@ function compileCount(plan: ReadPlan): Statement {
   const root = new Scope(plan.resource, count.tables, count.tables.next(), count.joins)
   count.columns.push(text('count(*)'))
   count.from = sql`${tableOf(plan.resource)} as ${root.alias}`
+  if (plan.where.length > 0) count.watch(root, plan.anchor.kind === 'collection')
   count.where = whereOf(plan, root)
-  return count.finish()
+  return count.finish('count')
 }
 
 function keyOrder(key: readonly string[]): Sql[] {
@@ -501,11 +509,16 @@ function isLink(columns: readonly string[]): Sql {
 }
 
 /** The statement that reads a relation of many records, and the one that reads it of one. */
-function statementsOf(select: Select, links: readonly string[], where: readonly Sql[]): { statement: Statement; single: Statement } {
+function statementsOf(
+  select: Select,
+  about: string,
+  links: readonly string[],
+  where: readonly Sql[],
+): { statement: Statement; single: Statement } {
   select.where = [inLinks(links), ...where]
-  const statement = select.finish()
+  const statement = select.finish(about)
   select.where = [isLink(links), ...where]
-  return { statement, single: select.finish() }
+  return { statement, single: select.finish(about) }
 }
 
 function ownedRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, above: Select): CompiledChild {
@@ -524,7 +537,7 @@ function ownedRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, 
     to,
     numericLinks: isNumeric(parts),
     isPivoted: false,
-    ...statementsOf(select, links, existing(there)),
+    ...statementsOf(select, attribute.name, links, existing(there)),
     node: compiled,
   }
 }
@@ -546,7 +559,7 @@ function inverseRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope
     to,
     numericLinks: isNumeric(parts),
     isPivoted: false,
-    ...statementsOf(select, links, [...(isMeant === undefined ? [] : [isMeant]), ...existing(there)]),
+    ...statementsOf(select, attribute.name, links, [...(isMeant === undefined ? [] : [isMeant]), ...existing(there)]),
     node: compiled,
   }
 }
@@ -564,6 +577,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, scope: Sco
   const order = field.order.map(term => sortTerm(term, opened.scope))
   const position = via.kind === 'pivot' && via.orderColumn !== undefined ? [text(`${opened.alias}.${name(via.orderColumn)}`)] : []
   select.from = opened.from
+  select.mark = opened.mark
   // The links first: rows then come in the order of the index on them, and SQLite need not sort.
   select.order = [...opened.links.map(text), ...order, ...position, ...keyOrder(opened.scope.key)]
   return {
@@ -573,7 +587,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, scope: Sco
     to,
     numericLinks: isNumeric(parts),
     isPivoted: via.kind === 'pivot',
-    ...statementsOf(select, opened.links, opened.existing === undefined ? [] : [opened.existing]),
+    ...statementsOf(select, attribute.name, opened.links, opened.existing === undefined ? [] : [opened.existing]),
     node: compiled,
   }
 }

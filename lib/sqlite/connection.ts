@@ -4,6 +4,7 @@
  * The whole content can be taken as an image, replaced by one, and copied into a connection of its own.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setImmediate as immediate } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { TransactionContext } from '@mikro-orm/core'
 import type { EntityManager, EntityName, MikroORM, Transaction } from '@mikro-orm/core'
@@ -12,7 +13,7 @@ import { after } from '../awaitable.ts'
 import type { Awaitable } from '../awaitable.ts'
 import type { ChangeSink, Watched } from '../changes.ts'
 import type { Clock } from '../clock.ts'
-import type { CompiledRead, Connection, Dialect, Reading, Statement, StatementsExplained, UnindexedLink } from '../dialect.ts'
+import type { CompiledRead, Connection, Dialect, Reading, Row, Statement, StatementsExplained, UnindexedLink } from '../dialect.ts'
 import type { End } from '../end.ts'
 import { refuse } from '../errors.ts'
 import type { KeyValues } from '../key.ts'
@@ -52,6 +53,8 @@ interface OpenTransaction {
   open: boolean
   /** Keeps the writes that are nested in it apart. */
   readonly nested: Lock
+  /** What may end it. */
+  readonly end?: End | undefined
 }
 
 /** What a write at once works with: it is used for one after the other. */
@@ -72,6 +75,12 @@ const SQLITE: Dialect = {
   encode,
   encodePattern,
 }
+
+/** From how many milliseconds on others wait for their turn after a reading. */
+const LONG = 50
+
+/** Turns of the event loop in which it is heard that a client has gone. */
+const TURNS = 3
 
 const NESTED: Entered = Object.freeze({ release: () => {}, nested: true })
 
@@ -100,6 +109,10 @@ export class SqliteConnection implements Connection {
   #recorder: Recorder | undefined
   #traces: Traces | undefined
   #keys = new HighestKeys(new Map())
+  /** Whether a statement has taken long just now. */
+  #isCrowded = false
+  /** The last of those that wait for their turn. */
+  #turn: Promise<void> = Promise.resolve()
   /** While it is not in use. */
   #workplace: Workplace | undefined
 
@@ -137,6 +150,7 @@ export class SqliteConnection implements Connection {
       get observer() {
         return observer()
       },
+      look: () => this.#current.getStore()?.end?.look(),
       prepare: (sql: string): Prepared => {
         this.#followClock()
         return this.#handle.prepare(sql)
@@ -355,33 +369,62 @@ export class SqliteConnection implements Connection {
     })
   }
 
-  read<T>(reading: () => Reading<T>, end?: End): T | Promise<T> {
-    const lock = this.#transaction()?.nested ?? this.#lock
+  read<T>(reading: () => Reading<T>, asked?: End): T | Promise<T> {
+    const transaction = this.#transaction()
+    const lock = transaction?.nested ?? this.#lock
+    // What is read within a write has the time that the write has.
+    const end = asked ?? transaction?.end
+    if (this.#isCrowded && end?.deadline !== undefined && transaction === undefined && this.#beginsCostly(reading))
+      return this.#readInTurn(reading, end)
     // Nothing is awaited between the statements of a reading, so an idle connection needs no lock.
     if (!lock.held || (lock === this.#lock && !this.#handle.db.inTransaction)) {
       try {
-        return this.#run(reading())
+        return this.#run(reading(), end)
       } catch (error) {
         if (!isBusy(error)) throw error
       }
       return this.#readWhenFree(reading, end)
     }
-    return this.#readLater(lock, reading, end?.signal)
+    return this.#readLater(lock, reading, end)
+  }
+
+  #beginsCostly<T>(reading: () => Reading<T>): boolean {
+    const { done, value } = reading().next()
+    return done !== true && value.statement.costs !== undefined && this.#handle.lookOut.isCostly(value.statement.costs)
+  }
+
+  /**
+   * After a statement that took long, other costly ones wait until the requests that have come meanwhile are there, and it is known which clients have gone: so quick
+   * ones are answered in between, and those of clients that have gone are not done.
+   */
+  async #readInTurn<T>(reading: () => Reading<T>, end: End): Promise<T> {
+    const before = this.#turn
+    let leave = (): void => {}
+    this.#turn = new Promise(resolve => (leave = resolve))
+    try {
+      await before
+      for (let turn = 0; turn < TURNS; turn++) await immediate()
+      end.look()
+      this.#isCrowded = false
+      return await this.read(reading, end)
+    } finally {
+      leave()
+    }
   }
 
   /** Another process has locked the file. */
   async #readWhenFree<T>(reading: () => Reading<T>, end: End | undefined): Promise<T> {
     return whenFree(() => {
       end?.throwIfReached()
-      if (this.#handle.db.inTransaction) return this.#readLater(this.#lock, reading, end?.signal)
-      return this.#run(reading())
+      if (this.#handle.db.inTransaction) return this.#readLater(this.#lock, reading, end)
+      return this.#run(reading(), end)
     }, performance.now())
   }
 
-  async #readLater<T>(lock: Lock, reading: () => Reading<T>, signal: AbortSignal | undefined): Promise<T> {
-    const release = await this.#waited(lock.acquire(signal))
+  async #readLater<T>(lock: Lock, reading: () => Reading<T>, end: End | undefined): Promise<T> {
+    const release = await this.#waited(lock.acquire(end?.signal))
     try {
-      return this.#run(reading())
+      return this.#run(reading(), end)
     } finally {
       release()
     }
@@ -398,10 +441,11 @@ export class SqliteConnection implements Connection {
     })
   }
 
-  #run<T>(reading: Reading<T>): T {
+  #run<T>(reading: Reading<T>, end?: End): T {
     this.#followClock()
     const handle = this.#handle
     const trace = this.#traces?.current
+    if (end?.deadline !== undefined) return this.#runInTime(reading, end, trace)
     let step = reading.next()
     if (trace !== undefined) {
       while (step.done !== true) {
@@ -420,6 +464,40 @@ export class SqliteConnection implements Connection {
     }
     while (step.done !== true) step = reading.next(handle.all(step.value.statement.sql, step.value.parameters, step.value.bound))
     return step.value
+  }
+
+  /** Statements that may take long are run with looks at the clock. */
+  #runInTime<T>(reading: Reading<T>, end: End, trace: Trace | undefined): T {
+    const { lookOut } = this.#handle
+    const before = lookOut.end
+    lookOut.end = end
+    const begun = performance.now()
+    try {
+      let step = reading.next()
+      while (step.done !== true) {
+        const { statement, parameters } = step.value
+        const { costs } = statement
+        end.about = costs?.about
+        end.look()
+        const sql = costs !== undefined && lookOut.isCostly(costs) ? costs.watched : statement.sql
+        const run = (): readonly Row[] => this.#handle.all(sql, parameters)
+        const rows = trace === undefined ? run() : trace.statement(statement.sql, parameters, ({ length }) => length, run)
+        step = reading.next(rows)
+      }
+      return step.value
+    } finally {
+      lookOut.end = before
+      if (performance.now() - begun >= LONG) this.#makeCrowded()
+    }
+  }
+
+  /** What comes now waits for its turn, until nothing has come for a while. */
+  #makeCrowded(): void {
+    this.#isCrowded = true
+    void immediate()
+      .then(() => immediate())
+      .then(() => this.#turn)
+      .then(() => (this.#isCrowded = false))
   }
 
   /** The statements of requests that are traced are told to their traces. */
@@ -465,8 +543,8 @@ export class SqliteConnection implements Connection {
     this.#assertWritable()
     const workplace = flushed ? this.#takeWorkplace() : undefined
     return workplace === undefined
-      ? this.#writeLater(work, end?.signal, flushed)
-      : this.#writeAtOnce(work, workplace, () => this.#writeLater(work, end?.signal, flushed))
+      ? this.#writeLater(work, end, flushed)
+      : this.#writeAtOnce(work, workplace, end, () => this.#writeLater(work, end, flushed))
   }
 
   flush(em: EntityManager): Awaitable<void> {
@@ -494,11 +572,16 @@ export class SqliteConnection implements Connection {
   }
 
   /** Work that waits for nothing is done when this returns. It begins and ends as any other one does, should it wait after all. */
-  #writeAtOnce<T>(work: (em: EntityManager) => Awaitable<T>, workplace: Workplace, later: () => Promise<T>): Awaitable<T> {
+  #writeAtOnce<T>(
+    work: (em: EntityManager) => Awaitable<T>,
+    workplace: Workplace,
+    limit: End | undefined,
+    later: () => Promise<T>,
+  ): Awaitable<T> {
     const { em, transaction } = workplace
     // It is free.
     const release = this.#lock.acquire() as () => void
-    const open: OpenTransaction = { outer: undefined, trx: transaction.handle, open: true, nested: new Lock() }
+    const open: OpenTransaction = { outer: undefined, trx: transaction.handle, open: true, nested: new Lock(), end: limit }
     const leave = (): void => {
       open.open = false
       release()
@@ -533,6 +616,7 @@ export class SqliteConnection implements Connection {
       }
       let committed: Awaitable<void>
       try {
+        limit?.look()
         committed = transaction.commit()
       } catch (error) {
         return fail(error)
@@ -554,10 +638,10 @@ export class SqliteConnection implements Connection {
     this.orm.config.getLogger().warn('query', `Failed to roll back transaction: ${message}`)
   }
 
-  async #writeLater<T>(work: (em: EntityManager) => Awaitable<T>, signal: AbortSignal | undefined, flushed: boolean): Promise<T> {
+  async #writeLater<T>(work: (em: EntityManager) => Awaitable<T>, end: End | undefined, flushed: boolean): Promise<T> {
     const outer = this.#transaction()
-    const release = outer === undefined ? undefined : await this.#waited(outer.nested.acquire(signal))
-    const transaction: OpenTransaction = { outer, open: false, nested: new Lock() }
+    const release = outer === undefined ? undefined : await this.#waited(outer.nested.acquire(end?.signal))
+    const transaction: OpenTransaction = { outer, open: false, nested: new Lock(), end: end ?? outer?.end }
     try {
       // Subscribers that a hook adds are gone with the request, as in MikroORM's own `transactional`.
       const em = this.orm.em.fork({ cloneEventManager: true })
@@ -594,6 +678,7 @@ export class SqliteConnection implements Connection {
     transaction.open = true
     try {
       const result = await work(em)
+      transaction.end?.look()
       if (isSilent && flushed && !runsForeignCode(em)) {
         await connection.commit(trx)
         em.resetTransactionContext()

@@ -173,7 +173,7 @@ export function condition(node: Condition, scope: Scope, wide = false): Sql {
       // The owners of known records are few, whoever asks.
       if (node.where !== undefined && (wide || node.where.kind === 'key')) {
         const where = join([...(list.existing === undefined ? [] : [list.existing]), condition(node.where, list.scope, wide)], ' and ')
-        const owners = sql`select ${list.links.join(', ')} from ${list.from} ${join([...joins, text('')], ' ')}where ${where}`
+        const owners = sql`select ${list.links.join(', ')} from ${list.from} ${join([...joins, text('')], ' ')}where ${list.mark}${where}`
         return sql`${tuple(owner)} in (${owners})`
       }
       const where = node.where === undefined ? list.on : sql`${list.on} and ${condition(node.where, list.scope)}`

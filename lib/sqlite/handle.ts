@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import type { RowBound } from '../dialect.ts'
 import { refuseParameter } from '../errors.ts'
 import { Recent } from '../recent.ts'
+import { LookOut } from './look-out.ts'
 import { jsonFunction, matchFunction, timeFunction } from './match.ts'
 import { Place } from './place.ts'
 import { Prepared } from './prepared.ts'
@@ -44,6 +45,7 @@ function counted(statement: Database.Statement, parameters: readonly unknown[], 
 
 export class Handle {
   readonly db: Database.Database
+  readonly lookOut: LookOut
   readonly #readers = new Recent<Database.Statement>(READERS)
   readonly #prepared = new Recent<Prepared>(PREPARED)
   readonly #reach: Reach
@@ -67,13 +69,10 @@ export class Handle {
     if (queryOnly) this.db.pragma('query_only = on')
     this.db.pragma('foreign_keys = on')
     if (typeof source === 'string' && !this.db.memory && !this.readOnly) this.#place = new Place(this.db, source)
-    this.db.function(
-      'mikro_match',
-      { deterministic: true, directOnly: true },
-      matchFunction(() => {}),
-    )
+    this.lookOut = new LookOut(this.db)
+    this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction(this.lookOut.look))
     this.db.function('mikro_json', { deterministic: true, directOnly: true }, jsonFunction)
-    this.#reach = new Reach(this.db)
+    this.#reach = new Reach(this.db, this.lookOut.look)
     this.db.function('mikro_time', { deterministic: true, directOnly: true }, timeFunction)
   }
 

@@ -57,6 +57,8 @@ export interface Lender {
   /** The right to use the connection: at once when it is free. */
   enter(signal?: AbortSignal): Awaitable<Entered>
   prepare(sql: string): Prepared
+  /** Refuses another statement when the time of the request is over that the caller runs in. */
+  look(): void
   /** A transaction has begun. */
   begun(): void
   /** Is told before anything is written. */
@@ -350,6 +352,7 @@ export class LentConnection implements DatabaseConnection {
   }
 
   #execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
+    this.#lender.look()
     const statement = this.#prepare(sql)
     const { observer } = this.#lender
     if (observer === undefined || statement.readonly) return resultOf(statement, parameters)

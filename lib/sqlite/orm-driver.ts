@@ -4,6 +4,7 @@
  */
 import { DefaultLogger, EntityIdentifier, EventType, isRaw, JsonProperty, SimpleLogger, Utils } from '@mikro-orm/core'
 import { AbstractSqlDriver, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
+import type { DriverException } from '@mikro-orm/core'
 import type { NativeQueryBuilder } from '@mikro-orm/sqlite'
 import type {
   AnyEntity,
@@ -33,6 +34,7 @@ import { CompiledQuery } from 'kysely'
 import type { Kysely } from 'kysely'
 import { after } from '../awaitable.ts'
 import type { Awaitable } from '../awaitable.ts'
+import { RestError } from '../errors.ts'
 import { connectionOf, sameConnection } from './kysely-dialect.ts'
 import type { LentSqliteDialect, StandingTransaction } from './kysely-dialect.ts'
 import { KnownStatements, Probe } from './known-statements.ts'
@@ -272,6 +274,11 @@ function resolvedKey(value: unknown): unknown {
 export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> {
   constructor(config: Configuration) {
     super(config, new BoundSqlitePlatform(), BoundSqliteConnection, ['kysely', 'better-sqlite3'])
+  }
+
+  /** A refusal of the engine's own is none of the database's. */
+  override convertException(exception: Error): DriverException {
+    return exception instanceof RestError ? exception : super.convertException(exception)
   }
 
   /** The same as `execute`, at once where nothing is to be waited for. */

@@ -16,6 +16,10 @@ class Links {
   readonly #from: number[] = []
   readonly #to: number[] = []
 
+  get size(): number {
+    return this.#from.length
+  }
+
   add(owner: unknown, target: unknown): void {
     if (owner === null || target === null) return
     this.#from.push(numberOf(this.owners, owner))
@@ -59,9 +63,10 @@ class Path {
   readonly #counts = new Map<unknown, number>()
   #walk = 0
 
-  constructor(links: readonly Links[]) {
+  constructor(links: readonly Links[], look: () => void) {
     this.#owners = links[0]!.owners
     this.#steps = links.map((step, index) => {
+      look()
       const { targets } = step
       const next = links[index + 1]?.owners
       const onward = new Int32Array(targets.size).fill(-1)
@@ -126,17 +131,27 @@ export class Reach {
    *
    * @param look is called now and then, and may throw
    */
-  constructor(db: Database.Database, look: () => void = () => {}) {
+  constructor(db: Database.Database, look: () => void) {
     db.aggregate('mikro_links', {
       directOnly: true,
       start: () => new Links(),
-      step: ((links: Links, owner: unknown, target: unknown) => links.add(owner, target)) as never,
+      step: ((links: Links, owner: unknown, target: unknown) => {
+        if (links.size % LOOK_EVERY === 0) look()
+        links.add(owner, target)
+      }) as never,
       result: (links: Links) => this.#links.push(links) - 1,
     })
     db.function('mikro_reach', { directOnly: true, varargs: true }, (start: unknown, ...steps: unknown[]) => {
       // Each inner select has a number of its own.
       let path = this.#paths.get(steps[0])
-      if (path === undefined) this.#paths.set(steps[0], (path = new Path(steps.map(step => this.#links[step as number]!))))
+      if (path === undefined)
+        this.#paths.set(
+          steps[0],
+          (path = new Path(
+            steps.map(step => this.#links[step as number]!),
+            look,
+          )),
+        )
       return path.count(start, look)
     })
   }

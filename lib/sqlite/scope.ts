@@ -5,6 +5,7 @@
 import { referredParts, targetKeyOf } from '../model.ts'
 import type { Discriminator, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, ScopeLookup } from '../read-plan.ts'
+import { mark } from './look-out.ts'
 import { inDocument, join, literal, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
@@ -15,6 +16,8 @@ export const NO_SCOPES: ScopeLookup = () => undefined
 export class Tables {
   /** Whether links to records that have gone are told by what is remembered of those, in the image of a row. */
   recalls = false
+  /** The tables of the lists that a statement goes through, where it can be run with looks at the clock; undefined where it cannot. */
+  watched: (string | undefined)[] | undefined
   #count: { value: number }
   readonly #scopeOf: ScopeLookup
   readonly #compile: CompileCondition
@@ -206,6 +209,8 @@ export interface OpenList {
   /** Leaves out the records that do not exist for the caller, and those that are of another entity's list. */
   readonly existing: Sql | undefined
   readonly alias: string
+  /** Where looks at the clock stand, in front of the conditions. */
+  readonly mark: string
 }
 
 /** Opens a list as the first table of a subquery or statement; `owner` are the expressions of what it refers to. */
@@ -220,13 +225,25 @@ function openList(relation: ToManyAttribute, owner: readonly string[], tables: T
   const { target, via } = relation
   const alias = tables.next()
   const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
+  const isInteger = target.key.length === 1 && target.key[0]!.type.kind === 'integer'
+  const [key] = own(via.kind === 'foreign' ? target.key.map(part => part.column) : via.targetColumns)
+  const marked = tables.watched === undefined || key === undefined ? '' : mark(key, isInteger)
+  if (marked !== '') tables.watched!.push(via.kind === 'pivot' ? via.table : target.source.kind === 'query' ? undefined : target.table)
   if (via.kind === 'foreign') {
     const links = own(via.columns)
     const isMeant = told(via.discriminator, column => `${alias}.${name(column)}`)
     const scoped = tables.existing(target, alias)
     const existing = isMeant === undefined ? scoped : both(isMeant, scoped)
     const scope = new Scope(target, tables, alias, joins)
-    return { scope, from: sql`${tableOf(target)} as ${alias}`, on: both(equal(links, owner), existing), links, existing, alias }
+    return {
+      scope,
+      from: sql`${tableOf(target)} as ${alias}`,
+      on: sql`${marked}${both(equal(links, owner), existing)}`,
+      links,
+      existing,
+      alias,
+      mark: marked,
+    }
   }
   const links = own(via.ownerColumns)
   const keys = own(via.targetColumns)
@@ -242,7 +259,15 @@ function openList(relation: ToManyAttribute, owner: readonly string[], tables: T
   // The join leaves out what does not exist for the caller, and what a table without foreign keys still links.
   const isMeant = told(via.discriminator, column => `${alias}.${name(column)}`)
   const scope = new Scope(target, tables, attach, joins, tables.isScoped(target) || isMeant !== undefined ? undefined : keys)
-  return { scope, from: sql`${name(via.table)} as ${alias}`, on: both(equal(links, owner), isMeant), links, existing: isMeant, alias }
+  return {
+    scope,
+    from: sql`${name(via.table)} as ${alias}`,
+    on: sql`${marked}${both(equal(links, owner), isMeant)}`,
+    links,
+    existing: isMeant,
+    alias,
+    mark: marked,
+  }
 }
 
 export function both(left: Sql, right: Sql | undefined): Sql {

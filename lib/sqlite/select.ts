@@ -3,6 +3,7 @@ import type { Binding, Statement } from '../dialect.ts'
 import type { KeyPart } from '../model.ts'
 import type { ScopeLookup } from '../read-plan.ts'
 import { condition } from './expressions.ts'
+import { mark, statementOf } from './look-out.ts'
 import { NO_SCOPES, Tables } from './scope.ts'
 import type { Scope } from './scope.ts'
 import { bind, join, sql, text } from './sql.ts'
@@ -18,6 +19,11 @@ export class Select {
   order: readonly Sql[] = []
   page = false
 
+  /** Where looks at the clock stand, in front of the conditions. */
+  mark = ''
+  /** The same where there are none. */
+  wholeMark = ''
+
   readonly #scopeOf: ScopeLookup
 
   constructor(scopeOf: ScopeLookup = NO_SCOPES) {
@@ -25,9 +31,23 @@ export class Select {
     this.tables = new Tables(scopeOf, condition)
   }
 
+  /** From now on the statement can be run with looks at the clock, as it goes through the rows of a scope; `all` says that these may be all that there are. */
+  watch(scope: Scope, all: boolean): void {
+    const { resource } = scope
+    const [key] = scope.key
+    if (key === undefined) return
+    this.tables.watched ??= []
+    if (all) this.tables.watched.push(resource.source.kind === 'query' ? undefined : resource.table)
+    const isInteger = resource.key.length === 1 && resource.key[0]!.type.kind === 'integer'
+    this.mark = mark(key, isInteger)
+    this.wholeMark = mark(key, isInteger, true)
+  }
+
   /** A further statement over the same rows that exist. */
   inside(): Select {
-    return new Select(this.#scopeOf)
+    const inside = new Select(this.#scopeOf)
+    inside.tables.watched = this.tables.watched && []
+    return inside
   }
 
   /** Adds a column; gives its position in the rows. */
@@ -36,13 +56,15 @@ export class Select {
     return known >= 0 && column.bindings.length === 0 ? known : this.columns.push(column) - 1
   }
 
-  finish(): Statement {
+  /** @param about see `Costs` */
+  finish(about = ''): Statement {
     const parts = [sql`select ${this.columns.length === 0 ? '1' : join(this.columns, ', ')} from ${this.from}`, ...this.joins]
-    if (this.where.length > 0) parts.push(sql`where ${join(this.where, ' and ')}`)
+    if (this.where.length > 0) parts.push(sql`where ${this.mark}${join(this.where, ' and ')}`)
+    else if (this.wholeMark !== '' && this.order.length > 0) parts.push(text(this.wholeMark))
     if (this.order.length > 0) parts.push(sql`order by ${join(this.order, ', ')}`)
     if (this.page) parts.push(sql`limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`)
     const whole = join(parts, ' ')
-    return { sql: whole.text, bindings: whole.bindings }
+    return statementOf(whole, this.tables.watched ?? [], about)
   }
 }
 

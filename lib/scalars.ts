@@ -70,7 +70,7 @@ export interface ScalarType {
   readonly loose?: boolean
   /** For loose date-times: their form. */
   readonly time?: StoredTime
-  /** For loose text: the column compares by a collation of its own, where the engine compares by code point. */
+  /** For text: the column compares by a collation of its own, where the engine compares by code point. */
   readonly collated?: boolean
 }
 

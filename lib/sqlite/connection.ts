@@ -106,6 +106,8 @@ export class SqliteConnection implements Connection {
   /** Whether the content is that of a complete engine: what is written before is part of the baseline. */
   #started = false
   #clock: Clock | undefined
+  readonly #now = (): Date => this.#clock?.now() ?? new Date()
+  #isForeign = false
   #recorder: Recorder | undefined
   #traces: Traces | undefined
   #keys = new HighestKeys(new Map())
@@ -168,6 +170,7 @@ export class SqliteConnection implements Connection {
       },
       giveKey: (table, key) => this.#keys.give(table, BigInt(key)),
       clock: () => this.#clock,
+      nextNumber: (table, column) => this.#handle.nextNumber(table, column),
       enter: signal => {
         if (this.#transaction() !== undefined) return NESTED
         const transaction = this.#current.getStore()
@@ -209,6 +212,12 @@ export class SqliteConnection implements Connection {
   /** The MikroORM instance that was given the dialect, where it could not be made at once. */
   attach(orm: MikroORM): void {
     this.#orm = orm
+  }
+
+  /** The model was written for another database: its SQL may use the functions of that. */
+  speakForeign(): void {
+    this.#isForeign = true
+    this.#handle.speakForeign(this.#now)
   }
 
   /** @param counters tables whose keys the engine counts from now on, with the column */
@@ -274,6 +283,12 @@ export class SqliteConnection implements Connection {
     })
   }
 
+  #openImage(image: Buffer): Handle {
+    const handle = new Handle(image)
+    if (this.#isForeign) handle.speakForeign(this.#now)
+    return handle
+  }
+
   async #replace(image: Buffer): Promise<void> {
     this.#assertWritable()
     this.#handle.checkPlace()
@@ -281,7 +296,7 @@ export class SqliteConnection implements Connection {
     this.#keepBaseline()
     const { db } = this.#handle
     if (db.memory) {
-      const handle = new Handle(image)
+      const handle = this.#openImage(image)
       this.#handle.close()
       this.#handle = handle
       this.#image = image
@@ -320,6 +335,7 @@ export class SqliteConnection implements Connection {
   /** A connection of its own, in memory, with this content; what is compiled for the model is shared. */
   static from(image: Buffer, parent: SqliteConnection): SqliteConnection {
     const connection = new SqliteConnection(new Handle(image), lent => siblingOf(parent.orm, lent))
+    if (parent.#isForeign) connection.speakForeign()
     connection.count(parent.#keys.counters)
     connection.#keys.restore(KEYS.get(image))
     connection.#baseline = image

@@ -4,10 +4,12 @@ import type { RowBound } from '../dialect.ts'
 import { refuseParameter } from '../errors.ts'
 import { Recent } from '../recent.ts'
 import { LookOut } from './look-out.ts'
+import { speakForeign } from './foreign-functions.ts'
 import { jsonFunction, matchFunction, timeFunction } from './match.ts'
 import { Place } from './place.ts'
 import { Prepared } from './prepared.ts'
 import { Reach } from './reach.ts'
+import { name } from './sql.ts'
 import { followTime } from './time-functions.ts'
 
 /** How many prepared statements are kept, of ours and of MikroORM's. One takes about 11 KB. */
@@ -55,6 +57,8 @@ export class Handle {
   #sizedAt = Number.NEGATIVE_INFINITY
   /** Undefined where nothing is written to a file. */
   readonly #place: Place | undefined
+  /** The last number given to a column that is not the key, by table and column. */
+  readonly #numbers = new Map<string, bigint>()
 
   /** Whether nothing can be written. */
   readonly readOnly: boolean
@@ -90,6 +94,25 @@ export class Handle {
   followTime(now: () => Date): void {
     followTime(this.db, now)
     this.#followsTime = true
+  }
+
+  /** From now on SQL has the functions of other databases. */
+  speakForeign(now: () => Date): void {
+    speakForeign(this.db, now)
+  }
+
+  /** The next number of a column: behind the highest that is there, or has been given. */
+  nextNumber(table: string, column: string): bigint {
+    const highest = this.db
+      .prepare(`select coalesce(max(${name(column)}), 0) from ${name(table)}`)
+      .safeIntegers(true)
+      .pluck()
+      .get() as bigint
+    const key = `${table}.${column}`
+    const given = this.#numbers.get(key) ?? 0n
+    const next = (highest > given ? highest : given) + 1n
+    this.#numbers.set(key, next)
+    return next
   }
 
   /** Rows as arrays. Where they may be more than an answer has room for, they are counted one by one as they come. */

@@ -71,6 +71,8 @@ export interface Lender {
   nextKey(table: string): number | bigint | undefined
   /** A new row brings its key. */
   giveKey(table: string, key: number | bigint): void
+  /** The next number of a column that is not the key, for what PostgreSQL takes from a sequence. */
+  nextNumber(table: string, column: string): bigint
   /** The clock of the engine, once there is one. */
   clock(): Clock | undefined
   /** Runs a transaction such that all that is called inside it knows of it; `begin` tells when it has begun. */

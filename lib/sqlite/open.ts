@@ -13,6 +13,9 @@ import { SqliteConnection } from './connection.ts'
 import { CountingDriver } from './counting-driver.ts'
 import { entitiesOf } from './entities-of.ts'
 import type { FileModel } from './entities-of.ts'
+import { adaptFormulas } from './foreign-formula.ts'
+import { ForeignModel } from './foreign-model.ts'
+import { ForeignSchema } from './foreign-schema.ts'
 import { Handle } from './handle.ts'
 import { countersOf, requireKeys } from './highest-keys.ts'
 import { introspect } from './introspect.ts'
@@ -63,13 +66,14 @@ export async function open(opening: Opening): Promise<Opened> {
       handle = readOnly ? openReadOnly(database) : new Handle(database)
     } else handle = database === ':memory:' ? new Handle(database) : openFile(opening, isNew)
     const model = entities === undefined ? modelOf(handle, database) : undefined
-    const connection = await openWith({ ...opening, entities: entities ?? [...model!.entities] }, handle, model)
+    const foreign = new ForeignModel(opening.notes, 'attachDatabases' in opening.orm)
+    const connection = await openWith({ ...opening, entities: entities ?? [...model!.entities] }, { handle, foreign, found: model })
     return {
       connection,
       definitions: model?.definitions ?? [],
       complete: build => {
         try {
-          return complete(connection, handle!, opening, build)
+          return complete({ connection, handle: handle!, foreign }, opening, build)
         } catch (error) {
           throw explainFile(error, database)
         }
@@ -116,11 +120,27 @@ function openFile({ database, readOnly }: Opening, isNew: boolean): Handle {
   }
 }
 
-/** @param found what the file tells, where the model is read from it */
-async function openWith({ entities, orm: extra, notes }: Opening, handle: Handle, found?: FileModel): Promise<SqliteConnection> {
+/** What is opened. */
+interface Base {
+  readonly handle: Handle
+  readonly foreign: ForeignModel
+  /** What the file tells, where the model is read from it. */
+  readonly found: FileModel | undefined
+}
+
+async function openWith({ entities, orm: extra, notes }: Opening, { handle, foreign, found }: Base): Promise<SqliteConnection> {
+  const { discovery } = extra
   const optionsOn = (lent: LentSqliteDialect): Options =>
     ({
       ...extra,
+      ...(foreign.keepsSchemas ? {} : { schema: undefined }),
+      discovery: {
+        ...discovery,
+        onMetadata: (meta, platform) => {
+          foreign.adapt(meta)
+          return discovery?.onMetadata?.(meta, platform)
+        },
+      } satisfies CoreOptions['discovery'],
       entities,
       dbName: ':memory:',
       driver: CountingDriver,
@@ -136,14 +156,27 @@ async function openWith({ entities, orm: extra, notes }: Opening, handle: Handle
   correctPolymorphicLinks(connection.orm.getMetadata())
   noteModel(connection.orm, notes)
   skipUpdateOfCreated(connection.orm)
+  if (found === undefined) new ForeignSchema(connection.orm, foreign).adapt()
   followClock(connection.orm)
+  if (foreign.isForeign) connection.speakForeign()
   requireKeys(connection.orm, handle.db, notes)
   return connection
 }
 
-function complete<T>(connection: SqliteConnection, handle: Handle, { schema, database, notes }: Opening, build: () => T): T {
+/** What is completed. */
+interface Begun {
+  readonly connection: SqliteConnection
+  readonly handle: Handle
+  readonly foreign: ForeignModel
+}
+
+function complete<T>({ connection, handle, foreign }: Begun, { schema, database, notes }: Opening, build: () => T): T {
   const { orm } = connection
   const counted = (): T => {
+    adaptFormulas(orm, handle.db, foreign, () => {
+      connection.speakForeign()
+    })
+    foreign.noteMapped()
     connection.count(countersOf(orm, handle.db))
     return build()
   }

@@ -35,6 +35,7 @@ import type { Kysely } from 'kysely'
 import { after } from '../awaitable.ts'
 import type { Awaitable } from '../awaitable.ts'
 import { RestError } from '../errors.ts'
+import { meaningOf } from './foreign-types.ts'
 import { connectionOf, sameConnection } from './kysely-dialect.ts'
 import type { LentSqliteDialect, StandingTransaction } from './kysely-dialect.ts'
 import { KnownStatements, Probe } from './known-statements.ts'
@@ -222,8 +223,13 @@ function arePlain(options: object): boolean {
   return (schema ?? undefined) === undefined && convertCustomTypes !== true
 }
 
-/** Writes an empty text in a list as two quotes, which reads back: MikroORM would write nothing, and a list of one empty text would be an empty list. */
 class BoundSqlitePlatform extends SqlitePlatform {
+  /** The column types of other databases mean what they mean there. */
+  override getDefaultMappedType(type: string): ReturnType<SqlitePlatform['getDefaultMappedType']> {
+    return super.getDefaultMappedType(meaningOf(type) ?? type)
+  }
+
+  /** Writes an empty text in a list as two quotes, which reads back: MikroORM would write nothing, and a list of one empty text would be an empty list. */
   override marshallArray(values: string[]): string {
     return values.map(value => (value === '' ? '""' : super.marshallArray([value]))).join(',')
   }

@@ -9,7 +9,7 @@ import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { Connection } from './dialect.ts'
 import { refuse } from './errors.ts'
-import type { Fault } from './errors.ts'
+import type { FaultList } from './fault-list.ts'
 import { keyToSegment, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
 import { owningLinks, rootOf, tableColumns } from './model.ts'
@@ -300,12 +300,12 @@ function* newEmbedded(holder: Entity, changes: readonly ValueChange[]): Generato
 }
 
 /** The faults of what new embedded objects lack. The change of one that is there need not give everything, so that validation cannot tell. */
-export function requireNewEmbedded(entity: Entity, change: RecordChange, faults: Fault[]): void {
+export function requireNewEmbedded(entity: Entity, change: RecordChange, faults: FaultList): void {
   for (const { attribute, path, value } of newEmbedded(entity, change.values)) requireEmbedded(attribute, value, change.links, path, faults)
 }
 
 /** The faults of links whose foreign keys share columns with another attribute, which then cannot say something else. */
-export function checkShared(change: RecordChange, entity: Entity | undefined, faults: Fault[]): void {
+export function checkShared(change: RecordChange, entity: Entity | undefined, faults: FaultList): void {
   const { attributes } = change.resource
   for (const { attribute, within, link, path } of change.links) {
     if (link?.kind !== 'existing' || !attribute.owner) continue

@@ -6,8 +6,7 @@ import { withArticle } from './article.ts'
 import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { Connection, Dialect, Reading } from './dialect.ts'
-import { refuse } from './errors.ts'
-import type { Fault } from './errors.ts'
+import type { FaultList } from './fault-list.ts'
 import { keyToSegment, partsOf, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
 import { pathOf, rootOf } from './model.ts'
@@ -61,9 +60,11 @@ export function givenKey(change: RecordChange, implied?: Implied): KeyValues | u
 interface Check extends Checking {
   readonly dialect: Dialect
   readonly visibility: Visibility
-  readonly faults: Fault[]
+  readonly faults: FaultList
   /** The unique values of the records before: two records of one body must not share them either. */
   readonly seen: Set<string>
+  /** Whether the records that were asked for exist: a body may link one often. */
+  readonly found: Map<string, boolean>
 }
 
 /** Adds to the faults what the database tells about the changes of a body. */
@@ -72,12 +73,12 @@ export function checkChanges(
   checking: Checking,
   connection: Connection,
   visibility: Visibility,
-  faults: Fault[],
+  faults: FaultList,
 ): Awaitable<void> {
   const { dialect } = connection
   return after(visibility === EVERYTHING ? undefined : askAboutAll(changes, checking.self !== undefined, visibility), () => {
     if (checking.implied === undefined && changes.every(asksNothing)) return
-    const check: Check = { ...checking, dialect, visibility, faults, seen: new Set() }
+    const check: Check = { ...checking, dialect, visibility, faults, seen: new Set(), found: new Map() }
     return connection.read(() => checkRecords(changes, check))
   })
 }
@@ -128,13 +129,6 @@ async function askAbout(change: RecordChange, isStored: boolean, visibility: Vis
   }
 }
 
-/** Refuses a change that has faults: 409 when all that is wrong is uniqueness, else 422. */
-export function refuseFaults(faults: readonly Fault[]): void {
-  if (faults.length === 0) return
-  const detail = faults.map(fault => fault.detail).join(' ')
-  throw refuse(faults.every(fault => fault.code === 'not_unique') ? 'unique_conflict' : 'validation_failed', detail, { errors: faults })
-}
-
 function* checkRecord(change: RecordChange, check: Check): Reading<void> {
   const { faults } = check
   const missing = yield* missingIn(change, check)
@@ -174,13 +168,19 @@ function* checkRecord(change: RecordChange, check: Check): Reading<void> {
 }
 
 /** The links to records that do not exist for the caller. One that he may not read does not. */
-function* missingIn(change: RecordChange, { known, visibility, dialect }: Check): Reading<ReadonlySet<RecordRef>> {
+function* missingIn(change: RecordChange, { known, visibility, dialect, found }: Check): Reading<ReadonlySet<RecordRef>> {
   const missing = new Set<RecordRef>()
   for (const { ref, relation } of references(change)) {
     const { target } = relation
     if (ref.kind === 'new' || known?.has(recordName(target, ref.key)) === true) continue
-    const given = { ...WHOLE, key: ref.key, valuesOf: visibility.valuesOf }
-    const exists = visibility.allows(target, 'get') && (yield* readExists(dialect.exists(target, visibility.scopeOf), given, dialect))
+    // The name of the entity itself, not of its root: a record of another class is not one of these.
+    const name = `${target.className} ${keyToSegment(ref.key, target)}`
+    let exists = found.get(name)
+    if (exists === undefined) {
+      const given = { ...WHOLE, key: ref.key, valuesOf: visibility.valuesOf }
+      exists = visibility.allows(target, 'get') && (yield* readExists(dialect.exists(target, visibility.scopeOf), given, dialect))
+      found.set(name, exists)
+    }
     if (!exists) missing.add(ref)
   }
   return missing

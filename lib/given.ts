@@ -10,6 +10,7 @@ import type { HookContext } from './context.ts'
 import type { Connection, Statement } from './dialect.ts'
 import { RestError, refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
+import { FaultList } from './fault-list.ts'
 import { domainOf, fakeValues } from './fake-values.ts'
 import { assertJson, jsonOf } from './json.ts'
 import { keyFromJson } from './key.ts'
@@ -152,7 +153,7 @@ export class Given {
     try {
       return await connection.write(async (em: EntityManager) => {
         await filler.fill()
-        const faults: Fault[] = []
+        const faults = new FaultList()
         const changes = roots.map(({ body, path }) => validateRecord(body, resource, { mode: 'create', seeding: true }, faults, path))
         const entities = await insert(changes, faults, em, connection)
         const view = { parameters: NO_PARAMETERS, visibility: EVERYTHING, ctx: context(resource), signal: undefined }

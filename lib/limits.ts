@@ -30,6 +30,10 @@ export interface Limits {
   readonly maxRecords: number
   /** Size of an answer, in bytes, estimated while its rows become records. Default 67108864 (64 MiB). */
   readonly maxAnswerBytes: number
+  /** Records that one body makes or links, beside the one of its path. Default 1000. */
+  readonly maxBodyRecords: number
+  /** Faults of a body that an answer lists; the others are counted. Default 100. */
+  readonly maxErrors: number
   /** Size of a request body over HTTP or fetch, in bytes. Default 1048576 (1 MiB). */
   readonly maxBodyBytes: number
   /** Milliseconds that a request may take; 0: no limit. Default 5000 over HTTP, and none in the process. */
@@ -54,6 +58,8 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxQueryLength: 1_048_576,
   maxRecords: 100_000,
   maxAnswerBytes: 67_108_864,
+  maxBodyRecords: 1000,
+  maxErrors: 100,
   maxBodyBytes: 1_048_576,
   timeout: undefined,
 })

@@ -69,13 +69,13 @@ export class Plans {
 /** Reads records of one model from one connection. */
 export class Reader {
   readonly #connection: Connection
-  readonly #limits: Limits
+  readonly limits: Limits
   readonly #vocabulary: Vocabulary
   readonly #plans: Plans
 
   constructor(connection: Connection, limits: Limits, vocabulary: Vocabulary, plans: Plans) {
     this.#connection = connection
-    this.#limits = limits
+    this.limits = limits
     this.#vocabulary = vocabulary
     this.#plans = plans
   }
@@ -162,7 +162,7 @@ export class Reader {
   /** The keys of the records that a relation reaches and that meet the filters. */
   async relatedKeys(owner: Resource, key: KeyValues, relation: RelationAttribute, { parameters, visibility }: View): Promise<KeyValues[]> {
     const { target } = relation
-    const context = { limits: this.#limits, visibility, vocabulary: this.#vocabulary }
+    const context = { limits: this.limits, visibility, vocabulary: this.#vocabulary }
     const { dialect } = this.#connection
     const anchor: Anchor = { kind: 'related', relation, owner }
     const read = await whenAsked(visibility, () => dialect.compile(planKeys(target, anchor, parameters, context)))
@@ -235,7 +235,7 @@ export class Reader {
       limit: window.limit,
       offset: window.offset,
       valuesOf: visibility.valuesOf,
-      room: new Room(this.#limits, this.#vocabulary),
+      room: new Room(this.limits, this.#vocabulary),
       end,
     }
     return read.rendered ? { ...given, pending: [] } : given
@@ -266,7 +266,7 @@ export class Reader {
     let cached = true
     const planned = find(this.#plans.reads, `${where}\0${view.visibility.shape}\0${shapeOf(parameters)}`, view.visibility, visibility => {
       cached = false
-      const plan = planRead(resource, anchor, paged, parameters, { limits: this.#limits, visibility, vocabulary: this.#vocabulary })
+      const plan = planRead(resource, anchor, paged, parameters, { limits: this.limits, visibility, vocabulary: this.#vocabulary })
       return { read: this.#connection.dialect.compile(plan), sort: plan.sort }
     })
     if (trace === undefined) return planned

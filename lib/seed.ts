@@ -6,11 +6,12 @@ import { FlushMode } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import { create, hasKey, linkedValue, load, reference, requireTargetKey, setInside } from './apply.ts'
 import type { Work } from './apply.ts'
-import { checkChanges, givenKey, recordName, refuseFaults } from './check.ts'
+import { checkChanges, givenKey, recordName } from './check.ts'
 import type { Implied } from './check.ts'
 import type { Connection } from './dialect.ts'
 import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
+import { FaultList } from './fault-list.ts'
 import { orderInserts } from './insert-order.ts'
 import type { EmbeddedAttribute, Model, RelationAttribute, ToOneAttribute } from './model.ts'
 import type { Entity } from './orm-values.ts'
@@ -26,7 +27,7 @@ const UNJUDGED = { exists: () => true, stays: () => true, authorize: () => undef
 
 /** @throws RestError with all faults of all records, each with its path (`users.0.email`). */
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
-  const faults: Fault[] = []
+  const faults = new FaultList()
   const changes = validated(data, model, faults)
   try {
     await connection.write(async (em: EntityManager) => insert(changes, faults, em, connection))
@@ -42,13 +43,14 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
  */
 export async function insert(
   changes: readonly RecordChange[],
-  faults: Fault[],
+  faults: FaultList,
   em: EntityManager,
   connection: Connection,
 ): Promise<Entity[]> {
   const records = changes.flatMap(change => withNested(change))
   await checkChanges(changes, { known: new Set(records.flatMap(record => record.name ?? [])) }, connection, EVERYTHING, faults)
-  refuseFaults(faults)
+  const refusal = faults.refusal()
+  if (refusal !== undefined) throw refusal
   // Looking for one record must not write others that are not linked yet.
   em.setFlushMode(FlushMode.COMMIT)
   orderInserts(em)
@@ -60,7 +62,7 @@ export async function insert(
   return changes.map(change => loader.entityOf(change))
 }
 
-function validated(data: SeedData, model: Model, faults: Fault[]): RecordChange[] {
+function validated(data: SeedData, model: Model, faults: FaultList): RecordChange[] {
   const changes: RecordChange[] = []
   for (const [name, records] of Object.entries(data)) {
     const resource = model.byName.get(name)

@@ -5,6 +5,7 @@
 import { withArticle, withCapitalArticle } from './article.ts'
 import { refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
+import { FaultList } from './fault-list.ts'
 import { describeKey, keyFromJson, partsOf, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
 import { isRelation } from './model.ts'
@@ -49,7 +50,7 @@ export function isObject(value: unknown): value is JsonObject {
  *
  * @throws Unasked
  */
-export function validateRecord(body: unknown, of: Resource, validation: Validation, faults: Fault[], path = ''): RecordChange {
+export function validateRecord(body: unknown, of: Resource, validation: Validation, faults: FaultList, path = ''): RecordChange {
   const resource = validation.mode === 'create' ? classAsked(of, body as JsonObject) : of
   const values: ValueChange[] = []
   const links: LinkChange[] = []
@@ -72,7 +73,7 @@ export function validateRecord(body: unknown, of: Resource, validation: Validati
       !isOfClass(attribute, resource) ||
       !exists(attribute)
     ) {
-      faults.push(
+      faults.describe(() =>
         unknownAttribute(
           name,
           at,
@@ -147,7 +148,14 @@ function unknownAttribute(name: string, at: string, called: string, attributes: 
 }
 
 /** Keys stay as they are, and what the path says is not said otherwise by the body. */
-function isAllowed(resource: Resource, attribute: Attribute, value: unknown, at: string, validation: Validation, faults: Fault[]): boolean {
+function isAllowed(
+  resource: Resource,
+  attribute: Attribute,
+  value: unknown,
+  at: string,
+  validation: Validation,
+  faults: FaultList,
+): boolean {
   const { implied } = validation
   if (implied?.name === attribute.name && attribute.kind === 'toOneOf') {
     const linked = linkedBy(attribute, value)
@@ -200,14 +208,16 @@ function requireAll(
   given: JsonObject,
   path: string,
   implied: string | undefined,
-  faults: Fault[],
+  faults: FaultList,
 ): readonly Attribute[] {
   const lacking: Attribute[] = []
   for (const attribute of attributes) {
     if (!attribute.required || attribute.name === implied) continue
     if (Object.hasOwn(given, attribute.name) && given[attribute.name] !== undefined) continue
-    const at = join(path, attribute.name)
-    faults.push({ code: 'required', detail: `"${at}" must be given.`, attribute: at })
+    faults.describe(() => {
+      const at = join(path, attribute.name)
+      return { code: 'required', detail: `"${at}" must be given.`, attribute: at }
+    })
     lacking.push(attribute)
   }
   return lacking
@@ -225,17 +235,17 @@ export function requireEmbedded(
   changes: readonly ValueChange[],
   links: readonly LinkChange[],
   at: string,
-  faults: Fault[],
+  faults: FaultList,
 ): void {
   const own = links.filter(link => link.path === join(at, link.attribute.name))
   const given = Object.fromEntries([
     ...changes.map(change => [change.attribute.name, change.value]),
     ...own.map(link => [link.attribute.name, link.link]),
   ])
-  const lacking: Fault[] = []
+  const lacking = new FaultList()
   requireAll(attribute.attributes, given, at, undefined, lacking)
   // What was given and is wrong has its fault already.
-  faults.push(...lacking.filter(fault => !faults.some(({ attribute }) => attribute === fault.attribute)))
+  faults.push(...lacking.listed.filter(fault => !faults.has(fault.attribute)))
 }
 
 /** Whether there is a place to write the attribute to; a computed one has none. */
@@ -259,7 +269,7 @@ function validateValue(
   value: unknown,
   at: string,
   inside: Inside,
-  faults: Fault[],
+  faults: FaultList,
 ): ValueChange | undefined {
   if (value === null) {
     if (!attribute.nullable && !(attribute.kind === 'scalar' && attribute.source.kind === 'none')) {
@@ -273,7 +283,7 @@ function validateValue(
     : validateScalar(attribute, value, at, faults)
 }
 
-function validateScalar(attribute: ScalarAttribute, value: unknown, at: string, faults: Fault[]): ValueChange | undefined {
+function validateScalar(attribute: ScalarAttribute, value: unknown, at: string, faults: FaultList): ValueChange | undefined {
   const { type } = attribute
   const typed = scalarFromJson(value, type)
   // What nobody may see is not repeated in an answer either: it may be a password.
@@ -307,7 +317,7 @@ function validateEmbedded(
   value: unknown,
   at: string,
   around: Inside,
-  faults: Fault[],
+  faults: FaultList,
 ): ValueChange | undefined {
   const inside = { ...around, within: [...around.within, attribute] }
   if (!attribute.array) {
@@ -319,9 +329,8 @@ function validateEmbedded(
     return undefined
   }
   // A list is replaced as a whole, so each of its objects is a new one.
-  const members = value.map(
-    (member: unknown, index) => validateObject(attribute, member, join(at, index), { ...inside, mode: 'create' }, faults) ?? [],
-  )
+  const anew: Inside = { ...inside, mode: 'create' }
+  const members = value.map((member: unknown, index) => validateObject(attribute, member, join(at, index), anew, faults) ?? [])
   return { attribute, path: at, value: { members } }
 }
 
@@ -330,7 +339,7 @@ function validateObject(
   value: unknown,
   at: string,
   inside: Inside,
-  faults: Fault[],
+  faults: FaultList,
 ): ValueChange[] | undefined {
   if (!isObject(value)) {
     faults.push({ code: 'value_invalid', detail: `"${at}" must be an object.`, attribute: at, value })
@@ -345,9 +354,9 @@ function validateObject(
     const child = attribute.byName.get(name)
     const path = join(at, name)
     if (child === undefined) {
-      faults.push(unknownAttribute(name, path, attribute.name, attribute.attributes))
+      faults.describe(() => unknownAttribute(name, path, attribute.name, attribute.attributes))
     } else if (!leadsSomewhere(child, inside.holder.visibility)) {
-      faults.push(unknownAttribute(name, path, attribute.name, attribute.attributes))
+      faults.describe(() => unknownAttribute(name, path, attribute.name, attribute.attributes))
     } else if (child.readOnly) {
       faults.push({ code: 'read_only', detail: `"${path}" is computed and cannot be written.`, attribute: path })
     } else if (child.kind === 'toOne') {
@@ -371,7 +380,7 @@ function validateVariant(
   value: JsonObject,
   at: string,
   inside: Inside,
-  faults: Fault[],
+  faults: FaultList,
 ): ValueChange[] | undefined {
   const told = value[discriminator]
   const attributes = typeof told === 'string' || typeof told === 'number' ? byValue.get(String(told)) : undefined
@@ -408,7 +417,7 @@ function addRelation(
   holder: Holder,
   links: LinkChange[],
   lists: ListChange[],
-  faults: Fault[],
+  faults: FaultList,
 ): void {
   if (attribute.kind === 'toOne') {
     addLink(attribute, value, at, { holder, links, within: [] }, faults)
@@ -431,7 +440,7 @@ function linkOneOf(
   value: unknown,
   at: string,
   { seeding, visibility }: Holder,
-  faults: Fault[],
+  faults: FaultList,
 ): LinkChange | undefined {
   const { typeName, nullable } = attribute
   const branches = branchesFor(attribute, visibility)
@@ -457,6 +466,7 @@ function linkOneOf(
     faults.push({ code: 'not_allowed', detail: `"${path}" must be one of ${names}.`, attribute: path, value: told, allowed, ...suggested })
     return undefined
   }
+  faults.countRecord()
   const isLink = Object.keys(rest).length === 1 && rest['id'] !== undefined
   if (!isLink && !branch.target.readOnly) {
     return {
@@ -488,7 +498,7 @@ function addLink(
   value: unknown,
   at: string,
   { holder, links, within }: Omit<Inside, 'mode'>,
-  faults: Fault[],
+  faults: FaultList,
 ): void {
   const place = within.length === 0 ? {} : { within }
   if (value === null) {
@@ -506,9 +516,10 @@ function referTo(
   value: unknown,
   at: string,
   { owner, seeding, visibility }: Holder,
-  faults: Fault[],
+  faults: FaultList,
 ): RecordRef | undefined {
   const { target } = attribute
+  faults.countRecord()
   if (isObject(value) && !target.readOnly) {
     const name = owningName(attribute)
     const implied = name === undefined ? {} : { implied: { name, key: owner, link: owningAttribute(attribute) } }

@@ -29,11 +29,12 @@ import type { Work } from './apply.ts'
 import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
 import { authorize } from './caller.ts'
-import { checkChanges, refuseFaults } from './check.ts'
+import { checkChanges } from './check.ts'
 import type { Implied } from './check.ts'
 import type { Connection, Dialect } from './dialect.ts'
 import { RestError, refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
+import { FaultList } from './fault-list.ts'
 import type { KeyValues } from './key.ts'
 import { tableColumns } from './model.ts'
 import type { Attribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from './model.ts'
@@ -285,7 +286,7 @@ export class Writer {
     const before = view.trace?.enter('validate')
     const { visibility } = view
     const validated = whenAsked(visibility, () => {
-      const found: Fault[] = []
+      const found = new FaultList(this.#reader.limits)
       return { change: validateRecord(body, resource, { ...validation, visibility }, found), faults: found }
     })
     return after(validated, ({ change, faults }) => {
@@ -296,7 +297,8 @@ export class Writer {
         checkShared(change, entity, faults)
         const checking = { self: validation.key, implied: impliedBy(validation) }
         return after(checkChanges([change], checking, this.#connection, view.visibility, faults), () => {
-          refuseFaults(faults)
+          const refusal = faults.refusal()
+          if (refusal !== undefined) throw refusal
           if (before !== undefined) view.trace?.enter(before)
           return change
         })

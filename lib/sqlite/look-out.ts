@@ -20,7 +20,7 @@ export function mark(column: string, isInteger: boolean, isWhole = false): strin
 const COSTLY = 1_000_000
 
 /** From this much work with each row on, each row is looked at. */
-const HEAVY = 50
+const HEAVY = 200
 
 /** A statement as it is run as a rule, and what may be needed of it otherwise. */
 export function statementOf(whole: Sql, tables: readonly (string | undefined)[], about: string): Statement {
@@ -38,7 +38,7 @@ export function statementOf(whole: Sql, tables: readonly (string | undefined)[],
     get watched() {
       return (watched ??= whole.text.replaceAll(MARK, (_, where: string | undefined, isInteger: string, column: string) => {
         const ticks = `((${isInteger === '' ? 'random()' : column} & ${look}) or mikro_tick(${column}))`
-        return where === undefined ? `${ticks} and ` : `where ${ticks}`
+        return where === undefined ? `${ticks} and ` : `where ${ticks} `
       }))
     },
   }
@@ -58,12 +58,15 @@ export class LookOut {
   constructor(db: Database.Database) {
     this.#db = db
     db.function('mikro_tick', { directOnly: true }, (_row: unknown) => {
-      this.end?.look()
+      this.look()
       return 1
     })
   }
 
-  readonly look = (): void => this.end?.look()
+  /** Nothing else can end a request while a statement runs. */
+  readonly look = (): void => {
+    if (this.end?.deadline !== undefined && performance.now() >= this.end.deadline) this.end.look()
+  }
 
   isCostly({ tables, weight }: Costs): boolean {
     let work = weight

@@ -60,8 +60,7 @@ export class Select {
   finish(about = ''): Statement {
     const parts = [sql`select ${this.columns.length === 0 ? '1' : join(this.columns, ', ')} from ${this.from}`, ...this.joins]
     if (this.where.length > 0) parts.push(sql`where ${this.mark}${join(this.where, ' and ')}`)
-    else if (this.wholeMark !== '' && this.order.length > 0) parts.push(text(this.wholeMark))
-    if (this.order.length > 0) parts.push(sql`order by ${join(this.order, ', ')}`)
+    if (this.order.length > 0) parts.push(sql`${this.where.length > 0 ? '' : this.wholeMark}order by ${join(this.order, ', ')}`)
     if (this.page) parts.push(sql`limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`)
     const whole = join(parts, ' ')
     return statementOf(whole, this.tables.watched ?? [], about)

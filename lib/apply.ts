@@ -8,6 +8,7 @@ import type { Collection, EntityManager } from '@mikro-orm/core'
 import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { Connection } from './dialect.ts'
+import { findFirst, loadList, loading } from './eager-circle.ts'
 import { refuse } from './errors.ts'
 import type { FaultList } from './fault-list.ts'
 import { keyToSegment, sameKey } from './key.ts'
@@ -45,9 +46,6 @@ export interface Work {
   /** Records that were made or linked otherwise on the way; those that were there before, with their keys. */
   readonly touched: { readonly resource: Resource; readonly entity: Entity; readonly key?: KeyValues }[]
 }
-
-/** MikroORM's own filters are among the scopes of the engine; here they would only hide the rows whose owners are filtered. */
-const UNFILTERED = { filters: false } as const
 
 type EntityName = Parameters<EntityManager['findOne']>[0]
 
@@ -211,12 +209,12 @@ async function fillList(entity: Entity, { attribute, items }: ListChange, work: 
 export function update(entity: Entity, change: RecordChange, work: Work): Awaitable<void> {
   checkVersion(entity, change)
   const lists = change.lists.filter(({ attribute }) => attribute.via.kind === 'pivot')
-  return after(lists.length === 0 ? undefined : loadAll(entity, lists), () => changeLoaded(entity, change, work))
+  return after(lists.length === 0 ? undefined : loadAll(entity, lists, work), () => changeLoaded(entity, change, work))
 }
 
 /** Loading the members of a list loads them anew: what has been set of one of them would be lost, be it the record itself. */
-async function loadAll(entity: Entity, lists: readonly ListChange[]): Promise<void> {
-  for (const { attribute } of lists) await loadMembers(entity, attribute)
+async function loadAll(entity: Entity, lists: readonly ListChange[], work: Work): Promise<void> {
+  for (const { attribute } of lists) await loadMembers(entity, attribute, work.em)
 }
 
 function changeLoaded(entity: Entity, change: RecordChange, work: Work): Awaitable<void> {
@@ -398,7 +396,7 @@ function linksTo(owner: Entity, relation: RelationAttribute, resource: Resource)
 async function loadInverse(entity: Entity, attribute: ToOneAttribute, resource: Resource, work: Work): Promise<Entity | undefined> {
   const where = linksTo(entity, attribute, resource)
   if (where === undefined) return undefined
-  return ((await work.em.findOne(nameOf(attribute.target), where, UNFILTERED)) as unknown as Entity | null) ?? undefined
+  return (await findFirst(nameOf(attribute.target), where, work.em)) as Entity | undefined
 }
 
 /** Refuses to link records to one that has gone with those that were linked before: MikroORM would insert it again. */
@@ -458,9 +456,9 @@ async function release(member: Entity, relation: RelationAttribute, path: string
   }
 }
 
-async function loadMembers(entity: Entity, attribute: ToManyAttribute): Promise<Collection<object>> {
-  const collection = entity[attribute.property] as Collection<object>
-  if (!collection.isInitialized()) await collection.init(UNFILTERED)
+async function loadMembers(entity: Entity, { property }: ToManyAttribute, em: EntityManager): Promise<Collection<object>> {
+  const collection = entity[property] as Collection<object>
+  if (!collection.isInitialized()) await loadList(collection, em)
   return collection
 }
 
@@ -469,7 +467,7 @@ async function replaceList(entity: Entity, { attribute, items, path }: ListChang
   if (attribute.via.kind === 'pivot') {
     const members: Entity[] = []
     for (const item of items) members.push(await referred(item, attribute.target, work))
-    const collection = await loadMembers(entity, attribute)
+    const collection = await loadMembers(entity, attribute, work.em)
     // What does not exist for the caller cannot be taken out by him.
     const unseen = await keepOnly(
       collection.getItems() as Entity[],
@@ -502,7 +500,7 @@ async function members(entity: Entity, attribute: ToManyAttribute, resource: Res
 async function allMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
   const where = linksTo(entity, attribute, resource)
   if (where === undefined) return []
-  return work.em.find(nameOf(attribute.target), where, UNFILTERED)
+  return work.em.find(nameOf(attribute.target), where, loading(nameOf(attribute.target), work.em))
 }
 
 async function keepOnly<T>(items: readonly T[], test: (item: T) => Awaitable<boolean>): Promise<T[]> {
@@ -588,7 +586,7 @@ function relationsIn(attribute: Attribute, entity: Entity): { relation: Relation
 async function relatedTo(entity: Entity, attribute: RelationAttribute, resource: Resource, work: Work): Promise<Entity[]> {
   if (attribute.kind === 'toMany') {
     if (attribute.via.kind === 'foreign') return allMembers(entity, attribute, resource, work)
-    const collection = await loadMembers(entity, attribute)
+    const collection = await loadMembers(entity, attribute, work.em)
     return collection.getItems() as unknown as Entity[]
   }
   if (!attribute.owner) {
@@ -619,7 +617,7 @@ async function unlinkFrom(removed: ReadonlyMap<Entity, Resource>, { em }: Work):
   for (const [entity, { referrers }] of removed) {
     for (const { resource: other, attribute } of referrers) {
       if (attribute.discriminator === undefined || attribute.onDelete !== 'unlink') continue
-      const linking = (await em.find(nameOf(other), { [attribute.property]: entity }, UNFILTERED)) as unknown as Entity[]
+      const linking = (await em.find(nameOf(other), { [attribute.property]: entity }, loading(nameOf(other), em))) as unknown as Entity[]
       for (const record of linking) if (!removed.has(record)) record[attribute.property] = null
     }
   }

@@ -7,6 +7,7 @@ import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from './article.ts'
 import type { Clock } from './clock.ts'
 import type { Claims, HandlerResponse, HookContext } from './context.ts'
+import { isInEagerCircle } from './eager-circle.ts'
 import { refuse } from './errors.ts'
 import type { Fault, RestError } from './errors.ts'
 import { keyFromText, keyToSegment, textOfPart } from './key.ts'
@@ -283,15 +284,13 @@ export class Authentication {
     })
     if (faults.length > 0) throw refuse('validation_failed', faults.map(({ detail }) => detail).join(' '), { errors: faults })
     const em = this.#services.orm().em.fork()
-    const user = (await em.findOne(
-      entity,
-      { [identifier]: credentials[identifier] },
-      {
-        // A password is often a lazy property.
-        populate: [password] as never,
-      },
-    )) as Entity | null
-    return (await verifyPassword(credentials[password] as string, user?.[password])) ? user : undefined
+    const where = { [identifier]: credentials[identifier] }
+    // A password is often a lazy property.
+    const user = isInEagerCircle(em.getMetadata().get(entity))
+      ? (await em.find(entity, where, { fields: ['*', password], populate: false, limit: 1 } as never))[0]
+      : await em.findOne(entity, where, { populate: [password] as never })
+    const stored = (user as Entity | null | undefined)?.[password]
+    return (await verifyPassword(credentials[password] as string, stored)) ? user : undefined
   }
 
   /**

@@ -7,11 +7,10 @@ import type { EntityManager, EntityMetadata, EntityName, LoggingOptions, Transac
 import { SqlEntityManager } from '@mikro-orm/sqlite'
 import { after } from '../awaitable.ts'
 import type { Awaitable } from '../awaitable.ts'
+import { findFirst } from '../eager-circle.ts'
 import { KnownStatements, isPlainEntity } from './known-statements.ts'
 import type { BoundSqliteDriver } from './orm-driver.ts'
 
-/** MikroORM's own filters are among the scopes of the engine; here they would only hide the rows whose owners are filtered. */
-const UNFILTERED = { filters: false } as const
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])
 const NOTHING_POPULATED = Object.freeze({ populate: Object.freeze([]), fields: undefined, exclude: undefined })
 
@@ -67,7 +66,7 @@ async function findOne(name: EntityName, key: unknown, em: EntityManager): Promi
       if (found !== undefined) return found
     }
   }
-  return ((await em.findOne(name, conditionOf(key, primaryKeys), UNFILTERED)) as object | null) ?? undefined
+  return findFirst(name, conditionOf(key, primaryKeys), em)
 }
 
 /** MikroORM would take keys that lie in each other for alternatives, where they are all of the key, and for rows of rows, where all parts are such. */

@@ -1,0 +1,62 @@
+/**
+ * Eager circle: relations that MikroORM loads with their records (`eager`), and that lead back to where they began. With records that link each other in a
+ * circle such a load never ends, and clients can make such records. So the engine loads records of these entities without what they link.
+ */
+import { Utils, helper } from '@mikro-orm/core'
+import type { Collection, EntityManager, EntityMetadata, EntityName } from '@mikro-orm/core'
+
+/** MikroORM's own filters are among the scopes of the engine; here they would only hide the rows whose owners are filtered. */
+const UNFILTERED = Object.freeze({ filters: false } as const)
+const ALONE = Object.freeze({ filters: false, populate: false } as const)
+
+const known = new WeakMap<EntityMetadata, boolean>()
+
+/** Whether what is loaded with a record of the entity may lead back to an entity on the way. */
+export function isInEagerCircle(meta: EntityMetadata): boolean {
+  let found = known.get(meta)
+  if (found === undefined) known.set(meta, (found = leadsBack(meta, [])))
+  return found
+}
+
+function leadsBack(meta: EntityMetadata, way: readonly EntityMetadata[]): boolean {
+  // Classes that inherit from each other are one place: a row of the one may be loaded as another.
+  if (way.some(({ root }) => root === meta.root)) return true
+  const on = [...way, meta]
+  return meta.relations.some(
+    ({ eager, targetMeta, polymorphTargets }) =>
+      eager === true && (polymorphTargets ?? (targetMeta === undefined ? [] : [targetMeta])).some(target => leadsBack(target, on)),
+  )
+}
+
+/** The options by which `em.find` loads records of an entity for writing: without MikroORM's filters, and without what might never end. */
+export function loading(name: EntityName, em: EntityManager): typeof UNFILTERED | typeof ALONE {
+  return isInEagerCircle(em.getMetadata().get(name)) ? ALONE : UNFILTERED
+}
+
+/** The first record that meets a condition, as `em.findOne` gives it; in a circle without what it links, which only `em.find` can leave out. */
+export async function findFirst(name: EntityName, where: object, em: EntityManager): Promise<object | undefined> {
+  if (!isInEagerCircle(em.getMetadata().get(name))) return ((await em.findOne(name, where, UNFILTERED)) as object | null) ?? undefined
+  const [found] = (await em.find(name, where, { ...ALONE, limit: 1 })) as unknown as object[]
+  return found
+}
+
+/** Loads the members of a many-to-many list: as `Collection.init` does, which would load with the owner what it links, too. */
+export async function loadList(list: Collection<object>, em: EntityManager): Promise<void> {
+  const { owner, property } = list
+  const target = property.targetMeta!
+  const isAlone = isInEagerCircle(em.getMetadata().get(owner.constructor as never)) || isInEagerCircle(target)
+  if (!isAlone) {
+    await list.init({ filters: false })
+    return
+  }
+  const key = helper(owner).getPrimaryKeys() as never[]
+  const context = em.getTransactionContext()
+  const lists = await em.getDriver().loadFromPivotTable(property as never, [key], property.where as never, undefined, context, {
+    filters: false,
+    populate: [],
+  } as never)
+  const rows = lists[Utils.getPrimaryKeyHash(key)] ?? []
+  const create = (row: object): object =>
+    em.getEntityFactory().create(target.class, row as never, { merge: true, convertCustomTypes: true })
+  list.hydrate(rows.map(create), true)
+}

@@ -7,6 +7,7 @@ import { Reference, ScalarReference, helper } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
+import { recordName } from './check.ts'
 import type { Connection } from './dialect.ts'
 import { findFirst, loadList, loading } from './eager-circle.ts'
 import { refuse } from './errors.ts'
@@ -45,6 +46,8 @@ export interface Work {
   readonly stays: (resource: Resource, key: KeyValues) => Awaitable<boolean>
   /** Records that were made or linked otherwise on the way; those that were there before, with their keys. */
   readonly touched: { readonly resource: Resource; readonly entity: Entity; readonly key?: KeyValues }[]
+  /** What the body links, by names of records and of their links: no list of it may remove the ones, nor unlink the others. */
+  readonly named: Set<string>
 }
 
 type EntityName = Parameters<EntityManager['findOne']>[0]
@@ -229,8 +232,37 @@ function changeLoaded(entity: Entity, change: RecordChange, work: Work): Awaitab
 }
 
 async function changeRelations(entity: Entity, change: RecordChange, work: Work): Promise<void> {
-  for (const link of change.links) await changeLink(entity, link, change.resource, work)
-  for (const list of change.lists) await replaceList(entity, list, change.resource, work)
+  const { resource, lists } = change
+  const own = recordName(resource, keyOfEntity(resource, entity))
+  for (const { attribute } of change.links) if (attribute.owner) work.named.add(linkName(attribute, own))
+  for (const name of named(change)) work.named.add(name)
+  // Before anything is changed: loading a record anew would undo what has been set of it and not been written yet.
+  const before = new Map<ListChange | LinkChange, readonly Entity[]>()
+  for (const link of change.links) before.set(link, await linkedBefore(entity, link, resource, work))
+  for (const list of lists) if (list.attribute.via.kind === 'foreign') before.set(list, await members(entity, list.attribute, resource, work))
+  for (const link of change.links) await changeLinkFrom(before.get(link)!, entity, link, resource, work)
+  for (const list of lists) await replaceList(before.get(list) ?? [], entity, list, work)
+}
+
+/** One name for the link of a record by its own foreign key. */
+function linkName({ name }: ToOneAttribute, record: string): string {
+  return `${record}\0${name}`
+}
+
+/** The names of the records that a change links, and of the links of these that it sets. */
+function* named({ links, lists }: RecordChange): Generator<string> {
+  const refs = [
+    ...links.map(({ attribute, link }) => ({ attribute, ref: link })),
+    ...lists.flatMap(({ attribute, items }) => items.map(ref => ({ attribute, ref }))),
+  ]
+  for (const { attribute, ref } of refs) {
+    if (ref?.kind === 'new') yield* named(ref.record)
+    if (ref?.kind !== 'existing') continue
+    const record = recordName(attribute.target, ref.key)
+    yield record
+    const other = owningAttribute(attribute)
+    if (other !== undefined) yield linkName(other, record)
+  }
 }
 
 /** Whether other records hold the value of the attribute as their link to the record. */
@@ -352,7 +384,18 @@ function checkVersion(entity: Entity, change: RecordChange): void {
 }
 
 /** Links, unlinks or replaces what a to-one of a loaded record refers to. */
-export async function changeLink(
+export async function changeLink(entity: Entity, link: LinkChange, resource: Resource, work: Work): Promise<void> {
+  await changeLinkFrom(await linkedBefore(entity, link, resource, work), entity, link, resource, work)
+}
+
+/** The record that links the entity as the other side of a one-to-one, if there is one, loaded. */
+async function linkedBefore(entity: Entity, { attribute }: LinkChange, resource: Resource, work: Work): Promise<readonly Entity[]> {
+  const current = attribute.owner ? undefined : await loadInverse(entity, attribute, resource, work)
+  return current === undefined ? [] : [current]
+}
+
+async function changeLinkFrom(
+  [current]: readonly Entity[],
   entity: Entity,
   { attribute, within, link, path }: LinkChange,
   resource: Resource,
@@ -367,7 +410,6 @@ export async function changeLink(
     })
     return
   }
-  const current = await loadInverse(entity, attribute, resource, work)
   if (link?.kind === 'existing' && current !== undefined && sameKey(keyOfEntity(attribute.target, current), link.key)) return
   if (current !== undefined) {
     if (!(await work.exists(attribute.target, keyOfEntity(attribute.target, current)))) {
@@ -439,8 +481,16 @@ async function keepRights(holder: Entity, attribute: ToOneAttribute, resource: R
 /** Takes the link to its owner from a record: an orphan is removed where the model says so, and cannot be where an owner is required. */
 async function release(member: Entity, relation: RelationAttribute, path: string, work: Work): Promise<void> {
   const other = owningAttribute(relation)!
+  const record = recordName(relation.target, keyOfEntity(relation.target, member))
+  // The body links it to another owner.
+  if (work.named.has(linkName(other, record))) return
   await work.authorize(relation.target, relation.orphanRemoval ? 'delete' : 'update')
   if (relation.orphanRemoval) {
+    if (work.named.has(record)) {
+      const id = keyToSegment(keyOfEntity(relation.target, member), relation.target)
+      const detail = `"${path}" would remove the ${relation.target.singular} ${id}, which the body links elsewhere.`
+      throw refuse('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: path }] })
+    }
     work.em.remove(member as never)
   } else if (other.nullable) {
     await keepRights(member, other, relation.target, work, () => {
@@ -463,7 +513,12 @@ async function loadMembers(entity: Entity, { property }: ToManyAttribute, em: En
 }
 
 /** Replaces the members of a list of a loaded record. */
-async function replaceList(entity: Entity, { attribute, items, path }: ListChange, resource: Resource, work: Work): Promise<void> {
+async function replaceList(
+  current: readonly Entity[],
+  entity: Entity,
+  { attribute, items, path }: ListChange,
+  work: Work,
+): Promise<void> {
   if (attribute.via.kind === 'pivot') {
     const members: Entity[] = []
     for (const item of items) members.push(await referred(item, attribute.target, work))
@@ -476,7 +531,6 @@ async function replaceList(entity: Entity, { attribute, items, path }: ListChang
     collection.set([...members, ...unseen])
     return
   }
-  const current = await members(entity, attribute, resource, work)
   const kept = items.filter(item => item.kind === 'existing').map(item => item.key)
   const released = current.filter(member => {
     const key = keyOfEntity(attribute.target, member)
@@ -631,7 +685,7 @@ async function leaveShared(removed: ReadonlyMap<Entity, Resource>, work: Work): 
     if (lists.length === 0) continue
     // A record that need not be loaded to be removed has no lists.
     const loaded = await load(resource, keyOfEntity(resource, entity), work)
-    for (const attribute of loaded === undefined ? [] : lists) (await loadMembers(loaded!, attribute)).removeAll()
+    for (const attribute of loaded === undefined ? [] : lists) (await loadMembers(loaded!, attribute, work.em)).removeAll()
     isLeaving = true
   }
   // MikroORM writes no lists of what it removes.

@@ -56,7 +56,7 @@ export async function insert(
   orderInserts(em)
   // There is no such order where classes of one table refer to each other's owners.
   connection.deferReferences()
-  const loader = new Loader(records, { em, connection, ...UNJUDGED, touched: [] })
+  const loader = new Loader(records, { em, connection, ...UNJUDGED, touched: [], named: new Set() })
   loader.refuseCircles()
   await loader.load()
   return changes.map(change => loader.entityOf(change))

@@ -31,6 +31,7 @@ import type { Awaitable } from './awaitable.ts'
 import { authorize } from './caller.ts'
 import { checkChanges } from './check.ts'
 import type { Implied } from './check.ts'
+import { addContradictions } from './contradictions.ts'
 import type { Connection, Dialect } from './dialect.ts'
 import { RestError, refuse } from './errors.ts'
 import type { Fault } from './errors.ts'
@@ -295,6 +296,7 @@ export class Writer {
       return after(isNested ? this.#authorizeNested(change, view) : undefined, () => {
         if (entity !== undefined) requireNewEmbedded(entity, change, faults)
         checkShared(change, entity, faults)
+        addContradictions(change, validation.key, faults)
         const checking = { self: validation.key, implied: impliedBy(validation) }
         return after(checkChanges([change], checking, this.#connection, view.visibility, faults), () => {
           const refusal = faults.refusal()
@@ -409,7 +411,7 @@ export class Writer {
       em.setFlushMode(FlushMode.COMMIT)
       // MikroORM does not find the order of inserts and deletes where a class refers to one that inherits.
       if (this.#inherits) this.#connection.deferReferences()
-      return after(work({ em, connection: this.#connection, exists, stays, authorize: may, tells, touched: [] }), result => {
+      return after(work({ em, connection: this.#connection, exists, stays, authorize: may, tells, touched: [], named: new Set() }), result => {
         end?.throwIfReached()
         return result
       })

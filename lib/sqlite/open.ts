@@ -25,6 +25,7 @@ import { followClock } from './model-time.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 import { openReadOnly } from './open-read-only.ts'
 import { correctPolymorphicLinks } from './polymorphic-links.ts'
+import { readLazyLinks } from './lazy-links.ts'
 import { correctTargetKeys } from './target-keys.ts'
 
 /** What to open. */
@@ -151,6 +152,7 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
   if (entities!.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.lend())))
   if (found !== undefined) takeAnyName(connection.orm)
   correctTargetKeys(connection.orm.getMetadata())
+  readLazyLinks(connection.orm.getMetadata())
   findPivots(connection.orm)
   leaveInherited(connection.orm)
   correctPolymorphicLinks(connection.orm.getMetadata())

@@ -3,7 +3,7 @@
  * Refuses with parameter_invalid when a value cannot be of its attribute's type.
  */
 import { withArticle } from './article.ts'
-import type { Binding, Dialect, Statement } from './dialect.ts'
+import type { Binding, Dialect, Statement, ValueForm } from './dialect.ts'
 import type { End } from './end.ts'
 import { refuseParameter } from './errors.ts'
 import { describeKey, describeTypedKey, keyFromText, typedKeyFromText } from './key.ts'
@@ -46,6 +46,9 @@ export interface PendingRender {
 
 /** Longer patterns are more than the database's own matching takes. */
 const MAX_PATTERN = 10_000
+
+/** The forms of a value that is no pattern. */
+const OF_ONE_VALUE: ReadonlySet<ValueForm> = new Set(['value', 'upper', 'number', 'timeLow', 'timeHigh', 'json', 'jsonText'])
 
 const NO_PARAMETERS: readonly unknown[] = Object.freeze([])
 
@@ -149,7 +152,7 @@ function patternsParameter(filter: RawFilter): string {
 function filterParameter(binding: Binding & { from: 'filter' }, filter: RawFilter, dialect: Dialect): unknown {
   const { type, form } = binding
   const value = filter.values[binding.value]!
-  if (form !== 'value' && form !== 'upper' && form !== 'number' && form !== 'json' && form !== 'jsonText') {
+  if (!OF_ONE_VALUE.has(form)) {
     const pieces = value.kind === 'pattern' ? value.pieces : [textOf(value)]
     if (filter.text.length > MAX_PATTERN) throw longPattern(filter)
     return dialect.encodePattern(pieces, form)

@@ -192,7 +192,7 @@ export class Reader {
   }
 
   /** The stored plain attributes of a record and the IDs it links, whatever is shown of them to others; hidden and private ones left out. */
-  async stored(resource: Resource, key: KeyValues): Promise<JsonRecord | undefined> {
+  stored(resource: Resource, key: KeyValues): Awaitable<JsonRecord | undefined> {
     const { dialect } = this.#connection
     let read = this.#plans.stored.get(resource)
     if (read === undefined) {

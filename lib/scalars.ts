@@ -143,6 +143,11 @@ function bigintFromText(text: string): bigint | undefined {
   return value >= INT64_MIN && value <= INT64_MAX ? value : undefined
 }
 
+/** An integer that a file holds beyond 2^53, where a JSON number is not exact: it is shown as a text. */
+function longIntegerFromText(text: string, { loose, items }: ScalarType): bigint | undefined {
+  return loose === true && items === undefined && integerFromText(text) === undefined ? bigintFromText(text) : undefined
+}
+
 /** `HH:MM:SS`, with a fraction only when one was given. */
 function timeFromText(text: string): string | undefined {
   if (!TIME.test(text)) return undefined
@@ -170,7 +175,8 @@ function exactDecimal(text: string | undefined): string | undefined {
  * storable neighbour below for `>` and `<=`, the one above for `>=` and `<`. Null for `=`, which no stored one is.
  */
 export function decimalBound(text: string, operator: string): string | null {
-  if (exactDecimal(text) !== undefined) return text
+  // A number of a file with all its digits is the one that is shown so.
+  if (exactDecimal(text) !== undefined || String(Number(text)) === text) return text
   const isNegative = text.startsWith('-')
   const [whole = '', fraction = ''] = text
     .replace('-', '')
@@ -214,7 +220,7 @@ function allowed<T extends string | number>(value: T | undefined, type: ScalarTy
 export function scalarFromText(text: string, type: ScalarType): ScalarValue | undefined {
   switch (type.kind) {
     case 'integer':
-      return allowed(integerFromText(text), type)
+      return allowed(integerFromText(text), type) ?? longIntegerFromText(text, type)
     case 'bigint':
       return bigintFromText(text)
     case 'float': {
@@ -256,6 +262,7 @@ export function scalarFromText(text: string, type: ScalarType): ScalarValue | un
 export function scalarFromJson(json: unknown, type: ScalarType): ScalarValue | undefined {
   switch (type.kind) {
     case 'integer':
+      if (typeof json === 'string' && type.loose === true) return longIntegerFromText(json, type)
       return typeof json === 'number' && Number.isSafeInteger(json) ? allowed(Object.is(json, -0) ? 0 : json, type) : undefined
     case 'bigint':
       if (typeof json === 'string') return bigintFromText(json)

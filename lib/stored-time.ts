@@ -112,14 +112,17 @@ export function toStoredTime(milliseconds: number, form: StoredTime): string | n
   }
 }
 
-/** What a column that is uniform is compared with: nothing that is finer than what it holds is cut off, so that the order is kept. */
-export function toComparedTime(milliseconds: number, form: StoredTime): string | number {
-  const stored = toStoredTime(milliseconds, form)
-  if (typeof stored === 'number') return stored
-  const exact = timeOf(stored)
-  if (exact === milliseconds) return stored
-  // Behind the text it sorts after the text itself and before the next one that can be stored.
-  return `${stored}~${String(milliseconds - exact!).padStart(8, '0')}`
+/**
+ * A stored value that surely comes before (-1) or after (1) all that are shown as the given time, in the order of stored values. Of texts it is another day, since
+ * an offset moves a time by less than one; of numbers, the next millisecond.
+ */
+export function nearTime(milliseconds: number, unit: StoredTime['unit'], side: -1 | 1): string | number {
+  if (unit !== 'text') return toStoredTime(milliseconds + side, { ...DEFAULT_FORM, unit })
+  const iso = isoOf(milliseconds + side * DAY)
+  // The years before 0 and after 9999, which no text has.
+  if (/^[+-]/.test(iso)) return side === 1 ? ':' : ''
+  // Behind the day, whatever follows it.
+  return side === 1 ? `${iso.slice(0, 10)}~` : iso.slice(0, 10)
 }
 
 function textOf(milliseconds: number, { separator, clock, digits, zone }: StoredTime): string {

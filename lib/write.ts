@@ -49,6 +49,7 @@ import { notFound } from './resolve.ts'
 import { EVERYTHING, whenAsked } from './visibility.ts'
 import { isObject, linkedBy, owningAttribute, requireObject, validateRecord } from './validate.ts'
 import type { Validation } from './validate.ts'
+import { givesForms, renderedIn, withoutUnchanged } from './unchanged.ts'
 import type { RecordChange } from './write-plan.ts'
 
 /** A written record: its key, and its rendering as the request wants it. */
@@ -65,6 +66,12 @@ export interface Address {
   readonly resource: Resource
   readonly key: KeyValues
   readonly id: string
+}
+
+/** A change, with the faults of its body. */
+interface Asked {
+  readonly change: RecordChange
+  readonly faults: FaultList
 }
 
 export class Writer {
@@ -285,12 +292,7 @@ export class Writer {
   /** The change that a body asks for; `entity` is the record that is changed. */
   #validated(body: unknown, resource: Resource, validation: Validation, view: View, entity?: Entity): Awaitable<RecordChange> {
     const before = view.trace?.enter('validate')
-    const { visibility } = view
-    const validated = whenAsked(visibility, () => {
-      const found = new FaultList(this.#reader.limits)
-      return { change: validateRecord(body, resource, { ...validation, visibility }, found), faults: found }
-    })
-    return after(validated, ({ change, faults }) => {
+    return after(this.#changeAsked(body, resource, validation, view), ({ change, faults }) => {
       // First of all, so that the faults of a nested body tell nothing to those who may not make such records.
       const isNested = change.links.length > 0 || change.lists.length > 0
       return after(isNested ? this.#authorizeNested(change, view) : undefined, () => {
@@ -305,6 +307,38 @@ export class Writer {
           return change
         })
       })
+    })
+  }
+
+  /** The change of a body as the model alone takes it: what is given as it is shown is no change, be it of a form that nobody may write. */
+  #changeAsked(body: unknown, resource: Resource, validation: Validation, view: View): Awaitable<Asked> {
+    const { visibility } = view
+    const ask = (given: unknown): Awaitable<Asked> =>
+      whenAsked(visibility, () => {
+        const faults = new FaultList(this.#reader.limits)
+        return { change: validateRecord(given, resource, { ...validation, visibility }, faults), faults }
+      })
+    return after(ask(body), asked => {
+      const { key, mode } = validation
+      const given = body as Readonly<Record<string, unknown>>
+      if (mode !== 'update' || key === undefined || (asked.faults.length === 0 && !givesForms(given, resource))) return asked
+      return after(this.#shown(given, resource, key, view), shown => {
+        const rest = withoutUnchanged(given, resource, shown)
+        return rest === given ? asked : ask(rest)
+      })
+    })
+  }
+
+  /** What is shown of a record: as it is stored, and, of what the body gives, as it is rendered. */
+  #shown(body: Readonly<Record<string, unknown>>, resource: Resource, key: KeyValues, view: View): Awaitable<readonly JsonRecord[]> {
+    const rendered = renderedIn(body, resource)
+    return after(this.#reader.stored(resource, key), stored => {
+      const first = stored === undefined ? [] : [stored]
+      if (rendered.length === 0) return first
+      const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes: rendered }
+      return after(this.#reader.record(resource, key, { ...view, parameters }), record =>
+        record === undefined ? first : [...first, record],
+      )
     })
   }
 

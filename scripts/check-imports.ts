@@ -21,7 +21,7 @@ const ORDER = [
   // reading
   'plan-paths plan-filters plan-order plan-selection plan room dialect bind render read',
   // writing
-  'validate check contradictions precondition apply write',
+  'validate unchanged check contradictions precondition apply write',
   // who asks
   'password tokens auth',
   // what tests do to requests on their way

@@ -2,7 +2,7 @@
 import type { ValueForm } from '../dialect.ts'
 import { numberOfText } from '../scalars.ts'
 import type { ScalarType } from '../scalars.ts'
-import { toComparedTime } from '../stored-time.ts'
+import { nearTime } from '../stored-time.ts'
 import { globOf, isAscii, jsonFunction, likeOf, upperBound } from './match.ts'
 
 /** A value as better-sqlite3 binds it: it takes no booleans, and binds numbers as REAL, which a column or a comparison with one turns back. */
@@ -15,10 +15,10 @@ export function encode(value: unknown, type: ScalarType, form: ValueForm, inDocu
   }
   if (form === 'json') return jsonFunction(value)
   if (form === 'jsonText') return textOfJson(String(value))
+  if (form === 'timeLow' || form === 'timeHigh') return nearTime(value as number, type.time!.unit, form === 'timeLow' ? -1 : 1)
   if (form === 'upper') return String(value).toUpperCase()
   // Inside a JSON document MikroORM writes dates as ISO text, which sorts as time does.
   if (type.kind === 'datetime' && inDocument) return new Date(value as number).toISOString()
-  if (type.kind === 'datetime' && type.time?.uniform === true) return toComparedTime(value as number, type.time)
   return value
 }
 
@@ -52,6 +52,8 @@ export function encodePattern(pieces: readonly string[], form: ValueForm): unkno
     case 'json':
     case 'jsonText':
     case 'upper':
+    case 'timeLow':
+    case 'timeHigh':
       return JSON.stringify(pieces)
   }
 }

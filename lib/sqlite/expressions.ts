@@ -141,13 +141,20 @@ export function condition(node: Condition, scope: Scope, wide = false): Sql {
         const parts = node.values.map(value => compareWithin(node.operand, '=', value, scope))
         return sql`(${joinEvenly(parts, ' or ')})`
       }
-      if (node.values.length > MANY && areOfOneFilter(node.values) && node.operand.attribute.type.codec === undefined)
-        return sql`${operandOf(node.operand, scope)} in ${listOf(node.values[0]!, node.operand.attribute, formsOf(node.values[0]!.type))}`
+      if (node.values.length > MANY && areOfOneFilter(node.values) && node.operand.attribute.type.codec === undefined) {
+        const list = listOf(node.values[0]!, node.operand.attribute, formsOf(node.values[0]!.type))
+        return sql`${isLooseTime(node.operand.attribute) ? momentOf(node.operand, scope) : operandOf(node.operand, scope)} in ${list}`
+      }
+      if (isLooseTime(node.operand.attribute)) {
+        const times = node.values.map(value => compareTime(node.operand, '=', value, scope))
+        return sql`(${joinEvenly(times, ' or ')})`
+      }
       return isOneOf(
         operandOf(node.operand, scope),
         node.values.flatMap(value => formsOf(value.type).map(form => filterValue(value, node.operand.attribute, form))),
       )
     case 'compare':
+      if (isLooseTime(node.operand.attribute)) return compareTime(node.operand, node.operator, node.value, scope)
       if (node.operand.attribute.source.kind === 'within') return compareWithin(node.operand, node.operator, node.value, scope)
       if (node.value.type.kind === 'any') return compareAny(node, scope)
       return sql`${operandOf(node.operand, scope)} ${node.operator} ${filterValue(node.value, node.operand.attribute)}`
@@ -209,6 +216,33 @@ function isOneOfWithin(operand: Operand, ref: ValueRef, scope: Scope): Sql {
   const same = sql`mikro_json(${value}) in ${list('json')}`
   const number = sql`${value} in ${list('number')}`
   return sql`case ${type} when 'text' then ${value} in ${list('value', 'jsonText')} when 'object' then ${same} when 'array' then ${same} when 'true' then 'true' in ${list('value')} when 'false' then 'false' in ${list('value')} when 'integer' then ${number} when 'real' then ${number} end`
+}
+
+function isLooseTime({ type, source }: ScalarAttribute): boolean {
+  return type.kind === 'datetime' && type.loose === true && source.kind === 'column'
+}
+
+/** Milliseconds since 1970 of a date-time of a file, however it is stored; NULL for what is no time. */
+function momentOf({ hops, attribute }: Operand, scope: Scope): Sql {
+  const { column } = attribute.source as typeof attribute.source & { kind: 'column' }
+  return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(attribute.type.time!.unit)})`)
+}
+
+/**
+ * Date-times of a file are compared as they are shown, in milliseconds: a column may hold finer ones, and several forms of one. What is far from the given time
+ * is told by the stored values alone, which an index can do; what is near is looked at one by one.
+ */
+function compareTime({ hops, attribute }: Operand, operator: '=' | '>=' | '<=' | '>' | '<', ref: ValueRef, scope: Scope): Sql {
+  const { type, source } = attribute
+  const { uniform } = type.time!
+  const column = scope.through(hops).column((source as typeof source & { kind: 'column' }).column)
+  const exact = sql`${momentOf({ hops, attribute }, scope)} ${operator} ${filterValue(ref, attribute)}`
+  if (!uniform) return exact
+  const [low, high] = [filterValue(ref, attribute, 'timeLow'), filterValue(ref, attribute, 'timeHigh')]
+  if (operator === '=') return sql`(${column} >= ${low} and ${column} <= ${high} and ${exact})`
+  return operator.startsWith('>')
+    ? sql`(${column} >= ${low} and (${column} > ${high} or ${exact}))`
+    : sql`(${column} <= ${high} and (${column} < ${low} or ${exact}))`
 }
 
 /** Numbers are compared with numbers, texts with what is no number. */

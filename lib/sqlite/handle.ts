@@ -5,7 +5,7 @@ import { refuseParameter } from '../errors.ts'
 import { Recent } from '../recent.ts'
 import { LookOut } from './look-out.ts'
 import { speakForeign } from './foreign-functions.ts'
-import { jsonFunction, matchFunction, timeFunction } from './match.ts'
+import { jsonFunction, matchFunction, momentFunction, timeFunction } from './match.ts'
 import { Place } from './place.ts'
 import { Prepared } from './prepared.ts'
 import { Reach } from './reach.ts'
@@ -77,6 +77,7 @@ export class Handle {
     this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction(this.lookOut.look))
     this.db.function('mikro_json', { deterministic: true, directOnly: true }, jsonFunction)
     this.#reach = new Reach(this.db, this.lookOut.look)
+    this.db.function('mikro_moment', { deterministic: true, directOnly: true }, momentFunction)
     this.db.function('mikro_time', { deterministic: true, directOnly: true }, timeFunction)
   }
 

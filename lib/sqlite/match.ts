@@ -12,6 +12,11 @@ export function timeFunction(value: unknown, unit: unknown): unknown {
   return timeOf(value, unit as StoredTime['unit']) ?? value
 }
 
+/** The SQL function that `mikro_moment(value, unit)` calls: milliseconds since 1970, or NULL when it is no time. Deterministic. */
+export function momentFunction(value: unknown, unit: unknown): number | null {
+  return timeOf(value, unit as StoredTime['unit']) ?? null
+}
+
 /** The SQL function that `mikro_json(text)` calls: an object or array in the one spelling that equal ones have, NULL for anything else. Deterministic. */
 export function jsonFunction(text: unknown): string | null {
   if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return null

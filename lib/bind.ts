@@ -48,7 +48,7 @@ export interface PendingRender {
 const MAX_PATTERN = 10_000
 
 /** The forms of a value that is no pattern. */
-const OF_ONE_VALUE: ReadonlySet<ValueForm> = new Set(['value', 'upper', 'number', 'timeLow', 'timeHigh', 'json', 'jsonText'])
+const OF_ONE_VALUE: ReadonlySet<ValueForm> = new Set(['value', 'upper', 'minutes', 'number', 'timeLow', 'timeHigh', 'json', 'jsonText'])
 
 const NO_PARAMETERS: readonly unknown[] = Object.freeze([])
 

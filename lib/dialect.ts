@@ -13,7 +13,21 @@ import type { RunStatement } from './trace.ts'
 
 /** How the value of a filter is turned into a parameter. */
 export type ValueForm =
-  'value' | 'number' | 'upper' | 'timeLow' | 'timeHigh' | 'json' | 'jsonText' | 'prefixLow' | 'prefixHigh' | 'contains' | 'glob' | 'pieces' | 'like' | 'isAscii'
+  | 'value'
+  | 'number'
+  | 'upper'
+  | 'minutes'
+  | 'timeLow'
+  | 'timeHigh'
+  | 'json'
+  | 'jsonText'
+  | 'prefixLow'
+  | 'prefixHigh'
+  | 'contains'
+  | 'glob'
+  | 'pieces'
+  | 'like'
+  | 'isAscii'
 
 /** Where a parameter of a statement comes from. */
 export type Binding =

@@ -230,7 +230,7 @@ export function scalarFromText(text: string, type: ScalarType): ScalarValue | un
     }
     case 'decimal':
       // A number of too many digits is still a decimal; it just equals none.
-      return decimalFromText(text, { kind: 'decimal' })
+      return decimalFromText(text, { kind: 'decimal' }) ?? (NUMBER.test(text) && String(Number(text)) === text ? text : undefined)
     case 'text':
       return allowed(text, type)
     case 'boolean':

@@ -15,7 +15,9 @@ export function encode(value: unknown, type: ScalarType, form: ValueForm, inDocu
   }
   if (form === 'json') return jsonFunction(value)
   if (form === 'jsonText') return textOfJson(String(value))
-  if (form === 'timeLow' || form === 'timeHigh') return nearTime(value as number, type.time!.unit, form === 'timeLow' ? -1 : 1)
+  if (form === 'timeLow' || form === 'timeHigh') return nearTime(value as number, type.time?.unit ?? 'text', form === 'timeLow' ? -1 : 1)
+  // Without seconds it is the same time.
+  if (form === 'minutes') return String(value).replace(/^(\d\d:\d\d):00$/, '$1')
   if (form === 'upper') return String(value).toUpperCase()
   // Inside a JSON document MikroORM writes dates as ISO text, which sorts as time does.
   if (type.kind === 'datetime' && inDocument) return new Date(value as number).toISOString()
@@ -52,6 +54,7 @@ export function encodePattern(pieces: readonly string[], form: ValueForm): unkno
     case 'json':
     case 'jsonText':
     case 'upper':
+    case 'minutes':
     case 'timeLow':
     case 'timeHigh':
       return JSON.stringify(pieces)

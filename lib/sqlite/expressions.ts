@@ -93,6 +93,7 @@ function filterValue(ref: ValueRef, attribute: ScalarAttribute, form: ValueForm 
 
 /** The forms that a value is compared in: a UUID may be stored in upper or lower case. */
 function formsOf({ kind }: ScalarType): readonly ValueForm[] {
+  if (kind === 'time') return ['value', 'minutes']
   return kind === 'any' ? ['value', 'number'] : kind === 'uuid' ? ['value', 'upper'] : ['value']
 }
 
@@ -144,6 +145,10 @@ export function condition(node: Condition, scope: Scope, wide = false): Sql {
       if (node.values.length > MANY && areOfOneFilter(node.values) && node.operand.attribute.type.codec === undefined) {
         const list = listOf(node.values[0]!, node.operand.attribute, formsOf(node.values[0]!.type))
         return sql`${isLooseTime(node.operand.attribute) ? momentOf(node.operand, scope) : operandOf(node.operand, scope)} in ${list}`
+      }
+      if (mayBeText(node.operand.attribute)) {
+        const times = node.values.map(value => equalsTime(node.operand, value, scope))
+        return sql`(${joinEvenly(times, ' or ')})`
       }
       if (isLooseTime(node.operand.attribute)) {
         const times = node.values.map(value => compareTime(node.operand, '=', value, scope))
@@ -220,6 +225,18 @@ function isOneOfWithin(operand: Operand, ref: ValueRef, scope: Scope): Sql {
 
 function isLooseTime({ type, source }: ScalarAttribute): boolean {
   return type.kind === 'datetime' && type.loose === true && source.kind === 'column'
+}
+
+/** Whether it is a date-time that MikroORM writes in milliseconds, and others may have written as text. */
+function mayBeText({ type, source }: ScalarAttribute): boolean {
+  return type.kind === 'datetime' && type.loose !== true && source.kind === 'column' && !source.rawDefault
+}
+
+/** A date-time is found in milliseconds, and in a text that is shown as the same. */
+function equalsTime({ hops, attribute }: Operand, ref: ValueRef, scope: Scope): Sql {
+  const column = scope.through(hops).column((attribute.source as typeof attribute.source & { kind: 'column' }).column)
+  const [value, low, high] = (['value', 'timeLow', 'timeHigh'] as const).map(form => filterValue(ref, attribute, form)) as [Sql, Sql, Sql]
+  return sql`(${column} = ${value} or (${column} >= ${low} and ${column} <= ${high} and mikro_moment(${column}, 'text') = ${value}))`
 }
 
 /** Milliseconds since 1970 of a date-time of a file, however it is stored; NULL for what is no time. */

@@ -42,9 +42,9 @@ const times: Arbitrary<Stored> = fc.oneof(
   fc.integer({ min: 1e8, max: 2e9 }).map(seconds => BigInt(seconds) * 1000n + 7n),
   fc.constant(2459340.797332176),
 )
+const integers: Arbitrary<Stored> = fc.oneof(fc.integer().map(BigInt), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }))
 const numbers: Arbitrary<Stored> = fc.oneof(
   fc.integer().map(BigInt),
-  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.constantFrom(0.1 + 0.2, 10.505, 1.005, 2.675, 1e21, 1e-7, 1e300),
   fc.integer({ min: -9999, max: 9999 }).map(cents => cents / 100),
@@ -72,27 +72,29 @@ const documents: Arbitrary<Stored> = fc
   .map(([value, indent]) => JSON.stringify(value, null, indent))
 const anything: Arbitrary<Stored> = fc.oneof(times, numbers, texts, blobs, documents, fc.constant(null))
 
-/** Values that fit the declared type in some form, most of them. */
-const fitting = (usual: Arbitrary<Stored>): Arbitrary<Stored> => fc.oneof({ weight: 4, arbitrary: usual }, anything)
+/** Declared types, with values that are of the type, in whatever form. */
 const COLUMNS: readonly (readonly [string, Arbitrary<Stored>])[] = [
-  ['integer', fitting(numbers)],
-  ['bigint', fitting(numbers)],
-  ['text', fitting(texts)],
-  ['varchar(5)', fitting(texts)],
-  ['real', fitting(numbers)],
-  ['numeric(10,2)', fitting(numbers)],
-  ['decimal', fitting(numbers)],
-  ['boolean', fitting(fc.constantFrom<Stored>(0n, 1n, 2n, 'true'))],
-  ['date', fitting(moment.map(text => text.slice(0, 10)))],
-  ['time', fitting(fc.constantFrom<Stored>('10:11', '10:11:12', '10:11:12.123456'))],
-  ['datetime', fitting(times)],
-  ['timestamp', fitting(moment)],
-  ['json', fitting(fc.oneof(documents, blobs))],
-  ['uuid', fitting(fc.uuid().map(uuid => uuid.toUpperCase()))],
-  ['blob', fitting(blobs)],
-  ['', anything],
+  ['integer', integers],
+  ['bigint', integers],
+  ['text', texts],
+  ['varchar(5)', texts],
+  ['real', numbers],
+  // What is finer than the scale is shown rounded.
+  ['numeric(10,2)', fc.integer({ min: -99_999_999, max: 99_999_999 }).map(cents => cents / 100)],
+  ['decimal', numbers],
+  ['boolean', fc.constantFrom<Stored>(0n, 1n)],
+  ['date', moment.map(text => text.slice(0, 10))],
+  ['time', fc.constantFrom<Stored>('10:11', '10:11:12', '10:11:12.123456')],
+  ['datetime', times],
+  ['timestamp', moment],
+  ['json', documents],
+  ['uuid', fc.uuid().chain(uuid => fc.constantFrom(uuid, uuid.toUpperCase()))],
+  ['blob', blobs],
+  ['', fc.oneof(numbers, texts)],
 ]
-const rowsOf = fc.array(fc.tuple(...COLUMNS.map(([, values]) => values)), { minLength: 1, maxLength: 6 })
+const fitting = fc.array(fc.tuple(...COLUMNS.map(([, values]) => fc.option(values, { freq: 8 }))), { minLength: 1, maxLength: 6 })
+/** SQLite takes anything in any column. */
+const odd = fc.array(fc.tuple(...COLUMNS.map(([, values]) => fc.oneof(values, anything))), { minLength: 1, maxLength: 4 })
 
 function fileOf(rows: readonly (readonly Stored[])[]): string {
   const path = join(folder, `${crypto.randomUUID()}.sqlite`)
@@ -141,11 +143,12 @@ async function stays(path: string, plural: string, engine: RestEngine): Promise<
   }
 }
 
-async function found(plural: string, engine: RestEngine): Promise<void> {
+async function found(plural: string, engine: RestEngine, names?: readonly string[]): Promise<void> {
   const { [plural]: records } = (await ask(engine, 'GET', plural, undefined)) as { [name: string]: Shown[] }
   const attributes = engine.model.byName.get(plural)!.attributes
   for (const record of records!) {
     for (const attribute of attributes) {
+      if (names?.includes(attribute.name) === false) continue
       if (attribute.kind !== 'scalar' || attribute.type.kind === 'blob' || attribute.type.kind === 'array') continue
       const filter = spelled(record[attribute.name])
       if (filter === undefined) continue
@@ -189,17 +192,23 @@ describe('what a file holds', () => {
   ] as const) {
     it(`stays as it is when it is written as it is shown, and is found by that (${whose})`, () =>
       check(
-        fc.asyncProperty(rowsOf, async rows => {
+        fc.asyncProperty(fitting, async rows => {
           const path = fileOf(rows)
-          await using engine = await RestEngine.create({
-            ...options,
-            database: path,
-            onError: (error: unknown) => console.error(error),
-          } as never)
+          await using engine = await RestEngine.create({ ...options, database: path } as never)
           await stays(path, 'ts', engine)
-          await found('ts', engine)
+          await found('ts', engine, 'entities' in options ? ['c2', 'c4', 'c8', 'c9', 'c11', 'c13'] : undefined)
         }),
-        { label: `stored forms, ${whose}`, runs: 15 },
+        { label: `stored forms, ${whose}`, runs: 6 },
       ))
   }
+
+  it('stays as it is also where it does not fit its column', () =>
+    check(
+      fc.asyncProperty(odd, async rows => {
+        const path = fileOf(rows)
+        await using engine = await RestEngine.create({ database: path })
+        await stays(path, 'ts', engine)
+      }),
+      { label: 'stored forms that do not fit', runs: 6 },
+    ))
 })

@@ -239,7 +239,8 @@ async function changeRelations(entity: Entity, change: RecordChange, work: Work)
   // Before anything is changed: loading a record anew would undo what has been set of it and not been written yet.
   const before = new Map<ListChange | LinkChange, readonly Entity[]>()
   for (const link of change.links) before.set(link, await linkedBefore(entity, link, resource, work))
-  for (const list of lists) if (list.attribute.via.kind === 'foreign') before.set(list, await members(entity, list.attribute, resource, work))
+  for (const list of lists)
+    if (list.attribute.via.kind === 'foreign') before.set(list, await members(entity, list.attribute, resource, work))
   for (const link of change.links) await changeLinkFrom(before.get(link)!, entity, link, resource, work)
   for (const list of lists) await replaceList(before.get(list) ?? [], entity, list, work)
 }
@@ -513,12 +514,7 @@ async function loadMembers(entity: Entity, { property }: ToManyAttribute, em: En
 }
 
 /** Replaces the members of a list of a loaded record. */
-async function replaceList(
-  current: readonly Entity[],
-  entity: Entity,
-  { attribute, items, path }: ListChange,
-  work: Work,
-): Promise<void> {
+async function replaceList(current: readonly Entity[], entity: Entity, { attribute, items, path }: ListChange, work: Work): Promise<void> {
   if (attribute.via.kind === 'pivot') {
     const members: Entity[] = []
     for (const item of items) members.push(await referred(item, attribute.target, work))

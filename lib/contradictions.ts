@@ -4,6 +4,7 @@
  */
 import { recordName } from './check.ts'
 import type { Fault } from './errors.ts'
+import type { FaultList } from './fault-list.ts'
 import type { KeyValues } from './key.ts'
 import { rootOf } from './model.ts'
 import type { RelationAttribute, Resource, ToManyAttribute } from './model.ts'
@@ -45,7 +46,7 @@ class ByRecord<V> {
 }
 
 interface Gathered {
-  readonly faults: Fault[]
+  readonly faults: FaultList
   /** By the record that has the foreign key, and its attribute. */
   readonly foreign: ByRecord<Said>
   /** By the record that is linked, and the attribute of the others. */
@@ -59,7 +60,7 @@ interface Gathered {
  *
  * @param self the key of the record that is changed
  */
-export function addContradictions(change: RecordChange, self: KeyValues | undefined, faults: Fault[]): void {
+export function addContradictions(change: RecordChange, self: KeyValues | undefined, faults: FaultList): void {
   // It takes two places to contradict each other.
   if (change.links.length + change.lists.length < 2 && refsOf(change).every(({ kind }) => kind === 'existing')) return
   const gathered: Gathered = { faults, foreign: new ByRecord(), inverse: new ByRecord(), pivots: new ByRecord() }

@@ -478,7 +478,7 @@ function readSource(meta: Meta, prop: Property, document: Document | undefined):
   return {
     kind: 'column',
     column: prop.fieldNames[0]!,
-    rawDefault: prop.default === undefined && prop.defaultRaw !== undefined,
+    rawDefault: isRaw(prop.default) || (prop.default === undefined && prop.defaultRaw !== undefined),
     generated: prop.generated !== undefined,
   }
 }

@@ -51,7 +51,8 @@ export function withoutUnchanged(
   let changed: Record<string, unknown> | undefined
   for (const name of Object.keys(body)) {
     const attribute = byName.get(name)
-    if (attribute === undefined || isLink(attribute)) continue
+    // What nobody may write is refused, whatever it is.
+    if (attribute === undefined || isLink(attribute) || attribute.readOnly) continue
     const given = body[name]
     const there = shown.filter(record => Object.hasOwn(record, name)).map(record => record[name])
     if (there.some(value => isDeepStrictEqual(value, given))) {

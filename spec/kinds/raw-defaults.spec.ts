@@ -1,0 +1,31 @@
+/** Date-times whose default is SQL, which writes a text where MikroORM writes milliseconds: both filter and sort as times. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { defineEntity, p, raw, sql } from '@mikro-orm/sqlite'
+import { RestEngine } from '../../lib/index.ts'
+
+it('date-times with a default in SQL filter and sort by the time, whoever has written them', async () => {
+  const Visit = defineEntity({
+    name: 'Visit',
+    properties: {
+      id: p.integer().primary(),
+      now: p.datetime().default(sql.now() as never),
+      stamp: p.datetime().default(raw('current_timestamp')),
+      text: p.datetime().defaultRaw('current_timestamp'),
+    },
+  })
+  await using engine = await RestEngine.create({ entities: [Visit], clock: () => new Date('2026-01-01T00:00:00Z') })
+  const later = '2030-01-01T00:00:00.000Z'
+  for (const body of [{}, { now: later, stamp: later, text: later }]) await engine.handle('POST', '/v1/visits', undefined, body)
+  const ids = async (query: string): Promise<number[]> => {
+    const { body } = await engine.handle('GET', `/v1/visits?${query}`)
+    return (body as { visits: { id: number }[] }).visits.map(({ id }) => id)
+  }
+  for (const name of ['now', 'stamp', 'text']) {
+    assert.deepEqual(await ids(`sort=${name}`), [1, 2])
+    assert.deepEqual(await ids(`sort=${name}.desc`), [2, 1])
+    assert.deepEqual(await ids(`${name}=2026-01-01T00:00:00Z`), [1])
+    assert.deepEqual(await ids(`${name}>2027-01-01`), [2])
+    assert.deepEqual(await ids(`${name}<2027-01-01`), [1])
+  }
+})

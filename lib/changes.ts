@@ -133,7 +133,7 @@ function inRow(field: Field): Field[] {
       return kind === 'column' || kind === 'document' ? [field] : []
     }
     case 'reference':
-      return field.attribute.owner ? [field] : []
+      return field.attribute.owner && field.attribute.formula === undefined ? [field] : []
     case 'oneOf':
       return [field]
     case 'embedded': {

@@ -35,6 +35,11 @@ export function domainOf({ items, kind, length }: ScalarType): number {
 export function* fakeValues({ type, name, primary }: ScalarAttribute, making: Making): Generator<unknown, void> {
   const { random } = making
   const { items } = type
+  // The least that a list may be; what is unique gets an item.
+  if (type.kind === 'array') {
+    yield []
+    return yield* lists(type, making)
+  }
   if (items !== undefined) return yield* rotated(items, random)
   switch (type.kind) {
     case 'boolean':
@@ -63,6 +68,39 @@ export function* fakeValues({ type, name, primary }: ScalarAttribute, making: Ma
       return yield* several(attempt => ({ number: attempt }))
     case 'blob':
       return yield* several(() => random.bytes(8).toString('base64'))
+    case 'any':
+      return yield* texts(words(name), Infinity, primary, making)
+    case 'custom':
+      // Only what the type itself takes.
+      for (const value of candidates(words(name), primary, making)) if (type.codec?.fromJson(value) !== undefined) yield value
+  }
+}
+
+/** Lists of one item, of more where those are taken. */
+function* lists({ items, codec }: ScalarType, { random }: Making): Generator<unknown[], void> {
+  const takes = (list: unknown[]): boolean => codec === undefined || codec.fromJson(list) !== undefined
+  for (let attempt = 1; attempt < TRIES; attempt++) {
+    const number = random.between(1, 2_147_483_647)
+    const list =
+      items === undefined ? [`item ${number}`] : Array.from({ length: attempt }, () => items[random.between(0, items.length - 1)])
+    if (takes(list)) yield list
+    else if (items === undefined && takes([number])) yield [number]
+    else return
+  }
+}
+
+/** Values of every form that JSON has, for types that only the deployer's code knows. */
+function* candidates(name: readonly string[], primary: boolean, making: Making): Generator<unknown, void> {
+  const { random } = making
+  let count = 0
+  for (const text of texts(name, Infinity, primary, making)) {
+    yield text
+    yield random.uuid()
+    yield whole(name, count, making)
+    yield new Date(moment(name, making)).toISOString()
+    yield random.between(1, 9_999_999) / 100
+    if (count === 0) yield* [`${name.join('.')}${random.between(1, 9999)}@example.com`, 'https://example.com/', 'a', '1', true, [], {}]
+    if (++count > 50) return
   }
 }
 

@@ -218,6 +218,7 @@ class Drafts {
 
   add(resource: Resource, overrides: Overrides, { path, stream, implied, needs = [], referredBy }: Place): Draft {
     const body: Record<string, unknown> = { ...overrides }
+    chooseClass(resource, body)
     const own = classAsked(resource, body)
     const draft: Draft = { resource, body, path, stream: `${stream}/${resource.className}`, slots: [], implied }
     this.all.push(draft)
@@ -304,15 +305,50 @@ class Drafts {
       if (value === undefined && isMade) draft.slots.push({ attribute, holder, path, bearer })
       return
     }
-    if (!isObject(value) && (value !== undefined || !attribute.needed)) return
-    const inner: Record<string, unknown> = { ...(value as object | undefined) }
-    holder[name] = inner
-    for (const child of attribute.attributes) {
+    if (attribute.array) {
+      if (value === undefined && attribute.needed) holder[name] = []
+      else if (Array.isArray(value))
+        holder[name] = value.map((item: unknown, index) =>
+          isObject(item) ? this.#complete(attribute, item, `${path}.${index}`, draft, needs) : item,
+        )
+      return
+    }
+    if (isObject(value) || (value === undefined && attribute.needed)) holder[name] = this.#complete(attribute, value, path, draft, needs)
+  }
+
+  /** An embedded object with slots for what it needs; of several classes it is of the one that it says, else of the first. */
+  #complete(
+    { name, variants, attributes }: EmbeddedAttribute,
+    value: object | undefined,
+    path: string,
+    draft: Draft,
+    needs: NonNullable<Place['needs']>,
+  ): Record<string, unknown> {
+    const inner: Record<string, unknown> = { ...value }
+    if (variants !== undefined) {
+      const { discriminator, byValue } = variants
+      const { type } = attributes.find(attribute => attribute.name === discriminator) as ScalarAttribute
+      const [first = ''] = byValue.keys()
+      inner[discriminator] ??= type.kind === 'integer' ? Number(first) : first
+    }
+    // What is not a class of it is refused by the validation.
+    const own = variants === undefined ? attributes : (variants.byValue.get(String(inner[variants.discriminator])) ?? [])
+    for (const child of own) {
       const at = `${path}.${child.name}`
       if (child.kind === 'toOne') this.#link(child, inner, at, draft, needs)
       else this.#open(child, inner, at, name, draft, needs)
     }
+    return inner
   }
+}
+
+/** An abstract class has records of the classes below it alone: of the first, where the overrides do not tell. */
+function chooseClass({ hierarchy, byName }: Resource, body: Record<string, unknown>): void {
+  if (hierarchy?.attribute === undefined || hierarchy.own !== undefined) return
+  const { attribute, byValue } = hierarchy
+  const told = byName.get(attribute)
+  const [first] = byValue.keys()
+  if (first !== undefined) body[attribute] ??= told?.kind === 'scalar' && told.type.kind === 'integer' ? Number(first) : first
 }
 
 /** The refusal of relations that need each other, so that none can come first. */
@@ -446,6 +482,7 @@ class Filler {
         isTaken = await this.#isTaken(own)
         if (!isTaken) break
       }
+      if (first === undefined) throw unmade(attribute, path)
       if (isTaken) holder[attribute.name] = first
       isFree &&= !isTaken
     }
@@ -478,6 +515,12 @@ class Filler {
     )
     return `${name} ${texts.join()}`
   }
+}
+
+/** The refusal of an attribute whose type takes nothing of what can be made up. */
+function unmade({ name }: ScalarAttribute, path: string): RestError {
+  const detail = `given: "${path}" has a type of the model's own, which takes none of the values that can be made up: give it, { ${name}: ... }.`
+  return refuse('validation_failed', detail, { errors: [{ code: 'required', detail, attribute: path }] })
 }
 
 /** Where the database refuses a CHECK, which the model tells nothing of: the made-up values that it may be about. */

@@ -102,6 +102,8 @@ export interface ToOneAttribute extends AttributeBase {
   readonly target: Resource
   /** Whether this table holds the foreign key; on the inverse side the target's table does. */
   readonly owner: boolean
+  /** SQL that gives the key of what is linked, over the columns of a table alias: instead of a foreign key. Such a link is read only. */
+  readonly formula?: ((alias: string) => string) | undefined
   /** The columns of the foreign key. Owner: here, in the order of the target's key parts. Inverse: in the target's table, in the order of our key parts. */
   readonly columns: readonly string[]
   /** What the foreign key refers to where it is not the primary key. Owner: of the target. Inverse: of this resource. */
@@ -340,7 +342,7 @@ export function owningLinks(attributes: readonly Attribute[], within: readonly E
   return attributes.flatMap(attribute => {
     if (attribute.kind === 'embedded') return owningLinks(attribute.attributes, [...within, attribute])
     if (attribute.kind === 'toOneOf') return attribute.branches.map(branch => ({ attribute: branch, within }))
-    return attribute.kind === 'toOne' && attribute.owner ? [{ attribute, within }] : []
+    return attribute.kind === 'toOne' && attribute.owner && attribute.formula === undefined ? [{ attribute, within }] : []
   })
 }
 

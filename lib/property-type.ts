@@ -34,6 +34,11 @@ export function isUnnamed({ type, customType }: Property): boolean {
   return customType === undefined && (type === 'any' || type === 'unknown')
 }
 
+/** Whether classes of a polymorphic embedded object have the property by types that differ. */
+export function isMerged({ runtimeType, type }: Property): boolean {
+  return runtimeType === 'any' && type.includes(' | ')
+}
+
 /** Undefined when the type is unknown. */
 export function scalarType(prop: Property): ScalarType | undefined {
   const items = prop.items === undefined ? {} : { items: Object.freeze<(string | number)[]>([...prop.items]) }
@@ -71,6 +76,7 @@ export function scalarType(prop: Property): ScalarType | undefined {
     const isFree = prop.length === undefined || prop.items !== undefined || type instanceof IntervalType
     return { kind: 'text', ...(isFree ? {} : { length: prop.length! }), ...items, ...(collated ? { collated } : {}) }
   }
+  if (isMerged(prop)) return { kind: 'json' }
   if (!isUnnamed(prop)) return undefined
   // Nothing is stored of it, so that it may be whatever a life-cycle hook takes.
   if (prop.persist === false && prop.formula === undefined) return { kind: 'json' }

@@ -41,8 +41,6 @@ export function unsupportedReason(prop: Property): string | undefined {
     return 'a relation to one of several entities (polymorphic) cannot be part of a key, mapToPk, or by another key (targetKey)'
   if (prop.targetKey !== undefined && (prop.primary === true || prop.mapToPk === true))
     return `a relation by another key than the primary one (targetKey) cannot be ${prop.primary === true ? 'part of a key' : 'mapped to it (mapToPk)'}`
-  if ('through' in prop && prop.through !== undefined)
-    return 'a relation through another entity is not supported; the relation to that entity is'
   if (prop.serializer !== undefined && prop.kind !== 'scalar') return 'a serializer of a relation or an embedded object is not supported'
   if (prop.kind !== 'scalar' || isGetter(prop)) return undefined
   return scalarType(prop) === undefined
@@ -261,6 +259,7 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
   if (prop.polymorphic === true && prop.kind !== 'm:n' && prop.mappedBy === undefined) return readToOneOf(meta, prop, name, drafts)
   const target = targetOf(meta, prop, drafts)
   const relation = { ...base(prop, name), target, orphanRemoval: prop.orphanRemoval === true, cascadeRemove: cascadesRemove(prop) }
+  if (prop.formula !== undefined) return readFormulaLink(meta, prop, name, target)
   if (prop.kind === 'm:1' || prop.kind === '1:1') {
     const owner = prop.kind === 'm:1' || prop.owner
     // What links a row of a view from its other side would be written there.
@@ -299,6 +298,46 @@ export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<ob
   } satisfies ToManyAttribute)
 }
 
+/** A to-one that an SQL expression gives: a formula, or the newest of a list (`through`). It holds no foreign key, so that the database keeps nothing of it. */
+function readFormulaLink(meta: Meta, prop: Property, name: string, target: Resource): ToOneAttribute {
+  if (target.key.length !== 1) throw unsupported(meta, prop.name, 'a relation by a formula must be to an entity whose key is one column')
+  const formula = formulaOf(meta, prop)
+  return Object.freeze({
+    kind: 'toOne',
+    ...base(prop, name),
+    nullable: true,
+    readOnly: true,
+    target,
+    orphanRemoval: false,
+    cascadeRemove: false,
+    owner: true,
+    formula: alias => inlined(formula(alias)),
+    columns: Object.freeze([]),
+    targetKey: undefined,
+    discriminator: undefined,
+    document: undefined,
+    primary: false,
+    unique: false,
+    holdsKey: prop.mapToPk === true,
+    otherSide: undefined,
+    onDelete: 'refuse',
+  } satisfies ToOneAttribute)
+}
+
+/** SQL with its values as literals. */
+function inlined({ sql, values }: SqlText): string {
+  const left = [...values]
+  const literal = (value: unknown): string =>
+    typeof value === 'number' || typeof value === 'bigint'
+      ? String(value)
+      : typeof value === 'boolean'
+        ? String(Number(value))
+        : value === null || value === undefined
+          ? 'null'
+          : `'${String(value as string).replaceAll("'", "''")}'`
+  return left.length === 0 ? sql : sql.replaceAll('?', () => literal(left.shift()))
+}
+
 function owning(prop: Property): boolean {
   return prop.kind === 'm:1' || (prop.kind === '1:1' && prop.owner)
 }
@@ -321,7 +360,7 @@ function hasRelatedKey(meta: Meta): boolean {
 
 /** Whether MikroORM can load no record that has such a link: there is no link of it that it can make of a row. */
 export function isUnloadable({ relations }: Meta): boolean {
-  return relations.some(prop => owning(prop) && prop.polymorphic !== true && hasRelatedKey(prop.targetMeta!))
+  return relations.some(prop => owning(prop) && prop.formula === undefined && prop.polymorphic !== true && hasRelatedKey(prop.targetMeta!))
 }
 
 /** The target of a relation; refuses what MikroORM cannot write a link to. */
@@ -555,7 +594,9 @@ function readEmbedded(
     return isList ? unreachable(attribute) : attribute
   })
   const common = base(prop, name, declared)
-  const variants = prop.targetMeta?.polymorphs === undefined ? undefined : readVariants(prop, attributes)
+  const { polymorphs, discriminatorMap } = prop.targetMeta ?? {}
+  // Where a class says which of several embeddables its object is of, the object itself says nothing.
+  const variants = polymorphs === undefined || discriminatorMap === undefined ? undefined : readVariants(prop, attributes)
   const needed = document === undefined ? common.required : requiredInside(declared)
   return Object.freeze({
     kind: 'embedded',
@@ -651,6 +692,21 @@ function unreachable(attribute: InnerAttribute): InnerAttribute {
   return Object.freeze({ ...shut, attributes: Object.freeze(attributes), byName: new Map(attributes.map(child => [child.name, child])) })
 }
 
+/** What one class has of an attribute that others have by another type. */
+function ofClass(attribute: InnerAttribute, declared: Property): InnerAttribute {
+  if (attribute.kind === 'scalar' && declared.kind === 'scalar')
+    return attribute.type.kind === 'json' ? { ...attribute, type: Object.freeze(scalarType(declared) ?? attribute.type) } : attribute
+  const own = declared.targetMeta?.properties
+  if (attribute.kind !== 'embedded' || own === undefined || declared.targetMeta!.polymorphs !== undefined) return attribute
+  const attributes = attribute.attributes.flatMap((child): InnerAttribute[] => {
+    const property = own[child.property as never] as Property | undefined
+    if (property === undefined) return []
+    const { nullable, required } = base(property, child.name)
+    return [Object.freeze({ ...ofClass(child, property), nullable, required })]
+  })
+  return { ...attribute, attributes: Object.freeze(attributes), byName: new Map(attributes.map(child => [child.name, child])) }
+}
+
 /** The classes that a polymorphic object may be of. */
 function readVariants(prop: Property, attributes: readonly InnerAttribute[]): Variants {
   const target = prop.targetMeta!
@@ -663,7 +719,7 @@ function readVariants(prop: Property, attributes: readonly InnerAttribute[]): Va
       const attribute = attributes.find(({ property }) => property === declared.name)
       if (attribute === undefined) return []
       const { nullable, required } = base(declared, attribute.name)
-      return [Object.freeze({ ...attribute, nullable, required: attribute === discriminator || required })]
+      return [Object.freeze({ ...ofClass(attribute, declared), nullable, required: attribute === discriminator || required })]
     })
     byValue.set(value, Object.freeze(own))
   }

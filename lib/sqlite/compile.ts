@@ -133,7 +133,8 @@ function whereOf(plan: ReadPlan, root: Scope): Sql[] {
       isKey(key, owner.key),
       told(relation.discriminator, column => own([column])[0]!),
     )
-    const related = sql`select ${own(relation.columns).join(', ')} from ${tableOf(owner)} as ${alias} where ${isOwner}`
+    const held = relation.formula === undefined ? own(relation.columns) : [`(${relation.formula(alias)})`]
+    const related = sql`select ${held.join(', ')} from ${tableOf(owner)} as ${alias} where ${isOwner}`
     return [sql`${tuple(root.referred(relation.targetKey))} in (${related})`, ...filters]
   }
   const { columns, targetKey, discriminator } =
@@ -429,7 +430,9 @@ function keyThere(attribute: ToOneAttribute, scope: Scope): Sql[] {
   const { owner, columns, targetKey } = attribute
   const alias = scope.tables.next()
   const rows = new Scope(attribute.target, scope.tables, alias)
-  const linked = owner ? equal(rows.referred(targetKey), scope.columns(columns)) : equal(rows.columns(columns), scope.referred(targetKey))
+  const linked = owner
+    ? equal(rows.referred(targetKey), scope.foreignKey(attribute))
+    : equal(rows.columns(columns), scope.referred(targetKey))
   const on = both(
     linked,
     told(attribute.discriminator, column => (owner ? scope : rows).column(column)),

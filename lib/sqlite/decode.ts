@@ -1,7 +1,7 @@
 /** Decode: values as SQLite gives them to their JSON form. A value that does not fit its declared type (SQLite allows it) is shown as it is. */
 import { isoOf } from '../iso-time.ts'
 import { isValue } from '../model.ts'
-import type { EmbeddedAttribute, ScalarAttribute } from '../model.ts'
+import type { EmbeddedAttribute, InnerAttribute, ScalarAttribute } from '../model.ts'
 import type { Field } from '../read-plan.ts'
 import type { ScalarType } from '../scalars.ts'
 import { timeOf } from '../stored-time.ts'
@@ -184,10 +184,16 @@ function decodeObject({ variants, byName }: EmbeddedAttribute, fields: readonly 
     const value = given[keyOf(attribute)]
     object[attribute.name] =
       attribute.kind === 'embedded'
-        ? decodeDocument(attribute, (field as Field & { kind: 'embedded' }).fields, value ?? null)
+        ? decodeDocument(attribute, ofClass((field as Field & { kind: 'embedded' }).fields, own, attribute.name), value ?? null)
         : decodeInDocument(attribute, value)
   }
   return object
+}
+
+/** Of what classes have under one name, an object shows what its own class has. */
+function ofClass(fields: readonly Field[], own: readonly InnerAttribute[] | undefined, name: string): readonly Field[] {
+  const narrow = own?.find(attribute => attribute.name === name)
+  return narrow?.kind === 'embedded' ? fields.filter(({ attribute }) => narrow.byName.has(attribute.name)) : fields
 }
 
 /** The key of an attribute in the object that holds it. */

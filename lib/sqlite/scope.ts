@@ -137,7 +137,8 @@ export class Scope {
   }
 
   /** The foreign key of an owning to-one. */
-  foreignKey({ columns, document }: ToOneAttribute): readonly string[] {
+  foreignKey({ columns, document, formula }: ToOneAttribute): readonly string[] {
+    if (formula !== undefined) return [`(${formula(this.alias)})`]
     return document === undefined ? this.columns(columns) : [inDocument(this.column(document.column), document.keys)]
   }
 
@@ -163,7 +164,8 @@ export class Scope {
     }
     // A foreign key to a record that does not exist for the caller is no link: then the joined record's own key tells. So it does where another key links, and
     // where no constraint sees to it that there is such a record.
-    const isSure = !this.tables.isScoped(relation.target) && relation.targetKey === undefined && relation.discriminator === undefined
+    const isKept = relation.targetKey === undefined && relation.discriminator === undefined && relation.formula === undefined
+    const isSure = !this.tables.isScoped(relation.target) && isKept
     const key = isSure ? foreign : undefined
     const scope = new Scope(relation.target, this.tables, attach, this.joins, key)
     this.#reached.set(relation, scope)
@@ -178,7 +180,7 @@ export class Scope {
   joinList(relation: ToManyAttribute): Scope {
     const list = openList(relation, this.referred(targetKeyOf(relation)), this.tables, this.joins)
     this.joins.push(sql`join ${list.from} on ${list.on}`)
-    if (this.tables.isScoped(relation.target)) list.scope.attach()
+    if (mustJoin(relation, this.tables)) list.scope.attach()
     return list.scope
   }
 
@@ -216,8 +218,13 @@ export interface OpenList {
 /** Opens a list as the first table of a subquery or statement; `owner` are the expressions of what it refers to. */
 export function startList(relation: ToManyAttribute, owner: readonly string[], tables: Tables, joins: Sql[]): OpenList {
   const list = openList(relation, owner, tables, joins)
-  if (tables.isScoped(relation.target) || (relation.via.kind === 'pivot' && relation.via.discriminator !== undefined)) list.scope.attach()
+  if (mustJoin(relation, tables)) list.scope.attach()
   return list
+}
+
+/** Whether the members themselves tell if they are of the list: those that do not exist for the caller, and those that no foreign key keeps. */
+function mustJoin({ target, via }: ToManyAttribute, tables: Tables): boolean {
+  return tables.isScoped(target) || (via.kind === 'pivot' && via.discriminator !== undefined)
 }
 
 /** The table that a list starts from: the target's own, or the pivot table, which knows the target's key and joins the target only when needed. */

@@ -226,7 +226,7 @@ export type TableSource =
   | {
       readonly kind: 'joined'
       readonly tables: readonly JoinedTable[]
-      readonly optional: readonly (JoinedTable & { readonly value: string })[]
+      readonly optional: readonly (JoinedTable & { readonly value: string | undefined })[]
       readonly typeColumn: string
       readonly own: string
     }

@@ -4,7 +4,7 @@
  */
 import { isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
-import { getterRender, serializerRender } from './entity-code.ts'
+import { getterRender, relationRender, serializerRender } from './entity-code.ts'
 import { owningLinks } from './model.ts'
 import type {
   Attribute,
@@ -41,7 +41,6 @@ export function unsupportedReason(prop: Property): string | undefined {
     return 'a relation to one of several entities (polymorphic) cannot be part of a key, mapToPk, or by another key (targetKey)'
   if (prop.targetKey !== undefined && (prop.primary === true || prop.mapToPk === true))
     return `a relation by another key than the primary one (targetKey) cannot be ${prop.primary === true ? 'part of a key' : 'mapped to it (mapToPk)'}`
-  if (prop.serializer !== undefined && prop.kind !== 'scalar') return 'a serializer of a relation or an embedded object is not supported'
   if (prop.kind !== 'scalar' || isGetter(prop)) return undefined
   return scalarType(prop) === undefined
     ? `its type "${prop.type}" is unknown: give it a type of MikroORM's, or one derived from Type`
@@ -249,6 +248,12 @@ function isInitialised(meta: Meta, prop: Property): boolean {
 }
 
 export function readAttribute(meta: Meta, prop: Property, drafts: ReadonlyMap<object, Resource>, paths: Map<string, string>): Attribute {
+  const attribute = readDeclared(meta, prop, drafts, paths)
+  if (prop.kind === 'scalar' || prop.serializer === undefined) return attribute
+  return Object.freeze({ ...attribute, render: relationRender(meta, prop) })
+}
+
+function readDeclared(meta: Meta, prop: Property, drafts: ReadonlyMap<object, Resource>, paths: Map<string, string>): Attribute {
   const name = publicName(prop)
   paths.set(prop.name, name)
   if (prop.kind === 'scalar') {
@@ -334,7 +339,7 @@ function inlined({ sql, values }: SqlText): string {
         ? String(Number(value))
         : value === null || value === undefined
           ? 'null'
-          : `'${String(value as string).replaceAll("'", "''")}'`
+          : `'${(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll("'", "''")}'`
   return left.length === 0 ? sql : sql.replaceAll('?', () => literal(left.shift()))
 }
 

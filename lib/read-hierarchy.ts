@@ -109,7 +109,12 @@ function joinedTables(meta: Meta, all: readonly Meta[]): TableSource {
     })
   const tables = ancestors.map(of => ({ table: of.tableName, key: key(of), columns: free([...key(of), ...own(of)]) }))
   const below = all.filter(other => other !== meta && descendsFrom(other, meta)).toSorted((a, b) => depthOf(b) - depthOf(a))
-  const optional = below.map(of => ({ table: of.tableName, key: key(of), columns: free(own(of)), value: of.discriminatorValue as string }))
+  const optional = below.map(of => ({
+    table: of.tableName,
+    key: key(of),
+    columns: free(own(of)),
+    value: of.discriminatorValue as string | undefined,
+  }))
   return { kind: 'joined', tables, optional, typeColumn: TYPE_COLUMN, own: (meta.discriminatorValue as string | undefined) ?? '' }
 }
 

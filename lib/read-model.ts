@@ -5,12 +5,13 @@
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from './article.ts'
 import { customiseAttributes, rulesOf } from './customise.ts'
+import { unreadableIn } from './entity-code.ts'
 import { FileType } from './file-type.ts'
 import { defaultNames } from './names.ts'
 import type { ResourceNames } from './names.ts'
 import { owningLinks, pathOf, rootOf, tableColumns } from './model.ts'
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from './model.ts'
-import { publicName, scalarType } from './property-type.ts'
+import { isGetter, publicName, scalarType } from './property-type.ts'
 import {
   KEY_KINDS,
   isHiddenInverse,
@@ -297,6 +298,7 @@ function fill(
 ): void {
   const paths = new Map<string, string>()
   const declared = meta.props
+    .filter(prop => !(isGetter(prop) && unreadableIn(meta, prop) !== undefined))
     .filter(
       prop => prop.embedded === undefined && !isHiddenInverse(prop) && !isMixedList(prop) && !isOfDescendant(meta, prop) && !isRowid(prop),
     )

@@ -300,10 +300,15 @@ function referenceExpression(attribute: ToOneAttribute, scope: Scope, select: Se
   return keyExpression(columns, attribute.target, select, source)
 }
 
-/** All stored plain attributes of a record, private ones too: what renderers may look at. */
+/** All stored plain attributes of a record, private ones too: what renderers may look at. Getters are given the keys of what the record links as well. */
 function stored(scope: Scope, select: Select): Builder {
   const source = new BuilderSource()
-  const plain = scope.resource.attributes.filter(isStored)
+  const { attributes } = scope.resource
+  const hasGetters = attributes.some(attribute => attribute.kind === 'scalar' && attribute.source.kind === 'getter')
+  const plain = attributes.filter(
+    (attribute): attribute is ScalarAttribute | EmbeddedAttribute | ToOneAttribute =>
+      isStored(attribute) || (hasGetters && attribute.kind === 'toOne' && attribute.owner),
+  )
   return source.finish(
     source.object(plain.map(attribute => [attribute.name, expressionOf(fieldOf(attribute), scope, select, source, [])] as const)),
   )
@@ -316,7 +321,8 @@ function isStored(attribute: Attribute): attribute is ScalarAttribute | Embedded
   )
 }
 
-function fieldOf(attribute: ScalarAttribute | EmbeddedAttribute): Field {
+function fieldOf(attribute: ScalarAttribute | EmbeddedAttribute | ToOneAttribute): Field {
+  if (attribute.kind === 'toOne') return { kind: 'reference', attribute }
   if (attribute.kind === 'scalar') return { kind: 'scalar', attribute }
   return { kind: 'embedded', attribute, fields: attribute.attributes.filter(isStored).map(fieldOf) }
 }

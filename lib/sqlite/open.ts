@@ -3,8 +3,9 @@ import { existsSync, rmSync } from 'node:fs'
 import { MikroORM } from '@mikro-orm/sqlite'
 import type { MikroORM as CoreMikroORM, Options as CoreOptions } from '@mikro-orm/core'
 import type { Options } from '@mikro-orm/sqlite'
+import { unreadableIn } from '../entity-code.ts'
 import type { Notes } from '../notes.ts'
-import { isUnnamed, scalarType } from '../property-type.ts'
+import { isGetter, isUnnamed, scalarType } from '../property-type.ts'
 import { isMixedList } from '../read-attribute.ts'
 import type { ResourceDefinition } from '../resource.ts'
 import { addSchema } from './add-schema.ts'
@@ -190,8 +191,12 @@ function complete<T>({ connection, handle, foreign }: Begun, { schema, database,
 
 /** Says which properties are texts because nothing says what they are, and which have no place in the API. */
 function noteModel(orm: CoreMikroORM, notes: Notes): void {
-  for (const { className, props } of orm.getMetadata()) {
+  for (const meta of orm.getMetadata()) {
+    const { className, props } = meta
     for (const prop of props) {
+      const read = isGetter(prop) && !meta.embeddable && prop.embedded === undefined ? unreadableIn(meta, prop) : undefined
+      if (read !== undefined)
+        notes.add(`${className}.${prop.name}: the getter is left out, since it reads "${read}", which a record does not have loaded.`)
       if (isMixedList(prop)) {
         const several = prop.polymorphTargets!.map(target => target.className).join(', ')
         notes.add(`${className}.${prop.name}: a list of several entities (${several}) is left out; their other sides of it are served.`)

@@ -76,9 +76,11 @@ export function tableOf({ table, source }: Resource): string {
     const on = part.key.map((column, at) => `${part.alias}.${name(column)} = ${first.alias}.${name(first.key[at]!)}`).join(' and ')
     return ` ${index + 1 < tables.length ? '' : 'left '}join ${name(part.table)} as ${part.alias} on ${on}`
   })
+  // A row of an abstract class is one of a class below it, whose own table comes before.
   const types = all
     .slice(tables.length)
-    .map((part, index) => `when ${part.alias}.${name(part.key[0]!)} is not null then ${literal(optional[index]!.value)} `)
+    .flatMap((part, index) => (optional[index]!.value === undefined ? [] : [{ ...part, value: optional[index]!.value }]))
+    .map(part => `when ${part.alias}.${name(part.key[0]!)} is not null then ${literal(part.value)} `)
   const type = types.length === 0 ? literal(own) : `case ${types.join('')}else ${literal(own)} end`
   return `(select ${columns.join(', ')}, ${type} as ${name(typeColumn)} from ${name(first.table)} as ${first.alias}${joins.join('')})`
 }

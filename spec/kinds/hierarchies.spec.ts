@@ -1,6 +1,7 @@
 /** Entities that inherit from each other, views and virtual entities: lists, records, filters, sorting, writes, and what is refused. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine, resource } from '../../lib/index.ts'
 import { Dept, Manager, Person, entities } from './hierarchies.ts'
 
@@ -304,5 +305,30 @@ describe('hierarchies and views', () => {
       assert.equal((await engine.handle('OPTIONS', '/v1/brands')).headers['allow'], 'GET, HEAD, OPTIONS')
       await refused('PUT', '/v1/depts/1', { stat: { size: 1 } }, 'read_only', 'stat')
     })
+  })
+})
+
+describe('a table for each class, with an abstract one between', () => {
+  it('shows, makes and changes records of the classes below', async () => {
+    const Being = defineEntity({
+      name: 'Being',
+      inheritance: 'tpt',
+      abstract: true,
+      properties: { id: p.integer().primary(), name: p.string() },
+    })
+    const Mammal = defineEntity({ name: 'Mammal', extends: Being, abstract: true, properties: { legs: p.integer() } })
+    const Hound = defineEntity({ name: 'Hound', extends: Mammal, properties: { breed: p.string() } })
+    await using engine = await RestEngine.create({ entities: [Being, Mammal, Hound] })
+    const made = await engine.handle('POST', '/v1/hounds', undefined, { name: 'Rex', legs: 4, breed: 'x' })
+    const rex = { id: 1, name: 'Rex', legs: 4, breed: 'x' }
+    assert.deepEqual((made.body as Body)['hound'], rex, JSON.stringify(made.body))
+    for (const path of ['beings', 'mammals', 'hounds']) {
+      const { status, body } = await engine.handle('GET', `/v1/${path}`, { legs: '4', sort: 'name' })
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.deepEqual((body as Body)[path], [rex])
+    }
+    const changed = await engine.handle('PUT', '/v1/hounds/1', undefined, { legs: 3 })
+    assert.deepEqual((changed.body as Body)['hound'], { ...rex, legs: 3 })
+    assert.equal((await engine.handle('DELETE', '/v1/beings/1')).status, 200)
   })
 })

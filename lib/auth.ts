@@ -52,6 +52,17 @@ export interface AuthModule {
 
 const OPTIONS = ['entity', 'identifier', 'password', 'ttl', 'secret', 'authenticate', 'public']
 
+/** What other libraries call the options. */
+const HABITS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['user', 'users', 'model', 'userEntity', 'userModel', 'entities'].map(name => [name, 'entity'])),
+  ...Object.fromEntries(['username', 'usernameField', 'email', 'login', 'identity', 'identifierField'].map(name => [name, 'identifier'])),
+  ...Object.fromEntries(['passwordField', 'passwordHash', 'hash'].map(name => [name, 'password'])),
+  ...Object.fromEntries(['expiresIn', 'expires', 'expiry', 'maxAge', 'lifetime'].map(name => [name, 'ttl'])),
+  ...Object.fromEntries(['key', 'jwtSecret', 'secretOrKey', 'privateKey'].map(name => [name, 'secret'])),
+  ...Object.fromEntries(['verify', 'validate', 'check', 'credentials'].map(name => [name, 'authenticate'])),
+  ...Object.fromEntries(['except', 'exclude', 'open', 'allow', 'unprotected', 'anonymous', 'routes'].map(name => [name, 'public'])),
+}
+
 /**
  * Switches log-in on.
  *
@@ -59,8 +70,10 @@ const OPTIONS = ['entity', 'identifier', 'password', 'ttl', 'secret', 'authentic
  * @example RestEngine.create({ entities, auth: auth({ entity: User, public: ['GET /v1/posts*'] }) })
  */
 export function auth(options: AuthOptions): AuthModule {
-  if (typeof options !== 'object' || options === null) throw new TypeError('auth: the options must be an object: { entity: User }.')
-  checkNames(options, OPTIONS, 'auth')
+  const isEntity = typeof options === 'function' || '_meta' in ((options as object | null | undefined) ?? {})
+  if (typeof options !== 'object' || options === null || isEntity)
+    throw new TypeError('auth: the options must be an object: { entity: User }.')
+  checkNames(options, OPTIONS, 'auth', HABITS)
   const { entity, identifier = 'email', password = 'password', ttl = 3600, public: open = [] } = options
   if (entity === undefined) throw new TypeError('auth: "entity" is needed: the entity of the users.')
   if (!Number.isFinite(ttl) || ttl <= 0) throw new RangeError('auth: "ttl" must be a number of seconds above 0.')
@@ -122,7 +135,8 @@ export class Authentication {
    */
   constructor(module: AuthModule, services: AuthServices, key: SigningKey = new SigningKey(module.options?.secret)) {
     const { options } = module
-    if (options?.entity === undefined) throw new TypeError('RestEngine.create: "auth" must be made by auth({ entity, ... }).')
+    if (options?.entity === undefined)
+      throw new TypeError('RestEngine.create: "auth" must be made by auth({ entity, ... }): write auth: auth({ entity: User }).')
     this.#options = options
     this.#services = services
     this.tokens = new Tokens(services.clock, key)
@@ -130,7 +144,10 @@ export class Authentication {
     if (this.#resource('') === undefined) throw new TypeError(`auth: ${meta.className} is not served in any version.`)
     for (const name of options.authenticate === undefined ? [options.identifier, options.password] : []) {
       if (name in meta.properties) continue
-      throw new TypeError(`auth: ${meta.className} has no property "${name}".${hint(nearest(name, Object.keys(meta.properties)))}`)
+      const near = hint(nearest(name, Object.keys(meta.properties)))
+      throw new TypeError(
+        `auth: ${meta.className} has no property "${name}".${near} The options "identifier" (default "email") and "password" (default "password") name the properties of the log-in.`,
+      )
     }
     this.#passwordNames = new Map(
       [...services.versions.values()].flatMap(({ model }): [Resource, string][] => {
@@ -282,7 +299,17 @@ export class Authentication {
       if (typeof value === 'string') return []
       return [{ code: value === undefined ? 'required' : 'value_invalid', detail: `"${name}" must be given as a text.`, attribute: name }]
     })
-    if (faults.length > 0) throw refuse('validation_failed', faults.map(({ detail }) => detail).join(' '), { errors: faults })
+    if (faults.length > 0) {
+      const others = Object.keys(credentials).filter(name => name !== identifier && name !== password)
+      const instead =
+        others.length === 0
+          ? ''
+          : ` The body has ${others
+              .slice(0, 5)
+              .map(name => `"${name.slice(0, 100)}"`)
+              .join(', ')} instead.`
+      throw refuse('validation_failed', faults.map(({ detail }) => detail).join(' ') + instead, { errors: faults })
+    }
     const em = this.#services.orm().em.fork()
     const where = { [identifier]: credentials[identifier] }
     // A password is often a lazy property.

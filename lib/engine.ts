@@ -115,6 +115,9 @@ export class RestEngine {
     family: Family,
     elder?: { readonly engine: RestEngine; readonly state: WorldState },
   ) {
+    // JavaScript does not know that it is private.
+    if (!(connection instanceof SqliteConnection))
+      throw new TypeError('RestEngine: an engine is made by "await RestEngine.create({ entities: [User] })", not by "new".')
     this.#options = options
     this.#connection = connection
     this.#family = family

@@ -291,7 +291,7 @@ export class Handler {
     const end = new End(context, this.#life.era, timeout ?? (context instanceof LazySender ? context.budget : undefined) ?? 0)
     const failed = (error: unknown): RestResponse => {
       end.throwIfReached()
-      const response = this.#failed(error, { method, path }, record)
+      const response = this.#failed(ofMisplacedBody(error, arrival), { method, path }, record)
       return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
     }
     let request: Request
@@ -415,6 +415,14 @@ function read({ method, path, query, body, context }: Arrival, record: JournalRe
     if (record !== undefined) record.body = copyOf(request.body)
   }
   return request
+}
+
+/** Where a query is refused that may well be the body: the arguments of `handle` are easily mistaken. */
+function ofMisplacedBody(error: unknown, { method, query, body }: Arrival): unknown {
+  if (body !== undefined || query === undefined || query === null || query instanceof URLSearchParams) return error
+  if (!(error instanceof RestError) || error.code !== 'parameter_invalid' || !WITH_BODY.has(method.toUpperCase())) return error
+  const detail = `${error.message} The third argument of "handle" is the query, the fourth is the body: handle("${method.toUpperCase()}", path, undefined, body).`
+  return refuse('parameter_invalid', detail, error.errors === undefined ? {} : { errors: error.errors })
 }
 
 /** What a client is told where the database is not to be had; the cause is for `onError`. */

@@ -104,7 +104,8 @@ const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
 
 /** @throws TypeError or RangeError when an option is unknown or not of its form. */
 export function checkOptions(options: EngineOptions): CheckedOptions {
-  if (typeof options !== 'object' || options === null) throw new TypeError('RestEngine.create: options must be an object.')
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new TypeError('RestEngine.create: options must be an object: { entities: [User, Site] }.')
   checkNames(options, OPTIONS, 'RestEngine.create')
   const {
     entities,
@@ -119,13 +120,8 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     serverTiming = false,
     notes = [],
   } = options
-  if (entities !== undefined && (!Array.isArray(entities) || entities.length === 0)) {
-    throw new TypeError(
-      'RestEngine.create: "entities" must be an array of at least one entity; without it the model is read from the file of "database".',
-    )
-  }
-  if (typeof database !== 'string' || database === '')
-    throw new TypeError('RestEngine.create: "database" must be ":memory:" or the path of a file.')
+  if (entities !== undefined) checkEntities(entities)
+  checkDatabase(database)
   if (entities === undefined && database === ':memory:') {
     throw new TypeError('RestEngine.create: "entities" must be given, or "database" be the path of a SQLite file to read the model from.')
   }
@@ -177,6 +173,67 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     notes,
     onError: options.onError ?? printFailure,
   }
+}
+
+function checkEntities(entities: unknown): void {
+  if (!Array.isArray(entities) || entities.length === 0) {
+    const meant = typeof entities === 'function' ? ' Write [User] for one entity.' : ''
+    throw new TypeError(
+      `RestEngine.create: "entities" must be an array of at least one entity; without it the model is read from the file of "database".${meant}`,
+    )
+  }
+  const wrong = entities.findIndex(entity => !['function', 'string'].includes(typeof entity) && !isPlainEntity(entity))
+  if (wrong < 0) return
+  const given: unknown = entities[wrong]
+  const before = wrong === 0 ? '' : `, after ${nameOfEntity(entities[wrong - 1])},`
+  if (given === undefined) {
+    throw new TypeError(
+      `RestEngine.create: "entities[${wrong}]"${before} is undefined: its file does not export this name, or imports are circular (the file is still running when the list is made). List the entities in a file that none of them imports.`,
+    )
+  }
+  throw new TypeError(
+    `RestEngine.create: "entities[${wrong}]"${before} must be an entity (a class, defineEntity or EntitySchema) or a glob text, got ${describe(given)}.`,
+  )
+}
+
+/** MikroORM says what is wrong with an object of another kind; a promise it takes for an abstract entity. */
+function isPlainEntity(entity: unknown): boolean {
+  return typeof entity === 'object' && entity !== null && !('then' in entity) && !Array.isArray(entity)
+}
+
+function nameOfEntity(entity: unknown): string {
+  const { name, meta } = entity as { readonly name?: unknown; readonly meta?: { readonly className?: unknown } }
+  return String(meta?.className ?? name ?? entity)
+}
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object' && value !== null) return 'a promise (await it)'
+  return JSON.stringify(value)
+}
+
+function checkDatabase(database: unknown): void {
+  if (typeof database !== 'string' || database === '')
+    throw new TypeError('RestEngine.create: "database" must be ":memory:" or the path of a file.')
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(database)?.[1]?.toLowerCase()
+  if (scheme === undefined) return
+  const what =
+    scheme === 'file' || scheme.startsWith('sqlite')
+      ? 'is a URL: give the path of the file alone.'
+      : `is not a SQLite file: ${SERVERS[scheme] ?? `"${scheme}://"`} is not supported yet. Leave "database" out for a database in memory, or give the path of a SQLite file; entities written for PostgreSQL or MySQL run there as they are.`
+  // Without what follows, which may hold a password.
+  throw new TypeError(`RestEngine.create: "database" ("${scheme}://...") ${what}`)
+}
+
+/** Database servers by the scheme of their URLs. */
+const SERVERS: Readonly<Record<string, string>> = {
+  postgres: 'PostgreSQL',
+  postgresql: 'PostgreSQL',
+  mysql: 'MySQL',
+  mariadb: 'MariaDB',
+  mssql: 'SQL Server',
+  mongodb: 'MongoDB',
+  'mongodb+srv': 'MongoDB',
 }
 
 function oneOf(name: string, value: unknown, allowed: readonly unknown[]): void {

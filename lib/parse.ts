@@ -77,7 +77,7 @@ function pairsGiven(query: QueryInput | undefined): readonly Pair[] {
   if (typeof query === 'string') return pairsOfText(query.startsWith('?') ? query.slice(1) : query)
   if (query instanceof URLSearchParams) return pairsOfText(query.toString())
   if (typeof query === 'object') return pairsOfObject(query)
-  throw new TypeError(`handle: query must be a string, URLSearchParams or an object, got ${typeof query}.`)
+  throw new TypeError(`handle: query must be a string, URLSearchParams or an object, got ${typeof query}; the body is the fourth argument.`)
 }
 
 function withoutTrailingSlash(path: string): string {

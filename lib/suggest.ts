@@ -27,9 +27,14 @@ export function hint(suggestion: string | undefined): string {
   return suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
 }
 
-/** @throws TypeError on an unknown name. */
-export function checkNames(given: object, known: readonly string[], where: string): void {
+/**
+ * @param habits names of other libraries, each with the one that means the same here
+ * @throws TypeError on an unknown name.
+ */
+export function checkNames(given: object, known: readonly string[], where: string, habits: Readonly<Record<string, string>> = {}): void {
   for (const name of Object.keys(given)) {
-    if (!known.includes(name)) throw new TypeError(`${where}: unknown option "${name}".${hint(nearest(name, known))}`)
+    if (known.includes(name)) continue
+    const meant = Object.hasOwn(habits, name) ? habits[name] : nearest(name, known)
+    throw new TypeError(`${where}: unknown option "${name}".${meant === undefined ? ` Known are ${known.join(', ')}.` : hint(meant)}`)
   }
 }

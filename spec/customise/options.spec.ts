@@ -8,7 +8,11 @@ import { entities, Item, Label, Shop, start } from './world.ts'
 
 const WRONG: [string, unknown, RegExp][] = [
   ['an unknown option', { scop: () => ({}) }, /resource\(Item\): unknown option "scop"\. Did you mean "scope"\?/],
-  ['an unknown option that is near nothing', { whatever: 1 }, /resource\(Item\): unknown option "whatever"\.$/],
+  [
+    'an unknown option that is near nothing',
+    { whatever: 1 },
+    /resource\(Item\): unknown option "whatever"\. Known are name, singular, .*, delete\.$/,
+  ],
   ['an unknown attribute', { attributes: { nam: {} } }, /resource\(Item\): attributes: there is no property "nam"\. Did you mean "name"\?/],
   [
     'an unknown rule',

@@ -318,6 +318,8 @@ describe('--eject', () => {
       }),
     )
     await eject('odd.json', 'odd')
+    const code = await readFile(join(folder, 'odd', 'index.ts'), 'utf8')
+    assert.match(code, /^\/\/ none is empty: [^\n]+\n(?:\/\/ [^\n]+\n)*export default \{/m, 'what was guessed is a comment')
     await sameAnswers('odd.json', 'odd', [
       ['GET', '/v1'],
       ...['things', 'blog-posts', 'users', 'user', 'none'].flatMap(

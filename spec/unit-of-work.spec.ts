@@ -10,11 +10,19 @@ import { Cascade } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/core'
 import { RestEngine } from '../lib/index.ts'
 import { Notes } from '../lib/notes.ts'
+import type { SqliteConnection } from '../lib/sqlite/connection.ts'
 import { open } from '../lib/sqlite/open.ts'
+import type { Opening } from '../lib/sqlite/open.ts'
 import { check } from './helpers/check.ts'
 import { watchStatements } from './helpers/statements.ts'
 
 type Row = Record<string, unknown>
+
+/** An open database in memory, with the tables of the entities. */
+async function connectionFor(entities: NonNullable<Opening['entities']>): Promise<SqliteConnection> {
+  const { connection, complete } = await open({ entities, database: ':memory:', schema: 'update', orm: {}, notes: new Notes() })
+  return complete(() => connection)
+}
 
 /** Stored as text in capitals, which SQL makes of it and takes back. */
 class Loud extends Type<string, string> {
@@ -132,13 +140,7 @@ describe('the unit of work on the driver of the engine', () => {
     check(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async steps => {
         const [own, other] = [model(), model()]
-        const { connection } = await open({
-          entities: Object.values(own),
-          database: ':memory:',
-          schema: 'update',
-          orm: {},
-          notes: new Notes(),
-        })
+        const connection = await connectionFor(Object.values(own))
         const stock = new MikroORM({ entities: Object.values(other) as never, dbName: ':memory:' })
         await stock.schema.create()
         try {
@@ -305,7 +307,7 @@ describe('a write that waits for nothing', () => {
       name: 'Draft',
       properties: { id: p.integer().primary(), text: p.string(), version: p.integer().version() },
     })
-    const { connection } = await open({ entities: [Draft], database: ':memory:', schema: 'update', orm: {}, notes: new Notes() })
+    const connection = await connectionFor([Draft])
     await connection.orm.em.getConnection().execute("insert into draft (text, version) values ('a', 1)")
     const writing = async () =>
       connection.write(
@@ -326,7 +328,7 @@ describe('a write that waits for nothing', () => {
 
   it('gives a new record that links itself its key first', async () => {
     const notes = Note()
-    const { connection } = await open({ entities: [notes], database: ':memory:', schema: 'update', orm: {}, notes: new Notes() })
+    const connection = await connectionFor([notes])
     await connection.orm.em.getConnection().execute('select 1')
     await connection.write(
       em => {

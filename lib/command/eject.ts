@@ -23,7 +23,7 @@ import { call, isLiteral, literal, object } from './source.ts'
 /** Options of which code can be made: those that are plain data. */
 const DATA_OPTIONS = ['schema', 'versions', 'limits', 'parameters', 'createdStatus', 'validationStatus'] as const
 /** Options that are dealt with by themselves, or stand for the process and not for the API. */
-const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'readOnly', 'onError'])
+const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'notes', 'readOnly', 'onError'])
 
 /**
  * Writes the project, and gives the names of its files.
@@ -140,7 +140,9 @@ function config(
     ...(options.seed === undefined ? [] : [`import seed from './seed.json' with { type: 'json' }`]),
   ]
   const shown = members.map(([name, value]): readonly [string, Doc] => [name, value])
-  return `${imports.join('\n')}\n\n${print(['export default ', withShorthand(object(shown, true)), ' satisfies EngineOptions'])}`
+  // What was guessed of data is settled once it is code; it is still worth a look.
+  const notes = (options.notes ?? []).map(note => `// ${oneLine(note)}\n`).join('')
+  return `${imports.join('\n')}\n\n${notes}${print(['export default ', withShorthand(object(shown, true)), ' satisfies EngineOptions'])}`
 }
 
 /** `seed: seed` as people write it. */

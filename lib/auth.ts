@@ -3,6 +3,7 @@
  * Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked, login_failed, login_throttled, and with body_invalid
  * and validation_failed for credentials that are not of their form.
  */
+import { createHash } from 'node:crypto'
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from './article.ts'
 import type { Clock } from './clock.ts'
@@ -100,6 +101,8 @@ const MAX_FAILURES = 5
 const FAILURE_WINDOW = 60_000
 /** Identifiers of which failures are remembered; the one that failed longest ago goes first. */
 const MAX_IDENTIFIERS = 10_000
+/** Longer identifiers are remembered by their hash. */
+const MAX_IDENTIFIER = 200
 
 /** What the module remembers. */
 export interface AuthState {
@@ -325,8 +328,10 @@ export class Authentication {
    * be none: an identifier cannot be tried more often by trying at the same time.
    */
   async #throttled<T>(credentials: unknown, check: () => Promise<T | undefined>): Promise<T> {
-    const value = isObject(credentials) ? credentials[this.#options.identifier] : undefined
-    if (typeof value !== 'string') return (await check()) ?? failed()
+    const given = isObject(credentials) ? credentials[this.#options.identifier] : undefined
+    if (typeof given !== 'string') return (await check()) ?? failed()
+    // What is remembered of a failure must not be as long as a client likes.
+    const value = given.length > MAX_IDENTIFIER ? createHash('sha256').update(given).digest('base64') : given
     for (let others = this.#pending.get(value); ; others = this.#pending.get(value)) {
       this.#refuseThrottled(value)
       if (this.#recentFailures(value).length + (others?.size ?? 0) < MAX_FAILURES) break

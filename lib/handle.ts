@@ -354,7 +354,10 @@ export class Handler {
     return after(authorizeRequest(target, actions, rules, ctx), () =>
       after(narrowed(rules, rootOf(target), parameters, services.ownParameters), visibility => {
         trace?.enter('render')
-        return operate({ request, target, allowed, about: actions[0], ctx, view: { parameters, visibility, ctx, end, trace } }, services)
+        return operate(
+          { request, target, allowed, about: actions[0], ctx, view: { parameters, visibility, ctx, end, trace, tally: record } },
+          services,
+        )
       }),
     )
   }

@@ -20,14 +20,14 @@ export interface JournalEntry {
   readonly method: string
   /** Without the query. */
   readonly path: string
-  /** The query, decoded: pairs of a name with its operator, and a value. Empty when it could not be read. */
+  /** The query, decoded: pairs of a name with its operator, and a value. Empty when it could not be read, and where it is long when it is no longer kept: see `response`. */
   readonly query: readonly (readonly [string, string])[]
   /** The body of a POST, PUT or PATCH, as it was sent. Undefined when it could not be read, and when it is no longer kept: see `response`. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read bodies freely
   readonly body: any
   /** Undefined when `handle` rejected. */
   readonly status: number | undefined
-  /** The body of the answer. Undefined when there was none, and when it is no longer kept: the newest requests keep theirs, as many as hold 10,000 records together. */
+  /** The body of the answer. Undefined when there was none, and when it is no longer kept: the newest requests keep theirs, as many as hold 10,000 records and 32 MiB together. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read bodies freely
   readonly response: any
   /** Milliseconds from the call of `handle` to its answer. */
@@ -42,8 +42,11 @@ export interface JournalEntry {
   readonly error?: string
 }
 
-/** Records in the bodies that are kept. */
+/** Records in the bodies that are kept, and their bytes. */
 const MAX_RECORDS = 10_000
+const MAX_BYTES = 32 << 20
+/** A query that is longer goes with the bodies. */
+const LONG_QUERY = 1000
 
 const NO_CHANGES: readonly RawChange[] = Object.freeze([])
 
@@ -67,6 +70,8 @@ export class JournalRecord implements ChangeSink {
   body: unknown = undefined
   status: number | undefined = undefined
   response: unknown = undefined
+  /** About how many bytes the answer has. */
+  bytes = 0
   failure: unknown = undefined
   changes: RawChange[] | undefined = undefined
   trace: Trace | undefined = undefined
@@ -112,10 +117,12 @@ export class Journal {
   #records: JournalRecord[] = []
   /** The weights of the records, beside them: the oldest record, which nobody has looked at for long, is not touched when it goes. */
   #weights: number[] = []
+  #sizes: number[] = []
   #start = 0
   /** Requests that were ever recorded. */
   #count = 0
   #weight = 0
+  #size = 0
   #life = 0
   /** The oldest request whose bodies are kept, by its number. */
   #oldestKept = 0
@@ -148,7 +155,8 @@ export class Journal {
     record.time = performance.now() - record.time
     record.status = response.status
     record.response = response.body
-    this.#push(record, weightOf(response.body) + objectsIn(record.body))
+    const sent = sentWith(record)
+    this.#push(record, weightOf(response.body) + sent.objects, record.bytes + sent.bytes)
   }
 
   /** `handle` rejects. */
@@ -157,23 +165,28 @@ export class Journal {
     record.ended = true
     record.time = performance.now() - record.time
     record.failure = error ?? 'undefined'
-    this.#push(record, objectsIn(record.body))
+    const sent = sentWith(record)
+    this.#push(record, sent.objects, sent.bytes)
   }
 
-  #push(record: JournalRecord, weight: number): void {
+  #push(record: JournalRecord, weight: number, size: number): void {
     if (this.#records.length < this.#capacity) {
       this.#records.push(record)
       this.#weights.push(weight)
+      this.#sizes.push(size)
     } else {
       const at = this.#start
       this.#weight -= this.#weights[at]!
+      this.#size -= this.#sizes[at]!
       this.#records[at] = record
       this.#weights[at] = weight
+      this.#sizes[at] = size
       this.#start = at + 1 === this.#capacity ? 0 : at + 1
     }
     this.#count++
     this.#weight += weight
-    while (this.#weight > MAX_RECORDS && this.#oldestKept < this.#count - 1) {
+    this.#size += size
+    while ((this.#weight > MAX_RECORDS || this.#size > MAX_BYTES) && this.#oldestKept < this.#count - 1) {
       const oldest = this.#count - this.#records.length
       if (this.#oldestKept >= oldest) this.#dropBodies(this.#placeOf(this.#oldestKept - oldest))
       this.#oldestKept++
@@ -183,9 +196,12 @@ export class Journal {
   #dropBodies(place: number): void {
     this.#weight -= this.#weights[place]!
     this.#weights[place] = 0
+    this.#size -= this.#sizes[place]!
+    this.#sizes[place] = 0
     const record = this.#records[place]!
     record.body = undefined
     record.response = undefined
+    if (lengthOf(record.pairs) > LONG_QUERY) record.pairs = undefined
     record.shown = undefined
   }
 
@@ -219,6 +235,8 @@ export class Journal {
     this.#weights = []
     this.#start = 0
     this.#weight = 0
+    this.#sizes = []
+    this.#size = 0
     this.#oldestKept = this.#count
   }
 
@@ -261,12 +279,27 @@ export function maskOf(record: JournalRecord, secrets: Secrets, first: Model): M
   })
 }
 
-/** The objects in the body of a request. */
-function objectsIn(body: unknown): number {
-  if (typeof body !== 'object' || body === null) return 0
-  let count = Array.isArray(body) ? 0 : 1
-  for (const item of Object.values(body)) count += objectsIn(item)
-  return count
+/** What was sent: the objects in the body, and about how many bytes body and query have. */
+function sentWith({ body, pairs }: JournalRecord): { objects: number; bytes: number } {
+  const sent = { objects: 0, bytes: lengthOf(pairs) }
+  if (body !== undefined) weigh(body, sent)
+  return sent
+}
+
+function lengthOf(pairs: readonly Pair[] | undefined): number {
+  let length = 0
+  if (pairs !== undefined) for (const { name, value } of pairs) length += name.length + value.length
+  return length
+}
+
+function weigh(body: unknown, sent: { objects: number; bytes: number }): void {
+  if (typeof body === 'string') sent.bytes += body.length
+  if (typeof body !== 'object' || body === null) return
+  if (!Array.isArray(body)) sent.objects++
+  for (const item of Object.values(body)) {
+    sent.bytes += 16
+    weigh(item, sent)
+  }
 }
 
 /** The records in the body of an answer: those of a list, which has a count, else one. */

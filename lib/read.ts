@@ -5,7 +5,7 @@ import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { Arguments, PendingRender } from './bind.ts'
 import type { HookContext } from './context.ts'
-import type { CompiledRead, Connection, Reading, Statement } from './dialect.ts'
+import type { CompiledNode, CompiledRead, Connection, Reading, Statement } from './dialect.ts'
 import type { End } from './end.ts'
 import type { Stage, Trace } from './trace.ts'
 import { keyFromJson } from './key.ts'
@@ -20,6 +20,7 @@ import { Recent } from './recent.ts'
 import { readExists, readFirst, readLinked, readPage, readRecords, readWithin, renderPending } from './render.ts'
 import type { JsonRecord, Page } from './render.ts'
 import { Room } from './room.ts'
+import type { Tally } from './room.ts'
 import { EVERYTHING, Unasked, branchesFor, toldBy, whenAsked } from './visibility.ts'
 import type { Rule, Visibility } from './visibility.ts'
 
@@ -32,6 +33,8 @@ export interface View {
   readonly end?: End
   /** Where its time goes, if somebody wants to know. */
   readonly trace?: Trace | undefined
+  /** Whom the size of the answer concerns. */
+  readonly tally?: Tally | undefined
 }
 
 /** The part of a list that is asked for. */
@@ -46,13 +49,16 @@ export type OrderedPage = Page & { readonly sort: string }
 interface CachedRead {
   readonly read: CompiledRead
   readonly sort: string
+  /** About how many bytes it holds. */
+  readonly bytes: number
 }
 
 /** What is kept under the shape of a request and the answers to rules: the work done, or the rule that it comes upon next. */
 type Step<T> = { readonly done: T } | { readonly asks: Rule }
 
-/** How many plans are kept. */
+/** How many plans are kept, and how many bytes of them. */
 const PLANS = 2000
+const PLAN_BYTES = 32 << 20
 const NO_KEY: KeyValues = Object.freeze([])
 const WHOLE: Window = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
 const COLLECTION: Anchor = Object.freeze({ kind: 'collection' })
@@ -61,9 +67,36 @@ const LEFT: Anchor = Object.freeze({ kind: 'record', left: true })
 
 /** What has been planned and compiled for one model. It knows nothing of the data, so the readers of several databases may share it. */
 export class Plans {
-  readonly reads = new Recent<Step<CachedRead>>(PLANS)
-  readonly exists = new Recent<Step<Statement>>(PLANS)
+  readonly reads = new Recent<Step<CachedRead>>(PLANS, {
+    bytes: PLAN_BYTES,
+    weigh: (step, key) => 2 * key.length + ('done' in step ? step.done.bytes : STEP_BYTES),
+  })
+  readonly exists = new Recent<Step<Statement>>(PLANS, {
+    bytes: PLAN_BYTES >> 2,
+    weigh: (step, key) => 2 * key.length + ('done' in step ? bytesOfStatement(step.done) : STEP_BYTES),
+  })
   readonly stored = new Map<Resource, CompiledRead>()
+}
+
+const STEP_BYTES = 500
+const NODE_BYTES = 4000
+const BINDING_BYTES = 200
+
+/** About how many bytes a plan holds: the texts of its statements, what they bind and the conditions that it is made of, the functions of its nodes. */
+function bytesOfRead({ rows, count, node }: CompiledRead): number {
+  // What finds the same rows from far into a list is made when it is asked for.
+  return 2 * bytesOfStatement(rows) + (count === undefined ? 0 : bytesOfStatement(count)) + bytesOfNode(node)
+}
+
+function bytesOfNode({ children, long }: CompiledNode): number {
+  return children.reduce(
+    (bytes, { statement, single, node }) => bytes + bytesOfStatement(statement) + bytesOfStatement(single) + bytesOfNode(node),
+    NODE_BYTES + 50 * long.length,
+  )
+}
+
+function bytesOfStatement({ sql, bindings }: Statement): number {
+  return STEP_BYTES + 2 * sql.length + BINDING_BYTES * bindings.length
 }
 
 /** Reads records of one model from one connection. */
@@ -227,7 +260,7 @@ export class Reader {
     read: CompiledRead,
     key: KeyValues,
     window: Window,
-    { parameters, visibility, end }: View,
+    { parameters, visibility, end, tally }: View,
   ): Arguments & { pending?: PendingRender[] } {
     const given = {
       filters: parameters.filters,
@@ -235,7 +268,7 @@ export class Reader {
       limit: window.limit,
       offset: window.offset,
       valuesOf: visibility.valuesOf,
-      room: new Room(this.limits, this.#vocabulary),
+      room: new Room(this.limits, this.#vocabulary, tally),
       end,
     }
     return read.rendered ? { ...given, pending: [] } : given
@@ -267,7 +300,8 @@ export class Reader {
     const planned = find(this.#plans.reads, `${where}\0${view.visibility.shape}\0${shapeOf(parameters)}`, view.visibility, visibility => {
       cached = false
       const plan = planRead(resource, anchor, paged, parameters, { limits: this.limits, visibility, vocabulary: this.#vocabulary })
-      return { read: this.#connection.dialect.compile(plan), sort: plan.sort }
+      const read = this.#connection.dialect.compile(plan)
+      return { read, sort: plan.sort, bytes: bytesOfRead(read) }
     })
     if (trace === undefined) return planned
     return after(backTo(before!, trace, planned), found => {

@@ -10,13 +10,21 @@ import type { Vocabulary } from './parse-query.ts'
 /** So many IDs of a list count as one record. */
 const IDS = 10
 
+/** How many bytes an answer takes, as far as that is known. */
+export interface Tally {
+  bytes: number
+}
+
 export class Room {
   readonly #limits: Limits
   readonly #vocabulary: Vocabulary
   #records: number
   #bytes: number
+  readonly #tally: Tally | undefined
 
-  constructor(limits: Limits, vocabulary: Vocabulary) {
+  /** @param tally is told how many bytes are taken */
+  constructor(limits: Limits, vocabulary: Vocabulary, tally?: Tally) {
+    this.#tally = tally
     this.#limits = limits
     this.#vocabulary = vocabulary
     this.#records = limits.maxRecords
@@ -36,6 +44,7 @@ export class Room {
   take(count: number, bytes: number, areIds: boolean, at: string | undefined): void {
     this.#records -= areIds ? count / IDS : count
     this.#bytes -= bytes
+    if (this.#tally !== undefined) this.#tally.bytes += bytes
     if (this.#records < 0 || this.#bytes < 0) throw this.#refusal(at)
   }
 

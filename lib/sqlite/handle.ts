@@ -12,12 +12,22 @@ import { Reach } from './reach.ts'
 import { name } from './sql.ts'
 import { followTime } from './time-functions.ts'
 
-/** How many prepared statements are kept, of ours and of MikroORM's. One takes about 11 KB. */
+/** How many prepared statements are kept, of ours and of MikroORM's. */
 const READERS = 2000
 const PREPARED = 500
+/** How many bytes they hold, which are SQLite's own: no heap shows them. */
+const STATEMENT_BYTES = 32 << 20
+
+/** About how many bytes a prepared statement holds. */
+function weigh(_: unknown, sql: string): number {
+  return 6000 + 22 * sql.length
+}
 
 /** A statement that changes the schema. */
 export const SCHEMA_CHANGE = /^\s*(?:create|drop|alter)\b/i
+
+/** Longest text of a statement that reads. SQLite holds some twenty times as many bytes for it while it is prepared. */
+const MAX_SQL = 200_000
 
 /** Longest text of a statement that is kept. */
 const MAX_TEXT = 20_000
@@ -25,6 +35,13 @@ const MAX_TEXT = 20_000
 /** How SQLite says that a statement goes beyond what it was built for (limits.html): it has no code of its own for that. */
 const TOO_LARGE =
   /^(?:too many SQL variables|Expression tree is too large|at most \d+ tables in a join|too many (?:columns|terms|arguments)|parser stack overflow|statement too long|string or blob too big)/i
+
+function tooLarge(why: string) {
+  return refuseParameter({
+    code: 'limit_exceeded',
+    detail: `The request is more than one statement of the database can hold (${why}): use fewer filters, sort keys, paths or values.`,
+  })
+}
 
 function isTooLarge(error: unknown): boolean {
   return error instanceof Database.SqliteError && TOO_LARGE.test(error.message)
@@ -48,8 +65,8 @@ function counted(statement: Database.Statement, parameters: readonly unknown[], 
 export class Handle {
   readonly db: Database.Database
   readonly lookOut: LookOut
-  readonly #readers = new Recent<Database.Statement>(READERS)
-  readonly #prepared = new Recent<Prepared>(PREPARED)
+  readonly #readers = new Recent<Database.Statement>(READERS, { bytes: STATEMENT_BYTES, weigh })
+  readonly #prepared = new Recent<Prepared>(PREPARED, { bytes: STATEMENT_BYTES >> 1, weigh })
   readonly #reach: Reach
   #followsTime = false
   #sizing: Database.Statement | undefined
@@ -158,14 +175,12 @@ export class Handle {
   }
 
   #prepareRead(sql: string): Database.Statement {
+    if (sql.length > MAX_SQL) throw tooLarge(`${sql.length} characters`)
     try {
       return this.db.prepare(sql).raw()
     } catch (error) {
       if (!isTooLarge(error)) throw error
-      throw refuseParameter({
-        code: 'limit_exceeded',
-        detail: `The request is more than one statement of the database can hold (${(error as Error).message}): use fewer filters, sort keys, paths or values.`,
-      })
+      throw tooLarge((error as Error).message)
     }
   }
 

@@ -39,6 +39,12 @@ export class Probe {
 
 /** How many shapes are kept for one entity. */
 const SHAPES = 200
+/** How many bytes of them: a shape names each property of each row. */
+const SHAPE_BYTES = 2 << 20
+
+function weigh(statement: KnownStatement | 'other', key: string): number {
+  return 2 * key.length + (statement === 'other' ? 100 : 2 * statement.sql.length + 100 * statement.sources.length)
+}
 
 /** By what is found out about the entities, which an engine shares with its forks. */
 const known = new WeakMap<MetadataStorage, KnownStatements>()
@@ -93,7 +99,7 @@ export class KnownStatements {
   #shapesOf(meta: EntityMetadata): Recent<KnownStatement | 'other'> | undefined {
     const shapes = this.#shapes.get(meta)
     if (shapes !== undefined || this.#shapes.has(meta)) return shapes
-    const made = isPlainEntity(meta) ? new Recent<KnownStatement | 'other'>(SHAPES) : undefined
+    const made = isPlainEntity(meta) ? new Recent<KnownStatement | 'other'>(SHAPES, { bytes: SHAPE_BYTES, weigh }) : undefined
     this.#shapes.set(meta, made)
     return made
   }

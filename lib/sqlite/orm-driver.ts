@@ -36,6 +36,7 @@ import { after } from '../awaitable.ts'
 import type { Awaitable } from '../awaitable.ts'
 import { RestError } from '../errors.ts'
 import { meaningOf } from './foreign-types.ts'
+import { Recent } from '../recent.ts'
 import { connectionOf, sameConnection } from './kysely-dialect.ts'
 import type { LentSqliteDialect, StandingTransaction } from './kysely-dialect.ts'
 import { KnownStatements, Probe } from './known-statements.ts'
@@ -45,16 +46,16 @@ import { knowTargets } from './target-keys.ts'
 /** SQLite's default limit of parameters in one statement (SQLITE_MAX_VARIABLE_NUMBER); a larger insert has its values spliced in as MikroORM does. */
 const MAX_PARAMETERS = 32_766
 
-/** Texts whose `?` all stand for one bound value each, by text. */
-const bindable = new Map<string, number | undefined>()
+/** How many values texts bind, by text; -1 where some `?` does not stand for one. */
+const bindable = new Recent<number>(1000, { bytes: 4 << 20, weigh: (_, sql) => 100 + 2 * sql.length })
 
 /** The number of values a text binds, or undefined when some `?` stands in quotes or means an identifier. */
 function placeholders(sql: string): number | undefined {
-  if (bindable.has(sql)) return bindable.get(sql)
-  if (bindable.size >= 1000) bindable.clear()
+  const known = bindable.get(sql)
+  if (known !== undefined) return known < 0 ? undefined : known
   const bare = sql.replaceAll(/'(?:[^']|'')*'/g, quoted => (quoted.includes('?') ? '??' : "''"))
   const count = bare.includes('??') || bare.includes('\\?') ? undefined : bare.split('?').length - 1
-  bindable.set(sql, count)
+  bindable.set(sql, count ?? -1)
   return count
 }
 

@@ -26,4 +26,27 @@ describe('a bounded cache', () => {
       }),
       { label: 'recent' },
     ))
+
+  it('keeps what was used last as far as it is no heavier than allowed, and never twice as much', () =>
+    check(
+      fc.property(fc.integer({ min: 1, max: 200 }), fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 200 }), (bytes, keys) => {
+        const cache = new Recent<number>(1000, { bytes, weigh: value => value })
+        let used: number[] = []
+        for (const key of keys) {
+          if (cache.get(String(key)) === undefined) cache.set(String(key), key)
+          used = [key, ...used.filter(other => other !== key)]
+        }
+        let weight = 0
+        for (const key of used.slice(0, 12)) {
+          weight += key
+          if (weight > bytes - 20) break
+          assert.equal(cache.get(String(key)), key)
+        }
+        const held = [...new Set(keys)].filter(key => cache.get(String(key)) !== undefined)
+        assert.ok(held.every(key => key <= bytes))
+        // To ask is to use, which may make room for some that were asked before: each has come by at most once more.
+        assert.ok(held.reduce((sum, key) => sum + key, 0) <= 3 * bytes)
+      }),
+      { label: 'weights of recent' },
+    ))
 })

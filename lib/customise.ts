@@ -7,6 +7,7 @@ import { withArticle } from './article.ts'
 import type { Action, HookContext } from './context.ts'
 import { refuse } from './errors.ts'
 import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlText } from './model.ts'
+import { isResourceName } from './names.ts'
 import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig } from './resource.ts'
 import type { ScalarKind, ScalarType } from './scalars.ts'
 import { checkNames, hint, nearest } from './suggest.ts'
@@ -193,7 +194,7 @@ export function rulesOf(meta: EntityMetadata, orm: MikroORM, config: Config): Re
   if (![0, 1, 2].includes(depth)) throw new RangeError(`${where}: "depth" must be 0, 1 or 2.`)
   for (const name of ['name', 'singular'] as const) {
     const called: unknown = config[name]
-    if (called !== undefined && (typeof called !== 'string' || !/^[\w.~-]+$/.test(called)))
+    if (called !== undefined && (typeof called !== 'string' || !isResourceName(called)))
       throw new TypeError(`${where}: "${name}" must be a path segment such as "users".`)
   }
   if (!Array.isArray(expand) || !expand.every(path => typeof path === 'string'))

@@ -142,6 +142,7 @@ export class Given {
       const known = model.resources.flatMap(({ plural, singular }) => [singular, plural])
       throw refuse('resource_unknown', `given: there is no resource "${name}".${hint(nearest(name, known))}`)
     }
+    if (resource.readOnly) throw refuse('method_not_allowed', `given: the ${resource.plural} are read-only.`)
     return { resource, seed: seed ?? this.nextSeed++ }
   }
 

@@ -68,6 +68,11 @@ export function entityName(resourceName: string): string | undefined {
   return name === '' ? undefined : /^\d/.test(name) ? `_${name}` : name
 }
 
+/** Whether a name can be a segment of a path as it is: letters and digits of any script, and `. _ ~ -`. */
+export function isResourceName(name: string): boolean {
+  return /^[\p{L}\p{M}\p{N}_.~-]+$/u.test(name) && !/^\.\.?$/.test(name) && name !== '__proto__'
+}
+
 /** A name in camelCase, as properties are called; empty when there is no letter or digit in it. */
 export function camelCase(name: string): string {
   return camel(words(name))

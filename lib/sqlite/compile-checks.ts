@@ -103,13 +103,17 @@ const UNWRITABLE =
   /^(?:cannot modify .+ because it is a view|cannot (?:INSERT into|UPDATE) generated column .+|table .+ may not be modified)$/
 
 /**
- * What SQLite says where a trigger refuses, a strict table cannot store a value, a foreign key of the schema leads nowhere, or an entity stands on what
- * cannot be written to.
+ * What SQLite says where a trigger refuses, a strict table cannot store a value, a foreign key of the schema leads nowhere, a trigger or an index needs
+ * what only the program of the file has, or an entity stands on what cannot be written to.
  */
 export function refusal(error: Error): string | undefined {
   const { code = '', message } = error as { code?: string; message: string }
   const isRule = /^SQLITE_(?:CONSTRAINT_(?:TRIGGER|DATATYPE|VTAB)|MISMATCH)$/.test(code)
-  return isRule || UNWRITABLE.test(message) || /^(?:foreign key mismatch|no such table: main\.)/.test(message) ? message : undefined
+  return isRule ||
+    UNWRITABLE.test(message) ||
+    /^(?:foreign key mismatch|no such table: main\.|no such (?:function|module|collation sequence): )/.test(message)
+    ? message
+    : undefined
 }
 
 /** See `Dialect.failure`. MikroORM's exceptions keep the code of SQLite. */

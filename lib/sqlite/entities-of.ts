@@ -5,7 +5,8 @@
 import { EntitySchema } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
 import { FileType } from '../file-type.ts'
-import { camelCase, camelPlural, camelSingular, defaultNames, words } from '../names.ts'
+import { camelCase, camelPlural, camelSingular, defaultNames, isResourceName, words } from '../names.ts'
+import type { ResourceNames } from '../names.ts'
 import { ENVELOPE_KEYS } from '../read-model.ts'
 import { resource } from '../resource.ts'
 import type { ResourceDefinition } from '../resource.ts'
@@ -20,6 +21,8 @@ import { name as quoted } from './sql.ts'
 export interface FileModel {
   readonly entities: readonly EntitySchema[]
   readonly definitions: readonly ResourceDefinition[]
+  /** What is left out, a sentence each. */
+  readonly notes: readonly string[]
 }
 
 type Properties = Record<string, object>
@@ -85,7 +88,7 @@ function keyTypesOf(table: Table, types: ColumnTypes): ReadonlyMap<string, Scala
   return found
 }
 
-export function entitiesOf({ tables }: Introspection, db: Database.Database): FileModel {
+export function entitiesOf({ tables, broken }: Introspection, db: Database.Database): FileModel {
   const drafts = new Map(tables.map(table => [table.name, new Draft(table, db)]))
   const keyed = [...drafts.values()].filter(({ keyTypes }) => keyTypes !== undefined).map(({ table }) => table)
   const relations = relationsOf(keyed)
@@ -98,6 +101,7 @@ export function entitiesOf({ tables }: Introspection, db: Database.Database): Fi
   return {
     entities: entities.map(({ schema }) => schema!),
     definitions: definitionsOf(entities),
+    notes: [...broken].map(([name, reason]) => `${name}: it is left out, since SQLite cannot read it: ${reason}.`),
   }
 }
 
@@ -198,7 +202,7 @@ function addLists({ links, pivots }: Relations, drafts: ReadonlyMap<string, Draf
     const { table, target, unique } = link
     const owner = draftOf(target)
     const attribute = draftOf(table).byColumn.get(link.foreignKey.columns[0]!)!
-    const plain = unique ? camelSingular(table.name) : camelPlural(table.name)
+    const plain = unique ? camelSingular(table.name) : listName(table.name)
     const several = links.filter(other => other.table === table && other.target === target).length > 1
     const long = `${plain}As${pascal(attribute)}`
     const name = owner.take(...(several ? [long] : [plain, long]))
@@ -217,7 +221,7 @@ function addPivot(pivot: Pivot, pivots: readonly Pivot[], draftOf: (table: Table
       other !== pivot && other.links.every(({ target }) => target === left.target || target === right.target) && sameTargets(other, pivot),
   )
   const nameOf = (owner: Draft, link: Link): string => {
-    const plain = isSelf ? camelPlural(linkNames(link.foreignKey)[0]!) : camelPlural(link.target.name)
+    const plain = isSelf ? camelPlural(linkNames(link.foreignKey)[0]!) : listName(link.target.name)
     const long = `${plain}Via${pascal(camelCase(pivot.table.name))}`
     return owner.take(...(several ? [long] : [plain, long]))
   }
@@ -253,7 +257,8 @@ function inKeyOrder({ foreignKey }: Link, { keyTypes }: Draft): string[] {
 
 function schemaOf(draft: Draft, classNames: Set<string>): EntitySchema {
   const { table, keyTypes, properties } = draft
-  const plain = pascal(camelSingular(table.name))
+  // Code is made of the name, in which no line may end.
+  const plain = pascal(camelSingular(table.name)).replaceAll(/[^\p{L}\p{M}\p{N}_]/gu, '')
   const stem = /^\p{L}/u.test(plain) ? plain : `Table${plain}`
   let name = stem
   for (let number = 2; classNames.has(name); number++) name = `${stem}${number}`
@@ -281,25 +286,43 @@ function schemaOf(draft: Draft, classNames: Set<string>): EntitySchema {
   } as never)
 }
 
+/** Whether the last word of a name has no English plural: one with a number at its end, or of another script. */
+function isOdd(name: string): boolean {
+  return /\d$|[^\0-\x7f]/.test(words(name).at(-1) ?? '')
+}
+
+/** What a list of the records of a table is called. */
+function listName(table: string): string {
+  return isOdd(table) ? camelCase(table) : camelPlural(table)
+}
+
+/** The names of the resource of a table, by the table's own. */
+function namesOf(table: string): ResourceNames {
+  if (!isOdd(table)) return defaultNames(table)
+  const own = words(table)
+  return { plural: own.join('_'), singular: own.join('_'), accepted: [...new Set([own.join('_'), own.join('-'), camelCase(table)])] }
+}
+
 /** Names of resources, where the entity's own will not do: two tables of one name, or one that is a key of the answers. */
 function definitionsOf(drafts: readonly Draft[]): ResourceDefinition[] {
   const taken = new Set<string>()
   // A table that is called as its resource comes first.
-  const isExact = ({ table }: Draft): boolean => defaultNames(table.name).plural === table.name.toLowerCase()
+  const isExact = ({ table }: Draft): boolean => namesOf(table.name).plural === table.name.toLowerCase()
   return [...drafts.filter(isExact), ...drafts.filter(draft => !isExact(draft))].flatMap(({ table, schema }) => {
     const entity = schema!
     const standard = defaultNames(entity.meta.className)
-    const own = defaultNames(table.name)
-    const isFree = (names: readonly string[]): boolean => names.every(name => name !== '' && !ENVELOPE_KEYS.has(name) && !taken.has(name))
+    const own = namesOf(table.name)
+    const isFree = (names: readonly string[]): boolean =>
+      names.every(name => isResourceName(name) && !ENVELOPE_KEYS.has(name) && !taken.has(name))
     if (isFree(own.accepted) && own.plural === standard.plural && own.singular === standard.singular) {
       for (const name of own.accepted) taken.add(name)
       return []
     }
-    const stem = own.singular === '' ? 'table' : own.singular
+    const stem = isResourceName(own.singular) ? own.singular : 'table'
     const candidates = function* (): Generator<[string, string]> {
-      if (own.plural !== '') yield [own.plural, own.singular]
+      if (isResourceName(own.plural)) yield [own.plural, own.singular]
       yield [`${stem}_records`, `${stem}_record`]
-      for (let number = 2; ; number++) yield [`${own.plural === '' ? 'tables' : own.plural}_${number}`, `${stem}_${number}`]
+      for (let number = 2; ; number++) yield [`${isResourceName(own.plural) ? own.plural : 'tables'}_${number}`, `${stem}_${number}`]
     }
     for (const names of candidates()) {
       if (!isFree(names)) continue

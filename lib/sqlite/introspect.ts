@@ -86,7 +86,7 @@ interface ForeignKeyRow {
 /** What a database holds, in the order in which it was made. */
 export interface Introspection {
   readonly tables: readonly Table[]
-  /** Views and virtual tables that SQLite itself cannot read, with its reason. */
+  /** What SQLite itself cannot read, with its reason. */
   readonly broken: ReadonlyMap<string, string>
 }
 
@@ -100,12 +100,12 @@ export function introspect(db: Database.Database): Introspection {
   const tables = order.flatMap(({ name, sql }): Table[] => {
     const row = rows.find(found => found.name === name)
     if (row === undefined || row.type === 'shadow' || /^sqlite_/i.test(name)) return []
-    if (row.type === 'table') return [readTable(db, row, sql ?? '')]
     try {
-      return [readTable(db, row, '')]
+      return [readTable(db, row, row.type === 'table' ? (sql ?? '') : '')]
     } catch (error) {
-      // A view of a table that is gone, or a virtual table whose module is not loaded, leaves the rest of the file as it is.
-      if ((error as { code?: string }).code !== 'SQLITE_ERROR') throw error
+      // A view of a table that is gone, a virtual table whose module is not loaded, or an index by a collation that only another program knows leaves
+      // the rest of the file as it is.
+      if (!/^SQLITE_ERROR/.test((error as { code?: string }).code ?? '')) throw error
       broken.set(name, (error as Error).message)
       return []
     }
@@ -121,7 +121,8 @@ export function introspect(db: Database.Database): Introspection {
 export function readTable(db: Database.Database, { name, type, wr }: TableRow, sql: string): Table {
   const all = db.pragma(`main.table_xinfo(${quoted(name)})`) as ColumnRow[]
   const rows = all.filter(({ hidden }) => hidden !== 1)
-  if (type !== 'table') db.prepare(`select 1 from main.${quoted(name)}`)
+  // A table is counted by its smallest index, and read by itself.
+  for (const what of ['*', 'count(*)']) db.prepare(`select ${what} from main.${quoted(name)}`)
   const ddl = readDdl(sql)
   const indexes = db.pragma(`main.index_list(${quoted(name)})`) as IndexRow[]
   const key = rows

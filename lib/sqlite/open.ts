@@ -67,7 +67,7 @@ export async function open(opening: Opening): Promise<Opened> {
       if (!readOnly) checkWritable(database)
       handle = readOnly ? openReadOnly(database) : new Handle(database)
     } else handle = database === ':memory:' ? new Handle(database) : openFile(opening, isNew)
-    const model = entities === undefined ? modelOf(handle, database) : undefined
+    const model = entities === undefined ? modelOf(handle, database, opening.notes) : undefined
     const foreign = new ForeignModel(opening.notes, 'attachDatabases' in opening.orm)
     const connection = await openWith({ ...opening, entities: entities ?? [...model!.entities] }, { handle, foreign, found: model })
     return {
@@ -101,10 +101,12 @@ function removeEmpty(path: string): void {
   if (objects[0]![0] === 0) rmSync(path)
 }
 
-function modelOf({ db }: Handle, path: string): FileModel {
+function modelOf({ db }: Handle, path: string, notes: Notes): FileModel {
   // One state of the file, whatever other processes do to it.
   const model = db.transaction(() => entitiesOf(introspect(db), db))()
-  if (model.entities.length === 0) throw new Error(`${path} has no tables: there is nothing in it to serve.`)
+  for (const note of model.notes) notes.add(note)
+  if (model.entities.length === 0)
+    throw new Error(`${path} has no tables${model.notes.length > 0 ? ' that SQLite can read' : ''}: there is nothing in it to serve.`)
   return model
 }
 
@@ -151,7 +153,7 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
   const connection = new SqliteConnection(handle, lent => new MikroORM(optionsOn(lent)))
   // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
   if (entities!.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.lend())))
-  if (found !== undefined) takeAnyName(connection.orm)
+  takeAnyName(connection.orm)
   correctTargetKeys(connection.orm.getMetadata())
   readLazyLinks(connection.orm.getMetadata())
   findPivots(connection.orm)
@@ -209,12 +211,17 @@ function noteModel(orm: CoreMikroORM, notes: Notes): void {
   }
 }
 
-/** MikroORM generates code in which a column that begins with a digit would be a syntax error. */
+/**
+ * MikroORM generates code in which a column or table that begins with a digit would be a syntax error, and calls what belongs to two properties the same
+ * when their names are of one length and beyond ASCII.
+ */
 function takeAnyName(orm: CoreMikroORM): void {
   const comparator = orm.config.getComparator(orm.getMetadata())
   const wrap = (key: string): string =>
     /^(?:\[idx_\d+\])$/.test(key) ? key : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
-  Object.assign(comparator, { wrap })
+  const safeKey = (key: string): string => key.replaceAll(/\W/g, each => `$${each.charCodeAt(0)}_`).replace(/^(?=\d)/, '_')
+  Object.assign(comparator, { wrap, safeKey })
+  Object.assign(orm.config.getHydrator(orm.getMetadata()), { safeKey })
 }
 
 /**

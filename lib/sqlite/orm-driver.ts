@@ -5,7 +5,7 @@
 import { DefaultLogger, EntityIdentifier, EventType, isRaw, JsonProperty, SimpleLogger, Utils } from '@mikro-orm/core'
 import { AbstractSqlDriver, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
 import type { DriverException } from '@mikro-orm/core'
-import type { NativeQueryBuilder } from '@mikro-orm/sqlite'
+import type { AnyQueryBuilder, NativeQueryBuilder } from '@mikro-orm/sqlite'
 import type {
   AnyEntity,
   Configuration,
@@ -24,6 +24,7 @@ import type {
   NativeInsertUpdateOptions,
   ObjectQuery,
   OrderDefinition,
+  PopulateOptions,
   Primary,
   QueryResult,
   RawQueryFragment,
@@ -41,6 +42,7 @@ import { connectionOf, sameConnection } from './kysely-dialect.ts'
 import type { LentSqliteDialect, StandingTransaction } from './kysely-dialect.ts'
 import { KnownStatements, Probe } from './known-statements.ts'
 import type { Bound } from './known-statements.ts'
+import { withoutMisfits } from './misfits.ts'
 import { knowTargets } from './target-keys.ts'
 
 /** SQLite's default limit of parameters in one statement (SQLITE_MAX_VARIABLE_NUMBER); a larger insert has its values spliced in as MikroORM does. */
@@ -318,6 +320,16 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     if (options.convertCustomTypes !== false || !arePlain(options)) return undefined
     const meta = this.metadata.get(entityName) as unknown as EntityMetadata
     return KnownStatements.of(this.metadata).find(what, meta, rows, (probing, ctx) => ask(probing, { ...options, ctx }))
+  }
+
+  override mapResult<T extends object>(
+    row: EntityData<T>,
+    meta: EntityMetadata<T>,
+    populate?: PopulateOptions<T>[],
+    builder?: AnyQueryBuilder<T>,
+    map?: Dictionary,
+  ): EntityData<T> | null {
+    return super.mapResult(withoutMisfits(row, meta as unknown as EntityMetadata), meta, populate, builder, map)
   }
 
   override async find<T extends object, P extends string = never, F extends string = never, E extends string = never>(

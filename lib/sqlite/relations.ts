@@ -38,6 +38,11 @@ export function isWritable({ name, columns }: Table): boolean {
   )
 }
 
+/** Whether MikroORM can call an entity so, as it does with pivot tables: it puts the name into a comment of generated code. */
+function isCodeName(name: string): boolean {
+  return !/[\n\r\u2028\u2029]/.test(name)
+}
+
 /**
  * @param keyed the tables whose records have IDs
  */
@@ -79,7 +84,7 @@ function linksOf(table: Table, byName: ReadonlyMap<string, Table>): Link[] {
 
 function pivotOf(table: Table, links: readonly Link[]): Pivot | undefined {
   const [first, second] = links
-  if (first === undefined || second === undefined || links.length > 2 || !isWritable(table)) return undefined
+  if (first === undefined || second === undefined || links.length > 2 || !isWritable(table) || !isCodeName(table.name)) return undefined
   const columns = [...first.foreignKey.columns, ...second.foreignKey.columns]
   const isPure =
     sameSet(

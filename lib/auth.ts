@@ -6,14 +6,16 @@
 import { createHash } from 'node:crypto'
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from './article.ts'
+import type { Awaitable } from './awaitable.ts'
 import type { Clock } from './clock.ts'
 import type { Claims, HandlerResponse, HookContext } from './context.ts'
 import { isInEagerCircle } from './eager-circle.ts'
 import { refuse } from './errors.ts'
 import type { Fault, RestError } from './errors.ts'
-import { keyFromText, keyToSegment, textOfPart } from './key.ts'
+import { keyFromJson, keyFromText, keyToSegment, textOfPart } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Model, Resource } from './model.ts'
+import type { Stored } from './read.ts'
 import { scalarToJson } from './scalars.ts'
 import { keyOfEntity } from './orm-values.ts'
 import type { Entity } from './orm-values.ts'
@@ -26,6 +28,8 @@ import type { JsonRecord } from './render.ts'
 import type { Route } from './routes.ts'
 import { checkNames, hint, nearest } from './suggest.ts'
 import { SigningKey, Tokens } from './tokens.ts'
+import { Removals, isOfState, stateColumns, stateOf } from './user-state.ts'
+import type { RemovalState, StateColumns } from './user-state.ts'
 import { isObject } from './validate.ts'
 
 /** Options of the authentication module. */
@@ -108,6 +112,7 @@ const MAX_IDENTIFIER = 200
 export interface AuthState {
   readonly revoked: ReadonlyMap<string, number>
   readonly failures: ReadonlyMap<string, readonly number[]>
+  readonly removals: RemovalState
 }
 
 /** What the module asks the engine for. */
@@ -115,8 +120,10 @@ export interface AuthServices {
   readonly orm: () => MikroORM
   readonly clock: Clock
   readonly versions: ReadonlyMap<string, { readonly model: Model }>
-  /** The stored plain attributes of a user, or undefined when there is none. */
-  readonly stored: (resource: Resource, key: KeyValues) => Promise<JsonRecord | undefined>
+  /** The stored plain attributes of a user, with the bare values of some columns beside them; undefined when there is none. */
+  readonly stored: (resource: Resource, key: KeyValues, columns: readonly string[]) => Awaitable<Stored | undefined>
+  /** These columns alone, at once. */
+  readonly columns: (resource: Resource, key: KeyValues, columns: readonly string[]) => readonly unknown[] | undefined
   /** The user's record as he sees it himself. */
   readonly shown: (resource: Resource, key: KeyValues, principal: Principal, ctx: HookContext) => Promise<JsonRecord | undefined>
 }
@@ -129,6 +136,9 @@ export class Authentication {
   #failures = new Map<string, readonly number[]>()
   /** The name of the password in records of each version. */
   readonly #passwordNames: ReadonlyMap<Resource, string>
+  /** By version. */
+  readonly #state: ReadonlyMap<Resource, StateColumns>
+  readonly #removals = new Removals()
   /** Log-ins of an identifier that are being checked. */
   readonly #pending = new Map<string, Set<Promise<unknown>>>()
 
@@ -159,17 +169,32 @@ export class Authentication {
         return resource === undefined || attribute === undefined ? [] : [[resource, attribute.name]]
       }),
     )
+    const resources = [...services.versions.values()].flatMap(({ model }) => model.byEntity.get(meta.class) ?? [])
+    this.#state = new Map(resources.map(each => [each, stateColumns(each, options.password, options.identifier)]))
     this.#public = options.public.map(compilePattern)
   }
 
-  /** What a snapshot keeps: the revoked tokens and the failed log-ins. */
+  /** What a snapshot keeps: the revoked tokens, the failed log-ins, and when users were removed. */
   get state(): AuthState {
-    return { revoked: this.tokens.revoked, failures: new Map(this.#failures) }
+    return { revoked: this.tokens.revoked, failures: new Map(this.#failures), removals: this.#removals.state }
+  }
+
+  /** The table of the users. */
+  get table(): string {
+    return this.#resource('').table
+  }
+
+  /** A user has been removed: their tokens are not those of a later one with the same ID. */
+  removed(id: string | number): void {
+    const resource = this.#resource('')
+    const key = keyFromJson(id, resource)
+    if (key !== undefined) this.#removals.add(keyToSub(key, resource))
   }
 
   /** Takes the state of a snapshot, or of the engine that is forked. */
-  restore({ revoked, failures }: AuthState): void {
+  restore({ revoked, failures, removals }: AuthState): void {
     this.tokens.restore(revoked)
+    this.#removals.restore(removals)
     this.#failures = new Map(failures)
   }
 
@@ -215,13 +240,13 @@ export class Authentication {
   async #principalOf(claims: Claims, version: string): Promise<Principal> {
     const resource = this.#resource(version)
     const key = keyFromText(claims.sub, resource)
-    const user = key === undefined ? undefined : await this.#services.stored(resource, key)
-    if (user === undefined) {
-      throw refuse('token_invalid', 'The user of the token does not exist any more.', {
-        headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
-      })
-    }
-    return { claims, user: this.#withoutPassword(resource, user) }
+    const columns = this.#state.get(resource)!
+    const user = key === undefined ? undefined : await this.#services.stored(resource, key, columns.columns)
+    if (user === undefined || this.#removals.has(claims))
+      throw refuseUser('token_invalid', 'The user of the token does not exist any more.')
+    if (!isOfState(claims, stateOf(columns, user.row), this.tokens.key.markKey))
+      throw refuseUser('token_revoked', 'The token is older than the password of its user: log in again.')
+    return { claims, user: this.#withoutPassword(resource, user.record) }
   }
 
   /** The hash is for nobody, should the model forget to hide it. */
@@ -247,7 +272,9 @@ export class Authentication {
     const resource = this.#resource('')
     const key = this.#keyOf(user, resource)
     if (key === undefined) throw new TypeError(`token: not ${withArticle(resource.singular)}, nor an ID of one: ${String(user)}.`)
-    return this.tokens.mint(keyToSub(key, resource), ttl)
+    const columns = this.#state.get(resource)!
+    const state = stateOf(columns, this.#services.columns(resource, key, columns.columns))
+    return this.tokens.mint(keyToSub(key, resource), state, ttl)
   }
 
   /** @throws TypeError for an entity of another kind. */
@@ -266,13 +293,15 @@ export class Authentication {
 
   async #logIn(ctx: HookContext): Promise<HandlerResponse> {
     const resource = this.#resource(ctx.version)
-    const { key, stored } = await this.#throttled(ctx.data, async () => {
+    const columns = this.#state.get(resource)!
+    const { key, stored, state } = await this.#throttled(ctx.data, async () => {
       const user = await this.#check(ctx)
       const key = user === undefined || user === null || user === false ? undefined : this.#keyOf(user, resource)
-      const stored = key === undefined ? undefined : await this.#services.stored(resource, key)
-      return key === undefined || stored === undefined ? undefined : { key, stored }
+      const stored = key === undefined ? undefined : await this.#services.stored(resource, key, columns.columns)
+      if (key === undefined || stored === undefined) return undefined
+      return { key, stored: stored.record, state: stateOf(columns, this.#rowOf(user as Entity, columns, stored.row)) }
     })
-    const token = this.tokens.mint(keyToSub(key, resource), this.#options.ttl)
+    const token = this.tokens.mint(keyToSub(key, resource), state, this.#options.ttl)
     const record = await this.#services.shown(
       resource,
       key,
@@ -289,6 +318,13 @@ export class Authentication {
         user: record === undefined ? null : this.#withoutPassword(resource, record),
       },
     }
+  }
+
+  /** What the password was when it was checked: one that has changed meanwhile ends the token, too. */
+  #rowOf(user: Entity, { password }: StateColumns, row: readonly unknown[]): readonly unknown[] {
+    const { authenticate, password: property } = this.#options
+    const checked = authenticate === undefined && password?.type.codec === undefined ? user[property] : undefined
+    return typeof checked === 'string' ? [checked, ...row.slice(1)] : row
   }
 
   /** The user whose credentials these are, or nothing. */
@@ -386,6 +422,10 @@ function missing(): RestError {
   return refuse('token_missing', 'This needs a token: send the header "Authorization: Bearer <token>".', {
     headers: { 'www-authenticate': 'Bearer' },
   })
+}
+
+function refuseUser(code: 'token_invalid' | 'token_revoked', detail: string): RestError {
+  return refuse(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }
 
 function failed(): never {

@@ -70,6 +70,8 @@ export type RawChange = RowChange | ListChange
 
 /** Who is told of changes that have been committed. */
 export interface ChangeSink {
+  /** The one table that it is about; undefined: all. */
+  readonly table?: string
   add(change: RawChange): void
 }
 

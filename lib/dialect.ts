@@ -264,6 +264,8 @@ export interface Dialect {
   compile(plan: ReadPlan): CompiledRead
   /** A statement that gives one row when the record of a key exists. */
   exists(resource: Resource, scopeOf: ScopeLookup): Statement
+  /** A statement that gives the bare values of columns of the record of a key. */
+  columns(resource: Resource, columns: readonly string[]): Statement
   /**
    * A statement that gives one row when a record other than that of the key has these values: those marked as given come from `Arguments.given` in
    * order, the others are those of the record of the key. Undefined when the attributes have no columns to compare.
@@ -294,6 +296,8 @@ export interface Connection {
   readonly dialect: Dialect
   /** Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed. */
   read<T>(reading: () => Reading<T>, end?: End): T | Promise<T>
+  /** Runs reading work at once, also while another request's transaction is open, whose changes it sees then. */
+  readNow<T>(reading: () => Reading<T>): T
   /** What the database does for statements that have run. Runs none of them. */
   explain(statements: readonly RunStatement[]): StatementsExplained
   /** Refuses a statement that the database cannot run, without running it. */

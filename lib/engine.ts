@@ -101,6 +101,7 @@ export class RestEngine {
       const engine = opened.complete(() => new RestEngine(complete, connection, familyOf(complete, connection.orm, connection, notes)))
       if (checked.seed !== undefined) await engine.seed(checked.seed)
       connection.start()
+      engine.#followUsers()
       return engine
     } catch (error) {
       await opened.abandon()
@@ -137,7 +138,10 @@ export class RestEngine {
     const key = elder === undefined ? undefined : elder.engine.#authentication?.tokens.key
     this.#authentication = options.auth === undefined ? undefined : new Authentication(options.auth, this.#authServices(), key)
     const routes = new Routes([...(this.#authentication?.routes() ?? []), ...options.routes], options.versions)
-    if (elder !== undefined) this.#take(elder.state)
+    if (elder !== undefined) {
+      this.#take(elder.state)
+      this.#followUsers()
+    }
     this.#origin = this.#state()
     this.#faults = new Faults(options.routes.map(({ method }) => method))
     const traces = new Traces()
@@ -181,7 +185,8 @@ export class RestEngine {
       orm: () => this.orm,
       clock: this.clock,
       versions: this.#served,
-      stored: async (resource, key) => this.#servicesOf(resource).reader.stored(resource, key),
+      stored: (resource, key, columns) => this.#servicesOf(resource).reader.storedWith(resource, key, columns),
+      columns: (resource, key, columns) => this.#servicesOf(resource).reader.columns(resource, key, columns),
       shown: async (resource, key, principal, ctx) => {
         const services = this.#servicesOf(resource)
         const own = new RequestContext({ ...(ctx as RequestContext).parts, principal })
@@ -189,6 +194,21 @@ export class RestEngine {
         return services.reader.record(resource, key, { parameters: NO_PARAMETERS, visibility, ctx: own })
       },
     }
+  }
+
+  /** Tokens end with their users, whoever removes these. */
+  #followUsers(): void {
+    const authentication = this.#authentication
+    if (authentication === undefined) return
+    const { table } = authentication
+    this.#recorder.watchers.add({
+      table,
+      add: change => {
+        if (change.kind !== 'row' || change.table.resource.table !== table) return
+        const id = change.before()?.id
+        if (id !== undefined && id !== change.after()?.id) authentication.removed(id)
+      },
+    })
   }
 
   #servicesOf(resource: Resource): Services {
@@ -514,7 +534,7 @@ export class RestEngine {
   }
 
   /**
-   * Mints a token, for tests.
+   * Mints a token, for tests: for the user as they are stored now. A later password ends it.
    *
    * @param user an entity, or the ID of one
    * @param options `ttl` in seconds; default: that of the module; a negative one gives a token that has expired

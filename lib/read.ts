@@ -5,7 +5,7 @@ import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { Arguments, PendingRender } from './bind.ts'
 import type { HookContext } from './context.ts'
-import type { CompiledNode, CompiledRead, Connection, Reading, Statement } from './dialect.ts'
+import type { CompiledNode, CompiledRead, Connection, Dialect, Reading, Row, Statement } from './dialect.ts'
 import type { End } from './end.ts'
 import type { Stage, Trace } from './trace.ts'
 import { keyFromJson } from './key.ts'
@@ -17,7 +17,7 @@ import type { Parameters, Vocabulary } from './parse-query.ts'
 import { planKeys, planRead, planStored, shapeOf } from './plan.ts'
 import type { Anchor } from './read-plan.ts'
 import { Recent } from './recent.ts'
-import { readExists, readFirst, readLinked, readPage, readRecords, readWithin, renderPending } from './render.ts'
+import { readExists, readFirst, readLinked, readPage, readRecords, readRows, readWithin, renderPending } from './render.ts'
 import type { JsonRecord, Page } from './render.ts'
 import { Room } from './room.ts'
 import type { Tally } from './room.ts'
@@ -76,6 +76,8 @@ export class Plans {
     weigh: (step, key) => 2 * key.length + ('done' in step ? bytesOfStatement(step.done) : STEP_BYTES),
   })
   readonly stored = new Map<Resource, CompiledRead>()
+  /** The statements that read some columns of a record. */
+  readonly columns = new Map<Resource, Statement>()
 }
 
 const STEP_BYTES = 500
@@ -227,14 +229,35 @@ export class Reader {
   /** The stored plain attributes of a record and the IDs it links, whatever is shown of them to others; hidden and private ones left out. */
   stored(resource: Resource, key: KeyValues): Awaitable<JsonRecord | undefined> {
     const { dialect } = this.#connection
+    const read = this.#storedOf(resource)
+    return this.#connection.read(() => readFirst(read, { filters: [], key, ...WHOLE }, dialect))
+  }
+
+  /** The same, with the bare values of some columns, which are always the same ones of a resource. */
+  storedWith(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Stored | undefined> {
+    const { dialect } = this.#connection
+    const read = this.#storedOf(resource)
+    const beside = this.#columnsOf(resource, columns)
+    return this.#connection.read(() => readStored(read, beside, { filters: [], key, ...WHOLE }, dialect))
+  }
+
+  #storedOf(resource: Resource): CompiledRead {
     let read = this.#plans.stored.get(resource)
-    if (read === undefined) {
-      read = dialect.compile(planStored(resource))
-      this.#plans.stored.set(resource, read)
-    }
-    const compiled = read
-    const given: Arguments = { filters: [], key, ...WHOLE }
-    return this.#connection.read(() => readFirst(compiled, given, dialect))
+    if (read === undefined) this.#plans.stored.set(resource, (read = this.#connection.dialect.compile(planStored(resource))))
+    return read
+  }
+
+  /** The bare values of some columns of a record, at once, also while a transaction is open; undefined when there is no such record. */
+  columns(resource: Resource, key: KeyValues, columns: readonly string[]): Row | undefined {
+    const { dialect } = this.#connection
+    const statement = this.#columnsOf(resource, columns)
+    return this.#connection.readNow(() => readRows(statement, { filters: [], key, ...WHOLE }, dialect))[0]
+  }
+
+  #columnsOf(resource: Resource, columns: readonly string[]): Statement {
+    let statement = this.#plans.columns.get(resource)
+    if (statement === undefined) this.#plans.columns.set(resource, (statement = this.#connection.dialect.columns(resource, columns)))
+    return statement
   }
 
   /** Whether the record of a key exists for the caller. */
@@ -309,6 +332,19 @@ export class Reader {
       return found
     })
   }
+}
+
+/** A record as it is stored, with the bare values of some columns. */
+export interface Stored {
+  readonly record: JsonRecord
+  readonly row: Row
+}
+
+function* readStored(read: CompiledRead, beside: Statement, given: Arguments, dialect: Dialect): Reading<Stored | undefined> {
+  const [row] = yield* readRows(beside, given, dialect)
+  if (row === undefined) return undefined
+  const record = yield* readFirst(read, given, dialect)
+  return record && { record, row }
 }
 
 /**

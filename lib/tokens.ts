@@ -2,12 +2,13 @@
  * Tokens: JSON Web Tokens (RFC 7519) signed with Ed25519 (`alg: EdDSA`, RFC 8037), minted, verified and revoked.
  * Refuses with token_malformed, token_invalid, token_expired, token_revoked.
  */
-import { hkdfSync, randomBytes, randomUUID } from 'node:crypto'
+import { hkdfSync, randomBytes } from 'node:crypto'
 import nacl from 'tweetnacl'
 import type { Clock } from './clock.ts'
 import type { Claims } from './context.ts'
 import { refuse } from './errors.ts'
 import type { ErrorCode } from './errors.ts'
+import { newTokenId } from './user-state.ts'
 
 /** A public key as a JSON Web Key (RFC 8037 section 2). */
 export interface PublicKey {
@@ -41,6 +42,8 @@ export class SigningKey {
   readonly publicKey: PublicKey
   readonly secretKey: Uint8Array
   readonly verifyKey: Uint8Array
+  /** Marks tokens with the state of their user. */
+  readonly markKey: Uint8Array
   /** Tokens whose signature is known to be right: checking one takes milliseconds. */
   readonly verified = new Map<string, Claims>()
 
@@ -48,6 +51,7 @@ export class SigningKey {
   constructor(secret: string | undefined) {
     const seed = secret === undefined ? randomBytes(32) : Buffer.from(hkdfSync('sha256', secret, '', 'mikro-rest ed25519', 32))
     const pair = nacl.sign.keyPair.fromSeed(seed)
+    this.markKey = new Uint8Array(hkdfSync('sha256', seed, '', 'mikro-rest mark', 32))
     this.secretKey = pair.secretKey
     this.verifyKey = pair.publicKey
     this.publicKey = Object.freeze({
@@ -86,10 +90,13 @@ export class Tokens {
     return Math.floor(this.#clock.now().getTime() / 1000)
   }
 
-  /** @param ttl seconds; a negative one gives a token that has expired already */
-  mint(sub: string, ttl: number): string {
+  /**
+   * @param state of the user, without which the token will not be accepted
+   * @param ttl seconds; a negative one gives a token that has expired already
+   */
+  mint(sub: string, state: string, ttl: number): string {
     const iat = this.#now()
-    const claims: Claims = { sub, iat, exp: iat + ttl, jti: randomUUID() }
+    const claims: Claims = { sub, iat, exp: iat + ttl, jti: newTokenId(sub, state, this.key.markKey) }
     const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
     const token = `${signed}.${Buffer.from(nacl.sign.detached(Buffer.from(signed), this.key.secretKey)).toString('base64url')}`
     this.#remember(token, Object.freeze(claims))

@@ -23,7 +23,7 @@ const ORDER = [
   // writing
   'validate unchanged check contradictions precondition apply write',
   // who asks
-  'password tokens auth',
+  'password user-state tokens auth',
   // what tests do to requests on their way
   'faults',
   'options insert-order seed',

@@ -18,6 +18,16 @@ export function compileExists(resource: Resource, scopeOf: ScopeLookup): Stateme
   return select.finish()
 }
 
+/** See `Dialect.columns`. */
+export function compileColumns(resource: Resource, columns: readonly string[]): Statement {
+  const select = new Select()
+  const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  for (const column of columns) select.columns.push(text(scope.column(column)))
+  select.from = sql`${tableOf(resource)} as ${scope.alias}`
+  select.where = [isKey(scope.key, resource.key)]
+  return select.finish()
+}
+
 /** See `Dialect.taken`. */
 export function compileTaken(
   resource: Resource,

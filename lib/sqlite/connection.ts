@@ -21,7 +21,16 @@ import type { Resource } from '../model.ts'
 import { readRecords } from '../render.ts'
 import { PATIENCE, isBusy, whenFree } from './busy.ts'
 import { compileRead } from './compile.ts'
-import { compileExists, compileReferrers, compileTaken, breaksReference, failure, refusal, violation } from './compile-checks.ts'
+import {
+  compileColumns,
+  compileExists,
+  compileReferrers,
+  compileTaken,
+  breaksReference,
+  failure,
+  refusal,
+  violation,
+} from './compile-checks.ts'
 import { encode, encodePattern } from './encode.ts'
 import { explainStatements } from './explain.ts'
 import { unindexedLinks } from './foreign-keys.ts'
@@ -66,6 +75,7 @@ interface Workplace {
 const SQLITE: Dialect = {
   compile: compileRead,
   exists: compileExists,
+  columns: compileColumns,
   taken: compileTaken,
   referrers: compileReferrers,
   violation,
@@ -425,6 +435,22 @@ export class SqliteConnection implements Connection {
       return await this.read(reading, end)
     } finally {
       leave()
+    }
+  }
+
+  readNow<T>(reading: () => Reading<T>): T {
+    try {
+      return this.#run(reading())
+    } catch (error) {
+      if (!isBusy(error)) throw error
+    }
+    // Who cannot wait lets SQLite do it.
+    const { db } = this.#handle
+    db.pragma(`busy_timeout = ${PATIENCE}`)
+    try {
+      return this.#run(reading())
+    } finally {
+      db.pragma('busy_timeout = 0')
     }
   }
 

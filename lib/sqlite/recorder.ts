@@ -200,10 +200,10 @@ export class Recorder implements WriteObserver {
   /** A trigger has fired. */
   #changed(values: readonly unknown[]): null {
     const sink = this.#current()
-    if (sink === undefined && this.watchers.size === 0) return null
     const index = values[0] as number
     const { tables, lists } = this.#compiledWatch
     const compiled = tables[index]
+    if (sink === undefined && !this.#isWatched(compiled?.table.resource.table)) return null
     if (compiled !== undefined) {
       this.#pending.push({ sink, change: new RecordedRow(compiled, values) })
       return null
@@ -219,6 +219,11 @@ export class Recorder implements WriteObserver {
       if (owner !== null && target !== null) this.#pending.push({ sink, change: { kind: 'link', compiled: link, inserted, owner, target } })
     }
     return null
+  }
+
+  #isWatched(table: string | undefined): boolean {
+    for (const watcher of this.watchers) if (watcher.table === undefined || watcher.table === table) return true
+    return false
   }
 
   /** Before an outermost transaction. */

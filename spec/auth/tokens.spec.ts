@@ -252,10 +252,14 @@ describe('secret', () => {
       const { status, body } = await engine.handle('GET', '/v1/notes', undefined, undefined, { headers: bearer(signed(claims)) })
       return status === 200 ? 200 : body.code
     }
-    assert.equal(await ask(CLAIMS), 200)
-    assert.equal(await ask({ ...CLAIMS, role: 'admin' }), 200)
-    assert.equal(await ask({ ...CLAIMS, iat: NOW + 1 }), 'token_invalid')
-    assert.equal(await ask({ ...CLAIMS, exp: NOW }), 'token_expired')
+    const { jti } = jose.decodeJwt(engine.token(1))
+    assert.equal(await ask({ ...CLAIMS, jti }), 200)
+    assert.equal(await ask({ ...CLAIMS, jti, role: 'admin' }), 200)
+    assert.equal(await ask({ ...CLAIMS, jti, iat: NOW + 1 }), 'token_invalid')
+    assert.equal(await ask({ ...CLAIMS, jti, exp: NOW }), 'token_expired')
+    // Those of another make say nothing of the password.
+    assert.equal(await ask(CLAIMS), 'token_revoked')
+    assert.equal(await ask({ ...CLAIMS, sub: '2', jti }), 'token_revoked')
     for (const lacking of [
       { sub: undefined },
       { iat: undefined },

@@ -6,6 +6,7 @@ import { withArticle } from './article.ts'
 import type { Binding, Dialect, Statement, ValueForm } from './dialect.ts'
 import type { End } from './end.ts'
 import { refuseParameter } from './errors.ts'
+import { spellingOfValue } from './habits.ts'
 import { describeKey, describeTypedKey, keyFromText, typedKeyFromText } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Renderer, Resource, ToOneOfAttribute } from './model.ts'
@@ -182,11 +183,13 @@ function textOf(value: RawValue): string {
 }
 
 function wrongValue(filter: RawFilter, value: string, due: string, allowed?: readonly unknown[]) {
+  const spelling = filter.operator === '=' && !filter.negated ? spellingOfValue(filter.paths, value) : undefined
   return refuseParameter({
     code: 'value_invalid',
-    detail: `"${value.slice(0, 100)}" in "${filter.label}" is not ${due}.`,
+    detail: `"${value.slice(0, 100)}" in "${filter.label}" is not ${due}.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
     parameter: filter.label,
     value,
+    ...(spelling === undefined ? {} : { suggestion: spelling.suggestion }),
     ...(allowed === undefined ? {} : { allowed }),
   })
 }

@@ -1,5 +1,6 @@
 /** Check the parameters: which of them a path and method take, and how much they may ask for. Refuses others with parameter_invalid. */
 import { refuseParameter } from './errors.ts'
+import { spellingOfParameter } from './habits.ts'
 import type { Limits } from './limits.ts'
 import { isValue } from './model.ts'
 import type { Request } from './parse.ts'
@@ -49,11 +50,13 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
   const names = [...vocabulary.reserved].flatMap(([called, meant]) => (reserved.includes(meant) ? [called] : []))
   const known = [...names, ...(target.kind === 'index' ? [] : vocabulary.flags), ...(filters ? vocabulary.own : [])]
   const parameter = name + operator
-  const suggestion = operator === '' && vocabulary.names.has(name) ? undefined : nearest(name, known)
+  const isKnown = operator === '' && vocabulary.names.has(name)
+  const spelling = isKnown ? undefined : spellingOfParameter(name, each => calledIn(vocabulary, each), reserved)
+  const suggestion = spelling?.suggestion ?? (isKnown ? undefined : nearest(name, known))
   const takes = known.length === 0 ? 'no parameters' : known.join(', ')
   return refuseParameter({
     code: 'parameter_not_allowed',
-    detail: `${what} takes ${takes}${filters ? ' and filters' : ''}, not "${parameter.slice(0, 100)}".${hint(suggestion)}`,
+    detail: `${what} takes ${takes}${filters ? ' and filters' : ''}, not "${parameter.slice(0, 100)}".${spelling === undefined ? hint(suggestion) : ` ${spelling.detail}`}`,
     parameter,
     allowed: known,
     ...(suggestion === undefined ? {} : { suggestion }),

@@ -4,6 +4,7 @@
  * Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved parameter that is repeated or not of its form).
  */
 import { refuse, refuseParameter } from './errors.ts'
+import { spellingOfObject } from './habits.ts'
 
 /** How a filter compares. `=` is also "any of" and wildcards; `~=` is the same without regard to case. */
 export type Operator = '=' | '~=' | '>=' | '<=' | '>' | '<'
@@ -102,10 +103,28 @@ function operatorAtEnd(key: string): Pair['operator'] {
 }
 
 function pairOfItem(key: string, name: string, operator: Pair['operator'], item: QueryValue): Pair {
+  if (typeof item === 'object' || typeof item === 'function' || typeof item === 'symbol') checkItem(key, name, item)
   const value = item === null ? 'null' : String(item)
   if (key.includes('\0') || value.includes('\0')) throw nul()
   if (!key.isWellFormed() || !value.isWellFormed()) throw refuse('query_malformed', 'The query is not well-formed Unicode.')
   return { name, operator, value, bare: value === '' && operator === '' }
+}
+
+/** A caller in the process may give whatever he likes; what is no text would be a strange one. */
+function checkItem(key: string, name: string, item: unknown): void {
+  if (item === null || Array.isArray(item)) return
+  const isObject = typeof item === 'object'
+  // What makes a text of itself, such as a URL, may.
+  // oxlint-disable-next-line typescript/no-base-to-string -- that is the question
+  if (isObject && !(item instanceof Date) && 'toString' in item && !String(item).startsWith('[object ')) return
+  const spelling = isObject ? spellingOfObject(name, item) : undefined
+  const what = !isObject ? `a ${typeof item}` : item instanceof Date ? 'a Date' : 'an object'
+  throw refuseParameter({
+    code: 'value_invalid',
+    detail: `"${key}" has ${what} as its value; it must be a text, a number, a boolean or null, or an array of them.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
+    parameter: key,
+    ...(spelling === undefined ? {} : { suggestion: spelling.suggestion }),
+  })
 }
 
 function nul(): Error {

@@ -3,8 +3,10 @@
  * Refuses with parameter_invalid: unknown attributes, operators or wildcards that do not go with the type, limits.
  */
 import { refuseParameter } from './errors.ts'
+import { spellingOfFilter } from './habits.ts'
 import type { Limits } from './limits.ts'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from './model.ts'
+import { calledIn } from './parse-query.ts'
 import type { RawFilter, RawValue, Vocabulary } from './parse-query.ts'
 import { isOpen, walkPath } from './plan-paths.ts'
 import type { Forked, Walk } from './plan-paths.ts'
@@ -53,10 +55,22 @@ function planPath(written: string, filter: RawFilter, index: number, context: Fi
     visibility,
     intoJson: true,
     alternatives: [...vocabulary.names],
+    spelling: ({ path: rest, prefix, attributes }) =>
+      spellingOfFilter(rest, filter.text, {
+        prefix,
+        names: attributes.map(({ name }) => name),
+        texts: attributes.filter(isSearched).map(({ name }) => name),
+        called: reserved => calledIn(vocabulary, reserved),
+      }),
   })
   // A relation that is shown as something else must not tell by its records what it is.
   if (!isOpen(walk, 'filterable')) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
   return anyPart(partsOf(walk, [], { path, filter, index, visibility }))
+}
+
+/** Whether an attribute is a text that can be filtered by. */
+function isSearched(attribute: Attribute): boolean {
+  return attribute.kind === 'scalar' && attribute.filterable && isText(attribute.type)
 }
 
 /** What a filter asks for, of the records that a path leads to. */

@@ -1,5 +1,6 @@
 /** Plan the order: sort keys, of a request or of the model's own order of a list, become SortTerms. Refuses with parameter_invalid. */
 import { refuseParameter } from './errors.ts'
+import { spellingOfSort } from './habits.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import type { Limits } from './limits.ts'
 import { isRelation } from './model.ts'
@@ -78,7 +79,18 @@ export function planListOrder(list: ToManyAttribute): readonly SortTerm[] {
 
 /** @param visibility undefined for the model's own order, which may go by anything */
 function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: Visibility | undefined, parameter = 'sort'): SortTerm {
-  const walk = walkPath(key.path, resource, { parameter, limits, visibility, intoJson: true })
+  const walk = walkPath(key.path, resource, {
+    parameter,
+    limits,
+    visibility,
+    intoJson: true,
+    spelling: ({ prefix, path, attributes }) =>
+      spellingOfSort(
+        prefix,
+        path,
+        attributes.map(({ name }) => name),
+      ),
+  })
   const isSortable = visibility === undefined || isOpen(walk, 'sortable')
   const [term, ...or] = termsOf(walk, [], key, isSortable, visibility, parameter)
   if (or.length === 0) return term!

@@ -2,6 +2,7 @@
 import { withArticle, withCapitalArticle } from './article.ts'
 import { RestError, refuseParameter } from './errors.ts'
 import type { Fault } from './errors.ts'
+import type { Spelling } from './habits.ts'
 import type { Limits } from './limits.ts'
 import { isRelation } from './model.ts'
 import type { Attribute, Branch, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from './model.ts'
@@ -45,6 +46,23 @@ export interface PathContext {
   readonly intoJson?: boolean
   /** Other names that could have been meant instead of the first segment. */
   readonly alternatives?: readonly string[]
+  /** How a path that is unknown may have been meant. */
+  readonly spelling?: (unknown: UnknownPath) => Spelling | undefined
+}
+
+/** A path that leads nowhere. */
+export interface UnknownPath {
+  /** As far as it leads, with a dot behind it. */
+  readonly prefix: string
+  /** The rest. */
+  readonly path: string
+  /** What could stand there. */
+  readonly attributes: readonly Attribute[]
+}
+
+function unknownPath(path: string, index: number, attributes: readonly Attribute[]): UnknownPath {
+  const names = path.split('.')
+  return { prefix: names.slice(0, index).join('.') + (index === 0 ? '' : '.'), path: names.slice(index).join('.'), attributes }
 }
 
 /** Whether all of a path that the model has exists for the caller. */
@@ -117,10 +135,12 @@ function walkFrom(start: Holder, first: number, relations: number, way: Way): Wa
       if (context.intoJson === true && attribute.type.kind === 'json' && attribute.source.kind !== 'getter') {
         return { hops, attribute: attributeWithin(attribute, names.slice(index + 1), path, context) }
       }
+      const spelling = context.spelling?.(unknownPath(path, index, [attribute]))
       throw refuseParameter({
         code: 'attribute_unknown',
-        detail: `"${name}" is a plain attribute, so "${path}" leads nowhere.`,
+        detail: `"${name}" is a plain attribute, so "${path}" leads nowhere.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
         parameter: context.parameter,
+        ...(spelling === undefined ? {} : { suggestion: spelling.suggestion }),
       })
     }
     if (attribute.kind === 'embedded') {
@@ -211,13 +231,16 @@ function attributeWithin(json: ScalarAttribute, names: readonly string[], path: 
 
 function unknown(path: string, name: string, called: string, attributes: readonly Attribute[], index: number, context: PathContext) {
   const names = visibleNames(attributes, context.visibility ?? EVERYTHING)
-  const suggestion = nearest(name, index === 0 ? [...names, ...(context.alternatives ?? [])] : names)
+  const shown = attributes.filter(attribute => names.includes(attribute.name))
+  const spelling = context.spelling?.(unknownPath(path, index, shown))
+  const suggestion = spelling?.suggestion ?? nearest(name, index === 0 ? [...names, ...(context.alternatives ?? [])] : names)
+  const hinted = spelling === undefined ? hint(suggestion) : ` ${spelling.detail}`
   const first = index === 0 && context.alternatives !== undefined
   const fault: Fault = {
     code: first ? 'parameter_unknown' : 'attribute_unknown',
     detail: first
-      ? `There is no parameter "${name.slice(0, 100)}", and ${withArticle(called)} has no such attribute.${hint(suggestion)}`
-      : `${withCapitalArticle(called)} has no attribute "${name.slice(0, 100)}"${path === name ? '' : ` (in "${path.slice(0, 200)}")`}.${hint(suggestion)}`,
+      ? `There is no parameter "${name.slice(0, 100)}", and ${withArticle(called)} has no such attribute.${hinted}`
+      : `${withCapitalArticle(called)} has no attribute "${name.slice(0, 100)}"${path === name ? '' : ` (in "${path.slice(0, 200)}")`}.${hinted}`,
     parameter: context.parameter,
     ...(suggestion === undefined ? {} : { suggestion }),
     allowed: names,

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 /** All files of lib/, lowest first. A new file goes to the place where its readers should meet it. */
 const ORDER = [
   // what everybody may use
-  'awaitable recent trace headers errors end failure notes suggest article limits fault-list iso-time clock json response stored-time scalars',
+  'awaitable recent trace headers errors end failure notes suggest habits article limits fault-list iso-time clock json response stored-time scalars',
   // the request, as it is read
   'parse-query parse request-pattern read-only',
   // what the deployer's functions are told, and own routes

@@ -1,0 +1,177 @@
+/**
+ * Habits: what people of other APIs write (json-server, Django, Rails, JSON:API, OData, PostgREST, MikroORM), and how it is spelt here. These are hints for
+ * what is refused anyway: an attribute or parameter of such a name is found before anybody asks here.
+ */
+import { hint, nearest } from './suggest.ts'
+
+/** The right spelling: for programs, and as a sentence. */
+export interface Spelling {
+  readonly suggestion: string
+  readonly detail: string
+}
+
+/** The name that the deployer gave a reserved parameter. */
+type Called = (reserved: Reserved) => string
+type Reserved = 'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand'
+
+const byName = (names: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
+  new Map(Object.entries(names).flatMap(([meant, list]) => list.split(' ').map(name => [name.toLowerCase(), meant] as const)))
+
+/** Words for the reserved parameters. Of `page` and `order` more is to be said than the name. */
+const PARAMETERS = byName({
+  limit: '_limit per_page _per_page perPage page_size pageSize page[size] size take top $top first _end',
+  offset: '_start _offset skip $skip start from',
+  page: '_page page pageNumber page_number page[number]',
+  sort: '_sort order orderBy order_by sortBy sort_by ordering $orderby',
+  order: '_order direction sortOrder sort_order',
+  attributes: 'fields _fields select $select columns only',
+  expand: '_embed _expand embed include includes populate relations with $expand',
+})
+
+const RESERVED_MEANT: Readonly<Record<string, Reserved>> = { page: 'offset', order: 'sort' }
+
+/** Words for a search in all texts. */
+const SEARCHES = new Set(['q', '_q', 'search', '$search', 'query', 'keyword', 'keywords', 'term'])
+
+/** Words for all filters together. */
+const FILTERS = new Set(['filter', 'filters', '$filter', 'where', '_where', 's'])
+
+/** Words for operators, behind the name (`age_gte`, `age[gte]`, `age__gte`, `age:gte`) or before the value (`gte.18`). */
+const OPERATORS = byName({
+  '>=': 'gte ge min since from',
+  '<=': 'lte le max until to',
+  '>': 'gt after',
+  '<': 'lt before',
+  '!=': 'ne neq not nin',
+  '=': 'eq equals exact in is',
+  '~=*': 'like ilike contains icontains',
+  '=*': 'startswith istartswith',
+  '*=': 'endswith iendswith',
+})
+
+const SIGNS: Readonly<Record<string, string>> = { '=>': '>=', '=<': '<=', '==': '=', '!': '!=', '<>': '!=' }
+
+/** A filter as it is spelt here, from an operator of the table above. */
+function spelt(name: string, operator: string, value: string): Spelling {
+  const sign = operator.replace('*', '')
+  const text = value.slice(0, 100)
+  const before = operator === '~=*' || operator === '*=' ? '*' : ''
+  const after = operator === '~=*' || operator === '=*' ? '*' : ''
+  return { suggestion: name + sign, detail: hint(`${name}${sign}${before}${text}${after}`).trim() }
+}
+
+/** The reserved parameter that is meant by a name, as far as the place takes it. */
+export function spellingOfParameter(name: string, called: Called, taken: readonly Reserved[]): Spelling | undefined {
+  const meant = PARAMETERS.get(name.toLowerCase())
+  if (meant === undefined) return undefined
+  const reserved = RESERVED_MEANT[meant] ?? (meant as Reserved)
+  if (!taken.includes(reserved)) return undefined
+  const suggestion = called(reserved)
+  const more =
+    meant === 'page'
+      ? ` Page 3 of 10 records each is "${called('limit')}=10&${called('offset')}=20".`
+      : reserved === 'sort'
+        ? ` The direction follows the name: "${suggestion}=name.desc".`
+        : ''
+  return { suggestion, detail: `Did you mean "${suggestion}"?${more}` }
+}
+
+/** What is known where a filter was looked for. */
+export interface Known {
+  /** The way there: `author.` where `author.nmae` is unknown. */
+  readonly prefix: string
+  /** The attributes that the caller may see. */
+  readonly names: readonly string[]
+  /** Those of them that are texts. */
+  readonly texts: readonly string[]
+  readonly called: Called
+}
+
+const LIST_PARAMETERS: readonly Reserved[] = ['limit', 'offset', 'sort', 'depth', 'attributes', 'expand']
+
+/** @param path as it was written, where there is no such attribute */
+export function spellingOfFilter(path: string, text: string, { prefix, names, texts, called }: Known): Spelling | undefined {
+  const whole = prefix === '' ? spellingOfWhole(path, text, names, texts, called) : undefined
+  if (whole !== undefined) return whole
+  // `filter[age][gte]` is `age[gte]`.
+  const inner = /^[$_a-z]+\[(?<first>[^\]]+)\](?<rest>.*)$/i.exec(path)?.groups
+  const isWrapped = inner !== undefined && FILTERS.has(path.slice(0, path.indexOf('[')).toLowerCase())
+  const plain = isWrapped ? inner['first']! + inner['rest']! : path
+  const match = /^(?<name>.*[^_])(?:__?|:|\.|\[\$?)(?<word>[a-z]+)\]?$/i.exec(plain)?.groups
+  const operator = match === undefined ? undefined : OPERATORS.get(match['word']!.toLowerCase())
+  const name = knownPath(operator === undefined ? plain : match!['name']!, names)
+  if (name === undefined || (operator === undefined && !isWrapped)) return undefined
+  // Only texts have patterns.
+  const isPlain = operator === undefined || (operator.includes('*') && names.includes(name) && !texts.includes(name))
+  return spelt(prefix + name, isPlain ? '=' : operator, text)
+}
+
+function spellingOfWhole(
+  path: string,
+  text: string,
+  names: readonly string[],
+  texts: readonly string[],
+  called: Called,
+): Spelling | undefined {
+  const reserved = spellingOfParameter(path, called, LIST_PARAMETERS)
+  if (reserved !== undefined) return reserved
+  if (SEARCHES.has(path.toLowerCase())) return texts.length === 0 ? undefined : spelt(texts.slice(0, 3).join('|'), '~=*', text)
+  if (FILTERS.has(path.toLowerCase()) && names.length > 0)
+    return { suggestion: `${names[0]!}=`, detail: `Each filter is a parameter: "${names[0]!}=..." or "${names[0]!}!=...".` }
+  return undefined
+}
+
+/** A path that begins with a name that is known, or nearly. */
+function knownPath(path: string, names: readonly string[]): string | undefined {
+  const [first = '', ...rest] = path.split('.')
+  const meant = names.includes(first) ? first : nearest(first, names)
+  return meant === undefined ? undefined : [meant, ...rest].join('.')
+}
+
+/** Where a value cannot be of its type, and begins with what may be an operator: `age=>3`, `age=gte.3`. */
+export function spellingOfValue(paths: readonly string[], value: string): Spelling | undefined {
+  const sign = /^(?<sign>>=|<=|=>|=<|==|!=|<>|[><!])(?<rest>.+)$/s.exec(value)?.groups
+  if (sign !== undefined) return spelt(paths.join('|'), SIGNS[sign['sign']!] ?? sign['sign']!, sign['rest']!.trim())
+  const word = /^\$?(?<word>[a-z]+)[.:](?<rest>.+)$/is.exec(value)?.groups
+  const meant = word === undefined ? undefined : OPERATORS.get(word['word']!.toLowerCase())
+  return meant === undefined ? undefined : spelt(paths.join('|'), meant, word!['rest']!)
+}
+
+/** Where a sort key is unknown: `-name`, `name:desc`, `name desc`, and `name,desc`. */
+export function spellingOfSort(prefix: string, path: string, names: readonly string[]): Spelling | undefined {
+  const match = /^(?<sign>[-+ ]?)(?<name>.+?)(?:[: |_](?<direction>asc|desc|ascending|descending))?$/i.exec(path)?.groups
+  const sign = match?.['sign'] ?? ''
+  const direction = match?.['direction']?.toLowerCase()
+  if (prefix === '' && /^(?:asc|desc)$/i.test(path))
+    return {
+      suggestion: `${names[0] ?? 'id'}.${path.toLowerCase()}`,
+      detail: `The direction follows its name: "${names[0] ?? 'id'}.${path.toLowerCase()}".`,
+    }
+  if (sign === '' && direction === undefined) return undefined
+  const name = knownPath(match!['name']!, names)
+  if (name === undefined) return undefined
+  const suggestion = `${prefix}${name}.${sign === '-' || direction?.startsWith('desc') === true ? 'desc' : 'asc'}`
+  return { suggestion, detail: `Did you mean "${suggestion}"?` }
+}
+
+/** Where a query that is given as an object has an object as a value: `{ age: { $gte: 3 } }`. */
+export function spellingOfObject(name: string, value: object): Spelling | undefined {
+  if (value instanceof Date) return { suggestion: name, detail: 'Give its toISOString().' }
+  const [key, inner] = Object.entries(value)[0] ?? []
+  if (key === undefined) return undefined
+  const shown =
+    typeof inner === 'string' || typeof inner === 'number' || typeof inner === 'boolean' ? JSON.stringify(inner).slice(0, 100) : '...'
+  const meant = OPERATORS.get(key.replace('$', '').toLowerCase())
+  if (meant !== undefined) {
+    const { suggestion } = spelt(name, meant, '')
+    return { suggestion, detail: `An operator follows the name: { ${JSON.stringify(suggestion)}: ${shown} }.` }
+  }
+  if (FILTERS.has(name.toLowerCase()))
+    return { suggestion: key, detail: `Filters stand in the query itself: { ${JSON.stringify(key)}: ${shown} }.` }
+  if (name.toLowerCase() === 'sort' || PARAMETERS.get(name.toLowerCase()) === 'sort')
+    return {
+      suggestion: 'sort',
+      detail: `A sort is a text: { sort: ${JSON.stringify(`${key}.${inner === 'desc' || inner === -1 ? 'desc' : 'asc'}`)} }.`,
+    }
+  return undefined
+}

@@ -105,14 +105,35 @@ export interface Statement {
 
 /** What an estimate of a statement's work goes by. */
 export interface Costs {
-  /** The tables whose rows it may go through, for each row of the one before; undefined: one that is not known. */
-  readonly tables: readonly (string | undefined)[]
+  /** The tables whose rows it may go through. */
+  readonly visits: readonly Visit[]
   /** What is done with each row, in comparisons. */
   readonly weight: number
   /** The same statement with looks at the clock. */
   readonly watched: string
   /** What it reads: `rows`, `count`, or the name of a relation. */
   readonly about: string
+}
+
+/** The rows of a table that a statement goes through. */
+export interface Visit {
+  /** Undefined: what is not a table has any number of rows. */
+  readonly table: string | undefined
+  /** The rows for each of which these are looked for; undefined: they are gone through once. */
+  readonly from?: Origin | undefined
+  /** The columns by which they are looked for. */
+  readonly columns?: readonly string[]
+  /** A further column that narrows them, which an index may have in front. */
+  readonly tag?: string | undefined
+  /** The table that has further conditions, by which SQLite may look for rows instead. */
+  readonly filtered?: string | undefined
+}
+
+/** Rows from which others are looked for. */
+export interface Origin {
+  readonly visit: Visit
+  /** Whether each record is met at most once among them, so that together they lead to each other row at most once. */
+  readonly isOnce: boolean
 }
 
 export type Row = readonly unknown[]

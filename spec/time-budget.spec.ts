@@ -59,7 +59,7 @@ describe('a time budget', () => {
   let origin: string
 
   before(async () => {
-    engine = await sharedLists(3000, 60_000, 300, { limits: { timeout: 150 } })
+    engine = await sharedLists(3000, 60_000, 300, { limits: { timeout: 150, maxRecords: 1e9, maxAnswerBytes: 1e9 } })
     server = createServer(engine).listen(0, '127.0.0.1')
     await new Promise(resolve => server.once('listening', resolve))
     port = (server.address() as AddressInfo).port

@@ -50,6 +50,7 @@ function deepOf(plan: ReadPlan, root: Scope, rows: Select): (() => Statement) | 
     if (statement !== undefined) return statement
     const joins: Sql[] = []
     const inner = new Scope(resource, rows.tables, rows.tables.next(), joins)
+    inner.origin = root.origin
     const where = whereOf(plan, inner)
     const order = orderOf(plan, inner)
     const parts = [sql`select ${tuple(inner.key)} from ${tableOf(resource)} as ${inner.alias}`, ...joins]
@@ -580,7 +581,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, scope: Sco
   const targetKey = targetKeyOf(attribute)
   const parts = referredParts(scope.resource, targetKey)
   const select = above.inside()
-  const opened = startList(attribute, [], select.tables, select.joins)
+  const opened = startList(attribute, undefined, select.tables, select.joins)
   const to = addKey(opened.links, parts, select)
   const compiled = field.kind === 'references' ? idsNode(opened.scope, select) : compileNode(field.node, opened.scope, select)
   const order = field.order.map(term => sortTerm(term, opened.scope))

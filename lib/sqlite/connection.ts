@@ -517,12 +517,12 @@ export class SqliteConnection implements Connection {
     try {
       let step = reading.next()
       while (step.done !== true) {
-        const { statement, parameters } = step.value
+        const { statement, parameters, bound } = step.value
         const { costs } = statement
         end.about = costs?.about
         end.look()
         const sql = costs !== undefined && lookOut.isCostly(costs) ? costs.watched : statement.sql
-        const run = (): readonly Row[] => this.#handle.all(sql, parameters)
+        const run = (): readonly Row[] => this.#handle.all(sql, parameters, bound)
         const rows = trace === undefined ? run() : trace.statement(statement.sql, parameters, ({ length }) => length, run)
         step = reading.next(rows)
       }

@@ -1,5 +1,5 @@
 /** Expressions: attributes, conditions and sort terms as SQL for SQLite. Three-valued logic is left as it is; `not` makes the exact complement. */
-import type { ValueForm } from '../dialect.ts'
+import type { Origin, ValueForm } from '../dialect.ts'
 import { targetKeyOf } from '../model.ts'
 import type { RelationAttribute, Resource, ScalarAttribute, ToOneAttribute } from '../model.ts'
 import type { Condition, KeyRef, Operand, SortTerm, ValueRef } from '../read-plan.ts'
@@ -179,14 +179,15 @@ export function condition(node: Condition, scope: Scope, wide = false): Sql {
     case 'linked':
       return keyIn(linkOf(node.hops, node.relation, scope), node.keys)
     case 'some': {
-      const owner = scope.through(node.hops).referred(targetKeyOf(node.relation))
+      const owner = scope.through(node.hops)
       const joins: Sql[] = []
-      const list = startList(node.relation, owner, scope.tables, joins)
       // The owners of known records are few, whoever asks.
-      if (node.where !== undefined && (wide || node.where.kind === 'key')) {
+      const isOnce = node.where !== undefined && (wide || node.where.kind === 'key')
+      const list = startList(node.relation, isOnce ? undefined : owner, scope.tables, joins, node.where !== undefined)
+      if (node.where !== undefined && isOnce) {
         const where = join([...(list.existing === undefined ? [] : [list.existing]), condition(node.where, list.scope, wide)], ' and ')
         const owners = sql`select ${list.links.join(', ')} from ${list.from} ${join([...joins, text('')], ' ')}where ${list.mark}${where}`
-        return sql`${tuple(owner)} in (${owners})`
+        return sql`${tuple(owner.referred(targetKeyOf(node.relation)))} in (${owners})`
       }
       const where = node.where === undefined ? list.on : sql`${list.on} and ${condition(node.where, list.scope)}`
       return sql`exists (select 1 from ${list.from} ${join([...joins, text('')], ' ')}where ${where})`
@@ -386,7 +387,7 @@ function throughList(term: SortTerm, first: number, owner: Scope): Sql {
   const joins: Sql[] = []
   const relation = term.hops[first]!
   if (relation.kind !== 'toMany') throw new Error('throughList: not a list.')
-  const list = startList(relation, owner.referred(targetKeyOf(relation)), owner.tables, joins)
+  const list = startList(relation, owner, owner.tables, joins)
   let scope = list.scope
   for (const hop of term.hops.slice(first + 1)) scope = scope.joinAny(hop)
   let what: Sql
@@ -426,16 +427,20 @@ function comesBack({ hops, attribute }: SortTerm, { resource }: Scope): boolean 
 /** The number of records that a path reaches from the hop that is the first list on, by `mikro_reach`: see reach.ts. */
 function reachedBy(term: SortTerm, first: number, owner: Scope): Sql {
   let { resource } = owner
-  const steps = term.hops.slice(first).map(hop => {
-    const step = stepOf(hop, resource, owner.tables)
+  const steps = term.hops.slice(first).map((hop, index) => {
+    const step = stepOf(hop, resource, owner.tables, index === 0 ? undefined : owner.origin)
     resource = hop.target
     return step
   })
   return sql`mikro_reach(${numberable(owner.key, owner.resource)}, ${join(steps, ', ')})`
 }
 
-/** All links of one relation, for `mikro_reach`. */
-function stepOf(hop: RelationAttribute, resource: Resource, tables: Tables): Sql {
+/**
+ * All links of one relation, for `mikro_reach`.
+ *
+ * @param from the rows for each of which they may be walked
+ */
+function stepOf(hop: RelationAttribute, resource: Resource, tables: Tables, from: Origin | undefined): Sql {
   const joins: Sql[] = []
   const select = (links: readonly string[], reached: Scope, from: Sql, existing: Sql | undefined): Sql => {
     const what = `mikro_links(${numberable(links, resource)}, ${numberable(reached.key, hop.target)})`
@@ -443,9 +448,11 @@ function stepOf(hop: RelationAttribute, resource: Resource, tables: Tables): Sql
     return sql`(${join(parts, ' ')})`
   }
   if (hop.kind === 'toMany') {
-    const list = startList(hop, [], tables, joins)
+    const list = startList(hop, undefined, tables, joins)
+    if (from !== undefined) tables.watched?.push({ table: list.scope.origin?.visit.table, from })
     return select(list.links, list.scope, list.from, list.existing)
   }
+  tables.watched?.push({ table: resource.source.kind === 'query' ? undefined : resource.table, from })
   const here = new Scope(resource, tables, tables.next(), joins)
   return select(here.key, here.toOne(hop), sql`${tableOf(resource)} as ${here.alias}`, undefined)
 }

@@ -190,11 +190,16 @@ export class Handle {
     if (statement === undefined) {
       statement = new Prepared(this.db.prepare(sql))
       // What `*` means is another thing then.
-      if (SCHEMA_CHANGE.test(sql)) this.#prepared.clear()
+      if (SCHEMA_CHANGE.test(sql)) this.#forgetSchema()
       // A text that long is an insert of many rows, which hardly comes again.
       else if (sql.length <= MAX_TEXT) this.#prepared.set(sql, statement)
     }
     return statement
+  }
+
+  #forgetSchema(): void {
+    this.#prepared.clear()
+    this.lookOut.estimate.forget()
   }
 
   /** The whole database as bytes, to open another one with. */

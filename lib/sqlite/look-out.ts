@@ -4,10 +4,10 @@
  * comment; a statement is run without it unless an estimate calls it costly.
  */
 import type Database from 'better-sqlite3'
-import type { Costs, Statement } from '../dialect.ts'
+import type { Costs, Statement, Visit } from '../dialect.ts'
 import type { End } from '../end.ts'
+import { Estimate } from './estimate.ts'
 import type { Sql } from './sql.ts'
-import { name } from './sql.ts'
 
 const MARK = /\/\*(where)?~(i?)(.*?)\*\//g
 
@@ -16,14 +16,17 @@ export function mark(column: string, isInteger: boolean, isWhole = false): strin
   return column.includes('*/') ? '' : `/*${isWhole ? 'where' : ''}~${isInteger ? 'i' : ''}${column}*/`
 }
 
-/** Work from which on a statement is called costly: rows that it may go through, times what it does with each. A million takes about a tenth of a second. */
-const COSTLY = 1_000_000
+/** Work from which on a statement is called costly: rows that it may go through, times what it does with each. Ten millions take about a second. */
+const COSTLY = 10_000_000
+
+/** Where less time is left, this much work for each millisecond of it: a fifth of what is done in one. */
+const PER_MILLISECOND = 2000
 
 /** From this much work with each row on, each row is looked at. */
 const HEAVY = 200
 
 /** A statement as it is run as a rule, and what may be needed of it otherwise. */
-export function statementOf(whole: Sql, tables: readonly (string | undefined)[], about: string): Statement {
+export function statementOf(whole: Sql, visits: readonly Visit[], about: string): Statement {
   const sql = whole.text.replaceAll(MARK, '')
   if (sql === whole.text) return { sql, bindings: whole.bindings }
   // What is done with JSON, by functions of ours, and by the deployer's expressions costs more than a comparison.
@@ -32,7 +35,7 @@ export function statementOf(whole: Sql, tables: readonly (string | undefined)[],
   const look = weight >= HEAVY ? '0' : '15'
   let watched: string | undefined
   const costs: Costs = {
-    tables,
+    visits,
     weight,
     about,
     get watched() {
@@ -45,18 +48,14 @@ export function statementOf(whole: Sql, tables: readonly (string | undefined)[],
   return { sql, bindings: whole.bindings, costs }
 }
 
-/** How long the number of rows of a table is taken for true, in milliseconds. */
-const FRESH = 1000
-
 /** Who may take until when, and what is costly, in one database. */
 export class LookOut {
   /** What may end the work that runs. */
   end: End | undefined
-  readonly #db: Database.Database
-  readonly #rows = new Map<string, { readonly rows: number; readonly at: number }>()
+  readonly estimate: Estimate
 
   constructor(db: Database.Database) {
-    this.#db = db
+    this.estimate = new Estimate(db)
     db.function('mikro_tick', { directOnly: true }, (_row: unknown) => {
       this.look()
       return 1
@@ -68,33 +67,9 @@ export class LookOut {
     if (this.end?.deadline !== undefined && performance.now() >= this.end.deadline) this.end.look()
   }
 
-  isCostly({ tables, weight }: Costs): boolean {
-    let work = weight
-    for (const table of tables) work *= table === undefined ? COSTLY : this.#rowsOf(table)
-    return work >= COSTLY
-  }
-
-  /** About how many rows a table has: as many as its highest number, at least 1. */
-  #rowsOf(table: string): number {
-    const now = performance.now()
-    const known = this.#rows.get(table)
-    if (known !== undefined && now - known.at < FRESH) return known.rows
-    const rows = this.#countOf(table)
-    this.#rows.set(table, { rows, at: now })
-    return rows
-  }
-
-  #countOf(table: string): number {
-    try {
-      const highest = this.#db
-        .prepare(`select max(rowid) from ${name(table)}`)
-        .pluck()
-        .get()
-      return typeof highest === 'number' ? Math.max(1, highest) : highest === null ? 1 : COSTLY
-    } catch (error) {
-      // A view, or a table without such numbers.
-      if ((error as { code?: string }).code === 'SQLITE_ERROR') return COSTLY
-      throw error
-    }
+  /** Whether a statement may take as long as the request has left. */
+  isCostly(costs: Costs): boolean {
+    const left = this.end?.deadline === undefined ? Number.POSITIVE_INFINITY : this.end.deadline - performance.now()
+    return this.estimate.workOf(costs) >= Math.min(COSTLY, left * PER_MILLISECOND)
   }
 }

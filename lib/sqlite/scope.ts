@@ -4,6 +4,7 @@
  */
 import { referredParts, targetKeyOf } from '../model.ts'
 import type { Discriminator, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model.ts'
+import type { Origin, Visit } from '../dialect.ts'
 import type { Condition, ScopeLookup } from '../read-plan.ts'
 import { mark } from './look-out.ts'
 import { inDocument, join, literal, name, sql, text } from './sql.ts'
@@ -16,8 +17,8 @@ export const NO_SCOPES: ScopeLookup = () => undefined
 export class Tables {
   /** Whether links to records that have gone are told by what is remembered of those, in the image of a row. */
   recalls = false
-  /** The tables of the lists that a statement goes through, where it can be run with looks at the clock; undefined where it cannot. */
-  watched: (string | undefined)[] | undefined
+  /** What a statement goes through, where it can be run with looks at the clock; undefined where it cannot. */
+  watched: Visit[] | undefined
   #count: { value: number }
   readonly #scopeOf: ScopeLookup
   readonly #compile: CompileCondition
@@ -92,6 +93,8 @@ export class Scope {
   readonly tables: Tables
   /** The tables of the FROM clause after the first one. */
   readonly joins: Sql[]
+  /** How often its rows are met, for an estimate; undefined where that is not asked. */
+  origin: Origin | undefined
   readonly #key: readonly string[] | undefined
   #alias: string | undefined
   readonly #attach: (() => string) | undefined
@@ -170,6 +173,7 @@ export class Scope {
     const isSure = !this.tables.isScoped(relation.target) && isKept
     const key = isSure ? foreign : undefined
     const scope = new Scope(relation.target, this.tables, attach, this.joins, key)
+    if (this.origin !== undefined) scope.origin = { visit: this.origin.visit, isOnce: !relation.owner && this.origin.isOnce }
     this.#reached.set(relation, scope)
     return scope
   }
@@ -180,7 +184,7 @@ export class Scope {
 
   /** Joins the records of a list, inside a subquery. */
   joinList(relation: ToManyAttribute): Scope {
-    const list = openList(relation, this.referred(targetKeyOf(relation)), this.tables, this.joins)
+    const list = openList(relation, this, this.tables, this.joins)
     this.joins.push(sql`join ${list.from} on ${list.on}`)
     if (mustJoin(relation, this.tables)) list.scope.attach()
     return list.scope
@@ -217,9 +221,13 @@ export interface OpenList {
   readonly mark: string
 }
 
-/** Opens a list as the first table of a subquery or statement; `owner` are the expressions of what it refers to. */
-export function startList(relation: ToManyAttribute, owner: readonly string[], tables: Tables, joins: Sql[]): OpenList {
-  const list = openList(relation, owner, tables, joins)
+/**
+ * Opens a list as the first table of a subquery or statement; without an owner, the lists of all of them.
+ *
+ * @param isFiltered whether there are further conditions on its records
+ */
+export function startList(relation: ToManyAttribute, owner: Scope | undefined, tables: Tables, joins: Sql[], isFiltered = false): OpenList {
+  const list = openList(relation, owner, tables, joins, isFiltered)
   if (mustJoin(relation, tables)) list.scope.attach()
   return list
 }
@@ -230,20 +238,23 @@ function mustJoin({ target, via }: ToManyAttribute, tables: Tables): boolean {
 }
 
 /** The table that a list starts from: the target's own, or the pivot table, which knows the target's key and joins the target only when needed. */
-function openList(relation: ToManyAttribute, owner: readonly string[], tables: Tables, joins: Sql[]): OpenList {
+function openList(relation: ToManyAttribute, from: Scope | undefined, tables: Tables, joins: Sql[], isFiltered = false): OpenList {
   const { target, via } = relation
+  const owner = from?.referred(targetKeyOf(relation)) ?? []
   const alias = tables.next()
   const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
   const isInteger = target.key.length === 1 && target.key[0]!.type.kind === 'integer'
   const [key] = own(via.kind === 'foreign' ? target.key.map(part => part.column) : via.targetColumns)
   const marked = tables.watched === undefined || key === undefined ? '' : mark(key, isInteger)
-  if (marked !== '') tables.watched!.push(via.kind === 'pivot' ? via.table : target.source.kind === 'query' ? undefined : target.table)
+  const visit = visitOf(relation, from?.origin, isFiltered || tables.isScoped(target))
+  if (marked !== '') tables.watched!.push(visit)
   if (via.kind === 'foreign') {
     const links = own(via.columns)
     const isMeant = told(via.discriminator, column => `${alias}.${name(column)}`)
     const scoped = tables.existing(target, alias)
     const existing = isMeant === undefined ? scoped : both(isMeant, scoped)
     const scope = new Scope(target, tables, alias, joins)
+    scope.origin = { visit, isOnce: visit.from?.isOnce !== false }
     return {
       scope,
       from: sql`${tableOf(target)} as ${alias}`,
@@ -268,6 +279,7 @@ function openList(relation: ToManyAttribute, owner: readonly string[], tables: T
   // The join leaves out what does not exist for the caller, and what a table without foreign keys still links.
   const isMeant = told(via.discriminator, column => `${alias}.${name(column)}`)
   const scope = new Scope(target, tables, attach, joins, tables.isScoped(target) || isMeant !== undefined ? undefined : keys)
+  scope.origin = { visit, isOnce: false }
   return {
     scope,
     from: sql`${name(via.table)} as ${alias}`,
@@ -277,6 +289,17 @@ function openList(relation: ToManyAttribute, owner: readonly string[], tables: T
     alias,
     mark: marked,
   }
+}
+
+/** What a list goes through. */
+function visitOf(relation: ToManyAttribute, from: Origin | undefined, isFiltered: boolean): Visit {
+  const { target, via } = relation
+  const rows = target.source.kind === 'query' ? undefined : target.table
+  const origin = from !== undefined && targetKeyOf(relation) !== undefined ? { ...from, isOnce: false } : from
+  const tag = via.discriminator?.column
+  const filtered = isFiltered ? rows : undefined
+  if (via.kind === 'pivot') return { table: via.table, from: origin, columns: via.ownerColumns, tag, filtered }
+  return { table: rows, from: origin, columns: via.columns, tag, filtered }
 }
 
 export function both(left: Sql, right: Sql | undefined): Sql {

@@ -37,7 +37,9 @@ export class Select {
     const [key] = scope.key
     if (key === undefined) return
     this.tables.watched ??= []
-    if (all) this.tables.watched.push(resource.source.kind === 'query' ? undefined : resource.table)
+    const visit = { table: resource.source.kind === 'query' ? undefined : resource.table }
+    if (all) this.tables.watched.push(visit)
+    scope.origin = { visit, isOnce: true }
     const isInteger = resource.key.length === 1 && resource.key[0]!.type.kind === 'integer'
     this.mark = mark(key, isInteger)
     this.wholeMark = mark(key, isInteger, true)

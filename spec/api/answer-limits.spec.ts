@@ -6,6 +6,7 @@ import { defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine } from '../../lib/index.ts'
 import sampleModel, { sampleData } from '../../fixtures/sample/index.ts'
 import { check } from '../helpers/check.ts'
+import { watchStatements } from '../helpers/statements.ts'
 
 const Owner = defineEntity({
   name: 'Owner',
@@ -39,7 +40,7 @@ function countIn(value: unknown): { records: number; ids: number } {
   return { records: inner.reduce((sum, each) => sum + each.records, 1), ids: inner.reduce((sum, each) => sum + each.ids, 0) }
 }
 
-const create = async (limits: { maxRecords?: number; maxAnswerBytes?: number }, text = 'x'): Promise<RestEngine> =>
+const create = async (limits: { maxRecords?: number; maxAnswerBytes?: number; timeout?: number }, text = 'x'): Promise<RestEngine> =>
   RestEngine.create({
     entities: [Owner, Mark],
     limits,
@@ -137,6 +138,14 @@ describe('limits of an answer', () => {
     assert.equal((await engine.handle('GET', '/v1/owners', { expand: 'marks' })).status, 400)
     assert.equal((await engine.handle('GET', '/v1/owners', { attributes: 'name' })).status, 200)
     await engine.close()
+  })
+
+  it('counts them so with a time budget, too', async () => {
+    for (const timeout of [0, 60_000]) {
+      await using engine = await create({ maxAnswerBytes: 60_000, timeout }, 'x'.repeat(40_000))
+      const { result, iterated } = await watchStatements(() => engine.handle('GET', '/v1/marks', { sort: 'text' }))
+      assert.deepEqual([result.status, iterated.length], [400, 1])
+    }
   })
 
   it('refuses in little time what comes back over the other side of a relation', async () => {

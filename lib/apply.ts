@@ -4,7 +4,7 @@
  * Refuses with owner_required, version_conflict and record_not_found.
  */
 import { Reference, ScalarReference, helper } from '@mikro-orm/core'
-import type { Collection, EntityManager } from '@mikro-orm/core'
+import type { Collection, EntityManager, EntityMetadata } from '@mikro-orm/core'
 import { after } from './awaitable.ts'
 import type { Awaitable } from './awaitable.ts'
 import { recordName } from './check.ts'
@@ -25,7 +25,7 @@ import type {
   ToOneAttribute,
   ToOneOfAttribute,
 } from './model.ts'
-import { classOf, keyOfEntity, keyOfProperty, toPrimaryKey, toProperties } from './orm-values.ts'
+import { byAccessor, classOf, keyOfEntity, keyOfProperty, toPrimaryKey, toProperties } from './orm-values.ts'
 import type { Entity } from './orm-values.ts'
 import { readRows } from './render.ts'
 import { owningAttribute, requireEmbedded } from './validate.ts'
@@ -89,7 +89,7 @@ function isPlain({ links, lists }: RecordChange): boolean {
 
 function make(change: RecordChange, data: Entity, work: Work): Entity {
   const from = Date.now()
-  const entity = work.em.create(nameOf(change.resource), data as never) as unknown as Entity
+  const entity = work.em.create(nameOf(change.resource), byAccessor(data, metaOf(change.resource, work)) as never) as unknown as Entity
   work.connection.retime(entity, data, from)
   work.touched.push({ resource: change.resource, entity })
   return entity
@@ -107,6 +107,10 @@ async function createWith(change: RecordChange, data: Entity, work: Work): Promi
   }
   for (const list of change.lists) await fillList(entity, list, work)
   return entity
+}
+
+function metaOf(resource: Resource, { em }: Work): EntityMetadata {
+  return em.getMetadata().get(nameOf(resource))
 }
 
 /** The embedded object that a link is in, or the entity itself. */
@@ -431,7 +435,11 @@ function linksTo(owner: Entity, relation: RelationAttribute, resource: Resource)
   const { property, targetKey, discriminator } = owningAttribute(relation)!
   // Of several entities the owner itself tells which one is meant.
   if (discriminator !== undefined) return { [property]: owner }
-  if (targetKey === undefined) return { [property]: toPrimaryKey(resource, keyOfEntity(resource, owner)) }
+  if (targetKey === undefined) {
+    const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
+    // Of a key that lies in another MikroORM counts the outer parts only.
+    return { [property]: Array.isArray(key) ? key.flat(Infinity) : key }
+  }
   const value = owner[targetKey.property] ?? null
   return value === null ? undefined : { [property]: value }
 }

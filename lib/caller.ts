@@ -132,9 +132,10 @@ class Caller implements Visibility {
     const add = (query: object | null | undefined, index: number): void => {
       if (query === undefined || query === null) return
       reader.shape += `${index} `
-      const condition = reader.read(query, resource, `scope of ${resource.className}`)
+      const isOwn = index < rules.ownScopes
+      const condition = isOwn ? reader.read(query, resource, `scope of ${resource.className}`) : readFilter(query, resource, reader)
       conditions.push(condition)
-      if (index < rules.ownScopes) own = condition
+      if (isOwn) own = condition
     }
     const readFrom = (first: number): Awaitable<ReadScope> => {
       for (let index = first; index < scopes.length; index++) {
@@ -152,6 +153,15 @@ class Caller implements Visibility {
     )
     this.#scopes.set(resource, scope)
     return scope
+  }
+}
+
+/** A filter of MikroORM's may be right where it comes from, and say what the engine cannot ask. */
+function readFilter(query: object, resource: Resource, reader: FilterQueryReader): Condition {
+  try {
+    return reader.read(query, resource, `filter of ${resource.className}`)
+  } catch (error) {
+    throw refuse('filter_unsupported', `A filter of the model cannot be applied: ${(error as Error).message}`)
   }
 }
 

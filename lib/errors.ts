@@ -54,6 +54,7 @@ export const ERRORS = {
   // the time budget
   timeout: { status: 503, title: 'The request took too long to answer' },
   // the database
+  filter_unsupported: { status: 503, title: 'A filter of the model cannot be applied' },
   filter_unset: { status: 503, title: 'A filter of the model has no parameters' },
   database_busy: { status: 503, title: 'The database is locked' },
   database_failed: { status: 500, title: 'The database has failed' },

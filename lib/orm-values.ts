@@ -1,5 +1,6 @@
 /** ORM values: keys and values between the engine's form (scalars.ts) and the one that the properties of entities hold. */
 import { Reference } from '@mikro-orm/core'
+import type { EntityMetadata } from '@mikro-orm/core'
 import type { KeyValues } from './key.ts'
 import type { Resource, ScalarAttribute } from './model.ts'
 import { fromProperty, toProperty } from './scalars.ts'
@@ -21,6 +22,25 @@ export function toProperties(changes: readonly ValueChange[]): Entity {
 function toObject(value: EmbeddedValue): Entity | Entity[] | null {
   if (value === null) return null
   return 'members' in value ? value.members.map(toProperties) : toProperties(value)
+}
+
+const accessors = new WeakMap<EntityMetadata, ReadonlyMap<string, string>>()
+
+/** The properties of an entity that have an accessor by another name, with that. */
+function accessorsOf(meta: EntityMetadata): ReadonlyMap<string, string> {
+  let known = accessors.get(meta)
+  if (known === undefined) {
+    known = new Map(meta.props.flatMap(({ name, accessor }) => (accessor === undefined || accessor === name ? [] : [[name, accessor]])))
+    accessors.set(meta, known)
+  }
+  return known
+}
+
+/** The values of a new record as `em.create` takes them: what has an accessor is known to it by that one's name. */
+export function byAccessor(data: Entity, meta: EntityMetadata): Entity {
+  const names = accessorsOf(meta)
+  if (names.size === 0) return data
+  return Object.fromEntries(Object.entries(data).map(([property, value]) => [names.get(property) ?? property, value]))
 }
 
 /** The key as the entity manager takes it: the bare value of a single key, an array for a composite one, nested where a part is a relation. */

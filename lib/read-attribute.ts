@@ -260,6 +260,7 @@ function readDeclared(meta: Meta, prop: Property, drafts: ReadonlyMap<object, Re
     const attribute = readScalar(meta, prop, name, prop, undefined)
     return Object.freeze({ ...attribute, required: attribute.required && !isInitialised(meta, prop) })
   }
+  if (prop.kind === 'embedded' && prop.persist === false) return readUnstored(prop, name, prop)
   if (prop.kind === 'embedded') return readEmbedded(meta, prop, name, prop, undefined, { paths, drafts }, name)
   if (prop.polymorphic === true && prop.kind !== 'm:n' && prop.mappedBy === undefined) return readToOneOf(meta, prop, name, drafts)
   const target = targetOf(meta, prop, drafts)
@@ -491,6 +492,13 @@ function readGetter(prop: Property, name: string, declared: Property, render: Re
   }
 }
 
+/** An embedded object that has no columns: whatever is given is for the model's own code. */
+function readUnstored(prop: Property, name: string, declared: Property): ScalarAttribute {
+  const common = base(prop, name, declared)
+  const type = Object.freeze({ kind: 'json' } as const)
+  return Object.freeze({ kind: 'scalar', ...common, type, source: { kind: 'none' }, primary: false, version: false } as const)
+}
+
 /** A getter of an embeddable; of several classes, that of the class that the object is of. */
 function getterInside(prop: Property, name: string): Renderer {
   const { polymorphs, discriminatorMap, discriminatorColumn } = prop.targetMeta!
@@ -584,15 +592,17 @@ function readEmbedded(
         : { column: within.column, keys: Object.freeze([...within.keys, child.fieldNames?.[0] ?? childName]) }
     surroundings.paths.set(child.name, `${path}.${publicChild}`)
     const attribute =
-      child.kind === 'embedded'
-        ? readEmbedded(meta, child, publicChild, own, inside, surroundings, `${path}.${publicChild}`)
-        : Object.freeze(
-            child.kind === 'scalar'
-              ? isGetter(child)
-                ? readGetter(child, publicChild, own, getterInside(prop, childName))
-                : readScalar(meta, child, publicChild, own, inside)
-              : readLinkInside(meta, child, publicChild, own, inside, targetOf(meta, child, surroundings.drafts)),
-          )
+      child.kind === 'embedded' && own.persist === false
+        ? readUnstored(child, publicChild, own)
+        : child.kind === 'embedded'
+          ? readEmbedded(meta, child, publicChild, own, inside, surroundings, `${path}.${publicChild}`)
+          : Object.freeze(
+              child.kind === 'scalar'
+                ? isGetter(child)
+                  ? readGetter(child, publicChild, own, getterInside(prop, childName))
+                  : readScalar(meta, child, publicChild, own, inside)
+                : readLinkInside(meta, child, publicChild, own, inside, targetOf(meta, child, surroundings.drafts)),
+            )
     if (isList && owningLinks([attribute]).length > 0) {
       throw unsupported(meta, `${prop.name}.${childName}`, 'relations inside a list of embedded objects are not supported')
     }

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { FilterQuery } from '@mikro-orm/core'
+import { sql } from '@mikro-orm/core'
 import type { InferEntity } from '@mikro-orm/sqlite'
 import { resource } from '../../lib/index.ts'
 import type { HookContext } from '../../lib/index.ts'
@@ -180,5 +181,23 @@ describe('a filter of MikroORM that has no parameters', () => {
     assert.equal((await asked.get('/v1/crates', { depth: 0 })).status, 200)
     asked.engine.orm.em.setFilterParams('ofShop', { shop: 2 })
     assert.deepEqual(await asked.ids('/v1/items'), [3, 4])
+  })
+})
+
+describe('a filter of MikroORM that asks what scopes cannot', () => {
+  it('refuses what comes upon it, by entity and property, and nothing else', async () => {
+    const cond = { shop: { $or: [{ name: 'North' }, { name: sql`(select ${1})` }] } }
+    await using asked = await start({ orm: { filters: { raw: { name: 'raw', cond, default: true, entity: ['Item'] } } } as never })
+    for (const [method, path, body] of [
+      ['GET', '/v1/items'],
+      ['GET', '/v1/shops/1'],
+      ['PUT', '/v1/items/1', {}],
+      ['DELETE', '/v1/items/1'],
+    ] as const) {
+      const answer = await asked.call(method, path, {}, body)
+      assert.deepEqual([answer.status, answer.body.code], [503, 'filter_unsupported'], JSON.stringify(answer.body))
+      assert.match(answer.body.detail, /filter of Item\.shop\.name: the operator "sql" is not supported here/)
+    }
+    assert.equal((await asked.get('/v1/crates', { depth: 0 })).status, 200)
   })
 })

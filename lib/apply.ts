@@ -11,6 +11,7 @@ import { recordName } from './check.ts'
 import type { Connection } from './dialect.ts'
 import { findFirst, loadList, loading } from './eager-circle.ts'
 import { refuse } from './errors.ts'
+import type { Fault } from './errors.ts'
 import type { FaultList } from './fault-list.ts'
 import { keyToSegment, sameKey } from './key.ts'
 import type { KeyValues } from './key.ts'
@@ -29,6 +30,7 @@ import { byAccessor, classOf, keyOfEntity, keyOfProperty, toPrimaryKey, toProper
 import type { Entity } from './orm-values.ts'
 import { readRows } from './render.ts'
 import { owningAttribute, requireEmbedded } from './validate.ts'
+import type { Visibility } from './visibility.ts'
 import { fromProperty, toProperty } from './scalars.ts'
 import type { EmbeddedValue, LinkChange, ListChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
 
@@ -335,8 +337,10 @@ function* newEmbedded(holder: Entity, changes: readonly ValueChange[]): Generato
 }
 
 /** The faults of what new embedded objects lack. The change of one that is there need not give everything, so that validation cannot tell. */
-export function requireNewEmbedded(entity: Entity, change: RecordChange, faults: FaultList): void {
-  for (const { attribute, path, value } of newEmbedded(entity, change.values)) requireEmbedded(attribute, value, change.links, path, faults)
+export function requireNewEmbedded(entity: Entity, change: RecordChange, visibility: Visibility): readonly Fault[] {
+  return [...newEmbedded(entity, change.values)].flatMap(({ attribute, path, value }) =>
+    requireEmbedded(attribute, value, change.links, path, visibility),
+  )
 }
 
 /** The faults of links whose foreign keys share columns with another attribute, which then cannot say something else. */
@@ -483,8 +487,21 @@ async function keepRights(holder: Entity, attribute: ToOneAttribute, resource: R
   const branch =
     named?.kind === 'toOneOf' ? named.branches.find(({ target }) => orphan instanceof (target.entity as new () => object)) : undefined
   const { target } = branch ?? attribute
-  if (await work.exists(target, keyOfEntity(target, orphan))) await work.authorize(target, 'delete')
-  else work.em.getUnitOfWork().cancelOrphanRemoval(orphan)
+  if (await work.exists(target, keyOfEntity(target, orphan))) {
+    await work.authorize(target, 'delete')
+    await removeOrphan(target, orphan, work)
+  } else work.em.getUnitOfWork().cancelOrphanRemoval(orphan)
+}
+
+/** Removes all that goes with what is linked no longer: MikroORM, which removes that itself, cascades to loaded relations only. */
+async function removeOrphan(target: Resource, orphan: Entity, work: Work): Promise<void> {
+  const resource = classOf(target, orphan)
+  if (!goesWithOthers(resource)) return
+  // A link knows no more than the key.
+  const loaded = await load(resource, keyOfEntity(resource, orphan), work)
+  const removed = new Map<Entity, Resource>()
+  if (loaded !== undefined) await cascade(classOf(resource, loaded), loaded, removed, work)
+  await removeWithLinks(removed, work)
 }
 
 /** Takes the link to its owner from a record: an orphan is removed where the model says so, and cannot be where an owner is required. */
@@ -500,6 +517,7 @@ async function release(member: Entity, relation: RelationAttribute, path: string
       const detail = `"${path}" would remove the ${relation.target.singular} ${id}, which the body links elsewhere.`
       throw refuse('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: path }] })
     }
+    await removeOrphan(relation.target, member, work)
     work.em.remove(member as never)
   } else if (other.nullable) {
     await keepRights(member, other, relation.target, work, () => {
@@ -608,6 +626,10 @@ async function removeAll(resource: Resource, entities: readonly Entity[], work: 
   const removed = new Map<Entity, Resource>()
   for (const entity of entities) await cascade(classOf(resource, entity), entity, removed, work)
   await refuseOrphans(removed, work)
+  await removeWithLinks(removed, work)
+}
+
+async function removeWithLinks(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
   await unlinkFrom(removed, work)
   await leaveShared(removed, work)
   for (const entity of removed.keys()) work.em.remove(entity as never)

@@ -15,7 +15,7 @@ import type { Parameters } from './parse-query.ts'
 import type { Condition } from './read-plan.ts'
 import { unknownAttribute } from './resolve.ts'
 import type { Target } from './resolve.ts'
-import { EVERYTHING, Unasked, leadsSomewhere, whenAsked } from './visibility.ts'
+import { EVERYTHING, Unasked, leadsSomewhere, openNames, whenAsked } from './visibility.ts'
 import type { Rule, Visibility } from './visibility.ts'
 
 /** An own parameter of the deployer: gives a condition on the records that are read. */
@@ -200,12 +200,14 @@ export function authorizeRequest(
   visibility: Visibility,
   ctx: HookContext,
 ): Awaitable<void> {
-  if (visibility === EVERYTHING || actions.length === 0 || target.kind !== 'attribute' || isValue(target.attribute))
-    return authorizeAll(actions, visibility, ctx)
+  if (visibility === EVERYTHING || target.kind !== 'attribute' || isValue(target.attribute)) return authorizeAll(actions, visibility, ctx)
   const { resource, attribute } = target
   return after(authorizeAll(actions.slice(-1), visibility, ctx), () =>
     after(
-      whenAsked(visibility, () => leadsSomewhere(attribute, visibility)),
+      // OPTIONS needs no token, and a rule need not know what to say of nobody.
+      actions.length === 0 && ctx.logsIn && ctx.claims === undefined
+        ? openNames([attribute]).length > 0
+        : whenAsked(visibility, () => leadsSomewhere(attribute, visibility)),
       leads => {
         if (!leads) throw unknownAttribute(resource, attribute.name)
         return authorizeAll(actions.slice(0, -1), visibility, ctx)

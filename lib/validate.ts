@@ -235,17 +235,17 @@ export function requireEmbedded(
   changes: readonly ValueChange[],
   links: readonly LinkChange[],
   at: string,
-  faults: FaultList,
-): void {
+  visibility: Visibility,
+): readonly Fault[] {
   const own = links.filter(link => link.path === join(at, link.attribute.name))
   const given = Object.fromEntries([
     ...changes.map(change => [change.attribute.name, change.value]),
     ...own.map(link => [link.attribute.name, link.link]),
   ])
-  const lacking = new FaultList()
-  requireAll(attribute.attributes, given, at, undefined, lacking)
-  // What was given and is wrong has its fault already.
-  faults.push(...lacking.listed.filter(fault => !faults.has(fault.attribute)))
+  const faults = new FaultList()
+  const lacking = requireAll(attribute.attributes, given, at, undefined, faults)
+  refuseUnknownNeeds(lacking, `set "${at}"`, child => leadsSomewhere(child, visibility))
+  return faults.listed
 }
 
 /** Whether there is a place to write the attribute to; a computed one has none. */

@@ -296,15 +296,20 @@ export class Writer {
       // First of all, so that the faults of a nested body tell nothing to those who may not make such records.
       const isNested = change.links.length > 0 || change.lists.length > 0
       return after(isNested ? this.#authorizeNested(change, view) : undefined, () => {
-        if (entity !== undefined) requireNewEmbedded(entity, change, faults)
-        checkShared(change, entity, faults)
-        addContradictions(change, validation.key, faults)
-        const checking = { self: validation.key, implied: impliedBy(validation) }
-        return after(checkChanges([change], checking, this.#connection, view.visibility, faults), () => {
-          const refusal = faults.refusal()
-          if (refusal !== undefined) throw refusal
-          if (before !== undefined) view.trace?.enter(before)
-          return change
+        const { visibility } = view
+        const lacking = entity === undefined ? [] : whenAsked(visibility, () => requireNewEmbedded(entity, change, visibility))
+        return after(lacking, required => {
+          // What was given and is wrong has its fault already.
+          faults.push(...required.filter(({ attribute }) => !faults.has(attribute)))
+          checkShared(change, entity, faults)
+          addContradictions(change, validation.key, faults)
+          const checking = { self: validation.key, implied: impliedBy(validation) }
+          return after(checkChanges([change], checking, this.#connection, visibility, faults), () => {
+            const refusal = faults.refusal()
+            if (refusal !== undefined) throw refusal
+            if (before !== undefined) view.trace?.enter(before)
+            return change
+          })
         })
       })
     })

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { defineEntity, p } from '@mikro-orm/sqlite'
-import { RestEngine, resource } from '../../lib/index.ts'
+import { Cascade, defineEntity, p } from '@mikro-orm/sqlite'
+import { auth, RestEngine, resource } from '../../lib/index.ts'
 import type { Action } from '../../lib/index.ts'
 import { rows } from './world.ts'
 
@@ -243,5 +243,117 @@ describe('a record that needs a link to what may not be seen', () => {
     const { status, body } = await engine.handle('POST', '/v1/audits', undefined, {})
     assert.deepEqual([status, (body as { code: string }).code], [403, 'forbidden'])
     assert.doesNotMatch(JSON.stringify(body), /project/i)
+  })
+})
+
+describe('an embedded object that needs a link to what may not be seen', () => {
+  const Owner = defineEntity({ name: 'Owner', properties: { id: p.integer().primary() } })
+  const Mark = defineEntity({
+    name: 'Mark',
+    embeddable: true,
+    properties: { text: p.string(), owner: () => p.manyToOne(Owner) },
+  })
+  const Sheet = defineEntity({
+    name: 'Sheet',
+    properties: { id: p.integer().primary(), mark: () => p.embedded(Mark).nullable() },
+  })
+
+  it('cannot be made where there was none, and what it needs is not named', async () => {
+    for (const access of [{ get: false }, { get: () => false }]) {
+      await using engine = await RestEngine.create({
+        entities: [Owner, Sheet],
+        seed: { owners: [{ id: 1 }], sheets: [{ id: 1 }] },
+        resources: [resource(Owner, { access })],
+      })
+      for (const [method, path] of [
+        ['PUT', '/v1/sheets/1'],
+        ['POST', '/v1/sheets'],
+      ] as const) {
+        const { status, body } = await engine.handle(method, path, undefined, { mark: { text: 'x' } })
+        assert.deepEqual([method, status, (body as { code: string }).code], [method, 403, 'forbidden'])
+        assert.doesNotMatch(JSON.stringify(body), /owner/i)
+      }
+    }
+  })
+})
+
+describe('OPTIONS of a relation to what may not be seen', () => {
+  it('is 404 as for any other method', async () => {
+    for (const get of [false, () => false, async () => false]) {
+      await using engine = await RestEngine.create({ entities, seed, resources: [resource(Lead, { access: { get } })] })
+      for (const method of ['OPTIONS', 'GET']) {
+        const { status, body } = await engine.handle(method, '/v1/projects/1/lead')
+        assert.deepEqual([method, status, (body as { code: string }).code], [method, 404, 'attribute_not_found'])
+      }
+      assert.equal((await engine.handle('OPTIONS', '/v1/projects/1/file')).status, 204)
+    }
+  })
+
+  it('asks no rule on behalf of nobody', async () => {
+    const User = defineEntity({
+      name: 'User',
+      properties: { id: p.integer().primary(), email: p.string(), password: p.string().hidden() },
+    })
+    await using engine = await RestEngine.create({
+      entities: [...entities, User],
+      seed: { ...seed, users: [{ id: 1, email: 'ann@example.test', password: 'x' }] },
+      auth: auth({ entity: User }),
+      resources: [resource(Lead, { access: { get: ctx => ctx.user!['id'] === 1 } })],
+    })
+    const headers = { authorization: `Bearer ${engine.token(1)}` }
+    assert.equal((await engine.handle('OPTIONS', '/v1/projects/1/lead', undefined, undefined, { headers })).status, 204)
+    assert.equal((await engine.handle('OPTIONS', '/v1/projects/1/lead')).status, 404)
+    assert.equal((await engine.handle('OPTIONS', '/v1/projects/1/file')).status, 204)
+  })
+})
+
+describe('an orphan that is removed', () => {
+  const Box = defineEntity({
+    name: 'Box',
+    properties: {
+      id: p.integer().primary(),
+      shelves: () => p.oneToMany(Shelf).mappedBy('box').orphanRemoval(),
+      lid: () => p.oneToOne(Lid).nullable().orphanRemoval(),
+    },
+  })
+  const Shelf = defineEntity({
+    name: 'Shelf',
+    properties: {
+      id: p.integer().primary(),
+      box: () => p.manyToOne(Box),
+      tools: () => p.oneToMany(Tool).mappedBy('shelf').cascade(Cascade.REMOVE),
+    },
+  })
+  const Tool = defineEntity({ name: 'Tool', properties: { id: p.integer().primary(), shelf: () => p.manyToOne(Shelf) } })
+  const Lid = defineEntity({
+    name: 'Lid',
+    properties: { id: p.integer().primary(), knobs: () => p.oneToMany(Knob).mappedBy('lid').cascade(Cascade.REMOVE) },
+  })
+  const Knob = defineEntity({ name: 'Knob', properties: { id: p.integer().primary(), lid: () => p.manyToOne(Lid) } })
+
+  it('takes with it what DELETE of it does', async () => {
+    await using engine = await RestEngine.create({
+      entities: [Box, Shelf, Tool, Lid, Knob],
+      seed: {
+        boxes: [{ id: 1, lid: 1 }],
+        shelves: [
+          { id: 1, box: 1 },
+          { id: 2, box: 1 },
+        ],
+        tools: [
+          { id: 1, shelf: 1 },
+          { id: 2, shelf: 2 },
+        ],
+        lids: [{ id: 1 }, { id: 2 }],
+        knobs: [
+          { id: 1, lid: 1 },
+          { id: 2, lid: 2 },
+        ],
+      },
+    })
+    const { status, body } = await engine.handle('PUT', '/v1/boxes/1', undefined, { shelves: [2], lid: 2 })
+    assert.equal(status, 200, JSON.stringify(body))
+    for (const table of ['shelf', 'tool', 'lid', 'knob'])
+      assert.deepEqual(await rows(engine, `select id from ${table}`), [{ id: 2 }], table)
   })
 })

@@ -13,7 +13,7 @@ import { after } from '../awaitable.ts'
 import type { Awaitable } from '../awaitable.ts'
 import type { ChangeSink, Watched } from '../changes.ts'
 import type { Clock } from '../clock.ts'
-import type { CompiledRead, Connection, Dialect, Reading, Row, Statement, StatementsExplained, UnindexedLink } from '../dialect.ts'
+import type { CompiledRead, Connection, Dialect, Reading, Statement, StatementsExplained, UnindexedLink } from '../dialect.ts'
 import type { End } from '../end.ts'
 import { refuse } from '../errors.ts'
 import type { KeyValues } from '../key.ts'
@@ -400,7 +400,7 @@ export class SqliteConnection implements Connection {
     const lock = transaction?.nested ?? this.#lock
     // What is read within a write has the time that the write has.
     const end = asked ?? transaction?.end
-    if (this.#isCrowded && end?.deadline !== undefined && transaction === undefined && this.#beginsCostly(reading))
+    if (this.#isCrowded && end?.deadline !== undefined && transaction === undefined && this.#beginsCostly(reading, end.deadline))
       return this.#readInTurn(reading, end)
     // Nothing is awaited between the statements of a reading, so an idle connection needs no lock.
     if (!lock.held || (lock === this.#lock && !this.#handle.db.inTransaction)) {
@@ -414,9 +414,13 @@ export class SqliteConnection implements Connection {
     return this.#readLater(lock, reading, end)
   }
 
-  #beginsCostly<T>(reading: () => Reading<T>): boolean {
+  #beginsCostly<T>(reading: () => Reading<T>, deadline: number): boolean {
     const { done, value } = reading().next()
-    return done !== true && value.statement.costs !== undefined && this.#handle.lookOut.isCostly(value.statement.costs)
+    return (
+      done !== true &&
+      value.statement.costs !== undefined &&
+      this.#handle.lookOut.isCostly(value.statement.costs, deadline, performance.now())
+    )
   }
 
   /**
@@ -487,7 +491,7 @@ export class SqliteConnection implements Connection {
     this.#followClock()
     const handle = this.#handle
     const trace = this.#traces?.current
-    if (end?.deadline !== undefined) return this.#runInTime(reading, end, trace)
+    if (end?.deadline !== undefined) return this.#runInTime(reading, end, end.deadline, trace)
     let step = reading.next()
     if (trace !== undefined) {
       while (step.done !== true) {
@@ -509,27 +513,41 @@ export class SqliteConnection implements Connection {
   }
 
   /** Statements that may take long are run with looks at the clock. */
-  #runInTime<T>(reading: Reading<T>, end: End, trace: Trace | undefined): T {
+  #runInTime<T>(reading: Reading<T>, end: End, deadline: number, trace: Trace | undefined): T {
     const { lookOut } = this.#handle
+    end.throwIfReached()
     const before = lookOut.end
     lookOut.end = end
+    // One look at the clock for each statement: a record is read in little more than it takes to look often.
     const begun = performance.now()
+    let now = begun
     try {
       let step = reading.next()
       while (step.done !== true) {
         const { statement, parameters, bound } = step.value
         const { costs } = statement
         end.about = costs?.about
-        end.look()
-        const sql = costs !== undefined && lookOut.isCostly(costs) ? costs.watched : statement.sql
-        const run = (): readonly Row[] => this.#handle.all(sql, parameters, bound)
-        const rows = trace === undefined ? run() : trace.statement(statement.sql, parameters, ({ length }) => length, run)
+        if (now >= deadline) end.look()
+        const sql = costs !== undefined && lookOut.isCostly(costs, deadline, now) ? costs.watched : statement.sql
+        const rows =
+          trace === undefined
+            ? this.#handle.all(sql, parameters, bound)
+            : trace.statement(
+                statement.sql,
+                parameters,
+                ({ length }) => length,
+                () => this.#handle.all(sql, parameters, bound),
+              )
         step = reading.next(rows)
+        now = performance.now()
       }
       return step.value
+    } catch (error) {
+      now = performance.now()
+      throw error
     } finally {
       lookOut.end = before
-      if (performance.now() - begun >= LONG) this.#makeCrowded()
+      if (now - begun >= LONG) this.#makeCrowded()
     }
   }
 

@@ -67,9 +67,8 @@ export class LookOut {
     if (this.end?.deadline !== undefined && performance.now() >= this.end.deadline) this.end.look()
   }
 
-  /** Whether a statement may take as long as the request has left. */
-  isCostly(costs: Costs): boolean {
-    const left = this.end?.deadline === undefined ? Number.POSITIVE_INFINITY : this.end.deadline - performance.now()
-    return this.estimate.workOf(costs) >= Math.min(COSTLY, left * PER_MILLISECOND)
+  /** Whether a statement may take until the deadline, or longer. */
+  isCostly(costs: Costs, deadline: number, now: number): boolean {
+    return this.estimate.workOf(costs, now) >= Math.min(COSTLY, (deadline - now) * PER_MILLISECOND)
   }
 }

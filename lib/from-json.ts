@@ -5,13 +5,16 @@
 import { randomUUID } from 'node:crypto'
 import { defineEntity, p } from '@mikro-orm/core'
 import type { EntitySchema } from '@mikro-orm/core'
-import { infer, valueOf } from './infer.ts'
-import type { InferredAttribute, InferredCollection } from './infer.ts'
+import { infer } from './infer.ts'
+import type { InferredAttribute, InferredCollection } from './infer-model.ts'
+import { valueOf } from './infer-values.ts'
+import type { InferredType } from './infer-values.ts'
 import { camelCase, defaultNames, singularOf } from './names.ts'
 import type { SeedData } from './options.ts'
 import { ENVELOPE_KEYS } from './read-model.ts'
 import { resource } from './resource.ts'
 import type { ResourceDefinition } from './resource.ts'
+import { checkNames } from './suggest.ts'
 
 /** What `fromJson` gives: options for `RestEngine.create`. */
 export interface JsonModel {
@@ -28,22 +31,37 @@ export interface JsonModel {
 /**
  * Makes a model of plain data, the way `node bin/serve.js data.json` does: an array of objects is a collection, an object is the only record of one.
  *
- * - `id` is the key: integers or texts. Without any, records are numbered from 1. New records get the next integer, or a random UUID.
+ * - `id` is the key: integers or texts; or else `_id`, `Id`, `ID` or `uuid`, or the key that `options.id` says. Without any, records are numbered from 1.
+ *   New records get the next integer, or a random UUID.
  * - An attribute is an integer, a number, a text, a boolean, or else JSON; it can be null when a record leaves it out or has null there.
- * - `userId` or `user_id` is the relation `user` when there is a collection `users` (or `user`) and all values are IDs of its records, which get the
- *   other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, are the list `tags`.
+ * - `userId`, `user_id` or `idUser` is the relation `user` when there is a collection `users` (or `user`) and all values are IDs of its records, which get
+ *   the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, are the list `tags`. So are `adminUserId`, `user: 1` and `tags: [1]`.
+ * - What is odd, such as two records with one ID, is served as well as can be, with a note; or refused with `options.strict`.
  *
  * @throws TypeError for data that cannot be served, which names the collection and the record.
  * @example
  * const engine = await RestEngine.create({ ...fromJson({ users: [{ id: 1, name: 'Ann' }], posts: [{ id: 1, title: 'Hello', userId: 1 }] }) })
  * await engine.handle('GET', '/v1/posts?user.name=Ann')
  */
-export function fromJson(data: Readonly<Record<string, readonly object[] | object>>): JsonModel {
-  return modelOf(infer(data, 'fromJson'), 'fromJson')
+export function fromJson(data: JsonData, options: FromJsonOptions = {}): JsonModel {
+  checkNames(options, ['strict', 'id'], 'fromJson')
+  const { strict = false, id } = options
+  return modelOf(infer(data, 'fromJson', { strict, ...(id === undefined ? {} : { id }) }))
+}
+
+/** Plain data: an object of collections, or one list. */
+export type JsonData = Readonly<Record<string, unknown>> | readonly unknown[]
+
+/** How `fromJson` takes data. */
+export interface FromJsonOptions {
+  /** Refuse what would be served with a note: default `false`. */
+  readonly strict?: boolean
+  /** The key that identifies the records of the collections that have it. Default: `id`, or else `_id`, `Id`, `ID` or `uuid`. */
+  readonly id?: string
 }
 
 /** The model of collections that have been inferred already. */
-export function modelOf(collections: readonly InferredCollection[], where: string): JsonModel {
+export function modelOf(collections: readonly InferredCollection[]): JsonModel {
   const schemas = new Map<string, EntitySchema>()
   for (const collection of collections)
     schemas.set(
@@ -52,38 +70,39 @@ export function modelOf(collections: readonly InferredCollection[], where: strin
     )
   return {
     entities: [...schemas.values()],
-    resources: collections.flatMap(collection => renamed(collection, collections, schemas.get(collection.name)!, where) ?? []),
+    resources: collections.flatMap(collection => renamed(collection, collections, schemas.get(collection.name)!) ?? []),
     notes: collections.flatMap(({ notes }) => notes.map(note => `${note}.`)),
     seed: Object.fromEntries(
-      collections.map(collection => [collection.name, collection.records.map((_, index) => seedOf(collection, index))]),
+      collections.map(collection => [collection.resource, collection.records.map((_, index) => seedOf(collection, index))]),
     ),
   }
 }
 
 /** A record as `engine.seed` takes it: relations by their names. */
-function seedOf({ attributes, records, hasIds }: InferredCollection, index: number): object {
+function seedOf({ attributes, records, ids }: InferredCollection, index: number): object {
   const record = records[index]!
-  const pairs = attributes.flatMap(({ kind, key, name }): [string, unknown][] => {
-    const value = kind === 'id' && !hasIds ? index + 1 : valueOf(record, key)
-    return value === null ? [] : [[name, value]]
-  })
-  return Object.fromEntries(pairs)
+  const seeded: Record<string, unknown> = {}
+  for (const { kind, key, name } of attributes) {
+    const value = kind === 'id' ? ids[index] : valueOf(record, key)
+    if (value !== null) seeded[name] = value
+  }
+  return seeded
 }
+
+const READ_ONLY = { create: false, update: false, delete: false } as const
 
 /** The definition that gives a resource the name of its collection, where that is not its default name. */
 function renamed(
-  { name, className, single }: InferredCollection,
+  { resource: name, className, single, isOfValues }: InferredCollection,
   collections: readonly InferredCollection[],
   schema: EntitySchema,
-  where: string,
 ): ResourceDefinition | undefined {
-  if (ENVELOPE_KEYS.has(name)) throw new TypeError(`${where}: "${name}" cannot be the name of a collection: it is a key of every answer.`)
-  const others = new Set(collections.map(other => other.name).filter(other => other !== name))
+  const others = new Set(collections.map(other => other.resource).filter(other => other !== name))
   const standard = defaultNames(className)
   // There is one such record, and it stays.
-  const access = single ? { access: { create: false, delete: false } } : {}
+  const access = single ? { access: { create: false, delete: false } } : isOfValues ? { access: READ_ONLY } : {}
   const isStandard = standard.plural === name && !ENVELOPE_KEYS.has(standard.singular) && !standard.accepted.some(each => others.has(each))
-  if (isStandard) return single ? resource(schema, access) : undefined
+  if (isStandard) return single || isOfValues ? resource(schema, access) : undefined
   const singular = singularOf(name)
   return resource(schema, { name, ...(others.has(singular) || ENVELOPE_KEYS.has(singular) ? {} : { singular }), ...access })
 }
@@ -174,8 +193,8 @@ function builderOf(attribute: InferredAttribute, { idType }: InferredCollection)
   return (find, naming) => {
     switch (attribute.kind) {
       case 'id':
-        if (idType === 'integer') return p.integer().primary()
-        return (idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => randomUUID())
+        if (idType === 'integer') return named(p.integer().primary() as unknown as Builder, naming)
+        return named((idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => randomUUID()) as unknown as Builder, naming)
       case 'plain': {
         const builder = plainBuilder(attribute.type)
         return named(attribute.nullable ? builder.nullable() : builder, naming)
@@ -191,7 +210,7 @@ function builderOf(attribute: InferredAttribute, { idType }: InferredCollection)
   }
 }
 
-function plainBuilder(type: (InferredAttribute & { kind: 'plain' })['type']): Builder {
+function plainBuilder(type: InferredType): Builder {
   switch (type) {
     case 'integer':
       return p.integer() as unknown as Builder
@@ -217,10 +236,10 @@ function inverseBuilder(source: InferredCollection, { kind, name }: InferredAttr
 
 /**
  * Whether JavaScript, MikroORM and its query language take the name for a property like any other. Beyond ASCII they do not: MikroORM takes two names of
- * one length for the same.
+ * one length for the same. `_id` it takes for a key of MongoDB's.
  */
 function isSafe(name: string): boolean {
-  return /^(?!__)[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !(name in Object.prototype) && name !== 'then' && name !== 'toJSON'
+  return /^(?!__|_id$)[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !(name in Object.prototype) && name !== 'then' && name !== 'toJSON'
 }
 
 function safeName(name: string): string {

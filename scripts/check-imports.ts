@@ -28,7 +28,7 @@ const ORDER = [
   'faults',
   'options insert-order seed',
   // options from plain data
-  'infer from-json',
+  'infer-values infer-ids infer-model infer-relations infer from-json',
   // what is made up
   'random readable fake-values given',
   // the answer

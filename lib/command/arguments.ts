@@ -34,6 +34,10 @@ export interface CommandArguments {
   readonly watch: boolean
   /** Changes are written back to the JSON file. */
   readonly save: boolean
+  /** What a JSON file would be served with notes for is refused. */
+  readonly strict: boolean
+  /** The key that identifies the records of a JSON file. */
+  readonly id: string | undefined
   readonly quiet: boolean
   /** Folder to write a project into that serves the same. */
   readonly eject: string | undefined
@@ -64,6 +68,8 @@ const OPTIONS = {
   explain: { type: 'boolean', text: 'print the SQL of each request, its query plans and missing indexes' },
   watch: { type: 'boolean', text: 'start again when the module, the JSON file or the seed changes' },
   save: { type: 'boolean', text: 'write changes back to the JSON FILE' },
+  strict: { type: 'boolean', text: 'refuse a JSON FILE of which something is odd, instead of noting it' },
+  id: { type: 'string', value: 'NAME', text: 'key that identifies the records of a JSON FILE (default id)' },
   quiet: { type: 'boolean', text: 'do not print a line for every request' },
   eject: { type: 'string', value: 'DIR', text: 'write what would be served as a project of modules into DIR' },
   get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },
@@ -127,6 +133,8 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     explain: values.has('explain'),
     watch: values.has('watch'),
     save: values.has('save'),
+    strict: values.has('strict'),
+    id: last('id'),
     quiet: values.has('quiet'),
     get: last('get'),
     eject: last('eject'),

@@ -6,8 +6,8 @@ import { withoutMark } from './json-file.ts'
 
 /** What is to become of the records of one collection, in the order in which the text has them. */
 export interface CollectionEdit {
-  /** For each record: what its members are to be, or that it goes. A member that is not named stays as it is. */
-  readonly records: readonly (Readonly<Record<string, unknown>> | 'delete')[]
+  /** For each item: what its members are to be, or that it goes; undefined: nothing. A member that is not named stays as it is. */
+  readonly records: readonly (Readonly<Record<string, unknown>> | 'delete' | undefined)[]
   /** Records to add at the end. */
   readonly added: readonly object[]
 }
@@ -27,16 +27,20 @@ interface Member extends Span {
  * The text with the edits made, by the names of the collections. The value of a collection is an array of objects, or one object, which is its only
  * record.
  *
- * @param text valid JSON, an object at the top
+ * @param text valid JSON, an object or one collection at the top
  */
 export function editCollections(text: string, edits: ReadonlyMap<string, CollectionEdit>): string {
   const style = styleOf(text)
   const start = text.length - withoutMark(text).length
   const replaced: { span: Span; by: string }[] = []
   // Of a name that is there twice the last one counts, as for JSON.parse.
-  const collections = new Map(membersOf(text, skipSpace(text, start)).map(({ key, value }) => [key, value]))
+  const first = skipSpace(text, start)
+  // A list at the top is the only collection.
+  const top = text[first] === '[' ? { start: first, end: endOfValue(text, first) } : undefined
+  const collections = new Map(top === undefined ? membersOf(text, first).map(({ key, value }) => [key, value]) : [])
   for (const [name, edit] of edits) {
-    const span = collections.get(name)
+    if (changesNothing(edit)) continue
+    const span = top ?? collections.get(name)
     if (span === undefined) throw new Error(`The text has no collection "${name}".`)
     replaced.push({
       span,
@@ -50,6 +54,10 @@ export function editCollections(text: string, edits: ReadonlyMap<string, Collect
     from = span.end
   }
   return edited + text.slice(from)
+}
+
+function changesNothing({ records, added }: CollectionEdit): boolean {
+  return added.length === 0 && records.every(edit => edit === undefined || (edit !== 'delete' && Object.keys(edit).length === 0))
 }
 
 /** How a text is laid out. */
@@ -91,7 +99,11 @@ function editArray(text: string, array: Span, { records, added }: CollectionEdit
       : last === undefined
         ? outer
         : indentBefore(text, last.end - 1)
-    kept.push({ before, text: newRecord(record, last === undefined ? undefined : text.slice(last.start, last.end), indent, style) })
+    const neighbour = items.findLast(item => text[item.start] === '{') ?? last
+    kept.push({
+      before,
+      text: newRecord(record, neighbour === undefined ? undefined : text.slice(neighbour.start, neighbour.end), indent, style),
+    })
   }
   return kept.length === 0 ? '[]' : `[${kept.map(({ before, text: item }) => before + item).join(',')}${tail}]`
 }
@@ -104,7 +116,7 @@ function newRecord(record: object, neighbour: string | undefined, indent: string
 }
 
 /** A record with its members changed; the ones that it lacks come at its end. */
-function editRecord(text: string, record: Span, edit: CollectionEdit['records'][number] | undefined, style: Style): string {
+function editRecord(text: string, record: Span, edit: CollectionEdit['records'][number], style: Style): string {
   const before = text.slice(record.start, record.end)
   if (edit === undefined || edit === 'delete') return before
   const members = membersOf(text, record.start)

@@ -2,8 +2,10 @@
  * JSON file: a file of collections, as json-server serves it, read and told: its text, and what has been inferred from it.
  */
 import { readFile } from 'node:fs/promises'
+import { basename, extname } from 'node:path'
 import { infer } from '../infer.ts'
-import type { InferredAttribute, InferredCollection } from '../infer.ts'
+import type { InferOptions } from '../infer.ts'
+import type { InferredAttribute, InferredCollection } from '../infer-model.ts'
 import { describePlace, findJsonFault } from '../json-fault.ts'
 import { CommandError } from './command-error.ts'
 
@@ -18,9 +20,9 @@ export interface JsonFile {
 }
 
 /** @throws CommandError, TypeError when the file is not UTF-8, not JSON, or holds what cannot be served. */
-export async function readJsonFile(name: string, path: string): Promise<JsonFile> {
+export async function readJsonFile(name: string, path: string, options: InferOptions = {}): Promise<JsonFile> {
   const text = decode(await readFile(path), name)
-  return { name, path, text, collections: infer(parseJson(text, name), name) }
+  return { name, path, text, collections: infer(parseJson(text, name), name, { name: basename(name, extname(name)), ...options }) }
 }
 
 /** Text as it is in the file, its byte order mark included, so that it can be written back. */
@@ -53,7 +55,7 @@ export function withoutMark(text: string): string {
 /** What has been inferred, as a table of lines. */
 export function inferenceTable({ collections }: JsonFile): string[] {
   const rows = collections.map(collection => {
-    const { name, single, records } = collection
+    const { resource: name, single, records } = collection
     const count = single ? 'an object' : `${records.length} ${records.length === 1 ? 'record' : 'records'}`
     return [
       name,
@@ -85,7 +87,7 @@ function inverses({ name }: InferredCollection, collections: readonly InferredCo
     source.attributes.flatMap(attribute => {
       if ((attribute.kind !== 'toOne' && attribute.kind !== 'toMany') || attribute.target !== name || attribute.inverse === undefined)
         return []
-      return [`${attribute.inverse} ← ${source.name}.${attribute.name}`]
+      return [`${attribute.inverse} ← ${source.resource}.${attribute.name}`]
     }),
   )
 }

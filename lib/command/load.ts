@@ -5,6 +5,7 @@
 import { open, readFile, readdir, stat } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
 import { modelOf } from '../from-json.ts'
+import type { InferOptions } from '../infer.ts'
 import type { EngineOptions, SeedData } from '../options.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
@@ -38,7 +39,13 @@ const SAMPLE_EXAMPLES = [
 export async function load(args: CommandArguments): Promise<Loaded> {
   const [file, config] = await Promise.all([args.file, args.config].map(moduleOfFolder))
   const { readOnly } = args
-  const model = await loadModel(file, config, readOnly)
+  const infer = { strict: args.strict, ...(args.id === undefined ? {} : { id: args.id }) }
+  const model = await loadModel(file, config, readOnly, infer)
+  for (const [option, isGiven] of [
+    ['--strict', args.strict],
+    ['--id', args.id !== undefined],
+  ] as const)
+    if (isGiven && model.json === undefined) throw new CommandError(`${option} is about how a JSON FILE is taken.`, 2)
   if (args.save && model.json === undefined)
     throw new CommandError('--save goes with a JSON FILE; a SQLite file always keeps what is changed.', 2)
   const seed = args.seed === undefined ? undefined : await loadSeed(args.seed)
@@ -87,6 +94,7 @@ async function loadModel(
   file: string | undefined,
   config: string | undefined,
   readOnly: boolean,
+  infer: InferOptions,
 ): Promise<Omit<Loaded, 'seed' | 'running'>> {
   if (file === undefined && config === undefined) {
     const sample = (await import('../../fixtures/sample/index.ts')).default
@@ -102,8 +110,8 @@ async function loadModel(
   if (kind === 'json') {
     if (config !== undefined)
       throw new CommandError(`${file} is a JSON file, whose model is inferred: --config goes with a SQLite file.`, 2)
-    const json = await readJsonFile(file, resolve(file))
-    return { options: modelOf(json.collections, file), title: `${file}, in memory`, examples: undefined, json }
+    const json = await readJsonFile(file, resolve(file), infer)
+    return { options: modelOf(json.collections), title: `${file}, in memory`, examples: undefined, json }
   }
   if (config === undefined) return { options: { database: file }, title: `${file} as it is`, examples: undefined }
   if (kind === 'new' && readOnly) throw new CommandError(`${file} does not exist: --read-only makes no new file.`)

@@ -3,17 +3,21 @@
  * place. What has not changed keeps its characters. A file that another program has changed is not overwritten.
  */
 import { createHash } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { RestEngine } from '../engine.ts'
-import { valueOf } from '../infer.ts'
-import type { InferredAttribute, InferredCollection } from '../infer.ts'
+import type { InferredAttribute, InferredCollection } from '../infer-model.ts'
+import { valueOf } from '../infer-values.ts'
 import type { Resource } from '../model.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { editCollections } from './json-edit.ts'
 import type { CollectionEdit } from './json-edit.ts'
 import { withoutMark } from './json-file.ts'
 import type { JsonFile } from './json-file.ts'
+
+// A file that has not been written to for so many milliseconds is not being written.
+const STALE = 60_000
 
 // Writes that follow one another closely are saved together.
 const GATHER = 50
@@ -34,7 +38,7 @@ export class Saver {
   readonly #file: JsonFile
   /** What is in the file, as far as is known here. */
   #text: string
-  /** The IDs of the records in the file, in their order, by collection. */
+  /** The IDs of the records in the file, in their order, by collection; null for an item that is none. */
   #ids: ReadonlyMap<string, readonly unknown[]>
   #isDue = false
   #timer: NodeJS.Timeout | undefined
@@ -46,9 +50,7 @@ export class Saver {
     this.#engine = engine
     this.#file = file
     this.#text = file.text
-    this.#ids = new Map(
-      file.collections.map(({ name, records, hasIds }) => [name, records.map((record, index) => (hasIds ? record['id'] : index + 1))]),
-    )
+    this.#ids = new Map(file.collections.map(collection => [collection.name, itemIds(collection)]))
   }
 
   /** Removes what an earlier process left behind that was killed while it saved. */
@@ -57,7 +59,7 @@ export class Saver {
     const prefix = `.${basename(path)}.`
     for (const name of await readdir(dirname(path))) {
       const pid = name.startsWith(prefix) ? /^(\d+)\.tmp$/.exec(name.slice(prefix.length))?.[1] : undefined
-      if (pid !== undefined && !isRunning(Number(pid))) await rm(join(dirname(path), name), { force: true })
+      if (pid !== undefined && (await isLeft(join(dirname(path), name), Number(pid)))) await rm(join(dirname(path), name), { force: true })
     }
   }
 
@@ -96,12 +98,14 @@ export class Saver {
 
   async #save(): Promise<void> {
     const rows = await readRows(this.#engine, this.#file.collections)
-    const data = JSON.parse(withoutMark(this.#text)) as Record<string, unknown>
+    const data: unknown = JSON.parse(withoutMark(this.#text))
     const edits = new Map<string, CollectionEdit>()
     const ids = new Map<string, readonly unknown[]>()
     for (const collection of this.#file.collections) {
-      const { name } = collection
-      const edited = editOf(collection, data[name], this.#ids.get(name)!, rows.get(name)!)
+      const { name, isTop, isOfValues } = collection
+      if (isOfValues) continue
+      const value = isTop ? data : (data as Record<string, unknown>)[name]
+      const edited = editOf(collection, value, this.#ids.get(name)!, rows.get(name)!)
       edits.set(name, edited.edit)
       ids.set(name, edited.ids)
     }
@@ -110,6 +114,24 @@ export class Saver {
     this.#text = text
     this.#ids = ids
   }
+}
+
+/** The IDs of all items of a list, null for those that are no records. */
+function itemIds({ ids, places }: InferredCollection): readonly unknown[] {
+  if (places === undefined) return ids
+  const all: unknown[] = []
+  for (const [index, place] of places.entries()) {
+    while (all.length < place) all.push(null)
+    all.push(ids[index])
+  }
+  return all
+}
+
+/** Whether a temporary file is one that nobody writes. Its process may be gone, and the number be that of another one, or our own, by now. */
+async function isLeft(temporary: string, pid: number): Promise<boolean> {
+  if (pid === process.pid || !isRunning(pid)) return true
+  const { mtimeMs } = await stat(temporary).catch(() => ({ mtimeMs: Date.now() }))
+  return Date.now() - mtimeMs > STALE
 }
 
 function isRunning(pid: number): boolean {
@@ -133,7 +155,10 @@ function editOf(
 ): { edit: CollectionEdit; ids: readonly unknown[] } {
   const before = (single ? [value] : value) as readonly Record<string, unknown>[]
   const records = before.map((record, index) => {
-    const row = rows.get(ids[index])
+    const id = ids[index] ?? null
+    // What is no record stays as it is, where it is.
+    if (id === null) return undefined
+    const row = rows.get(id)
     if (row === undefined) return 'delete'
     return Object.fromEntries(
       attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row)).map(({ key }) => [key, row[key]]),
@@ -145,7 +170,7 @@ function editOf(
     Object.fromEntries(attributes.filter(({ kind }) => kind !== 'id' || hasIds).map(({ key }) => [key, row[key]]))
   return {
     edit: { records, added: added.map(([, row]) => shown(row)) },
-    ids: [...ids.filter(id => rows.has(id)), ...added.map(([id]) => id)],
+    ids: [...before.map((_, index) => ids[index] ?? null).filter(id => id === null || rows.has(id)), ...added.map(([id]) => id)],
   }
 }
 
@@ -164,8 +189,8 @@ async function readRows(engine: RestEngine, collections: readonly InferredCollec
   return await engine.orm.em.fork().transactional(async em => {
     const kysely = (em as unknown as { getKysely(): Queries }).getKysely()
     const all = new Map<string, Rows>()
-    for (const { name, attributes } of collections) {
-      const resource = engine.model.byName.get(name)!
+    for (const { name, resource: called, attributes } of collections) {
+      const resource = engine.model.byName.get(called)!
       const lists = new Map<string, ReadonlyMap<unknown, unknown[]>>()
       for (const attribute of attributes)
         if (attribute.kind === 'toMany') lists.set(attribute.key, await readList(kysely, resource, attribute.name))
@@ -232,6 +257,9 @@ async function replace({ name, path }: JsonFile, before: string, after: string):
     throw new CommandError(`${name} is gone: what clients have changed since is not saved.`)
   })
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`)
+  // A second signal ends the process at once.
+  const remove = (): void => rmSync(temporary, { force: true })
+  process.on('exit', remove)
   try {
     const handle = await open(temporary, 'w')
     try {
@@ -251,6 +279,8 @@ async function replace({ name, path }: JsonFile, before: string, after: string):
   } catch (error) {
     await rm(temporary, { force: true })
     throw error
+  } finally {
+    process.off('exit', remove)
   }
   await syncFolder(dirname(target))
 }

@@ -130,7 +130,7 @@ describe('JSON files', () => {
           await writeFile(path, before)
           const file = await readJsonFile('saved.json', path)
           await using engine = await RestEngine.create({
-            ...modelOf(file.collections, 'saved.json'),
+            ...modelOf(file.collections),
             onError: error => assert.fail(error as Error),
           })
           const saver = new Saver(engine, file)

@@ -1,0 +1,124 @@
+/**
+ * Infer IDs: which key identifies the records of a collection, and the ID of each. What cannot be an ID, or is one already, gets a number of its own, so
+ * that one odd record does not keep the others from being served; `fault` hears of it, and may refuse it.
+ */
+import { shortened, valueOf } from './infer-values.ts'
+import type { JsonObject } from './infer-values.ts'
+
+/** The IDs of the records of a collection. */
+export interface InferredIds {
+  /** The key that has them, and what the attribute is called. */
+  readonly idKey: string
+  /** Whether records carry their ID; otherwise they are numbered from 1 in their order. */
+  readonly hasIds: boolean
+  readonly idType: 'integer' | 'text' | 'uuid'
+  /** In the order of the records. */
+  readonly ids: readonly (number | string)[]
+}
+
+/** Hears of what is not as it should be, in a sentence without its end. */
+export type Fault = (text: string) => void
+
+/** The name of the attribute that identifies a record. */
+export const ID = 'id'
+/** What else it is called, where nothing is called `id`. */
+const OTHER_IDS = ['_id', 'Id', 'ID', 'uuid'] as const
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/**
+ * @param at names a record of the collection
+ * @param wanted the key that the caller says, where a record has it
+ */
+export function idsOf(records: readonly JsonObject[], at: (index: number) => string, fault: Fault, wanted?: string): InferredIds {
+  const idKey = keyOf(records, wanted)
+  const given = idKey === undefined ? [] : records.map(record => valueOf(record, idKey))
+  if (idKey === undefined || given.every(id => id === null)) {
+    if (given.length > 0 && records.some(record => Object.hasOwn(record, ID)))
+      fault(`the "id" of ${at(0)} is null; an ID is an integer or a text`)
+    return { idKey: ID, hasIds: records.length === 0, idType: 'integer', ids: records.map((_, index) => index + 1) }
+  }
+  const first = given.findIndex(isId)
+  const texts = given.some(id => typeof id === 'string' && isId(id))
+  const isMixed = texts && given.some(id => typeof id === 'number' && isId(id))
+  if (isMixed) {
+    const other = given.findIndex(id => isId(id) && typeof id !== typeof given[first])
+    fault(
+      `the "${idKey}" of ${at(other)} is ${JSON.stringify(given[other])} and that of ${at(first)} is ${JSON.stringify(given[first])}: they must be of one type, so all are texts`,
+    )
+  }
+  const ids = withoutRepeats({ given, idKey, isText: texts, at, first }, fault)
+  const isUuid = texts && ids.every(id => UUID.test(id as string))
+  return { idKey, hasIds: true, idType: isUuid ? 'uuid' : texts ? 'text' : 'integer', ids }
+}
+
+function isId(id: unknown): boolean {
+  return typeof id === 'string' ? id !== '' && id.isWellFormed() : Number.isSafeInteger(id)
+}
+
+/** The key that has IDs: the one that is asked for, `id`, or another usual one that has a different ID for every record. */
+function keyOf(records: readonly JsonObject[], wanted: string | undefined): string | undefined {
+  const isThere = (key: string): boolean => records.some(record => Object.hasOwn(record, key) && record[key] !== undefined)
+  if (wanted !== undefined && isThere(wanted)) return wanted
+  if (isThere(ID)) return ID
+  return OTHER_IDS.find(key => {
+    if (records.length === 0) return false
+    const values = records.map(record => valueOf(record, key))
+    return values.every(isId) && new Set(values.map(String)).size === values.length
+  })
+}
+
+interface Given {
+  readonly given: readonly unknown[]
+  readonly idKey: string
+  /** Whether IDs are texts. */
+  readonly isText: boolean
+  readonly at: (index: number) => string
+  /** The first record that has an ID. */
+  readonly first: number
+}
+
+/** The IDs, with new ones in the place of those that are none, or stand there a second time: the next integers, or free numbers as texts. */
+function withoutRepeats({ given, idKey, isText, at, first }: Given, fault: Fault): (number | string)[] {
+  const seen = new Map<number | string, number>()
+  const odd: number[] = []
+  const ids = given.map((value, index): number | string => {
+    if (!isId(value)) {
+      odd.push(index)
+      return 0
+    }
+    const id = isText ? String(value) : (value as number)
+    if (seen.has(id)) odd.push(index)
+    else seen.set(id, index)
+    return id
+  })
+  if (odd.length === 0) return ids
+  let next = 1
+  if (!isText) for (const id of seen.keys()) next = Math.max(next, (id as number) + 1)
+  if (!Number.isSafeInteger(next + odd.length)) next = 1
+  const said = odd.map(index => {
+    const reason = reasonOf(given[index], ids[index]!, idKey, { index, first, other: seen.get(ids[index]!), at })
+    while (seen.has(isText ? String(next) : next)) next++
+    const id = isText ? String(next) : next
+    seen.set(id, index)
+    ids[index] = id
+    return `${reason}, so it is ${JSON.stringify(id)} here`
+  })
+  for (const text of said.slice(0, SAID)) fault(text)
+  if (said.length > SAID) fault(`the "${idKey}" of ${said.length - SAID} more records, the last of them ${at(odd.at(-1)!)}, was not usable`)
+  return ids
+}
+
+/** How many records of a collection are named. */
+const SAID = 3
+
+function reasonOf(
+  value: unknown,
+  id: number | string,
+  idKey: string,
+  { index, first, other, at }: { index: number; first: number; other: number | undefined; at: (index: number) => string },
+): string {
+  if (value === null && first >= 0) return `${at(index)} has no "${idKey}", and ${at(first)} has one`
+  if (!isId(value)) return `the "${idKey}" of ${at(index)} is ${shortened(value)}; an ID is an integer or a text`
+  return `${at(other!)} and ${at(index)} have the same "${idKey}", ${JSON.stringify(id)}`
+}

@@ -48,8 +48,9 @@ export interface HookContext {
   readonly path: string
   /** Query parameters by name with operator; a repeated one as an array. */
   readonly query: Readonly<Record<string, string | readonly string[]>>
-  /** The body; a hook may change or replace it before it calls `next`. */
-  data: unknown
+  /** The body, a JSON value; a hook may change or replace it before it calls `next`. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- as `body` of an answer: what it holds follows from the model, and no check has seen it yet
+  data: any
   /** The user of the token, when the authentication module is on and a token was sent. */
   readonly user: Readonly<Record<string, unknown>> | undefined
   readonly claims: Claims | undefined

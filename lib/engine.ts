@@ -294,18 +294,18 @@ export class RestEngine {
   }
 
   /**
-   * Answers a WHATWG Request, for servers and test tools that speak `fetch`.
+   * Answers a WHATWG Request, for servers and test tools that speak `fetch`. It needs no `this`: `const { fetch } = engine`. Takes what the global `fetch`
+   * takes, too; a path alone is one of `http://localhost`.
    *
    * @example const response = await engine.fetch(new Request('http://api.test/v1/users?limit=5'))
    */
-  fetch(request: Request): Promise<Response> {
-    return answer(this, request)
-  }
+  readonly fetch = (request: Request | URL | string, init?: RequestInit): Promise<Response> => answer(this, request, init)
 
   /**
-   * Answers the requests of this process to an origin, or to several, instead of the network: those of the global `fetch`, and of the undici
-   * package's `request`, `stream`, `pipeline` and `fetch`. Other origins pass through to what was there before. Clients on `node:http`, and
-   * undici clients that are given a dispatcher of their own, are not intercepted. Of several interceptions of one origin the latest counts.
+   * Answers the requests of this process to an origin, or to several, instead of the network: those of the global `fetch`, of the undici
+   * package's `request`, `stream`, `pipeline` and `fetch`, and of clients on `node:http` (axios, got, happy-dom). Other origins pass through to what was there
+   * before. Undici clients that are given a dispatcher of their own, agents of `node:http` that connect in a way of their own (to a proxy), and HTTP/2 are
+   * not intercepted. Of several interceptions of one origin the latest counts.
    *
    * @param origin scheme, host and port: `'https://api.example.test'`, a URL, or an array of them
    * @param options `strict`: fail requests to origins that nobody intercepts; default: false

@@ -84,10 +84,17 @@ export interface Gate extends FaultHandle {
 export const MAX_DELAY = 2 ** 31 - 1
 const FAILURE_NAMES = ['code', 'detail', 'headers']
 
+/** What `Promise.withResolvers` gives. Its own type is younger than ES2022, which consumers of the declarations may compile for. */
+interface Arriving {
+  readonly promise: Promise<FaultRequest>
+  readonly resolve: (request: FaultRequest) => void
+  readonly reject: (reason: unknown) => void
+}
+
 /** What happens to a request that a rule meets. */
 type Effect =
   | { readonly kind: 'delay'; readonly ms: number | ((request: FaultRequest) => number) }
-  | { readonly kind: 'hold'; readonly arrived: PromiseWithResolvers<FaultRequest> }
+  | { readonly kind: 'hold'; readonly arrived: Arriving }
   | { readonly kind: 'fail'; readonly refusal: RestError; readonly after: boolean }
   | { readonly kind: 'drop'; readonly after: boolean }
 
@@ -192,7 +199,7 @@ export class Faults {
   /** @throws TypeError, RangeError */
   hold(match: RequestMatch, options: FaultOptions = {}): Gate {
     checkOptions(options, ['times'], 'hold')
-    const arrived = Promise.withResolvers<FaultRequest>()
+    const arrived: Arriving = Promise.withResolvers<FaultRequest>()
     // Nobody has to wait for it.
     arrived.promise.catch(() => {})
     const rule = this.#add('hold', match, options.times, { kind: 'hold', arrived })

@@ -10,26 +10,31 @@ import { JsonBody, takesBody } from './json-body.ts'
  * Answers a `Request` with the engine. Everything that a client may get wrong is an answer; the promise rejects when the request's signal
  * is aborted, when its body was read before, when the engine is closed, and, as for real, when the connection is lost.
  */
-export async function answer(engine: DoorEngine, request: Request): Promise<Response> {
+export async function answer(engine: DoorEngine, asked: Request | URL | string, init?: RequestInit): Promise<Response> {
+  const request = typeof asked === 'string' || asked instanceof URL || init !== undefined ? requestOf(asked, init) : asked
   const headers = Object.fromEntries(request.headers)
   // The URL of a request keeps its fragment, which is never sent.
   const target = originForm(request.url.split('#', 1)[0] ?? '')
-  const asked = { method: request.method, path: target }
+  const named = { method: request.method, path: target }
   let body: unknown
   if (request.body !== null && takesBody(request.method)) {
     try {
       body = await readBody(request.body, new JsonBody(headers, engine.limits.maxBodyBytes))
     } catch (error) {
-      if (error instanceof RestError) return write(engine, engine.respondFailure(error, asked), asked)
+      if (error instanceof RestError) return write(engine, engine.respondFailure(error, named), named)
       throw error
     }
   }
   try {
-    return write(engine, await engine.handle(request.method, target, undefined, body, { headers, signal: request.signal }), asked)
+    return write(engine, await engine.handle(request.method, target, undefined, body, { headers, signal: request.signal }), named)
   } catch (cause) {
     // As the real one says it.
     throw isConnectionLost(cause) ? new TypeError('fetch failed', { cause }) : cause
   }
+}
+
+function requestOf(asked: Request | URL | string, init: RequestInit | undefined): Request {
+  return new Request(typeof asked === 'string' ? new URL(asked, 'http://localhost') : asked, init)
 }
 
 async function readBody(stream: ReadableStream<Uint8Array>, body: JsonBody): Promise<unknown> {

@@ -2,13 +2,17 @@
  * Intercept: engines in the place of the global dispatcher. Every interception puts a layer over what is there; a layer answers what is its
  * own and passes on the rest. A layer that is disposed of while others stand on it passes everything on, and goes with them.
  */
+import type { Server } from 'node:http'
 import { dispatch } from './dispatch.ts'
 import type { AnyHandler, DispatchOptions, Dispatcher } from './dispatcher.ts'
 import { toCurrent } from './dispatcher.ts'
-import type { DoorEngine } from './door.ts'
 import { PLACES, loadDispatcher } from './global-dispatcher.ts'
 import type { Place } from './global-dispatcher.ts'
+import { routeAgents } from './http-agents.ts'
+import { createServer } from './http.ts'
+import { LocalSocket } from './local-socket.ts'
 import { checkNames, hint, nearest } from './suggest.ts'
+import type { WorldEngine } from './worlds.ts'
 
 /** What `engine.intercept` may be told. */
 export interface InterceptOptions {
@@ -42,9 +46,11 @@ type Origins = string | URL | readonly (string | URL)[]
 /** All that are in force, oldest first. */
 const interceptions = new Set<EngineInterception>()
 const layers = new WeakMap<object, Layer>()
+/** Ends the interception of clients on `node:http`; undefined while there is none. */
+let endRouting: (() => void) | undefined
 
 /** Begins an interception. `onDisposed` is called when it ends. */
-export function intercept(engine: DoorEngine, origin: Origins, options: InterceptOptions, onDisposed: () => void): Interception {
+export function intercept(engine: WorldEngine, origin: Origins, options: InterceptOptions, onDisposed: () => void): Interception {
   checkNames(options, ['strict'], 'intercept')
   const { strict = false } = options
   if (typeof strict !== 'boolean') throw new TypeError('intercept: "strict" is true or false.')
@@ -55,11 +61,13 @@ class EngineInterception implements Interception {
   readonly origins: readonly string[]
   readonly dispatcher: Dispatcher
   readonly isStrict: boolean
-  readonly #engine: DoorEngine
+  readonly #engine: WorldEngine
   readonly #onDisposed: () => void
   readonly #layers: readonly Layer[]
+  /** Answers clients on `node:http`. It never listens. */
+  #server: Server | undefined
 
-  constructor(engine: DoorEngine, origins: readonly string[], isStrict: boolean, onDisposed: () => void) {
+  constructor(engine: WorldEngine, origins: readonly string[], isStrict: boolean, onDisposed: () => void) {
     this.#engine = engine
     this.origins = origins
     this.isStrict = isStrict
@@ -67,6 +75,7 @@ class EngineInterception implements Interception {
     loadDispatcher()
     this.#layers = PLACES.map(place => new Layer(this, place))
     interceptions.add(this)
+    endRouting ??= routeAgents(routeOf)
     this.dispatcher = this.#ownDispatcher()
   }
 
@@ -83,6 +92,18 @@ class EngineInterception implements Interception {
     return true
   }
 
+  /** A connection that is answered here, each for one request: so none is kept beyond the interception. */
+  connect(isEncrypted: boolean): LocalSocket {
+    if (this.#server === undefined) {
+      // Pages of all origins may read, as far as a browser in this process (happy-dom, jsdom) asks at all.
+      this.#server = createServer(this.#engine, { cors: true, allowedHosts: true })
+      this.#server.maxRequestsPerSocket = 1
+    }
+    const [client, server] = LocalSocket.pair(isEncrypted)
+    this.#server.emit('connection', server)
+    return client
+  }
+
   /** Bound to this interception alone: neither later ones nor its end change what it does with its origins. */
   #ownDispatcher(): Dispatcher {
     const layerFor = (handler: AnyHandler): Layer => this.#layers.findLast(layer => layer.place.takes(handler))!
@@ -96,6 +117,10 @@ class EngineInterception implements Interception {
 
   dispose(): void {
     if (!interceptions.delete(this)) return
+    if (interceptions.size === 0) {
+      endRouting?.()
+      endRouting = undefined
+    }
     for (const layer of this.#layers) layer.remove()
     this.#onDisposed()
   }
@@ -103,6 +128,13 @@ class EngineInterception implements Interception {
   [Symbol.dispose](): void {
     this.dispose()
   }
+}
+
+/** What becomes of a connection of `node:http`. */
+function routeOf(origin: string, isEncrypted: boolean): (() => LocalSocket) | Error | undefined {
+  const latest = [...interceptions].findLast(each => each.intercepts(origin))
+  if (latest !== undefined) return () => latest.connect(isEncrypted)
+  return [...interceptions].some(each => each.isStrict) ? notIntercepted(origin) : undefined
 }
 
 /** An interception at one place. */

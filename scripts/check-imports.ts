@@ -39,7 +39,7 @@ const ORDER = [
   'server-timing family life handle',
   // doors
   'json-fault json-body door cors origin-guard fetch snapshot worlds test-controls http',
-  'dispatcher dispatch global-dispatcher intercept',
+  'dispatcher dispatch global-dispatcher local-socket http-agents intercept',
   // The one implementation of dialect.ts. Here and not behind it, so that no stage can reach past the seam.
   'sqlite/sql sqlite/estimate sqlite/look-out sqlite/match sqlite/scope sqlite/expressions sqlite/select sqlite/encode sqlite/decode sqlite/compile sqlite/compile-checks',
   'sqlite/lock sqlite/busy sqlite/time-functions sqlite/prepared sqlite/foreign-functions sqlite/place sqlite/reach sqlite/handle sqlite/sql-text sqlite/query-plan sqlite/advise sqlite/explain sqlite/foreign-keys sqlite/ddl sqlite/highest-keys sqlite/kysely-dialect sqlite/foreign-types sqlite/foreign-sql sqlite/foreign-index sqlite/foreign-list sqlite/foreign-model sqlite/foreign-schema sqlite/foreign-formula sqlite/recorder sqlite/on-update sqlite/foreign-code sqlite/model-time sqlite/known-statements sqlite/target-keys sqlite/lazy-links sqlite/polymorphic-links sqlite/misfits sqlite/orm-driver sqlite/load-record sqlite/flush sqlite/sibling-orm sqlite/connection',

@@ -32,6 +32,23 @@ describe('fetch', () => {
     assert.equal((await ask('/v1/notes?text=%zz')).body.code, 'query_malformed')
   })
 
+  it('needs no `this`, and takes what the global fetch takes', async () => {
+    const { fetch: bare } = engine
+    const url = 'http://api.test/v1/notes?attributes=text'
+    for (const answer of [
+      bare(new Request(url)),
+      bare(url),
+      bare(new URL(url)),
+      bare('/v1/notes?attributes=text'),
+      bare('v1/notes?attributes=text'),
+    ])
+      assert.deepEqual(((await (await answer).json()) as { notes: unknown }).notes, [{ text: 'one' }])
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":1}' }
+    assert.equal((await bare('/v1/notes', init)).status, 422)
+    assert.equal((await bare(new Request(url, init), { method: 'PATCH' })).status, 405)
+    await assert.rejects(bare('/v1/notes', { signal: AbortSignal.abort(new Error('over')) }), /over/)
+  })
+
   it('gives no body to HEAD and OPTIONS', async () => {
     for (const [method, status] of [
       ['HEAD', 200],

@@ -242,6 +242,54 @@ describe('the package', { timeout: TIMEOUT }, () => {
     assert.deepEqual(JSON.parse(output), { status: 200, users: [{ id: 1, name: 'Ann' }] })
   })
 
+  it('is required by CommonJS', async t => {
+    if (offline !== undefined) return t.skip(offline)
+    await writeFile(
+      join(folder, 'use.cjs'),
+      `const { defineEntity, p } = require('@mikro-orm/core')
+      const { RestEngine } = require('mikro-rest')
+      const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), name: p.string() } })
+      async function main() {
+        const engine = await RestEngine.create({ entities: [User], seed: { users: [{ name: 'Ann' }] } })
+        const { fetch } = engine
+        console.log((await (await fetch('/v1/users')).json()).count)
+        await engine.close()
+      }
+      main()`,
+    )
+    assert.equal((await succeed(process.execPath, ['use.cjs'], folder)).trim(), '1')
+  })
+
+  it('has types that a compiler for ES2022 accepts', async t => {
+    if (offline !== undefined) return t.skip(offline)
+    await mkdir(join(folder, 'es2022'))
+    await writeFile(
+      join(folder, 'es2022/use.ts'),
+      `import { RestEngine, resource } from 'mikro-rest'
+      import type { Gate } from 'mikro-rest'
+      class User { id!: number; name!: string }
+      const trimmed = resource(User, { create: (ctx, next) => { ctx.data.name = String(ctx.data.name).trim(); return next() } })
+      export async function main(): Promise<Gate> {
+        const engine = await RestEngine.create({ entities: [User], resources: [trimmed] })
+        const answer: Response = await engine.fetch('/v1/users', { method: 'GET' })
+        console.log(answer.status, (await engine.handle('GET', '/v1/users')).body.users[0].name)
+        return engine.hold('*')
+      }`,
+    )
+    const compilerOptions = {
+      target: 'es2022',
+      lib: ['es2022'],
+      module: 'nodenext',
+      strict: true,
+      skipLibCheck: false,
+      noEmit: true,
+      typeRoots: [join(root, 'node_modules/@types')],
+      types: ['node'],
+    }
+    await writeFile(join(folder, 'es2022/tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }))
+    await succeed(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(folder, 'es2022')], folder)
+  })
+
   it('has types that a strict compiler accepts', async t => {
     if (offline !== undefined) return t.skip(offline)
     await writeFile(

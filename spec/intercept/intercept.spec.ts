@@ -722,7 +722,7 @@ describe('the answer to an intercepted request', () => {
       respondError: engine.respondError,
       respondFailure: engine.respondFailure,
     }
-    using _ = intercept(dropping, OTHER, {}, () => {})
+    using _ = intercept(dropping as never, OTHER, {}, () => {})
     for (const origin of [real, OTHER]) {
       for (const fetcher of [fetch, undici.fetch]) {
         await assert.rejects(fetcher(`${origin}/reset`), error => {

@@ -34,7 +34,7 @@ import { readExists } from './render.ts'
 import { scalarFromJson } from './scalars.ts'
 import { insert } from './seed.ts'
 import { checkNames, hint, nearest } from './suggest.ts'
-import { classAsked, isObject, isOfClass, owningName, validateRecord } from './validate.ts'
+import { classAsked, isObject, isOfClass, filledSide, owningName, validateRecord } from './validate.ts'
 import { EVERYTHING } from './visibility.ts'
 import { explain } from './write.ts'
 
@@ -203,6 +203,8 @@ interface Place {
   readonly path: string
   readonly stream: string
   readonly implied?: Draft['implied']
+  /** The other side of the one-to-one by which its owner links the record. */
+  readonly linkedFrom?: string | undefined
   /** The needs that have led here since the caller's own words, the outermost first. */
   readonly needs?: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute }[]
   /** The attribute by which another record will refer to it. */
@@ -217,7 +219,7 @@ function join(path: string, name: string | number): string {
 class Drafts {
   readonly all: Draft[] = []
 
-  add(resource: Resource, overrides: Overrides, { path, stream, implied, needs = [], referredBy }: Place): Draft {
+  add(resource: Resource, overrides: Overrides, { path, stream, implied, linkedFrom, needs = [], referredBy }: Place): Draft {
     const body: Record<string, unknown> = { ...overrides }
     chooseClass(resource, body)
     const own = classAsked(resource, body)
@@ -226,7 +228,7 @@ class Drafts {
     for (const attribute of resource.attributes) {
       const { name } = attribute
       // What only other classes of the hierarchy have is nothing that this record could need.
-      if (name === implied?.name || !isOfClass(attribute, own)) continue
+      if (name === implied?.name || name === linkedFrom || !isOfClass(attribute, own)) continue
       if (attribute.kind === 'toMany') this.#list(attribute, draft)
       else if (attribute.kind === 'toOne') this.#link(attribute, body, name, draft, needs)
       else if (attribute.kind === 'toOneOf') this.#linkOneOf(attribute, draft, needs)
@@ -283,7 +285,7 @@ class Drafts {
     const name = owningName(attribute)
     const implied = name === undefined ? undefined : { name, owner }
     const referredBy = attribute.kind === 'toOne' && attribute.owner ? attribute.targetKey?.name : undefined
-    const place = { path: join(owner.path, at), stream: `${owner.stream}/${at}`, implied, needs, referredBy }
+    const place = { path: join(owner.path, at), stream: `${owner.stream}/${at}`, implied, linkedFrom: filledSide(attribute), needs, referredBy }
     return this.add(attribute.target, overrides, place).body
   }
 

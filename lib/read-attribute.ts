@@ -277,8 +277,9 @@ function readDeclared(meta: Meta, prop: Property, drafts: ReadonlyMap<object, Re
       ...relation,
       readOnly,
       nullable: owner ? relation.nullable : true,
-      required: owner && relation.required,
-      needed: owner && relation.required,
+      // The other side may be empty, unless it is declared not to be: MikroORM asks for it then.
+      required: relation.required && !readOnly,
+      needed: relation.required && !readOnly,
       owner,
       columns: Object.freeze(mapped === undefined ? ownColumns(meta, prop) : ownColumns(prop.targetMeta!, mapped)),
       targetKey: mapped === undefined ? targetKeyOf(meta, prop) : targetKeyOf(prop.targetMeta!, mapped),

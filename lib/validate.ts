@@ -36,6 +36,8 @@ export interface Validation {
   /** The key of the record that is changed; a body may repeat it. */
   readonly key?: KeyValues
   /** The attribute that the path or the owner sets, so that the body need not. */
+  /** The other side of the one-to-one by which its owner links the record, which is filled so. */
+  readonly linkedFrom?: string | undefined
   readonly implied?: { readonly name: string; readonly key: KeyValues | undefined; readonly link?: ToOneAttribute | undefined }
 }
 
@@ -97,7 +99,7 @@ export function validateRecord(body: unknown, of: Resource, validation: Validati
     }
   }
   if (validation.mode === 'create') {
-    const lacking = requireAll(resource.attributes, given, path, validation.implied?.name, faults)
+    const lacking = requireAll(resource.attributes, given, path, validation, faults)
     refuseUnknownNeeds(lacking, `create ${resource.plural}`, exists)
   }
   return { resource, path, values, links, lists }
@@ -207,12 +209,14 @@ function requireAll(
   attributes: readonly Attribute[],
   given: JsonObject,
   path: string,
-  implied: string | undefined,
+  { implied, linkedFrom, seeding }: Pick<Validation, 'implied' | 'linkedFrom' | 'seeding'>,
   faults: FaultList,
 ): readonly Attribute[] {
   const lacking: Attribute[] = []
   for (const attribute of attributes) {
-    if (!attribute.required || attribute.name === implied) continue
+    if (!attribute.required || attribute.name === implied?.name || attribute.name === linkedFrom) continue
+    // In a seed the other record may say so.
+    if (seeding === true && attribute.kind === 'toOne' && !attribute.owner) continue
     if (Object.hasOwn(given, attribute.name) && given[attribute.name] !== undefined) continue
     faults.describe(() => {
       const at = join(path, attribute.name)
@@ -243,7 +247,7 @@ export function requireEmbedded(
     ...own.map(link => [link.attribute.name, link.link]),
   ])
   const faults = new FaultList()
-  const lacking = requireAll(attribute.attributes, given, at, undefined, faults)
+  const lacking = requireAll(attribute.attributes, given, at, {}, faults)
   refuseUnknownNeeds(lacking, `set "${at}"`, child => leadsSomewhere(child, visibility))
   return faults.listed
 }
@@ -367,7 +371,7 @@ function validateObject(
     }
   }
   if (inside.mode === 'create') {
-    const lacking = requireAll(attribute.attributes, value, at, undefined, faults)
+    const lacking = requireAll(attribute.attributes, value, at, {}, faults)
     refuseUnknownNeeds(lacking, `set "${at}"`, child => leadsSomewhere(child, inside.holder.visibility))
   }
   return changes
@@ -523,7 +527,8 @@ function referTo(
   if (isObject(value) && !target.readOnly) {
     const name = owningName(attribute)
     const implied = name === undefined ? {} : { implied: { name, key: owner, link: owningAttribute(attribute) } }
-    return { kind: 'new', record: validateRecord(value, target, { mode: 'create', seeding, visibility, ...implied }, faults, at) }
+    const as = { mode: 'create', seeding, visibility, ...implied, linkedFrom: filledSide(attribute) } as const
+    return { kind: 'new', record: validateRecord(value, target, as, faults, at) }
   }
   // A lone surrogate cannot be stored: the database would take it for another character.
   const key = typeof value === 'string' && !value.isWellFormed() ? undefined : keyFromJson(value, target)
@@ -537,6 +542,11 @@ function referTo(
     return undefined
   }
   return { kind: 'existing', key, path: at, given: value }
+}
+
+/** The other side of a one-to-one that its owning side fills. */
+export function filledSide(relation: RelationAttribute): string | undefined {
+  return relation.kind === 'toOne' && relation.owner && relation.unique ? relation.otherSide : undefined
 }
 
 /** The attribute of the target that holds the foreign key of a relation's other side; of one to several entities, what links this one. */

@@ -47,7 +47,7 @@ import type { Reader, View } from './read.ts'
 import type { JsonRecord } from './render.ts'
 import { notFound } from './resolve.ts'
 import { EVERYTHING, whenAsked } from './visibility.ts'
-import { isObject, linkedBy, owningAttribute, requireObject, validateRecord } from './validate.ts'
+import { filledSide, isObject, linkedBy, owningAttribute, requireObject, validateRecord } from './validate.ts'
 import type { Validation } from './validate.ts'
 import { givesForms, renderedIn, withoutUnchanged } from './unchanged.ts'
 import type { RecordChange } from './write-plan.ts'
@@ -194,7 +194,8 @@ export class Writer {
         const { otherSide } = attribute
         const implied =
           !attribute.owner && otherSide !== undefined ? { implied: { name: otherSide, key, link: owningAttribute(attribute) } } : {}
-        const record = await this.#validated(body, target, { mode: 'create', ...implied }, view)
+        const as = { mode: 'create', ...implied, linkedFrom: filledSide(attribute) } as const
+        const record = await this.#validated(body, target, as, view)
         before = await this.#before(address, undefined, view)
         await changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work)
       } else {

@@ -22,6 +22,7 @@ import type {
   EmbeddedAttribute,
   RelationAttribute,
   Resource,
+  ScalarAttribute,
   ToManyAttribute,
   ToOneAttribute,
   ToOneOfAttribute,
@@ -285,7 +286,7 @@ function assignValues(holder: Entity, changes: readonly ValueChange[], em: Entit
   for (const { attribute, value } of changes) {
     const { property } = attribute
     if (attribute.kind === 'scalar') {
-      setScalar(holder, property, toProperty(value, attribute.type))
+      setScalar(holder, property, attribute.links === undefined ? toProperty(value, attribute.type) : linkOf(value, attribute, em))
       continue
     }
     const given = value as EmbeddedValue
@@ -299,6 +300,12 @@ function assignValues(holder: Entity, changes: readonly ValueChange[], em: Entit
       assignValues(holder[property] as Entity, given, em)
     }
   }
+}
+
+/** What the property of a link in a list of embedded objects holds for a key. */
+function linkOf(value: unknown, { links, type }: ScalarAttribute, em: EntityManager): unknown {
+  if (value === null) return null
+  return em.getReference(links!.entity as EntityName, toProperty(value, type) as never, { wrapped: links!.wrapped as never })
 }
 
 /** A property with `ref: true` holds a reference to its value. */

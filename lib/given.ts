@@ -285,7 +285,14 @@ class Drafts {
     const name = owningName(attribute)
     const implied = name === undefined ? undefined : { name, owner }
     const referredBy = attribute.kind === 'toOne' && attribute.owner ? attribute.targetKey?.name : undefined
-    const place = { path: join(owner.path, at), stream: `${owner.stream}/${at}`, implied, linkedFrom: filledSide(attribute), needs, referredBy }
+    const place = {
+      path: join(owner.path, at),
+      stream: `${owner.stream}/${at}`,
+      implied,
+      linkedFrom: filledSide(attribute),
+      needs,
+      referredBy,
+    }
     return this.add(attribute.target, overrides, place).body
   }
 

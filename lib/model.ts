@@ -73,6 +73,8 @@ export interface ScalarAttribute extends AttributeBase {
   readonly primary: boolean
   /** The version property of optimistic locking. */
   readonly version: boolean
+  /** The property holds the entity that has the value for its key, or a reference to it. */
+  readonly links?: { readonly entity: object; readonly wrapped: boolean }
 }
 
 export interface EmbeddedAttribute extends AttributeBase {

@@ -5,7 +5,6 @@
 import { isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { getterRender, relationRender, serializerRender } from './entity-code.ts'
-import { owningLinks } from './model.ts'
 import type {
   Attribute,
   Branch,
@@ -565,6 +564,8 @@ interface Surroundings {
   /** Public paths, by the names that MikroORM gives to what is inside. */
   readonly paths: Map<string, string>
   readonly drafts: ReadonlyMap<object, Resource>
+  /** Whether they are inside a list of objects. */
+  readonly listed?: boolean
 }
 
 function readEmbedded(
@@ -592,21 +593,20 @@ function readEmbedded(
         ? undefined
         : { column: within.column, keys: Object.freeze([...within.keys, child.fieldNames?.[0] ?? childName]) }
     surroundings.paths.set(child.name, `${path}.${publicChild}`)
-    const attribute =
-      child.kind === 'embedded' && own.persist === false
-        ? readUnstored(child, publicChild, own)
-        : child.kind === 'embedded'
-          ? readEmbedded(meta, child, publicChild, own, inside, surroundings, `${path}.${publicChild}`)
-          : Object.freeze(
-              child.kind === 'scalar'
-                ? isGetter(child)
-                  ? readGetter(child, publicChild, own, getterInside(prop, childName))
-                  : readScalar(meta, child, publicChild, own, inside)
-                : readLinkInside(meta, child, publicChild, own, inside, targetOf(meta, child, surroundings.drafts)),
-            )
-    if (isList && owningLinks([attribute]).length > 0) {
-      throw unsupported(meta, `${prop.name}.${childName}`, 'relations inside a list of embedded objects are not supported')
+    const listed = isList || surroundings.listed === true
+    const read = (): InnerAttribute => {
+      if (child.kind === 'embedded') {
+        if (own.persist === false) return readUnstored(child, publicChild, own)
+        return readEmbedded(meta, child, publicChild, own, inside, { ...surroundings, listed }, `${path}.${publicChild}`)
+      }
+      if (child.kind !== 'scalar') {
+        if (listed) return readKeyInside(child, publicChild, own, inside)
+        return readLinkInside(meta, child, publicChild, own, inside, targetOf(meta, child, surroundings.drafts))
+      }
+      if (isGetter(child)) return readGetter(child, publicChild, own, getterInside(prop, childName))
+      return readScalar(meta, child, publicChild, own, inside)
     }
+    const attribute = Object.freeze(read())
     return isList ? unreachable(attribute) : attribute
   })
   const common = base(prop, name, declared)
@@ -645,11 +645,28 @@ function unsupportedInside(child: Property, document: Document | undefined): str
     return 'a relation by another key than the primary one (targetKey) is not supported inside embedded objects'
   if (document === undefined) return undefined
   if (child.kind === '1:1') return 'in an object that is stored as JSON nothing keeps a one-to-one relation unique; make it many-to-one'
-  const [key] = child.targetMeta!.getPrimaryProps()
-  const kind = key!.kind === 'scalar' ? scalarType(key!)?.kind : undefined
+  const [key, ...others] = child.targetMeta!.getPrimaryProps()
+  const kind = key!.kind === 'scalar' && others.length === 0 ? scalarType(key!)?.kind : undefined
   return LINKED_IN_JSON.has(kind!)
     ? undefined
     : 'a relation in an object that is stored as JSON must be to an entity whose key is an integer, a text or a UUID'
+}
+
+/** A to-one inside a list of embedded objects: the key that it holds, since what is in a list cannot be joined to. */
+function readKeyInside(prop: Property, name: string, declared: Property, document: Document | undefined): ScalarAttribute {
+  const [key] = prop.targetMeta!.getPrimaryProps()
+  const required = requiredInside(declared)
+  return {
+    kind: 'scalar',
+    ...base(prop, name, declared),
+    required,
+    needed: required,
+    type: Object.freeze(scalarType(key!)!),
+    source: { kind: 'document', ...document! },
+    primary: false,
+    version: false,
+    ...(prop.mapToPk === true ? {} : { links: Object.freeze({ entity: prop.targetMeta!.class, wrapped: prop.ref === true }) }),
+  }
 }
 
 /** A to-one inside an embedded object. */

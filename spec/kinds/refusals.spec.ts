@@ -6,7 +6,8 @@ import { RestEngine } from '../../lib/index.ts'
 
 const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), email: p.string().unique() } })
 const Team = defineEntity({ name: 'Team', properties: { id: p.integer().primary() } })
-const Linked = defineEntity({ name: 'Linked', embeddable: true, properties: { user: () => p.manyToOne(User) } })
+const Day = defineEntity({ name: 'Day', properties: { date: p.date().primary() } })
+const ToDay = defineEntity({ name: 'ToDay', embeddable: true, properties: { day: () => p.manyToOne(Day) } })
 const LinkedOneOf = defineEntity({ name: 'LinkedOneOf', embeddable: true, properties: { of: () => p.manyToOne([User, Team]) } })
 const LinkedByEmail = defineEntity({
   name: 'LinkedByEmail',
@@ -111,9 +112,9 @@ const CASES: [what: string, entities: unknown[], message: RegExp][] = [
     /^Holder\.linked\.user cannot be served: .*targetKey.* not supported inside embedded objects/,
   ],
   [
-    'a relation in a list of embedded objects',
-    [User, Linked, defineEntity({ name: 'Holder', properties: { id, linked: () => p.embedded(Linked).array() } })],
-    /^Holder\.linked\.user cannot be served: relations inside a list of embedded objects/,
+    'a relation to a date in a list of embedded objects',
+    [Day, ToDay, defineEntity({ name: 'Holder', properties: { id, linked: () => p.embedded(ToDay).array() } })],
+    /^Holder\.linked\.day cannot be served: .* must be to an entity whose key is an integer, a text or a UUID/,
   ],
   [
     'a list of records in an embedded object',

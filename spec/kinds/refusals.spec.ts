@@ -6,8 +6,6 @@ import { RestEngine } from '../../lib/index.ts'
 
 const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), email: p.string().unique() } })
 const Team = defineEntity({ name: 'Team', properties: { id: p.integer().primary() } })
-const Day = defineEntity({ name: 'Day', properties: { date: p.date().primary() } })
-const ToDay = defineEntity({ name: 'ToDay', embeddable: true, properties: { day: () => p.manyToOne(Day) } })
 const LinkedOneOf = defineEntity({ name: 'LinkedOneOf', embeddable: true, properties: { of: () => p.manyToOne([User, Team]) } })
 const LinkedByEmail = defineEntity({
   name: 'LinkedByEmail',
@@ -113,7 +111,7 @@ const CASES: [what: string, entities: unknown[], message: RegExp][] = [
   ],
   [
     'a relation to a date in a list of embedded objects',
-    [Day, ToDay, defineEntity({ name: 'Holder', properties: { id, linked: () => p.embedded(ToDay).array() } })],
+    [Day, OnDay, defineEntity({ name: 'Holder', properties: { id, linked: () => p.embedded(OnDay).array() } })],
     /^Holder\.linked\.day cannot be served: .* must be to an entity whose key is an integer, a text or a UUID/,
   ],
   [

@@ -43,6 +43,10 @@ export interface Work {
   readonly exists: (resource: Resource, key: KeyValues) => Awaitable<boolean>
   /** Whether the caller may know of the resource's records, so that they may be told of. */
   readonly tells: (resource: Resource) => Awaitable<boolean>
+  /** Whether the record meets the condition of a list, beside its link. */
+  readonly meets: (list: ToManyAttribute, key: KeyValues) => Awaitable<boolean>
+  /** Records that the body puts into lists with a condition, which they must meet once they are written. */
+  readonly listed: Listed[]
   /** Refuses what the caller may not do to records of the resource. */
   readonly authorize: (resource: Resource, action: 'update' | 'delete') => Awaitable<void>
   /** Whether the record is still in what the deployer's scope lets the caller see, filters of its entity aside. */
@@ -51,6 +55,13 @@ export interface Work {
   readonly touched: { readonly resource: Resource; readonly entity: Entity; readonly key?: KeyValues }[]
   /** What the body links, by names of records and of their links: no list of it may remove the ones, nor unlink the others. */
   readonly named: Set<string>
+}
+
+/** A record in a list of a body. */
+export interface Listed {
+  readonly list: ToManyAttribute
+  readonly entity: Entity
+  readonly path: string
 }
 
 type EntityName = Parameters<EntityManager['findOne']>[0]
@@ -204,14 +215,20 @@ async function adopt(ref: RecordRef, relation: RelationAttribute, owner: Entity,
   return entity
 }
 
+/** Remembers what a body puts into a list with a condition. */
+function putInto(list: ToManyAttribute, ref: RecordRef, entity: Entity, { listed }: Work): Entity {
+  if (list.where !== undefined) listed.push({ list, entity, path: ref.kind === 'new' ? ref.record.path : ref.path })
+  return entity
+}
+
 /** Fills the list of a new record. */
 async function fillList(entity: Entity, { attribute, items }: ListChange, work: Work): Promise<void> {
   if (attribute.via.kind === 'foreign') {
-    for (const item of items) await adopt(item, attribute, entity, work)
+    for (const item of items) putInto(attribute, item, await adopt(item, attribute, entity, work), work)
     return
   }
   const members: Entity[] = []
-  for (const item of items) members.push(await referred(item, attribute.target, work))
+  for (const item of items) members.push(putInto(attribute, item, await referred(item, attribute.target, work), work))
   ;(entity[attribute.property] as Collection<object>).add(members)
 }
 
@@ -550,13 +567,10 @@ async function loadMembers(entity: Entity, { property }: ToManyAttribute, em: En
 async function replaceList(current: readonly Entity[], entity: Entity, { attribute, items, path }: ListChange, work: Work): Promise<void> {
   if (attribute.via.kind === 'pivot') {
     const members: Entity[] = []
-    for (const item of items) members.push(await referred(item, attribute.target, work))
+    for (const item of items) members.push(putInto(attribute, item, await referred(item, attribute.target, work), work))
     const collection = await loadMembers(entity, attribute, work.em)
-    // What does not exist for the caller cannot be taken out by him.
-    const unseen = await keepOnly(
-      collection.getItems() as Entity[],
-      async member => !(await work.exists(attribute.target, keyOfEntity(attribute.target, member))),
-    )
+    // What is not in the list for the caller cannot be taken out by them.
+    const unseen = await keepOnly(collection.getItems() as Entity[], async member => !(await isListed(member, attribute, work)))
     collection.set([...members, ...unseen])
     return
   }
@@ -571,13 +585,19 @@ async function replaceList(current: readonly Entity[], entity: Entity, { attribu
     await work.connection.flush(work.em)
     if (items.length > 0) refuseGone(entity, path, work)
   }
-  for (const item of items) await adopt(item, attribute, entity, work)
+  for (const item of items) putInto(attribute, item, await adopt(item, attribute, entity, work), work)
 }
 
-/** The members of a one-to-many list that exist for the caller, loaded. */
+/** Whether a linked record is shown in a list: it exists for the caller, and meets the list's own condition. */
+async function isListed(member: Entity, list: ToManyAttribute, work: Work): Promise<boolean> {
+  const key = keyOfEntity(list.target, member)
+  return (list.where === undefined || (await work.meets(list, key))) && (await work.exists(list.target, key))
+}
+
+/** The members of a one-to-many list that the caller is shown, loaded. */
 async function members(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
   const all = await allMembers(entity, attribute, resource, work)
-  return keepOnly(all, member => work.exists(attribute.target, keyOfEntity(attribute.target, member)))
+  return keepOnly(all, member => isListed(member, attribute, work))
 }
 
 async function allMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
@@ -594,8 +614,9 @@ async function keepOnly<T>(items: readonly T[], test: (item: T) => Awaitable<boo
 
 /** Creates a record and appends it to a list of an existing one. */
 export async function append(owner: Entity, attribute: ToManyAttribute, change: RecordChange, work: Work): Promise<Entity> {
-  if (attribute.via.kind === 'foreign') return adopt({ kind: 'new', record: change }, attribute, owner, work)
-  const entity = await create(change, work)
+  const item = { kind: 'new', record: change } as const
+  if (attribute.via.kind === 'foreign') return putInto(attribute, item, await adopt(item, attribute, owner, work), work)
+  const entity = putInto(attribute, item, await create(change, work), work)
   ;(owner[attribute.property] as Collection<object>).add(entity)
   return entity
 }

@@ -80,6 +80,8 @@ function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unkn
       return dialect.encode(given.valuesOf!(binding.of)[binding.index], binding.type, binding.form, binding.inDocument)
     case 'scopeKey':
       return dialect.encode((given.valuesOf!(binding.of)[binding.index] as KeyValues)[binding.part], binding.type, binding.form, false)
+    case 'model':
+      return dialect.encode(binding.value, binding.type, binding.form, binding.inDocument)
     case 'given':
       return dialect.encode(given.given![binding.index], binding.type, 'value', false)
     case 'filterList':

@@ -5,7 +5,7 @@
 import type { EntityManager, EntityName } from '@mikro-orm/core'
 import type { Awaitable } from './awaitable.ts'
 import type { End } from './end.ts'
-import type { Attribute, Renderer, Resource, ToOneAttribute, ToOneOfAttribute } from './model.ts'
+import type { Attribute, Renderer, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from './model.ts'
 import type { ReadPlan, ScopeLookup } from './read-plan.ts'
 import type { Room } from './room.ts'
 import type { ScalarType } from './scalars.ts'
@@ -92,6 +92,8 @@ export type Binding =
       readonly type: ScalarType
       readonly form: ValueForm
     }
+  /** A value of the model's own. */
+  | { readonly from: 'model'; readonly value: unknown; readonly type: ScalarType; readonly form: ValueForm; readonly inDocument: boolean }
   /** One of the values that the engine itself asks for. */
   | { readonly from: 'given'; readonly index: number; readonly type: ScalarType }
 
@@ -283,8 +285,8 @@ export interface UnindexedLink {
 /** One kind of database. */
 export interface Dialect {
   compile(plan: ReadPlan): CompiledRead
-  /** A statement that gives one row when the record of a key exists. */
-  exists(resource: Resource, scopeOf: ScopeLookup): Statement
+  /** A statement that gives one row when the record of a key exists; with a list, when it meets the condition of that, too. */
+  exists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute): Statement
   /** A statement that gives the bare values of columns of the record of a key. */
   columns(resource: Resource, columns: readonly string[]): Statement
   /**

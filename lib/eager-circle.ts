@@ -40,18 +40,22 @@ export async function findFirst(name: EntityName, where: object, em: EntityManag
   return found
 }
 
-/** Loads the members of a many-to-many list: as `Collection.init` does, which would load with the owner what it links, too. */
+/**
+ * Loads the members of a many-to-many list, all that are linked: as `Collection.init` does, which would load with the owner what it links, too, and which cannot
+ * load a list with a condition of its own (`where`).
+ */
 export async function loadList(list: Collection<object>, em: EntityManager): Promise<void> {
   const { owner, property } = list
   const target = property.targetMeta!
-  const isAlone = isInEagerCircle(em.getMetadata().get(owner.constructor as never)) || isInEagerCircle(target)
+  const isAlone =
+    property.where !== undefined || isInEagerCircle(em.getMetadata().get(owner.constructor as never)) || isInEagerCircle(target)
   if (!isAlone) {
     await list.init({ filters: false })
     return
   }
   const key = helper(owner).getPrimaryKeys() as never[]
   const context = em.getTransactionContext()
-  const lists = await em.getDriver().loadFromPivotTable(property as never, [key], property.where as never, undefined, context, {
+  const lists = await em.getDriver().loadFromPivotTable(property as never, [key], undefined, undefined, context, {
     filters: false,
     populate: [],
   } as never)

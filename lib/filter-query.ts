@@ -22,12 +22,14 @@ interface Verdict {
 export class FilterQueryReader {
   readonly values: unknown[] = []
   readonly #of: Resource | undefined
+  readonly #isOfModel: boolean
   /** What tells one condition from another, values aside. */
   shape = ''
 
-  /** @param of the resource whose scope is read; undefined for own parameters */
-  constructor(of: Resource | undefined) {
-    this.#of = of
+  /** @param of the resource whose scope is read; undefined for own parameters; 'model' for what is the same for everybody, whose values go with the condition */
+  constructor(of: Resource | 'model' | undefined) {
+    this.#isOfModel = of === 'model'
+    this.#of = of === 'model' ? undefined : of
   }
 
   /** @throws Error that names the place. */
@@ -41,6 +43,8 @@ export class FilterQueryReader {
     if (typeof query !== 'object' || query === null || Object.getPrototypeOf(query) !== Object.prototype) {
       throw new Error(`${where}: a condition must be a plain object of properties, got ${typeof query}.`)
     }
+    if (Object.getOwnPropertySymbols(query).length > 0)
+      throw new Error(`${where}: a condition in SQL (raw, sql) is not supported here, only one of properties.`)
     this.shape += '{'
     const parts = Object.entries(query).flatMap(([name, value]: [string, unknown]): Verdict[] => {
       if (value === undefined) return []
@@ -92,15 +96,20 @@ export class FilterQueryReader {
       throw new Error(`${where}: a relation to one of several entities takes null, an entity, or [discriminator (one of ${values}), key].`)
     }
     this.shape += `${JSON.stringify(relation.discriminator.value)} `
-    const index = this.values.push(keyValues(entity ?? key, relation.target, where)) - 1
-    const holds: Condition = { kind: 'linked', hops, relation, keys: [{ from: 'scope', of: this.#of, index, resource: relation.target }] }
+    const holds: Condition = { kind: 'linked', hops, relation, keys: [this.#keyRef(entity ?? key, relation.target, where)] }
     return { holds, fails: { kind: 'all', of: [complement(holds), complement(empty)] } }
   }
 
   #ref(value: unknown, type: ScalarType, where: string): ValueRef {
     const typed = typedValue(value, type)
     if (typed === undefined) throw new Error(`${where}: the value cannot be of the type ${type.kind}.`)
+    if (this.#isOfModel) return { from: 'model', value: typed, type }
     return { from: 'scope', of: this.#of, index: this.values.push(typed) - 1, type }
+  }
+
+  #keyRef(value: unknown, resource: Resource, where: string): KeyRef {
+    const key = keyValues(value, resource, where)
+    return this.#isOfModel ? { from: 'model', key, resource } : { from: 'scope', of: this.#of, index: this.values.push(key) - 1, resource }
   }
 
   #scalar(attribute: ScalarAttribute, value: unknown, operand: Operand, where: string): Verdict {
@@ -168,12 +177,7 @@ export class FilterQueryReader {
     const keys = (list: readonly unknown[]): Verdict => {
       const present = list.filter(item => item !== null)
       this.shape += `in${present.length}${present.length < list.length ? '?' : ''} `
-      const refs: KeyRef[] = present.map(item => ({
-        from: 'scope',
-        of: this.#of,
-        index: this.values.push(keyValues(item, target, where)) - 1,
-        resource: target,
-      }))
+      const refs = present.map(item => this.#keyRef(item, target, where))
       const parts: Verdict[] = []
       if (refs.length > 0) {
         if (relation.kind === 'toOne') {

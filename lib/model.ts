@@ -192,12 +192,16 @@ export interface ToManyAttribute extends AttributeBase {
         readonly ownerColumns: readonly string[]
         readonly targetColumns: readonly string[]
         readonly orderColumn: string | undefined
+        /** Whether a row may link nothing: where the pivot is an entity whose link may be empty, and in a file of another program. */
+        readonly mayBeEmpty: boolean
         /** What tells, in a table that several entities share, that a row is of this list. */
         readonly discriminator: Discriminator | undefined
         /** Whether this is the side that MikroORM writes the pivot table for. */
         readonly owner: boolean
       }
   readonly otherSide: string | undefined
+  /** The condition, in MikroORM's own language, that records meet which are of the list, beside their link; undefined: all that are linked. */
+  readonly where: object | undefined
   /** The model's order of the list: pairs of a dotted path and a direction. */
   readonly orderBy: readonly { readonly path: string; readonly descending: boolean }[]
   readonly orphanRemoval: boolean

@@ -4,6 +4,7 @@
  */
 import { isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
+import { FileType } from './file-type.ts'
 import { getterRender, relationRender, serializerRender } from './entity-code.ts'
 import type {
   Attribute,
@@ -300,8 +301,13 @@ function readDeclared(meta: Meta, prop: Property, drafts: ReadonlyMap<object, Re
     needed: false,
     via: prop.kind === '1:m' ? readForeign(meta, prop) : readPivot(meta, prop),
     otherSide: otherSideName(prop, prop.mappedBy ?? prop.inversedBy),
+    where: isEmptyWhere(prop.where) ? undefined : (prop.where as object),
     orderBy: Object.freeze(readOrderBy(prop)),
   } satisfies ToManyAttribute)
+}
+
+function isEmptyWhere(where: unknown): boolean {
+  return where === undefined || where === null || (typeof where === 'object' && Reflect.ownKeys(where).length === 0)
 }
 
 /** A to-one that an SQL expression gives: a formula, or the newest of a list (`through`). It holds no foreign key, so that the database keeps nothing of it. */
@@ -431,6 +437,7 @@ function readPivot(meta: Meta, prop: Property): ToManyAttribute['via'] {
     ownerColumns: Object.freeze([...prop.joinColumns]),
     targetColumns: Object.freeze([...prop.inverseJoinColumns]),
     orderColumn: prop.fixedOrder === true ? prop.fixedOrderColumn : undefined,
+    mayBeEmpty: prop.targetMeta!.props.some(({ customType }) => customType instanceof FileType),
     // MikroORM gives a class that inherits such a list the value of the class that declares it.
     discriminator:
       prop.polymorphic === true

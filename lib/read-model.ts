@@ -75,7 +75,7 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
   const byClass = new Map<object, Resource>([...drafts].map(([meta, draft]) => [meta.class, draft]))
   for (const [meta, draft] of drafts) fill(meta, draft, byClass, withSecret(configs.get(meta.class) ?? {}, meta, secret))
   for (const draft of drafts.values())
-    draft.attributes = Object.freeze(draft.attributes.map(attribute => keepingShared(attribute, draft.attributes)))
+    draft.attributes = Object.freeze(draft.attributes.map(attribute => leavingOut(keepingShared(attribute, draft.attributes), orm)))
   for (const draft of drafts.values()) draft.byName = new Map(draft.attributes.map(attribute => [attribute.name, attribute]))
   addReferrers([...drafts.values()])
   addInherited(drafts)
@@ -94,6 +94,17 @@ function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribu
     other => other !== attribute && !other.nullable && tableColumns(other).some(column => attribute.columns.includes(column)),
   )
   return isShared ? Object.freeze({ ...attribute, onDelete: 'refuse' }) : attribute
+}
+
+/** A pivot table that the deployer wrote may have rows that link nothing. */
+function leavingOut(attribute: Attribute, orm: MikroORM): Attribute {
+  if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return attribute
+  const { via } = attribute
+  const pivot = [...orm.getMetadata()].find(({ tableName, pivotTable }) => pivotTable === true && tableName === via.table)
+  const mayBeEmpty = pivot?.props.some(
+    prop => prop.nullable === true && prop.fieldNames?.some(column => via.targetColumns.includes(column)),
+  )
+  return mayBeEmpty === true ? Object.freeze({ ...attribute, via: Object.freeze({ ...via, mayBeEmpty }) }) : attribute
 }
 
 /** Tells each resource who may link its records. A link to a class may be one to any of its hierarchy: they have one set of keys. */

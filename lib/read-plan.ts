@@ -17,11 +17,12 @@ import type { ScalarType } from './scalars.ts'
 
 /**
  * A value to compare with: of a filter, by its position in the request, or of the scope of a resource (of own parameters, without one), by its position
- * among the values of that.
+ * among the values of that; or one of the model's own.
  */
 export type ValueRef =
   | { readonly from: 'filter'; readonly filter: number; readonly value: number; readonly type: ScalarType }
   | { readonly from: 'scope'; readonly of: Resource | undefined; readonly index: number; readonly type: ScalarType }
+  | { readonly from: 'model'; readonly value: unknown; readonly type: ScalarType }
 
 /** An ID to compare with, of a record of `resource`. */
 export type KeyRef =
@@ -34,6 +35,7 @@ export type KeyRef =
       readonly oneOf?: ToOneOfAttribute
     }
   | { readonly from: 'scope'; readonly of: Resource | undefined; readonly index: number; readonly resource: Resource }
+  | { readonly from: 'model'; readonly key: readonly unknown[]; readonly resource: Resource }
 
 /** A scalar attribute reached through to-one relations; what lies behind an empty one is NULL. */
 export interface Operand {

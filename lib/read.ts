@@ -11,7 +11,7 @@ import type { Stage, Trace } from './trace.ts'
 import { keyFromJson } from './key.ts'
 import type { KeyValues } from './key.ts'
 import type { Limits } from './limits.ts'
-import type { Branch, EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from './model.ts'
+import type { Branch, EmbeddedAttribute, RelationAttribute, Resource, ScalarAttribute, ToManyAttribute, ToOneOfAttribute } from './model.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
 import type { Parameters, Vocabulary } from './parse-query.ts'
 import { planKeys, planRead, planStored, shapeOf } from './plan.ts'
@@ -76,6 +76,8 @@ export class Plans {
     weigh: (step, key) => 2 * key.length + ('done' in step ? bytesOfStatement(step.done) : STEP_BYTES),
   })
   readonly stored = new Map<Resource, CompiledRead>()
+  /** The statements that tell whether a record meets the condition of a list. */
+  readonly meets = new Map<ToManyAttribute, Statement>()
   /** The statements that read some columns of a record. */
   readonly columns = new Map<Resource, Statement>()
 }
@@ -263,6 +265,16 @@ export class Reader {
   /** Whether the record of a key exists for the caller. */
   exists(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
     return after(this.#existsOf(resource, visibility), statement => this.#isThere(statement, key, visibility))
+  }
+
+  /** Whether the record of a key meets the condition of a list. */
+  meets(list: ToManyAttribute, key: KeyValues): Awaitable<boolean> {
+    let statement = this.#plans.meets.get(list)
+    if (statement === undefined) {
+      statement = this.#connection.dialect.exists(list.target, () => undefined, list)
+      this.#plans.meets.set(list, statement)
+    }
+    return this.#isThere(statement, key, EVERYTHING)
   }
 
   /** Whether the record of a key is in the deployer's scope for the caller, filters of its entity aside. */

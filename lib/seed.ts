@@ -23,7 +23,7 @@ import { explain } from './write.ts'
 import type { RecordChange, RecordRef } from './write-plan.ts'
 
 /** What is loaded by the deployer is judged by nobody's rules. */
-const UNJUDGED = { exists: () => true, stays: () => true, authorize: () => undefined, tells: () => true } as const
+const UNJUDGED = { exists: () => true, stays: () => true, meets: () => true, authorize: () => undefined, tells: () => true } as const
 
 /** @throws RestError with all faults of all records, each with its path (`users.0.email`). */
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
@@ -56,7 +56,7 @@ export async function insert(
   orderInserts(em)
   // There is no such order where classes of one table refer to each other's owners.
   connection.deferReferences()
-  const loader = new Loader(records, { em, connection, ...UNJUDGED, touched: [], named: new Set() })
+  const loader = new Loader(records, { em, connection, ...UNJUDGED, touched: [], listed: [], named: new Set() })
   loader.refuseCircles()
   await loader.load()
   return changes.map(change => loader.entityOf(change))

@@ -6,6 +6,7 @@ import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import type { OwnParameter } from './caller.ts'
 import type { Clock } from './clock.ts'
 import type { Connection } from './dialect.ts'
+import { requireConditions } from './list-condition.ts'
 import type { Attribute, Model, Resource } from './model.ts'
 import type { Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
@@ -39,6 +40,7 @@ export function readVersions(options: CheckedOptions, orm: MikroORM, connection:
     const model = readModel(orm, version, options.resources, secretOf(options, orm))
     const vocabulary = vocabularyOf(renamed, model.flags, new Set(own.keys()))
     checkVocabulary(vocabulary)
+    requireConditions(model)
     checkModel(model, vocabulary, options, connection)
     editions.set(version, { model, lookUp: lookUpOf(options, model, orm), vocabulary, ownParameters: own, plans: new Plans() })
   }

@@ -363,9 +363,23 @@ export class Writer {
     return after(this.#connection.flush(work.em), () => {
       const [touched, ...others] = work.touched
       // What is read for the answer tells the same.
-      const isRead = others.length === 0 && touched?.entity === answered?.entity && touched?.resource === answered?.resource
-      if (!isRead) return this.#refuseUnseen(work)
+      const isRead =
+        work.listed.length === 0 && others.length === 0 && touched?.entity === answered?.entity && touched?.resource === answered?.resource
+      if (!isRead) return after(work.listed.length === 0 ? undefined : this.#refuseUnlisted(work), () => this.#refuseUnseen(work))
     })
+  }
+
+  /** Refuses what a body puts into a list that would not show it. */
+  async #refuseUnlisted({ listed, meets }: Work): Promise<void> {
+    const faults = new FaultList(this.#reader.limits)
+    for (const { list, entity, path } of listed) {
+      const { target, name } = list
+      if (await meets(list, keyOfEntity(target, entity))) continue
+      const detail = `"${path === '' ? name : path}": the ${target.singular} does not meet the condition of the model ("where") for what is in "${name}".`
+      faults.push({ code: 'conflict', detail, attribute: path === '' ? name : path })
+    }
+    const refusal = faults.refusal()
+    if (refusal !== undefined) throw refusal
   }
 
   /** From one of the touched records on. A loop, for a body may make thousands of records. */
@@ -433,6 +447,7 @@ export class Writer {
   /** One transaction: all or nothing. What the database itself refuses is told in terms of the model. */
   #transaction<T>(work: (work: Work) => Awaitable<T>, { end, visibility, trace, ctx }: View): Awaitable<T> {
     const exists = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.exists(resource, key, visibility)
+    const meets = (list: ToManyAttribute, key: KeyValues): Awaitable<boolean> => this.#reader.meets(list, key)
     const stays = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.stays(resource, key, visibility)
     const may = (resource: Resource, action: 'update' | 'delete'): Awaitable<void> => authorize(resource, action, visibility, ctx)
     const tells = async (resource: Resource): Promise<boolean> =>
@@ -452,7 +467,7 @@ export class Writer {
       // MikroORM does not find the order of inserts and deletes where a class refers to one that inherits.
       if (this.#inherits) this.#connection.deferReferences()
       return after(
-        work({ em, connection: this.#connection, exists, stays, authorize: may, tells, touched: [], named: new Set() }),
+        work({ em, connection: this.#connection, exists, stays, meets, authorize: may, tells, touched: [], listed: [], named: new Set() }),
         result => {
           end?.throwIfReached()
           return result

@@ -1,6 +1,6 @@
 /** Compile the checks: the small statements by which a write is judged: does a record exist, is a value taken, who refers to a record. */
 import type { Statement } from '../dialect.ts'
-import type { Attribute, Resource, TargetKey, ToOneAttribute } from '../model.ts'
+import type { Attribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model.ts'
 import type { ScopeLookup } from '../read-plan.ts'
 import type { ScalarType } from '../scalars.ts'
 import { Scope, both, tableOf, told } from './scope.ts'
@@ -8,13 +8,14 @@ import { Select, existing, isExact, isKey, selected } from './select.ts'
 import { bind, join, literal, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
-/** A statement that gives one row when the record of the request's key exists. */
-export function compileExists(resource: Resource, scopeOf: ScopeLookup): Statement {
+/** A statement that gives one row when the record of the request's key exists, and meets the condition of a list, if one is given. */
+export function compileExists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute): Statement {
   const select = new Select(scopeOf)
   const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
   select.columns.push(text('1'))
   select.from = sql`${tableOf(resource)} as ${scope.alias}`
-  select.where = [isKey(scope.key, resource.key), ...existing(scope)]
+  const listed = list === undefined ? undefined : scope.tables.meets(list, scope.alias)
+  select.where = [isKey(scope.key, resource.key), ...existing(scope), ...(listed === undefined ? [] : [listed])]
   return select.finish()
 }
 

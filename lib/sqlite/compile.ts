@@ -117,6 +117,8 @@ function whereOf(plan: ReadPlan, root: Scope): Sql[] {
   if (anchor.kind === 'collection') return filters
   if (anchor.kind === 'record') return [isKey(root.key, plan.resource.key), ...filters]
   const { relation, owner } = anchor
+  const listed = relation.kind === 'toMany' ? root.tables.meets(relation, root.alias) : undefined
+  if (listed !== undefined) filters.push(listed)
   const alias = root.tables.next()
   const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
   if (relation.kind === 'toMany' && relation.via.kind === 'pivot') {

@@ -100,7 +100,7 @@ function formsOf({ kind }: ScalarType): readonly ValueForm[] {
 /** From how many values on a list is one parameter. There may be 32,766 parameters in a statement. */
 const MANY = 32
 
-function areOfOneFilter(refs: readonly { readonly from: 'filter' | 'scope' }[]): boolean {
+function areOfOneFilter(refs: readonly { readonly from: ValueRef['from'] }[]): boolean {
   return refs.every(({ from }) => from === 'filter')
 }
 
@@ -282,7 +282,9 @@ function keyIn(columns: readonly string[], keys: readonly KeyRef[]): Sql {
       bind(
         key.from === 'filter'
           ? { ...key, from: 'filterKey', part: index, form }
-          : { from: 'scopeKey', of: key.of, index: key.index, part: index, type: key.resource.key[index]!.type, form },
+          : key.from === 'model'
+            ? { from: 'model', value: key.key[index], type: key.resource.key[index]!.type, form, inDocument: false }
+            : { from: 'scopeKey', of: key.of, index: key.index, part: index, type: key.resource.key[index]!.type, form },
       )
     return key.resource.key[index]!.type.kind === 'uuid' ? [value('value'), value('upper')] : [value('value')]
   }

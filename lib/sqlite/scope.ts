@@ -5,6 +5,7 @@
 import { referredParts, targetKeyOf } from '../model.ts'
 import type { Discriminator, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model.ts'
 import type { Origin, Visit } from '../dialect.ts'
+import { conditionOf } from '../list-condition.ts'
 import type { Condition, ScopeLookup } from '../read-plan.ts'
 import { mark } from './look-out.ts'
 import { inDocument, join, literal, name, sql, text } from './sql.ts'
@@ -46,8 +47,23 @@ export class Tables {
     return both(text(`${alias}.${name(hierarchy.column)} in (${values})`), this.#inScope(resource, alias))
   }
 
+  /** The condition that a row meets which is of a list, as far as the row itself tells: it exists for the caller, and meets the list's own condition. */
+  listed(list: ToManyAttribute, alias: string): Sql | undefined {
+    const { target } = list
+    const [existing, meets] = [this.existing(target, alias), this.meets(list, alias)]
+    return existing === undefined ? meets : both(existing, meets)
+  }
+
+  /** The list's own condition; undefined where it has none. */
+  meets(list: ToManyAttribute, alias: string): Sql | undefined {
+    return this.#meets(list.target, alias, conditionOf(list))
+  }
+
   #inScope(resource: Resource, alias: string): Sql | undefined {
-    const condition = this.#scopeOf(resource)
+    return this.#meets(resource, alias, this.#scopeOf(resource))
+  }
+
+  #meets(resource: Resource, alias: string, condition: Condition | undefined): Sql | undefined {
     if (condition === undefined) return undefined
     // A scope is judged on all rows there are: inside it there are no scopes.
     const plain = new Tables(NO_SCOPES, this.#compile, this.#count)
@@ -233,8 +249,8 @@ export function startList(relation: ToManyAttribute, owner: Scope | undefined, t
 }
 
 /** Whether the members themselves tell if they are of the list: those that do not exist for the caller, and those that no foreign key keeps. */
-function mustJoin({ target, via }: ToManyAttribute, tables: Tables): boolean {
-  return tables.isScoped(target) || (via.kind === 'pivot' && via.discriminator !== undefined)
+function mustJoin({ target, via, where }: ToManyAttribute, tables: Tables): boolean {
+  return where !== undefined || tables.isScoped(target) || (via.kind === 'pivot' && via.discriminator !== undefined)
 }
 
 /** The table that a list starts from: the target's own, or the pivot table, which knows the target's key and joins the target only when needed. */
@@ -246,12 +262,12 @@ function openList(relation: ToManyAttribute, from: Scope | undefined, tables: Ta
   const isInteger = target.key.length === 1 && target.key[0]!.type.kind === 'integer'
   const [key] = own(via.kind === 'foreign' ? target.key.map(part => part.column) : via.targetColumns)
   const marked = tables.watched === undefined || key === undefined ? '' : mark(key, isInteger)
-  const visit = visitOf(relation, from?.origin, isFiltered || tables.isScoped(target))
+  const visit = visitOf(relation, from?.origin, isFiltered || relation.where !== undefined || tables.isScoped(target))
   if (marked !== '') tables.watched!.push(visit)
   if (via.kind === 'foreign') {
     const links = own(via.columns)
     const isMeant = told(via.discriminator, column => `${alias}.${name(column)}`)
-    const scoped = tables.existing(target, alias)
+    const scoped = tables.listed(relation, alias)
     const existing = isMeant === undefined ? scoped : both(isMeant, scoped)
     const scope = new Scope(target, tables, alias, joins)
     scope.origin = { visit, isOnce: visit.from?.isOnce !== false }
@@ -273,12 +289,14 @@ function openList(relation: ToManyAttribute, from: Scope | undefined, tables: Ta
       target.key.map(part => `${table}.${name(part.column)}`),
       keys,
     )
-    joins.push(sql`join ${tableOf(target)} as ${table} on ${both(linked, tables.existing(target, table))}`)
+    joins.push(sql`join ${tableOf(target)} as ${table} on ${both(linked, tables.listed(relation, table))}`)
     return table
   }
   // The join leaves out what does not exist for the caller, and what a table without foreign keys still links.
-  const isMeant = told(via.discriminator, column => `${alias}.${name(column)}`)
-  const scope = new Scope(target, tables, attach, joins, tables.isScoped(target) || isMeant !== undefined ? undefined : keys)
+  const isOwn = told(via.discriminator, column => `${alias}.${name(column)}`)
+  const isLink = via.mayBeEmpty ? text(keys.map(column => `${column} is not null`).join(' and ')) : undefined
+  const isMeant = isOwn === undefined ? isLink : both(isOwn, isLink)
+  const scope = new Scope(target, tables, attach, joins, mustJoin(relation, tables) ? undefined : keys)
   scope.origin = { visit, isOnce: false }
   return {
     scope,

@@ -1,0 +1,119 @@
+/** Lists of rare kinds: those of several entities whose owner has a key of two parts, and those through a pivot entity whose links may be empty. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { defineEntity, p, type EntitySchema } from '@mikro-orm/sqlite'
+import { RestEngine } from '../../lib/index.ts'
+
+const Post: EntitySchema = defineEntity({
+  name: 'Post',
+  properties: { number: p.integer().primary(), code: p.string().primary(), notes: () => p.oneToMany(Note).mappedBy('of') },
+})
+const Picture: EntitySchema = defineEntity({
+  name: 'Picture',
+  properties: { x: p.integer().primary(), y: p.string().primary(), notes: () => p.oneToMany(Note).mappedBy('of') },
+})
+const Note: EntitySchema = defineEntity({
+  name: 'Note',
+  properties: { id: p.integer().primary(), text: p.string().nullable(), of: () => p.manyToOne([Post, Picture] as never).nullable() },
+})
+
+const Tag: EntitySchema = defineEntity({
+  name: 'Tag',
+  properties: { id: p.integer().primary(), name: p.string().nullable(), things: () => p.manyToMany(Thing).mappedBy('tags') },
+})
+const Thing: EntitySchema = defineEntity({
+  name: 'Thing',
+  properties: {
+    id: p.integer().primary(),
+    tags: () =>
+      p
+        .manyToMany(Tag)
+        .owner()
+        .inversedBy('things')
+        .pivotEntity(() => ThingTag),
+  },
+})
+const ThingTag: EntitySchema = defineEntity({
+  name: 'ThingTag',
+  properties: {
+    id: p.integer().primary(),
+    thing: () => p.manyToOne(Thing).nullable(),
+    tag: () => p.manyToOne(Tag).nullable(),
+    note: p.string().nullable(),
+  },
+})
+
+const failing = (error: unknown): void => {
+  throw error
+}
+
+describe('lists of a polymorphic relation', () => {
+  it('are written for an owner with a key of two parts', async () => {
+    const seed = {
+      posts: [{ number: 1, code: 'x' }],
+      pictures: [{ x: 1, y: 'x' }],
+      notes: [{ id: 1, of: { type: 'post', id: '1~x' } }, { id: 2 }, { id: 3, of: { type: 'picture', id: '1~x' } }],
+    }
+    await using engine = await RestEngine.create({ entities: [Post, Picture, Note], seed, onError: failing })
+    const put = async (path: string, body: unknown, notes: readonly number[]): Promise<void> => {
+      const answer = await engine.handle('PUT', `/v1/posts/1~x${path}`, undefined, body)
+      const read = await engine.handle('GET', '/v1/posts/1~x')
+      assert.deepEqual([answer.status, answer.body['post'].notes, read.body['post'].notes], [200, notes, notes])
+    }
+    await put('', { notes: [] }, [])
+    await put('', { notes: [2] }, [2])
+    await put('', { notes: [1, { text: 'n' }] }, [1, 4])
+    await put('/notes', [3], [3])
+    const { body } = await engine.handle('GET', '/v1/notes?depth=1')
+    assert.deepEqual(
+      body['notes'].map(({ of }: { of: { type: string } | null }) => of?.type ?? null),
+      [null, null, 'post', null],
+    )
+  })
+})
+
+describe('lists through an entity whose links may be empty', () => {
+  const seed = {
+    tags: [{ id: 1, name: 'a' }, { id: 2 }],
+    things: [{ id: 1 }, { id: 2 }],
+    thing_tags: [
+      { id: 1, thing: 1, tag: 1 },
+      { id: 2, thing: 1, note: 'x' },
+      { id: 3, tag: 2 },
+      { id: 4, thing: 2 },
+    ],
+  }
+
+  it('have only what is linked, in answers, filters, counts and orders', async () => {
+    await using engine = await RestEngine.create({ entities: [Tag, Thing, ThingTag], seed, onError: failing })
+    const things = async (query: string): Promise<unknown> => (await engine.handle('GET', `/v1/things?${query}`)).body['things']
+    const [one, two] = [
+      { id: 1, tags: [1] },
+      { id: 2, tags: [] },
+    ]
+    assert.deepEqual(await things(''), [one, two])
+    assert.deepEqual((await engine.handle('GET', '/v1/tags')).body['tags'], [
+      { id: 1, name: 'a', things: [1] },
+      { id: 2, name: null, things: [] },
+    ])
+    assert.deepEqual(await things('tags=null'), [two])
+    assert.deepEqual(await things('!tags=null'), [one])
+    assert.deepEqual(await things('!tags.name=a'), [two])
+    assert.deepEqual(await things('sort=tags'), [two, one])
+    assert.deepEqual(await things('sort=tags.things,id.desc'), [two, one])
+    assert.equal((await engine.handle('GET', '/v1/things/1/tags')).body['count'], 1)
+  })
+
+  it('are written without touching the rows that link nothing', async () => {
+    await using engine = await RestEngine.create({ entities: [Tag, Thing, ThingTag], seed, onError: failing })
+    const answer = await engine.handle('PUT', '/v1/things/1', undefined, { tags: [2] })
+    assert.deepEqual(answer.body['thing'], { id: 1, tags: [2] })
+    const { body } = await engine.handle('GET', '/v1/thing_tags?attributes=thing,tag,note')
+    assert.deepEqual(body['thing_tags'], [
+      { thing: 1, tag: null, note: 'x' },
+      { thing: null, tag: 2, note: null },
+      { thing: 2, tag: null, note: null },
+      { thing: 1, tag: 2, note: null },
+    ])
+  })
+})

@@ -10,6 +10,7 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { describeGuides } from './helpers/guides.ts'
+import { testOrmVersions } from './helpers/orm-versions.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const MINUTES = 60_000
@@ -351,6 +352,20 @@ describe('the package', { timeout: TIMEOUT }, () => {
     )
     const output = await succeed('npx', ['--no-install', 'mikro-rest', 'model/entities.ts', '--get', '/v1/books'], folder)
     assert.equal((JSON.parse(output) as { count: number }).count, 0)
+  })
+
+  testOrmVersions({
+    root,
+    run,
+    offline: () => offline,
+    tarball: () => join(folder, packed.filename),
+    range: async () => {
+      const { peerDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+        peerDependencies: Record<string, string>
+      }
+      assert.equal(peerDependencies['@mikro-orm/core'], peerDependencies['@mikro-orm/sqlite'])
+      return peerDependencies['@mikro-orm/core']!
+    },
   })
 
   describeGuides(guides, root, () => ({ folder, offline }))

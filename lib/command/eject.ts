@@ -179,12 +179,16 @@ function resourceDefinitions(engine: RestEngine, options: EngineOptions, served:
 /** The files around the code. */
 async function surroundings({ title }: Loaded): Promise<[string, string][]> {
   const own = await ownPackage()
-  const version = (name: string): string => own.dependencies[name] ?? own.devDependencies[name] ?? '*'
+  const version = (name: string): string => own.peerDependencies[name] ?? own.devDependencies[name] ?? '*'
   const manifest = {
     private: true,
     type: 'module',
     scripts: { start: 'mikro-rest .', types: 'tsc' },
-    dependencies: { '@mikro-orm/core': version('@mikro-orm/core'), 'mikro-rest': `^${own.version}` },
+    dependencies: {
+      '@mikro-orm/core': version('@mikro-orm/core'),
+      '@mikro-orm/sqlite': version('@mikro-orm/sqlite'),
+      'mikro-rest': `^${own.version}`,
+    },
     devDependencies: { '@types/node': version('@types/node'), typescript: version('typescript') },
     prettier: { semi: false, singleQuote: true },
   }
@@ -225,7 +229,7 @@ async function surroundings({ title }: Loaded): Promise<[string, string][]> {
 
 interface Manifest {
   readonly version: string
-  readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
 }
 

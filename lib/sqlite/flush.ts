@@ -13,6 +13,7 @@ import type { Awaitable } from '../awaitable.ts'
 import { runsForeignCode } from './foreign-code.ts'
 import { isPlainEntity } from './known-statements.ts'
 import type { BoundSqliteDriver } from './orm-driver.ts'
+import { canFlushAtOnce } from './orm-members.ts'
 
 type Change = ChangeSet<object>
 
@@ -39,7 +40,7 @@ interface PersisterSteps {
 /** Writes what is pending in the entity manager, inside of its transaction. */
 export function flush(em: EntityManager): Awaitable<void> {
   const ctx = em.getTransactionContext()
-  if (ctx === undefined || em.flush !== SqlEntityManager.prototype.flush || runsForeignCode(em)) return em.flush()
+  if (!canFlushAtOnce || ctx === undefined || em.flush !== SqlEntityManager.prototype.flush || runsForeignCode(em)) return em.flush()
   const work = em.getUnitOfWork()
   const steps = work as unknown as Steps
   const cleanUp = (): void => steps.postCommitCleanup()

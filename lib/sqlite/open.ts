@@ -27,6 +27,7 @@ import { skipUpdateOfCreated } from './on-update.ts'
 import { openReadOnly } from './open-read-only.ts'
 import { correctPolymorphicLinks } from './polymorphic-links.ts'
 import { readLazyLinks } from './lazy-links.ts'
+import { checkMembers } from './orm-members.ts'
 import { correctTargetKeys } from './target-keys.ts'
 
 /** What to open. */
@@ -153,6 +154,7 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
   const connection = new SqliteConnection(handle, lent => new MikroORM(optionsOn(lent)))
   // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
   if (entities!.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.lend())))
+  checkMembers(connection.orm)
   takeAnyName(connection.orm)
   correctTargetKeys(connection.orm.getMetadata())
   readLazyLinks(connection.orm.getMetadata())

@@ -2,10 +2,10 @@
  * ORM driver: MikroORM's SQLite driver with bound parameters. MikroORM splices values into the SQL text, which breaks on a NUL and defeats prepared
  * statements; here they are bound wherever the text allows it.
  */
-import { DefaultLogger, EntityIdentifier, EventType, isRaw, JsonProperty, SimpleLogger, Utils } from '@mikro-orm/core'
-import { AbstractSqlDriver, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
+import { DefaultLogger, EntityIdentifier, EventType, isRaw, JsonProperty, raw, SimpleLogger, Utils } from '@mikro-orm/core'
+import { AbstractSqlDriver, NativeQueryBuilder, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
 import type { DriverException } from '@mikro-orm/core'
-import type { AnyQueryBuilder, NativeQueryBuilder } from '@mikro-orm/sqlite'
+import type { AnyQueryBuilder } from '@mikro-orm/sqlite'
 import type {
   AnyEntity,
   Configuration,
@@ -109,11 +109,6 @@ interface Prepared {
   readonly formatted: string
 }
 
-/** Members of MikroORM's connection that its types keep private. */
-interface Internals {
-  prepareQuery(query: unknown, params: unknown): Prepared
-}
-
 /** What is said of a statement that a probe has noted: nothing has been found, nothing has been done. */
 function nothing(method: 'all' | 'get' | 'run'): unknown {
   return method === 'all' ? [] : method === 'get' ? undefined : { affectedRows: 0, insertId: 0, row: {}, rows: [] }
@@ -170,6 +165,16 @@ export class BoundSqliteConnection extends SqliteConnection {
     return this.transformRawResult<T>(connection.execute(bound.sql, bound.values), method)
   }
 
+  /** The text of a statement and its values, and the text with the values in it, as MikroORM logs it. */
+  #prepare(query: string | NativeQueryBuilder | RawQueryFragment, params: readonly unknown[] | Record<string, unknown>): Prepared {
+    let given: string | RawQueryFragment = query instanceof NativeQueryBuilder ? query.toRaw() : query
+    // An object holds parameters by their names.
+    if (typeof given === 'string' && !Array.isArray(params)) given = raw(given, params as Record<string, unknown>)
+    const [text, values] = isRaw(given) ? [given.sql, given.params] : [given, params as readonly unknown[]]
+    const sql = this.config.get('onQuery')(text, values)
+    return { query: sql, params: values, formatted: this.platform.formatQuery(sql, values) }
+  }
+
   override async execute<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[] = EntityData<AnyEntity>[]>(
     query: string | NativeQueryBuilder | RawQueryFragment,
     params: readonly unknown[] | Record<string, unknown> = [],
@@ -185,7 +190,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     const told = !this.#isQuiet(loggerContext)
     const prepared =
       told || typeof query !== 'string' || !Array.isArray(params)
-        ? (this as unknown as Internals).prepareQuery(query, params)
+        ? this.#prepare(query, params)
         : // MikroORM would write the values into the text as well, for a log that nobody keeps.
           { query: this.config.get('onQuery')(query, params), params, formatted: '' }
     const bound = boundTo(prepared.query, prepared.params)

@@ -6,6 +6,7 @@
  */
 import { ChangeSetComputer, Utils, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityProperty, MetadataStorage, Platform, Transaction } from '@mikro-orm/core'
+import { canCorrectLinks } from './orm-members.ts'
 import { name } from './sql.ts'
 
 type Row = Record<string, unknown>
@@ -36,13 +37,13 @@ const { computeChangeSet, processToOne } = computer
 
 // What such a link holds is among the values of a record that are compared already. MikroORM adds it once more to what has changed, whether it has or not: every
 // record with such a link that is known to a unit of work would be updated, with its `onUpdate` and its version.
-computer.processToOne = function (prop, changeSet) {
+function processLink(this: ComputesChanges, prop: EntityProperty, changeSet: unknown): void {
   const { meta } = changeSet as { meta: EntityMetadata }
   if (corrected.get(meta)?.has(prop) !== true) processToOne.call(this, prop, changeSet)
 }
 
 // What MikroORM notes as stored is not always what is: then an unchanged link would be written, and its record changed.
-computer.computeChangeSet = function (entity) {
+function computeChange(this: ComputesChanges, entity: object): unknown {
   const { __meta: meta, __originalEntityData: stored, __platform: platform } = helper(entity) as unknown as Wrapped
   for (const prop of stored === undefined ? [] : (corrected.get(meta) ?? [])) {
     const noted = stored![prop.name] ?? null
@@ -59,6 +60,8 @@ computer.computeChangeSet = function (entity) {
   }
   return computeChangeSet.call(this, entity)
 }
+
+if (canCorrectLinks) Object.assign(computer, { computeChangeSet: computeChange, processToOne: processLink })
 
 /** Whether what is noted means the record that is linked. */
 function isSame({ targetKey, updateRule, createForeignKeyConstraint }: EntityProperty, noted: unknown, target: object): boolean {

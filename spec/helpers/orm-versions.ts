@@ -1,0 +1,191 @@
+/**
+ * The package beside every published version of MikroORM that it takes: one copy of MikroORM, types that fit, and the same answers. The app is compiled and run
+ * where it is installed.
+ */
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { it } from 'node:test'
+
+/** Reads and writes, with hooks and without, at once and by what somebody listens to; and a file whose entities are read from it. */
+const APP = `
+import { defineEntity, p, raw } from '@mikro-orm/core'
+import { RestEngine } from 'mikro-rest'
+import type { EngineOptions, RestResponse } from 'mikro-rest'
+
+function model(heard: string[] | undefined) {
+  const hear = (event: string) => (): void => void heard?.push(event)
+  const hooks = heard === undefined ? {} : { beforeCreate: [hear('create')], beforeUpdate: [hear('update')], beforeDelete: [hear('delete')] }
+  const User = defineEntity({
+    name: 'User',
+    hooks,
+    properties: {
+      id: p.integer().primary(),
+      email: p.string().unique(),
+      name: p.string().fieldName('2nd name'),
+      posts: () => p.oneToMany(Post).mappedBy('author').orphanRemoval(),
+    },
+  })
+  const Post = defineEntity({
+    name: 'Post',
+    properties: {
+      id: p.integer().primary(),
+      title: p.string(),
+      tags: p.array(),
+      author: () => p.manyToOne(User),
+      editor: () => p.manyToOne(User).targetKey('email').joinColumn('editor').nullable(),
+    },
+  })
+  return [User, Post] as const
+}
+
+const answers: unknown[] = []
+function note({ status, body }: RestResponse): void {
+  const { timestamp, ...rest } = body as Record<string, unknown>
+  answers.push([status, rest])
+}
+
+async function use(engine: RestEngine): Promise<void> {
+  await engine.seed({ users: [{ id: 1, email: 'a@x', name: 'Ann' }], posts: [{ title: 'One', tags: ['a'], author: 1, editor: 1 }] })
+  note(await engine.handle('POST', '/v1/users', undefined, { email: 'b@x', name: 'Bob', posts: [{ title: 'Two', tags: [], editor: 1 }] }))
+  note(await engine.handle('POST', '/v1/users', undefined, { email: 'b@x', name: 'Bo' }))
+  note(await engine.handle('PUT', '/v1/users/1', undefined, { name: 'An\\0na' }))
+  note(await engine.handle('PUT', '/v1/users/2', undefined, { posts: [{ title: 'Three', tags: ['b', 'c'] }] }))
+  note(await engine.handle('PUT', '/v1/posts/1', undefined, { editor: 2, author: 2 }))
+  note(await engine.handle('GET', '/v1/users', { 'posts.title': 'T*', expand: 'posts', sort: 'name.desc' }))
+  note(await engine.handle('GET', '/v1/posts', { expand: 'author,editor', depth: 2 }))
+  note(await engine.handle('DELETE', '/v1/users/2'))
+  note(await engine.handle('GET', '/v1/posts'))
+  const em = engine.orm.em.fork()
+  const rows = await em.getConnection().execute(raw('select count(*) as n from user where id >= :id', { id: 1 }))
+  const found = await em.find('User' as never, {})
+  answers.push([rows, found.length])
+}
+
+for (const heard of [undefined, [] as string[]]) {
+  const [User, Post] = model(heard)
+  const options: EngineOptions = { entities: [User, Post], journal: heard === undefined ? 0 : 10 }
+  const engine = await RestEngine.create(options)
+  await use(engine)
+  const user = await engine.orm.em.fork().findOneOrFail(User, { email: 'a@x' })
+  const name: string = user.name
+  answers.push([name, heard])
+  await engine.close()
+}
+
+const database = process.argv[2]!
+const [User, Post] = model(undefined)
+const made = await RestEngine.create({ entities: [User, Post], database })
+await use(made)
+await made.close()
+const read = await RestEngine.create({ database })
+note(await read.handle('POST', '/v1/users', undefined, { email: 'c@x', '2ndName': 'Cid' }))
+note(await read.handle('GET', '/v1/users', { sort: '2ndName.desc' }))
+await read.close()
+console.log(JSON.stringify(answers))
+`
+
+const SETTINGS = {
+  target: 'es2024',
+  lib: ['es2024', 'esnext.disposable'],
+  module: 'nodenext',
+  strict: true,
+  skipLibCheck: true,
+  types: ['node'],
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** What the spec of the package has, and how it runs commands. */
+export interface Packed {
+  readonly root: string
+  /** Why nothing can be installed, if so. */
+  offline(): string | undefined
+  tarball(): string
+  /** The range of MikroORM's versions that the package takes. */
+  range(): Promise<string>
+  run(command: string, args: readonly string[], cwd: string): Promise<Ended>
+}
+
+export function testOrmVersions({ root, offline, tarball, range, run }: Packed): void {
+  const succeed = async (command: string, args: readonly string[], cwd: string): Promise<string> => {
+    const { code, stdout, stderr } = await run(command, args, cwd)
+    assert.equal(code, 0, `${command} ${args.join(' ')}\n${stdout}\n${stderr}`)
+    return stdout
+  }
+
+  /** An app on one version of MikroORM, compiled. */
+  async function appOn(version: string): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-orm-'))
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+    await writeFile(join(folder, 'app.ts'), APP)
+    const compilerOptions = { ...SETTINGS, typeRoots: [join(root, 'node_modules/@types')] }
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['app.ts'] }))
+    const packages = [`@mikro-orm/core@${version}`, `@mikro-orm/sqlite@${version}`, tarball()]
+    await succeed('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', ...packages], folder)
+    await succeed(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], folder)
+    return folder
+  }
+
+  const answersIn = async (folder: string): Promise<unknown> => {
+    const file = join(folder, 'file.sqlite')
+    const output = await succeed(process.execPath, ['app.js', file], folder)
+    await rm(file)
+    return JSON.parse(output)
+  }
+
+  it('runs beside each published version of MikroORM that it takes, with one copy of it', async t => {
+    const reason = offline()
+    if (reason !== undefined) return t.skip(reason)
+    const published = await succeed('npm', ['view', '--prefer-offline', `@mikro-orm/sqlite@${await range()}`, 'version', '--json'], root)
+    const versions = [JSON.parse(published) as string | string[]].flat()
+    assert.ok(versions.length > 1, published)
+    const folders = await Promise.all(versions.map(appOn))
+    let expected: unknown
+    for (const [index, folder] of folders.entries()) {
+      const version = versions[index]!
+      const files = await readdir(join(folder, 'node_modules'), { recursive: true })
+      const copies = files.filter(file => /@mikro-orm[\\/](?:core|sql|sqlite)[\\/]package\.json$/.test(file))
+      assert.equal(copies.length, 3, `${version}: ${copies.join()}`)
+      for (const copy of copies)
+        assert.match(await readFile(join(folder, 'node_modules', copy), 'utf8'), new RegExp(`"version": "${version}"`))
+      const answers = await answersIn(folder)
+      assert.deepEqual(answers, (expected ??= answers), version)
+    }
+    await withOtherNames(folders[0]!, expected)
+    for (const folder of folders) await rm(folder, { recursive: true, force: true })
+  })
+
+  /** A MikroORM whose private members are called otherwise, as a coming version may have it. */
+  async function withOtherNames(folder: string, expected: unknown): Promise<void> {
+    const core = join(folder, 'node_modules/@mikro-orm/core')
+    const rename = async (file: string, from: string, to: string): Promise<void> => {
+      const text = await readFile(join(core, file), 'utf8')
+      assert.ok(text.includes(from), from)
+      await writeFile(join(core, file), text.replaceAll(from, to))
+    }
+    await rename('unit-of-work/UnitOfWork.js', 'takeCollectionSnapshots', 'noteCollections')
+    assert.deepEqual(await answersIn(folder), expected, 'flushed by em.flush')
+    const refusals: [string, string, string][] = [
+      ['unit-of-work/UnitOfWork.js', 'getCommitOrder', 'UnitOfWork.getCommitOrder'],
+      ['unit-of-work/ChangeSetComputer.js', 'processToOne', 'ChangeSetComputer.processToOne'],
+      ['utils/EntityComparator.js', 'wrap(', 'EntityComparator.wrap'],
+    ]
+    for (const [file, member, shown] of refusals) {
+      await rename(file, member, `other${member}`)
+      const { code, stderr } = await run(process.execPath, ['app.js', join(folder, 'file.sqlite')], folder)
+      assert.notEqual(code, 0)
+      const refusal = new RegExp(
+        `MikroORM [\\d.]+ has no ${shown}, which this version of mikro-rest needs: install MikroORM 7\\.2, or a newer`,
+      )
+      assert.match(stderr, refusal)
+      await rm(join(folder, 'file.sqlite'), { force: true })
+      await rename(file, `other${member}`, member)
+    }
+  }
+}

@@ -14,6 +14,7 @@ import type { SeedData } from './options.ts'
 import { ENVELOPE_KEYS } from './read-model.ts'
 import { resource } from './resource.ts'
 import type { ResourceDefinition } from './resource.ts'
+import { markProved } from './seed-rows.ts'
 import { checkNames } from './suggest.ts'
 
 /** What `fromJson` gives: options for `RestEngine.create`. */
@@ -72,8 +73,10 @@ export function modelOf(collections: readonly InferredCollection[]): JsonModel {
     entities: [...schemas.values()],
     resources: collections.flatMap(collection => renamed(collection, collections, schemas.get(collection.name)!) ?? []),
     notes: collections.flatMap(({ notes }) => notes.map(note => `${note}.`)),
-    seed: Object.fromEntries(
-      collections.map(collection => [collection.resource, collection.records.map((_, index) => seedOf(collection, index))]),
+    seed: markProved(
+      Object.fromEntries(
+        collections.map(collection => [collection.resource, collection.records.map((_, index) => seedOf(collection, index))]),
+      ),
     ),
   }
 }

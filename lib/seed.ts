@@ -16,6 +16,7 @@ import { orderInserts } from './insert-order.ts'
 import type { EmbeddedAttribute, Model, RelationAttribute, ToOneAttribute } from './model.ts'
 import type { Entity } from './orm-values.ts'
 import type { SeedData } from './options.ts'
+import { rowsOf } from './seed-rows.ts'
 import { hint, nearest } from './suggest.ts'
 import { isObject, owningName, validateRecord } from './validate.ts'
 import { EVERYTHING } from './visibility.ts'
@@ -27,12 +28,28 @@ const UNJUDGED = { exists: () => true, stays: () => true, meets: () => true, aut
 
 /** @throws RestError with all faults of all records, each with its path (`users.0.email`). */
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
+  if (await insertedAtOnce(data, model, connection)) return
   const faults = new FaultList()
   const changes = validated(data, model, faults)
   try {
     await connection.write(async (em: EntityManager) => insert(changes, faults, em, connection))
   } catch (error) {
     throw explain(error, connection.dialect, model)
+  }
+}
+
+/** Whether the records could be inserted as rows; what SQLite refuses of them is found again, and named, one by one. */
+async function insertedAtOnce(data: SeedData, model: Model, connection: Connection): Promise<boolean> {
+  const tables = rowsOf(data, model)
+  if (tables === undefined) return false
+  try {
+    return await connection.write(em => {
+      connection.deferReferences()
+      return connection.insertRows(tables, em)
+    })
+  } catch (error) {
+    if ((error as { code?: string }).code?.startsWith('SQLITE_CONSTRAINT') !== true) throw error
+    return false
   }
 }
 

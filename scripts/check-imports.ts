@@ -26,7 +26,7 @@ const ORDER = [
   'password user-state tokens auth',
   // what tests do to requests on their way
   'faults',
-  'options insert-order seed',
+  'options seed-rows insert-order seed',
   // options from plain data
   'infer-values infer-ids infer-model infer-relations infer from-json',
   // what is made up

@@ -9,6 +9,21 @@ import type { InferredAttribute, InferredCollection } from '../infer-model.ts'
 import { describePlace, findJsonFault } from '../json-fault.ts'
 import { CommandError } from './command-error.ts'
 
+// From so many bytes on the command says what it is doing.
+const LARGE = 10_000_000
+
+/** Says on standard error what takes a while. */
+export function progress(text: string): void {
+  process.stderr.write(`mikro-rest ${text} ...\n`)
+}
+
+/** Says that the records of a large file are being loaded. */
+export function announceRecords({ name, text, collections }: JsonFile): void {
+  if (text.length <= LARGE) return
+  const count = collections.reduce((sum, { records }) => sum + records.length, 0)
+  progress(`loads ${count.toLocaleString('en')} records of ${name}`)
+}
+
 /** A file of collections. */
 export interface JsonFile {
   /** As the command line names it. */
@@ -21,7 +36,9 @@ export interface JsonFile {
 
 /** @throws CommandError, TypeError when the file is not UTF-8, not JSON, or holds what cannot be served. */
 export async function readJsonFile(name: string, path: string, options: InferOptions = {}): Promise<JsonFile> {
-  const text = decode(await readFile(path), name)
+  const bytes = await readFile(path)
+  if (bytes.length > LARGE) progress(`reads ${name} (${Math.round(bytes.length / 1e6)} MB)`)
+  const text = decode(bytes, name)
   return { name, path, text, collections: infer(parseJson(text, name), name, { name: basename(name, extname(name)), ...options }) }
 }
 

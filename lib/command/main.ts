@@ -6,6 +6,7 @@ import { helpText, parseArguments } from './arguments.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { explanationText, printable } from './explanation-text.ts'
+import { announceRecords } from './json-file.ts'
 import { load } from './load.ts'
 import type { Loaded } from './load.ts'
 import { Saver } from './save.ts'
@@ -33,6 +34,7 @@ async function run(args: CommandArguments): Promise<number> {
   const loaded = await load(args)
   // A server that runs for long would fill its memory with what nobody asks for.
   const journal = args.testControls ? {} : { journal: 0 }
+  if (loaded.json !== undefined) announceRecords(loaded.json)
   const engine = await RestEngine.create({
     ...journal,
     ...loaded.running,

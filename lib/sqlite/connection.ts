@@ -13,7 +13,7 @@ import { after } from '../awaitable.ts'
 import type { Awaitable } from '../awaitable.ts'
 import type { ChangeSink, Watched } from '../changes.ts'
 import type { Clock } from '../clock.ts'
-import type { CompiledRead, Connection, Dialect, Reading, Statement, StatementsExplained, UnindexedLink } from '../dialect.ts'
+import type { CompiledRead, Connection, Dialect, Reading, Statement, StatementsExplained, TableRows, UnindexedLink } from '../dialect.ts'
 import type { End } from '../end.ts'
 import { refuse } from '../errors.ts'
 import type { KeyValues } from '../key.ts'
@@ -713,6 +713,18 @@ export class SqliteConnection implements Connection {
       transaction.open = false
       release?.()
     }
+  }
+
+  insertRows(tables: readonly TableRows[], em: EntityManager): boolean {
+    if (runsForeignCode(em) || tables.some(({ table }) => this.#keys.counts(table))) return false
+    this.#writing()
+    this.#recorder?.prepare()
+    for (const { table, columns, rows } of tables) {
+      const into = `insert into ${name(table)} (${columns.map(name).join(', ')})`
+      const statement = this.#handle.db.prepare(`${into} values (${columns.map(() => '?').join(', ')})`)
+      for (const row of rows) statement.run(...row)
+    }
+    return true
   }
 
   deferReferences(): void {

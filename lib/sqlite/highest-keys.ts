@@ -73,6 +73,11 @@ export class HighestKeys {
   }
 
   /** What goes with the content; undefined when nothing has been written: the content tells. */
+  /** Whether the keys of a table are counted here. */
+  counts(table: string): boolean {
+    return this.counters.has(table)
+  }
+
   get state(): KeyState | undefined {
     return this.#highest === undefined ? undefined : new Map(this.#highest)
   }

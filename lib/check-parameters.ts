@@ -4,7 +4,7 @@ import { spellingOfParameter } from './habits.ts'
 import type { Limits } from './limits.ts'
 import { isValue } from './model.ts'
 import type { Request } from './parse.ts'
-import { NO_PARAMETERS, RESERVED, calledIn, parseParameters } from './parse-query.ts'
+import { NO_PARAMETERS, RESERVED, calledIn, longestOf, parseParameters } from './parse-query.ts'
 import type { Pair, Parameters, RawFilter, Reserved, Vocabulary } from './parse-query.ts'
 import type { Target } from './resolve.ts'
 import { hint, nearest } from './suggest.ts'
@@ -82,6 +82,7 @@ function checkLength(pairs: readonly Pair[], { maxQueryLength }: Limits): void {
   throw refuseParameter({
     code: 'limit_exceeded',
     detail: `The names and values of a query may have at most ${maxQueryLength} characters together; these have ${length}.`,
+    parameter: longestOf(pairs),
   })
 }
 

@@ -189,6 +189,14 @@ export function textOfPair(pair: Pair): string {
   return `${name}${encode(pair.operator.slice(0, -1))}=${encode(pair.value)}`
 }
 
+/** The parameter that says most, by its name with operator: the one to begin with where all of them say too much. */
+export function longestOf(pairs: readonly Pair[]): string {
+  let longest: Pair | undefined
+  const length = ({ name, value }: Pair): number => name.length + value.length
+  for (const pair of pairs) if (longest === undefined || length(pair) > length(longest)) longest = pair
+  return longest === undefined ? '' : longest.name + longest.operator
+}
+
 /** The names of parameters that are no filters. */
 export interface Vocabulary {
   /** Reserved parameters by the name that the deployer gave them. */

@@ -303,7 +303,7 @@ export class Reader {
       limit: window.limit,
       offset: window.offset,
       valuesOf: visibility.valuesOf,
-      room: new Room(this.limits, this.#vocabulary, tally),
+      room: new Room(this.limits, this.#vocabulary, parameters.pairs, tally),
       end,
     }
     return read.rendered ? { ...given, pending: [] } : given

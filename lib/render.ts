@@ -36,7 +36,7 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
   // A page that is not full, and not past the end, tells the count itself.
   const known = rows.length < limit && (rows.length > 0 || offset === 0)
   if (known) return { records, count: offset + rows.length }
-  const [counted] = yield request(read.count!, given, dialect)
+  const [counted] = yield requestRows(read.count!, read.node, given, dialect)
   return { records, count: Number(counted![0]) }
 }
 

@@ -4,8 +4,8 @@
  */
 import { refuseParameter } from './errors.ts'
 import type { Limits } from './limits.ts'
-import { calledIn } from './parse-query.ts'
-import type { Vocabulary } from './parse-query.ts'
+import { calledIn, longestOf } from './parse-query.ts'
+import type { Pair, Vocabulary } from './parse-query.ts'
 
 /** So many IDs of a list count as one record. */
 const IDS = 10
@@ -21,9 +21,14 @@ export class Room {
   #records: number
   #bytes: number
   readonly #tally: Tally | undefined
+  readonly #pairs: readonly Pair[]
 
-  /** @param tally is told how many bytes are taken */
-  constructor(limits: Limits, vocabulary: Vocabulary, tally?: Tally) {
+  /**
+   * @param pairs the query of the request
+   * @param tally is told how many bytes are taken
+   */
+  constructor(limits: Limits, vocabulary: Vocabulary, pairs: readonly Pair[], tally?: Tally) {
+    this.#pairs = pairs
     this.#tally = tally
     this.#limits = limits
     this.#vocabulary = vocabulary
@@ -51,6 +56,11 @@ export class Room {
   /** Whether as many rows, of which each will be shown at least once, are too much already. */
   check(count: number, bytes: number, areIds: boolean, at: string | undefined): void {
     if ((areIds ? count / IDS : count) > this.#records || bytes > this.#bytes) throw this.#refusal(at)
+  }
+
+  /** The parameter of the request that says most; that of its page without any. */
+  get longest(): string {
+    return longestOf(this.#pairs) || calledIn(this.#vocabulary, 'limit')
   }
 
   #refusal(at: string | undefined) {

@@ -178,7 +178,7 @@ describe('the package', { timeout: TIMEOUT }, () => {
     const paths = packed.files.map(file => file.path)
     const strays = paths.filter(
       path =>
-        !/^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/serve\.js|docs\/[\w-]+\.md|dist\/(?:lib|fixtures\/sample)\/[\w/-]+\.(?:js|d\.ts))$/.test(
+        !/^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|bin\/serve\.js|docs\/[\w-]+\.md|dist\/(?:lib|fixtures\/sample)\/[\w/-]+\.(?:js|d\.ts))$/.test(
           path,
         ),
     )

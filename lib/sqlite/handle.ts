@@ -36,10 +36,11 @@ const MAX_TEXT = 20_000
 const TOO_LARGE =
   /^(?:too many SQL variables|Expression tree is too large|at most \d+ tables in a join|too many (?:columns|terms|arguments)|parser stack overflow|statement too long|string or blob too big)/i
 
-function tooLarge(why: string) {
+function tooLarge(why: string, bound: RowBound | undefined) {
   return refuseParameter({
     code: 'limit_exceeded',
     detail: `The request is more than one statement of the database can hold (${why}): use fewer filters, sort keys, paths or values.`,
+    ...(bound === undefined ? {} : { parameter: bound.room.longest }),
   })
 }
 
@@ -145,7 +146,7 @@ export class Handle {
   #all(sql: string, parameters: readonly unknown[], bound: RowBound | undefined): readonly unknown[][] {
     let statement = this.#readers.get(sql)
     if (statement === undefined) {
-      statement = this.#prepareRead(sql)
+      statement = this.#prepareRead(sql, bound)
       // A text that long is one with a list of values, which hardly comes again.
       if (sql.length <= MAX_TEXT) this.#readers.set(sql, statement)
     }
@@ -174,13 +175,13 @@ export class Handle {
     return this.#bytes
   }
 
-  #prepareRead(sql: string): Database.Statement {
-    if (sql.length > MAX_SQL) throw tooLarge(`${sql.length} characters`)
+  #prepareRead(sql: string, bound: RowBound | undefined): Database.Statement {
+    if (sql.length > MAX_SQL) throw tooLarge(`${sql.length} characters`, bound)
     try {
       return this.db.prepare(sql).raw()
     } catch (error) {
       if (!isTooLarge(error)) throw error
-      throw tooLarge((error as Error).message)
+      throw tooLarge((error as Error).message, bound)
     }
   }
 

@@ -1,0 +1,83 @@
+/** Tally: what a check has tried and what of it failed. Everything random comes from one seed, which is printed. */
+
+/** One row of the table. */
+export interface Tally {
+  readonly check: string
+  /** What was tried, as the unit of the numbers. */
+  readonly what: string
+  readonly tried: number
+  readonly failed: number
+  readonly seconds: number
+  /** Figures beside: memory, milliseconds. */
+  readonly note: string
+  /** The first failures, for whoever mends them. */
+  readonly failures: readonly string[]
+}
+
+/** How much is tried, from the seed. */
+export interface Plan {
+  readonly seed: number
+  /** 1 is the whole; the short form takes a small part. */
+  readonly scale: number
+}
+
+/** Counts tries and failures of one check. */
+export class Counter {
+  tried = 0
+  failed = 0
+  note = ''
+  readonly failures: string[] = []
+
+  ok(holds: boolean, failure: () => string): void {
+    this.tried++
+    if (!holds) this.fail(failure())
+  }
+
+  fail(failure: string): void {
+    this.failed++
+    if (this.failures.length < 5) this.failures.push(failure.slice(0, 1000))
+  }
+}
+
+export interface Check {
+  readonly name: string
+  readonly what: string
+  readonly run: (counter: Counter, plan: Plan) => Promise<void>
+}
+
+/** Runs a check. What it throws is a failure of it. */
+export async function tallyOf({ name, what, run }: Check, plan: Plan): Promise<Tally> {
+  const counter = new Counter()
+  const started = performance.now()
+  try {
+    await run(counter, plan)
+    if (counter.tried === 0) counter.fail('nothing was tried')
+  } catch (error) {
+    counter.fail(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  }
+  const { tried, failed, note, failures } = counter
+  return { check: name, what, tried, failed, seconds: (performance.now() - started) / 1000, note, failures }
+}
+
+/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
+export function random(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let value = Math.imul(state ^ (state >>> 15), state | 1)
+    value ^= value + Math.imul(value ^ (value >>> 7), value | 61)
+    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Statuses with their numbers. */
+export function answered(statuses: ReadonlyMap<number, number>): string {
+  return [...statuses]
+    .toSorted(([a], [b]) => a - b)
+    .map(([status, times]) => `${status}: ${times}`)
+    .join(', ')
+}
+
+export function pick<T>(next: () => number, from: readonly T[]): T {
+  return from[Math.floor(next() * from.length)]!
+}

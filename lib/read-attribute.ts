@@ -57,7 +57,14 @@ export function ownColumns(meta: Meta, prop: Property): string[] {
 
 function inKeyOrder(meta: Meta, prop: Property, target: Meta, columns: readonly string[], referenced: readonly string[]): string[] {
   const targetColumns = target.getPrimaryProps().flatMap(key => key.fieldNames)
-  if (columns.length !== targetColumns.length) throw unsupported(meta, prop.name, 'its foreign key does not hold the whole primary key')
+  if (columns.length !== targetColumns.length) {
+    const shared = targetColumns.filter((column, index) => targetColumns.indexOf(column) < index)
+    const why =
+      shared.length > 0
+        ? `relations in the primary key of ${target.className} share the column ${shared[0]}`
+        : `its foreign key must refer to the primary key (${targetColumns.join(', ')}), and refers to ${referenced.join(', ')}`
+    throw unsupported(meta, prop.name, why)
+  }
   return targetColumns.map(column => {
     const index = referenced.indexOf(column)
     if (index < 0) throw unsupported(meta, prop.name, 'its foreign key refers to another column than the primary key')

@@ -28,6 +28,7 @@ import { openReadOnly } from './open-read-only.ts'
 import { correctPolymorphicLinks } from './polymorphic-links.ts'
 import { readLazyLinks } from './lazy-links.ts'
 import { checkMembers } from './orm-members.ts'
+import { readTextKeys } from './text-keys.ts'
 import { correctTargetKeys } from './target-keys.ts'
 
 /** What to open. */
@@ -143,6 +144,7 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
         ...discovery,
         onMetadata: (meta, platform) => {
           foreign.adapt(meta)
+          readTextKeys(meta)
           return discovery?.onMetadata?.(meta, platform)
         },
       } satisfies CoreOptions['discovery'],

@@ -9,7 +9,7 @@ const Author = defineEntity({ name: 'Author', properties: { id: p.integer().prim
 class Article {
   id!: number
   author!: { id: number }
-  private _words = ''
+  private words = ''
   get authorId(): number {
     return this.author?.id
   }
@@ -17,25 +17,25 @@ class Article {
     this.author = rel(Author as never, id as never) as never
   }
   get title(): string {
-    return this._words
+    return this.words
   }
   set title(title: string) {
-    this._words = title.trim()
+    this.words = title.trim()
   }
 }
 class Price {
-  _amount!: number
+  cents!: number
   get amount(): number {
-    return this._amount
+    return this.cents
   }
   set amount(amount: number) {
-    this._amount = amount
+    this.cents = amount
   }
 }
 const PriceSchema = defineEntity({
   class: Price,
   embeddable: true,
-  properties: { _amount: p.integer().accessor('amount' as never) },
+  properties: { cents: p.integer().accessor('amount' as never) },
 } as never)
 const ArticleSchema = defineEntity({
   class: Article,

@@ -24,6 +24,7 @@ describe('a record whose key contains a key of several parts', () => {
     name: 'Area',
     properties: { x: p.integer().primary(), y: p.string().primary(), plots: () => p.oneToMany(Plot).mappedBy('area') },
   })
+  // oxlint-disable-next-line typescript/no-explicit-any -- entities that refer to each other
   const Plot: any = defineEntity({
     name: 'Plot',
     properties: {
@@ -34,10 +35,12 @@ describe('a record whose key contains a key of several parts', () => {
       deed: () => p.oneToOne(Deed).mappedBy('plot').nullable(),
     },
   })
+  // oxlint-disable-next-line typescript/no-explicit-any -- entities that refer to each other
   const Tree: any = defineEntity({
     name: 'Tree',
     properties: { id: p.integer().primary(), plot: () => p.manyToOne(Plot).nullable(), kind: p.string() },
   })
+  // oxlint-disable-next-line typescript/no-explicit-any -- entities that refer to each other
   const Deed: any = defineEntity({
     name: 'Deed',
     properties: { id: p.integer().primary(), plot: () => p.oneToOne(Plot).owner().nullable(), text: p.string() },
@@ -78,6 +81,7 @@ describe('a record with a key of several parts that is the key of another, one t
       sign: () => p.oneToOne(Sign).mappedBy('place').nullable(),
     },
   })
+  // oxlint-disable-next-line typescript/no-explicit-any -- entities that refer to each other
   const Sign: any = defineEntity({
     name: 'Sign',
     properties: { place: () => p.oneToOne(Place).owner().primary(), text: p.string().nullable() },

@@ -14,7 +14,7 @@ class Article {
     return this.author?.id
   }
   set authorId(id: number) {
-    this.author = rel(Author as never, id as never) as never
+    this.author = rel(Author as never, id as never)
   }
   get title(): string {
     return this.words
@@ -35,13 +35,13 @@ class Price {
 const PriceSchema = defineEntity({
   class: Price,
   embeddable: true,
-  properties: { cents: p.integer().accessor('amount' as never) },
+  properties: { cents: p.integer().accessor('amount') },
 } as never)
 const ArticleSchema = defineEntity({
   class: Article,
   properties: {
     id: p.integer().primary(),
-    author: () => p.manyToOne(Author).accessor('authorId' as never),
+    author: () => p.manyToOne(Author).accessor('authorId'),
     title: p.string().accessor(),
     price: () =>
       p

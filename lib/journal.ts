@@ -295,10 +295,16 @@ function lengthOf(pairs: readonly Pair[] | undefined): number {
 function weigh(body: unknown, sent: { objects: number; bytes: number }): void {
   if (typeof body === 'string') sent.bytes += body.length
   if (typeof body !== 'object' || body === null) return
-  if (!Array.isArray(body)) sent.objects++
-  for (const item of Object.values(body)) {
+  if (Array.isArray(body)) {
+    sent.bytes += 16 * body.length
+    for (let index = 0; index < body.length; index++) weigh(body[index], sent)
+    return
+  }
+  sent.objects++
+  // A list of all values of a megabyte would cost more than to go through it. It is a copy of our own: nothing is inherited.
+  for (const name in body) {
     sent.bytes += 16
-    weigh(item, sent)
+    weigh((body as Record<string, unknown>)[name], sent)
   }
 }
 
@@ -320,5 +326,12 @@ function textOf(error: unknown): string {
 export function copyOf(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body
   if (Array.isArray(body)) return body.map(copyOf)
-  return Object.fromEntries(Object.entries(body).map(([name, item]) => [name, copyOf(item)]))
+  const copy: Record<string, unknown> = {}
+  for (const name of Object.keys(body)) {
+    const item = copyOf((body as Record<string, unknown>)[name])
+    // An assignment would set the prototype.
+    if (name === '__proto__') Object.defineProperty(copy, name, { value: item, writable: true, enumerable: true, configurable: true })
+    else copy[name] = item
+  }
+  return copy
 }

@@ -19,32 +19,50 @@ export function assertJson(value: unknown, place: string): void {
   if (!isPlain(value)) assertInside(value, place, [], [])
 }
 
-/** @param within the objects around the value, and the names by which it lies in them: one pair of lists for all, so that no value costs a copy */
+/**
+ * A value that refers back to what contains it is deeper than any: so nobody looks for that before the nesting is too deep.
+ *
+ * @param within the objects around the value, and the names by which it lies in them: one pair of lists for all, so that no value costs a copy
+ */
 function assertInside(value: unknown, place: string, within: object[], path: (string | number)[]): void {
-  const at = (): string => [place, ...path].join('.')
-  if (within.length > MAX_NESTING) throw refuse('body_invalid', `The body is nested deeper than ${MAX_NESTING} levels.`)
+  if (within.length > MAX_NESTING) throw tooDeep(place, within, path)
   if (typeof value !== 'object' || value === null) {
-    throw new TypeError(`${at()} is ${typeof value === 'number' ? String(value) : `a ${typeof value}`}, which is not JSON.`)
-  }
-  if (within.includes(value)) throw new TypeError(`${at()} refers back to an object that contains it, which is not JSON.`)
-  const isArray = Array.isArray(value)
-  const prototype: unknown = isArray ? null : Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) {
-    throw new TypeError(`${at()} is ${withArticle(value.constructor.name)}, which is not a plain JSON object.`)
+    throw new TypeError(`${placeOf(place, path)} is ${typeof value === 'number' ? String(value) : `a ${typeof value}`}, which is not JSON.`)
   }
   within.push(value)
-  if (isArray) for (let index = 0; index < value.length; index++) inside(value[index], index)
-  else
-    for (const key of Object.keys(value))
-      if ((value as Record<string, unknown>)[key] !== undefined) inside((value as Record<string, unknown>)[key], key)
-  within.pop()
-
-  function inside(item: unknown, name: string | number): void {
-    if (isPlain(item)) return
-    path.push(name)
-    assertInside(item, place, within, path)
-    path.pop()
+  const depth = path.length
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const item: unknown = value[index]
+      if (isPlain(item)) continue
+      path[depth] = index
+      assertInside(item, place, within, path)
+      path.length = depth
+    }
+  } else {
+    const prototype: unknown = Object.getPrototypeOf(value)
+    if (prototype !== Object.prototype && prototype !== null) {
+      throw new TypeError(`${placeOf(place, path)} is ${withArticle(value.constructor.name)}, which is not a plain JSON object.`)
+    }
+    for (const key of Object.keys(value)) {
+      const item = (value as Record<string, unknown>)[key]
+      if (item === undefined || isPlain(item)) continue
+      path[depth] = key
+      assertInside(item, place, within, path)
+      path.length = depth
+    }
   }
+  within.pop()
+}
+
+function placeOf(place: string, path: readonly (string | number)[]): string {
+  return [place, ...path].join('.')
+}
+
+function tooDeep(place: string, within: readonly object[], path: readonly (string | number)[]): Error {
+  const back = within.findIndex((value, index) => within.indexOf(value) < index)
+  if (back < 0) return refuse('body_invalid', `The body is nested deeper than ${MAX_NESTING} levels.`)
+  return new TypeError(`${placeOf(place, path.slice(0, back))} refers back to an object that contains it, which is not JSON.`)
 }
 
 function refuseLoss(_key: string, value: unknown): unknown {

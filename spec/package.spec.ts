@@ -61,6 +61,7 @@ const TYPES = [
   'FaultOptions',
   'FaultRequest',
   'FileType',
+  'FromJsonOptions',
   'Gate',
   'Give',
   'GivenOptions',
@@ -72,6 +73,7 @@ const TYPES = [
   'InterceptOptions',
   'Interception',
   'JournalEntry',
+  'JsonData',
   'JsonModel',
   'JsonOf',
   'Limits',
@@ -178,7 +180,7 @@ describe('the package', { timeout: TIMEOUT }, () => {
     const paths = packed.files.map(file => file.path)
     const strays = paths.filter(
       path =>
-        !/^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|bin\/serve\.js|docs\/[\w-]+\.md|dist\/(?:lib|fixtures\/sample)\/[\w/-]+\.(?:js|d\.ts))$/.test(
+        !/^(?:package\.json|README\.md|LICENSE|(?:ARCHITECTURE|CHANGELOG|CONTRIBUTING|SECURITY)\.md|decisions\/[\w-]+\.md|bin\/serve\.js|docs\/(?:[\w-]+\.md|plots\/[\w-]+\.svg)|dist\/(?:lib|fixtures\/sample)\/[\w/-]+\.(?:js|d\.ts))$/.test(
           path,
         ),
     )
@@ -187,6 +189,20 @@ describe('the package', { timeout: TIMEOUT }, () => {
       assert.ok(paths.includes(path), path)
     }
     assert.ok(packed.unpackedSize < 2_000_000, `${packed.unpackedSize} bytes`)
+  })
+
+  it('has no dead link', async () => {
+    const paths = packed.files.map(file => file.path)
+    const dead: string[] = []
+    for (const path of paths.filter(name => name.endsWith('.md'))) {
+      const text = (await readFile(join(root, path), 'utf8')).replaceAll(/^```[^]*?^```/gm, '')
+      for (const [, link = ''] of text.matchAll(/(?:\]\(|src(?:set)?=")([^)\s"#]+)/g)) {
+        const target = join(dirname(path), link)
+        const isThere = paths.some(each => each === target || each.startsWith(target.replace(/\/?$/, '/')))
+        if (!/^[a-z]+:/.test(link) && !isThere) dead.push(`${path}: ${link}`)
+      }
+    }
+    assert.deepEqual(dead, [])
   })
 
   it('exports what it always has', async () => {
@@ -259,6 +275,14 @@ describe('the package', { timeout: TIMEOUT }, () => {
       main()`,
     )
     assert.equal((await succeed(process.execPath, ['use.cjs'], folder)).trim(), '1')
+  })
+
+  it('stands in a test that is bundled, with packages outside', async t => {
+    if (offline !== undefined) return t.skip(offline)
+    assert.match(guides, /--bundle --platform=node --format=esm --packages=external/)
+    const options = ['--bundle', '--platform=node', '--format=esm', '--packages=external', '--log-level=error', '--outfile=bundled.mjs']
+    await succeed(join(root, 'node_modules/.bin/esbuild'), ['use.js', ...options], folder)
+    assert.equal((JSON.parse(await succeed(process.execPath, ['bundled.mjs'], folder)) as { status: number }).status, 200)
   })
 
   it('has types that a compiler for ES2022 accepts', async t => {

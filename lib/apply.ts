@@ -132,11 +132,14 @@ function holderIn(entity: Entity, within: readonly EmbeddedAttribute[] = []): En
   return within.reduce((holder, { property }) => holder[property] as Entity, entity)
 }
 
-/** Sets a link inside an embedded object, which `em.assign` would take for an object to be made anew. */
-export function setInside(
+/**
+ * Sets a link: also inside an embedded object, which `em.assign` would take for an object to be made anew, and as a reference where the property holds
+ * one, which MikroORM does itself for links by the primary key alone.
+ */
+export function setLink(
   entity: Entity,
   attribute: ToOneAttribute,
-  within: readonly EmbeddedAttribute[],
+  within: readonly EmbeddedAttribute[] | undefined,
   value: unknown,
   em: EntityManager,
 ): void {
@@ -208,7 +211,7 @@ async function adopt(ref: RecordRef, relation: RelationAttribute, owner: Entity,
   if (!holdsLink(entity, other, value)) {
     await work.authorize(relation.target, 'update')
     await keepRights(entity, other, relation.target, work, () => {
-      entity[other.property] = value
+      setLink(entity, other, undefined, value, work.em)
     })
   }
   work.touched.push({ resource: relation.target, entity, key: ref.key })
@@ -437,7 +440,7 @@ async function changeLinkFrom(
   if (attribute.owner) {
     const target = link === null ? null : await linkValue(attribute, await linked(link, attribute, work), work)
     await keepRights(holderIn(entity, within), attribute, resource, work, () => {
-      if (within !== undefined) setInside(entity, attribute, within, target, work.em)
+      if (within !== undefined) setLink(entity, attribute, within, target, work.em)
       else if (attribute.holdsKey) entity[attribute.property] = target
       else work.em.assign(entity as never, { [attribute.property]: target } as never)
     })

@@ -4,7 +4,7 @@
  */
 import { FlushMode } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
-import { create, hasKey, linkedValue, load, reference, requireTargetKey, setInside } from './apply.ts'
+import { create, hasKey, linkedValue, load, reference, requireTargetKey, setLink } from './apply.ts'
 import type { Work } from './apply.ts'
 import { checkChanges, givenKey, recordName } from './check.ts'
 import type { Implied } from './check.ts'
@@ -142,6 +142,8 @@ interface Need {
   readonly needed: SeedRecord
   /** The path of the link. */
   readonly at: string
+  /** The link, where it is the record's own and not in an embedded object. */
+  readonly link: ToOneAttribute | undefined
   /** Whether the other record must be inserted before this one is made: a property holds its key (`mapToPk`), which the database gives. */
   readonly awaitsKey: boolean
 }
@@ -161,7 +163,14 @@ function needOf(record: SeedRecord, { relation, within = [] }: Referring, other:
   if (held === undefined || held.nullable) return undefined
   const [holder, needed] = name === undefined ? [record, other] : [other, record]
   const awaitsKey = held.kind === 'toOne' && held.holdsKey && needed.name === undefined
-  return { record: holder, needed, at: [holder.change.path, ...within.map(embedded => embedded.name), held.name].join('.'), awaitsKey }
+  const link = held.kind === 'toOne' && within.length === 0 ? held : undefined
+  return {
+    record: holder,
+    needed,
+    link,
+    at: [holder.change.path, ...within.map(embedded => embedded.name), held.name].join('.'),
+    awaitsKey,
+  }
 }
 
 /**
@@ -236,7 +245,7 @@ class Loader {
       references(record.change).flatMap(({ relation, within, refs }) => refs.map(ref => ({ record, relation, within, ref }))),
     )
     for (const records of this.#stages()) {
-      for (const record of records) this.#made.set(record, await create({ ...record.change, links: [], lists: [] }, this.#work))
+      for (const record of records) await this.#make(record)
       open = await this.#linkAll(open)
       await this.#work.em.flush()
     }
@@ -246,6 +255,27 @@ class Loader {
       await this.#link(link, true)
       await this.#work.em.flush()
     }
+  }
+
+  /** Makes a record, after those that the constructor of its class takes: it may read them. */
+  async #make(record: SeedRecord): Promise<void> {
+    if (this.#made.has(record)) return
+    const { change } = record
+    const { constructorParams = [] } = this.#work.em.getMetadata().get(change.resource.entity as never)
+    const taken: Entity = {}
+    if (constructorParams.length > 0) {
+      for (const { needed, link } of this.#needs.get(record)!) {
+        if (link === undefined || !constructorParams.includes(link.property)) continue
+        await this.#make(needed)
+        taken[link.property] = linkedValue(link, this.#made.get(needed)!)
+      }
+      for (const { attribute, within, link } of change.links) {
+        const isTaken = link?.kind === 'existing' && within === undefined && constructorParams.includes(attribute.property)
+        if (isTaken && attribute.owner && this.#recordOf(link, attribute) === undefined)
+          taken[attribute.property] = linkedValue(attribute, (await this.#target(link, attribute))!)
+      }
+    }
+    this.#made.set(record, await create({ ...change, links: [], lists: [] }, this.#work, taken))
   }
 
   /** The records in groups, each of which can be inserted when those before are; nearly always that is one. */
@@ -287,8 +317,7 @@ class Loader {
     requireTargetKey(attribute, target)
     if (attribute.holdsKey && !hasKey(target)) return false
     const value = linkedValue(attribute, target)
-    if (within === undefined) entity[attribute.property] = value
-    else setInside(entity, attribute, within, value, this.#work.em)
+    setLink(entity, attribute, within, value, this.#work.em)
     return true
   }
 

@@ -196,6 +196,24 @@ describe('--eject', () => {
     ])
   })
 
+  it('of files of other programs serves the same', async () => {
+    const cases = {
+      prisma: `create table "User" ("id" integer not null primary key autoincrement, "createdAt" datetime not null default current_timestamp, "updatedAt" datetime not null);
+        insert into "User" values (1, 1700000000123, 1700000000456)`,
+      lengths: `create table t (id integer primary key, c char(0), f text default "in double quotes"); insert into t (id, c) values (1, 'x')`,
+      unicode: `create table Größe (id integer primary key, "Länge" int, "größe_id" int references Größe); insert into Größe values (1, 5, 1)`,
+      dotted: `create table "a.b" (id integer primary key, n int); create table c (id integer primary key, "x.y" int, ab_id int references "a.b"); insert into "a.b" values (1, 2); insert into c values (1, 2, 1)`,
+    }
+    for (const [name, sql] of Object.entries(cases)) {
+      const db = new Database(join(folder, `${name}.sqlite`))
+      db.exec(sql)
+      db.close()
+      await eject(`${name}.sqlite`, name)
+      const paths = ['users', 'ts', encodeURIComponent('größe'), 'a_bs', 'cs']
+      await sameAnswers(`${name}.sqlite`, name, [['GET', '/v1'], ...paths.map(path => ['GET', `/v1/${path}?depth=2`] as const)])
+    }
+  })
+
   it('of a module serves the same, in its versions', async () => {
     await eject('features.mjs', 'features')
     await sameAnswers('features.mjs', 'features', [

@@ -97,7 +97,7 @@ function refuse(meta: Meta, property: string | undefined, reason: string): Comma
 }
 
 function refuseEntity(meta: Meta, isFromFile: boolean): void {
-  if (!/^[A-Za-z_$][\w$]*$/.test(meta.className)) throw refuse(meta, undefined, 'its name is no identifier')
+  if (!/^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(meta.className)) throw refuse(meta, undefined, 'its name is no identifier')
   if (meta.inheritanceType !== undefined || meta.root.inheritanceType !== undefined)
     throw refuse(meta, undefined, 'it is part of an inheritance')
   const isView = meta.virtual === true || meta.view === true || meta.expression !== undefined

@@ -82,7 +82,12 @@ export class ColumnTypes {
       case 'decimal':
         return { ...type, asNumber: true, ...(first === undefined ? {} : { precision: first, scale: second ?? 0 }) }
       case 'text':
-        return { ...type, ...itemsOf(column, 'string'), ...(first === undefined || column.items !== undefined ? {} : { length: first }) }
+        return {
+          ...type,
+          ...itemsOf(column, 'string'),
+          // No text has no characters: `char(0)` says nothing.
+          ...(first === undefined || first === 0 || column.items !== undefined ? {} : { length: first }),
+        }
       case 'integer':
         return { ...type, ...itemsOf(column, 'number') }
       default:

@@ -145,12 +145,18 @@ function plainProperty(column: Column, { table, keyTypes, types }: Draft): objec
     runtimeType: 'unknown',
     fieldName: column.name,
     ...(primary === undefined ? {} : { primary: true }),
-    ...(isRowid ? { autoincrement: true } : {}),
+    ...(isRowid && isWritable(table) ? { autoincrement: true } : {}),
     ...(column.notNull || primary !== undefined ? {} : { nullable: true }),
-    ...(column.defaultSql === undefined || primary !== undefined ? {} : { defaultRaw: column.defaultSql }),
+    ...(column.defaultSql === undefined || primary !== undefined ? {} : { defaultRaw: defaultOf(column.defaultSql) }),
     ...(column.generated ? { generated: column.name } : {}),
     ...(table.uniques.some(set => set.length === 1 && set[0] === column.name) ? { unique: true } : {}),
   }
+}
+
+/** The SQL of a default; in double quotes a text is one too there, since it can be no name. */
+function defaultOf(sql: string): string {
+  const [, text] = /^"((?:[^"]|"")*)"$/.exec(sql) ?? []
+  return text === undefined ? sql : `'${text.replaceAll('""', '"').replaceAll("'", "''")}'`
 }
 
 function linkProperty(link: Link, drafts: ReadonlyMap<string, Draft>): object {

@@ -205,8 +205,12 @@ export function requireTargetKey({ name, target, targetKey }: ToOneAttribute, en
 async function adopt(ref: RecordRef, relation: RelationAttribute, owner: Entity, work: Work): Promise<Entity> {
   const other = owningAttribute(relation)!
   const value = await linkValue(other, owner, work)
-  if (ref.kind === 'new') return create(ref.record, work, { [other.property]: value })
+  if (ref.kind === 'new') {
+    refuseShared(relation, ref, undefined, owner)
+    return create(ref.record, work, { [other.property]: value })
+  }
   const entity = (await load(relation.target, ref.key, work))!
+  refuseShared(relation, ref, entity, owner)
   // What has the link already is not moved.
   if (!holdsLink(entity, other, value)) {
     await work.authorize(relation.target, 'update')
@@ -388,8 +392,28 @@ export function checkShared(change: RecordChange, entity: Entity | undefined, fa
   }
 }
 
+/** Refuses to link a record by its own foreign key where that shares a column with another attribute of it, its key perhaps, that says something else. */
+function refuseShared(relation: RelationAttribute, ref: RecordRef, entity: Entity | undefined, owner: Entity): void {
+  const other = owningAttribute(relation)!
+  if (other.targetKey !== undefined || other.columns.length < 2 || !hasKey(owner)) return
+  const { links, values, resource } = ref.kind === 'new' ? ref.record : { links: [], values: [], resource: relation.target }
+  const key = keyOfEntity(other.target, owner)
+  for (const attribute of resource.attributes) {
+    if (attribute === other || !tableColumns(attribute).some(column => other.columns.includes(column))) continue
+    const known = columnValues(attribute, { links, values }, entity)
+    if (!other.columns.some((column, part) => known.has(column) && known.get(column) !== key[part])) continue
+    const path = ref.kind === 'new' ? ref.record.path : ref.path
+    const detail = `"${path}" cannot be linked: its "${attribute.name}" shares a part of the key with "${other.name}", and is another one.`
+    throw refuse('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: path }] })
+  }
+}
+
 /** The values that the columns of an attribute will have, as far as they are known. */
-function columnValues(attribute: Attribute, change: RecordChange, entity: Entity | undefined): ReadonlyMap<string, unknown> {
+function columnValues(
+  attribute: Attribute,
+  change: Pick<RecordChange, 'links' | 'values'>,
+  entity: Entity | undefined,
+): ReadonlyMap<string, unknown> {
   const columns = tableColumns(attribute)
   const linked = change.links.find(link => link.attribute === attribute)?.link
   if (linked !== undefined) return new Map(linked?.kind === 'existing' ? columns.map((column, part) => [column, linked.key[part]]) : [])

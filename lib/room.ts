@@ -18,7 +18,8 @@ export interface Tally {
 export class Room {
   readonly #limits: Limits
   readonly #vocabulary: Vocabulary
-  #records: number
+  /** Records times `IDS`, so that all are whole numbers. */
+  #places: number
   #bytes: number
   readonly #tally: Tally | undefined
   readonly #pairs: readonly Pair[]
@@ -32,7 +33,7 @@ export class Room {
     this.#tally = tally
     this.#limits = limits
     this.#vocabulary = vocabulary
-    this.#records = limits.maxRecords
+    this.#places = limits.maxRecords * IDS
     this.#bytes = limits.maxAnswerBytes
   }
 
@@ -47,15 +48,15 @@ export class Room {
    * @param at the attribute that they are in; undefined for those of the answer itself
    */
   take(count: number, bytes: number, areIds: boolean, at: string | undefined): void {
-    this.#records -= areIds ? count / IDS : count
+    this.#places -= areIds ? count : count * IDS
     this.#bytes -= bytes
     if (this.#tally !== undefined) this.#tally.bytes += bytes
-    if (this.#records < 0 || this.#bytes < 0) throw this.#refusal(at)
+    if (this.#places < 0 || this.#bytes < 0) throw this.#refusal(at)
   }
 
   /** Whether as many rows, of which each will be shown at least once, are too much already. */
   check(count: number, bytes: number, areIds: boolean, at: string | undefined): void {
-    if ((areIds ? count / IDS : count) > this.#records || bytes > this.#bytes) throw this.#refusal(at)
+    if ((areIds ? count : count * IDS) > this.#places || bytes > this.#bytes) throw this.#refusal(at)
   }
 
   /** The parameter of the request that says most; that of its page without any. */

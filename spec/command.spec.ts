@@ -280,7 +280,7 @@ describe('command', () => {
         [['syntax.ts'], /syntax\.ts cannot be loaded/],
         [['lost.mjs'], /lost\.mjs cannot be loaded: .*nowhere\.js/],
         [['typo.mjs'], /unknown option "version"\. Did you mean "versions"\?/],
-        [['data.json'], /data\.json: books\[0\] is a number; a collection is an array of objects/],
+        [['data.json', '--strict'], /data\.json: books\[0\] is a number; a collection is an array of objects/],
         [['text.txt'], /neither a module nor a SQLite file/],
         [['new.db', '--config', 'text.txt'], /text\.txt is not a module/],
         [['new.db', '--config', 'nowhere.mjs'], /nowhere\.mjs does not exist/],

@@ -209,7 +209,7 @@ describe('fromJson', () => {
   })
 
   it('serves an object as its only record, which stays', async () => {
-    await using engine = await serving({ profile: { name: 'x' }, $schema: 'not a collection' as never })
+    await using engine = await serving({ profile: { name: 'x' }, $schema: 'not a collection' })
     assert.deepEqual(await get(engine, '/v1/profile'), [{ id: 1, name: 'x' }])
     assert.deepEqual(records(await engine.handle('PUT', '/v1/profile/1', undefined, { name: 'y' })), { id: 1, name: 'y' })
     assert.equal((await engine.handle('POST', '/v1/profile', undefined, { name: 'z' })).status, 403)

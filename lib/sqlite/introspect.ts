@@ -105,7 +105,7 @@ export function introspect(db: Database.Database): Introspection {
     } catch (error) {
       // A view of a table that is gone, a virtual table whose module is not loaded, or an index by a collation that only another program knows leaves
       // the rest of the file as it is.
-      if (!/^SQLITE_ERROR/.test((error as { code?: string }).code ?? '')) throw error
+      if (!((error as { code?: string }).code ?? '').startsWith('SQLITE_ERROR')) throw error
       broken.set(name, (error as Error).message)
       return []
     }

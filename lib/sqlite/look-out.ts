@@ -10,6 +10,8 @@ import { Estimate } from './estimate.ts'
 import type { Sql } from './sql.ts'
 
 const MARK = /\/\*(where)?~(i?)(.*?)\*\//g
+// A mark that stands for a whole clause goes with the space in front of it.
+const CLAUSE = / \/\*where~.*?\*\/(?= |$)/g
 
 /** A mark in front of the conditions of a table. `isInteger` says that the column holds integers, of which every 16th is looked at. */
 export function mark(column: string, isInteger: boolean, isWhole = false): string {
@@ -27,7 +29,7 @@ const HEAVY = 200
 
 /** A statement as it is run as a rule, and what may be needed of it otherwise. */
 export function statementOf(whole: Sql, visits: readonly Visit[], about: string): Statement {
-  const sql = whole.text.replaceAll(MARK, '')
+  const sql = whole.text.replaceAll(CLAUSE, '').replaceAll(MARK, '')
   if (sql === whole.text) return { sql, bindings: whole.bindings }
   // What is done with JSON, by functions of ours, and by the deployer's expressions costs more than a comparison.
   const calls = sql.match(/json_(?!each)|mikro_|\(select /g)?.length ?? 0

@@ -62,6 +62,21 @@ export class LazySender implements Sender {
   }
 }
 
+/** The parameters of a reading that an error can name. */
+interface Asked {
+  readonly filters: readonly { readonly label: string }[]
+  readonly sort?: readonly { readonly path: string }[] | undefined
+}
+
+/** Describes what a request is doing, by what the running statement reads. */
+function activityOf({ filters, sort }: Asked, about: string | undefined): string {
+  if (about !== 'rows' && about !== 'count')
+    return about === undefined ? 'putting the answer together' : `reading the relation "${about}" of what it shows`
+  const by = filters.length === 0 ? [] : [`filtering by ${[...new Set(filters.map(({ label }) => `"${label}"`))].join(', ')}`]
+  if (about === 'rows' && sort !== undefined && sort.length > 0) by.push(`sorting by ${sort.map(({ path }) => `"${path}"`).join(', ')}`)
+  return by.length === 0 ? 'reading its records' : `${about === 'count' ? 'counting what is left after ' : ''}${by.join(' and ')}`
+}
+
 export class End {
   readonly #sender: Sender
   readonly #world: AbortSignal
@@ -70,8 +85,8 @@ export class End {
   /** When the time is over, by performance.now(); undefined: never. */
   readonly deadline: number | undefined
   readonly #budget: number
-  /** Says what is being done, for the error. */
-  doing: (() => string) | undefined
+  /** What a reading is asked for, for the error. A function here would keep each request alive until a full garbage collection. */
+  asked: Asked | undefined
   /** What the statement reads that runs: see `Costs.about`. */
   about: string | undefined
 
@@ -88,8 +103,7 @@ export class End {
     if (this.deadline === undefined) return
     this.throwIfReached()
     if (performance.now() < this.deadline) return
-    const doing = this.doing?.()
-    const what = doing === undefined ? '' : ` The time was over while it was ${doing}.`
+    const what = this.asked === undefined ? '' : ` The time was over while it was ${activityOf(this.asked, this.about)}.`
     throw refuse('timeout', `The request took longer than the ${this.#budget} ms that it may take; nothing was written.${what}`)
   }
 

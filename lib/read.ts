@@ -313,7 +313,7 @@ export class Reader {
   #finish<T>(given: { pending?: PendingRender[] }, view: View, reading: () => Reading<T>): Awaitable<T> {
     const { trace, end } = view
     const before = trace?.enter('render')
-    if (end?.deadline !== undefined) end.doing = () => doingOf(view, end.about)
+    if (end?.deadline !== undefined) end.asked = view.parameters
     const result = this.#connection.read(reading, end)
     const finished = given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
     return trace === undefined ? finished : backTo(before!, trace, finished)
@@ -391,15 +391,6 @@ function stepOf<T>(make: () => T): Step<T> {
     if (error instanceof Unasked) return { asks: error.rule }
     throw error
   }
-}
-
-/** What a request is at, in its own words. */
-function doingOf({ parameters: { filters, sort } }: View, about: string | undefined): string {
-  if (about !== 'rows' && about !== 'count')
-    return about === undefined ? 'putting the answer together' : `reading the relation "${about}" of what it shows`
-  const by = filters.length === 0 ? [] : [`filtering by ${[...new Set(filters.map(({ label }) => `"${label}"`))].join(', ')}`]
-  if (about === 'rows' && sort !== undefined && sort.length > 0) by.push(`sorting by ${sort.map(({ path }) => `"${path}"`).join(', ')}`)
-  return by.length === 0 ? 'reading its records' : `${about === 'count' ? 'counting what is left after ' : ''}${by.join(' and ')}`
 }
 
 /** What was done at a stage is done. */

@@ -17,7 +17,6 @@ export type Doc =
 
 export const line: Doc = { kind: 'break', flat: ' ', hard: false }
 export const softline: Doc = { kind: 'break', flat: '', hard: false }
-export const hardline: Doc = { kind: 'break', flat: '', hard: true }
 const COMMA: Doc = { kind: 'ifBroken', text: ',' }
 
 /** Longest line, and what one level is indented by: Prettier's defaults. */

@@ -10,13 +10,13 @@ export type Doc =
   /** Its breaks are all line breaks, or none is. */
   | { readonly kind: 'group'; readonly of: Doc; readonly forced: boolean }
   | { readonly kind: 'indent'; readonly of: Doc }
-  /** A line break, or else a text. A hard one is always a line break. */
-  | { readonly kind: 'break'; readonly flat: string; readonly hard: boolean }
+  /** A line break, or else a text. */
+  | { readonly kind: 'break'; readonly flat: string }
   /** A text that is there only where the group is broken. */
   | { readonly kind: 'ifBroken'; readonly text: string }
 
-export const line: Doc = { kind: 'break', flat: ' ', hard: false }
-export const softline: Doc = { kind: 'break', flat: '', hard: false }
+export const line: Doc = { kind: 'break', flat: ' ' }
+export const softline: Doc = { kind: 'break', flat: '' }
 const COMMA: Doc = { kind: 'ifBroken', text: ',' }
 
 /** Longest line, and what one level is indented by: Prettier's defaults. */
@@ -55,13 +55,13 @@ export function print(doc: Doc): string {
       if (next.kind === 'indent') pending.push({ ...piece, doc: next.of, indent: own + STEP })
       else if (next.kind === 'group') {
         const flat = { doc: next.of, indent: own, broken: false }
-        const fitsHere = !next.forced && !hasHardBreak(next.of) && fits(flat, pending, WIDTH - column)
+        const fitsHere = !next.forced && !mustBreak(next.of) && fits(flat, pending, WIDTH - column)
         pending.push(fitsHere ? flat : { ...flat, broken: true })
       } else if (next.kind === 'ifBroken') {
         const shown = broken ? next.text : ''
         text += shown
         column += shown.length
-      } else if (next.hard || broken) {
+      } else if (broken) {
         text = `${text.trimEnd()}\n${own}`
         column = own.length
       } else {
@@ -94,14 +94,15 @@ function fits(piece: Piece, following: readonly Piece[], width: number): boolean
     else if (doc.kind === 'indent') pending.push({ ...next, doc: doc.of })
     else if (doc.kind === 'group') pending.push({ ...next, doc: doc.of, broken: broken && doc.forced })
     else if (doc.kind === 'ifBroken') left -= broken ? doc.text.length : 0
-    else if (broken || doc.hard) return true
+    else if (broken) return true
     else left -= doc.flat.length
   }
 }
 
-function hasHardBreak(doc: Doc): boolean {
+/** Whether a group in it must be broken. */
+function mustBreak(doc: Doc): boolean {
   if (typeof doc === 'string') return false
-  if (!('kind' in doc)) return doc.some(hasHardBreak)
-  if (doc.kind === 'group') return doc.forced || hasHardBreak(doc.of)
-  return doc.kind === 'indent' ? hasHardBreak(doc.of) : doc.kind === 'break' && doc.hard
+  if (!('kind' in doc)) return doc.some(mustBreak)
+  if (doc.kind === 'group') return doc.forced || mustBreak(doc.of)
+  return doc.kind === 'indent' && mustBreak(doc.of)
 }

@@ -27,8 +27,9 @@ import type {
   ToOneAttribute,
   ToOneOfAttribute,
 } from './model.ts'
-import { byAccessor, classOf, keyOfEntity, keyOfProperty, toPrimaryKey, toProperties } from './orm-values.ts'
-import type { Entity } from './orm-values.ts'
+import { classOf, keyOfEntity, keyOfProperty, toPrimaryKey } from './entity-key.ts'
+import type { Entity } from './entity-key.ts'
+import { byAccessor, toProperties } from './orm-values.ts'
 import { readRows } from './render.ts'
 import { owningAttribute, requireEmbedded } from './validate.ts'
 import type { Visibility } from './visibility.ts'

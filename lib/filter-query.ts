@@ -6,7 +6,7 @@
  */
 import { Reference } from '@mikro-orm/core'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from './model.ts'
-import { keyOfEntity } from './orm-values.ts'
+import { keyOfEntity } from './entity-key.ts'
 import type { Condition, KeyRef, Operand, ValueRef } from './read-plan.ts'
 import type { ScalarType } from './scalars.ts'
 import { scalarFromJson } from './scalars.ts'

@@ -24,7 +24,7 @@ import type {
   ToOneAttribute,
   ToOneOfAttribute,
 } from './model.ts'
-import { keyOfEntity } from './orm-values.ts'
+import { keyOfEntity } from './entity-key.ts'
 import { NO_PARAMETERS } from './parse-query.ts'
 import { Random } from './random.ts'
 import { loadReadable } from './readable.ts'

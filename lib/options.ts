@@ -8,10 +8,8 @@ import type { AuthModule } from './auth.ts'
 import type { OwnParameter } from './caller.ts'
 import type { ResourceDefinition } from './resource.ts'
 import type { Route } from './routes.ts'
+import type { SeedData } from './seed-rows.ts'
 import { checkNames } from './suggest.ts'
-
-/** Records by resource name, as `engine.seed` takes them. */
-export type SeedData = Readonly<Record<string, readonly object[]>>
 
 /** Options of `RestEngine.create`. */
 export interface EngineOptions {

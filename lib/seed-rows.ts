@@ -4,7 +4,9 @@
  */
 import type { TableRows } from './dialect.ts'
 import type { Attribute, Model, Resource } from './model.ts'
-import type { SeedData } from './options.ts'
+
+/** Records by resource name, as `engine.seed` takes them. */
+export type SeedData = Readonly<Record<string, readonly object[]>>
 
 const proved = new WeakSet<object>()
 

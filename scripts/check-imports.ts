@@ -17,7 +17,7 @@ const ORDER = [
   // the model, with what the deployer says of it
   'model names resource customise file-type custom-type property-type entity-code read-attribute read-hierarchy read-model key',
   // what the request is about, and what exists for the caller
-  'read-plan visibility resolve check-parameters actions write-plan orm-values eager-circle filter-query list-condition caller',
+  'read-plan visibility resolve check-parameters actions entity-key write-plan orm-values eager-circle filter-query list-condition caller',
   // reading
   'plan-paths plan-filters plan-order plan-selection plan room dialect bind render read',
   // writing
@@ -26,7 +26,7 @@ const ORDER = [
   'password user-state tokens auth',
   // what tests do to requests on their way
   'faults',
-  'options seed-rows insert-order seed',
+  'seed-rows insert-order seed options',
   // options from plain data
   'infer-values infer-ids infer-model infer-relations infer from-json',
   // what is made up

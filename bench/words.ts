@@ -1,6 +1,6 @@
 /** Words: what a bench is told on its command line. */
 import { parseArgs } from 'node:util'
-import { hint, nearest } from '../lib/suggest.ts'
+import { hint, nearest } from '../lib/base/suggest.ts'
 
 export interface Words {
   readonly rounds: number

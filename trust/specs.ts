@@ -49,19 +49,23 @@ function specs(name: string, files: readonly (readonly [file: string, pattern?: 
 export const KNOWN: readonly Check[] = [
   specs('files of others keep everything', [
     ['spec/property/existing-files.spec.ts', undefined, 200],
-    ['spec/existing-files.spec.ts'],
-    ['spec/file-gone.spec.ts'],
+    ['spec/sqlite/schema/existing-files.spec.ts'],
+    ['spec/sqlite/database/file-gone.spec.ts'],
     ['spec/property/stored-forms.spec.ts'],
   ]),
-  specs('costly requests end in time', [['spec/costly-requests.spec.ts'], ['spec/time-budget.spec.ts']]),
+  specs('costly requests end in time', [['spec/limits/costly-requests.spec.ts'], ['spec/limits/time-budget.spec.ts']]),
   specs('limits of queries and answers', [
     ['spec/property/limits.spec.ts'],
     ['spec/api/limits.spec.ts'],
     ['spec/api/answer-limits.spec.ts'],
-    ['spec/memory.spec.ts'],
+    ['spec/limits/memory.spec.ts'],
   ]),
-  specs('bodies, failures and pipelining', [['spec/body-limits.spec.ts'], ['spec/json-body.spec.ts'], ['spec/failures.spec.ts']]),
-  specs('pages of other sites', [['spec/origin-guard.spec.ts']]),
+  specs('bodies, failures and pipelining', [
+    ['spec/limits/body-limits.spec.ts'],
+    ['spec/server/json-body.spec.ts'],
+    ['spec/pipeline/failures.spec.ts'],
+  ]),
+  specs('pages of other sites', [['spec/server/origin-guard.spec.ts']]),
   specs('rights', [
     ['spec/customise/rules-matrix.spec.ts'],
     ['spec/customise/probing.spec.ts'],

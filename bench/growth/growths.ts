@@ -1,6 +1,6 @@
 /** Growths: what may grow, as data: the sizes, the database at each, and requests whose cost is measured, with the same by hand. */
 import type Database from 'better-sqlite3'
-import { DEFAULT_LIMITS } from '../../lib/limits.ts'
+import { DEFAULT_LIMITS } from '../../lib/base/limits.ts'
 import { ByHand } from '../by-hand.ts'
 import { FIRST_NAMES } from '../seed.ts'
 import type { Request } from '../trials.ts'

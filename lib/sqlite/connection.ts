@@ -9,18 +9,27 @@ import Database from 'better-sqlite3'
 import { TransactionContext } from '@mikro-orm/core'
 import type { EntityManager, EntityName, MikroORM, Transaction } from '@mikro-orm/core'
 import { SqlEntityManager } from '@mikro-orm/sqlite'
-import { after } from '../awaitable.ts'
-import type { Awaitable } from '../awaitable.ts'
-import type { ChangeSink, Watched } from '../changes.ts'
-import type { Clock } from '../clock.ts'
-import type { CompiledRead, Connection, Dialect, Reading, Statement, StatementsExplained, TableRows, UnindexedLink } from '../dialect.ts'
-import type { End } from '../end.ts'
-import { refuse } from '../errors.ts'
-import type { KeyValues } from '../key.ts'
-import type { Resource } from '../model.ts'
-import { readRecords } from '../render.ts'
-import { PATIENCE, isBusy, whenFree } from './busy.ts'
-import { compileRead } from './compile.ts'
+import { after } from '../base/awaitable.ts'
+import type { Awaitable } from '../base/awaitable.ts'
+import type { ChangeSink, Watched } from '../journal/changes.ts'
+import type { Clock } from '../base/clock.ts'
+import type {
+  CompiledRead,
+  Connection,
+  Dialect,
+  Reading,
+  Statement,
+  StatementsExplained,
+  TableRows,
+  UnindexedLink,
+} from '../database/dialect.ts'
+import type { End } from '../base/abort.ts'
+import { refuse } from '../base/errors.ts'
+import type { KeyValues } from '../model/key.ts'
+import type { Resource } from '../model/model.ts'
+import { readRecords } from '../read/run-read.ts'
+import { PATIENCE, isBusy, whenFree } from './database/busy.ts'
+import { compileRead } from './sql/compile-read.ts'
 import {
   compileColumns,
   compileExists,
@@ -30,27 +39,27 @@ import {
   failure,
   refusal,
   violation,
-} from './compile-checks.ts'
-import { encode, encodePattern } from './encode.ts'
-import { explainStatements } from './explain.ts'
-import { unindexedLinks } from './foreign-keys.ts'
-import { flush } from './flush.ts'
-import { hasSubscribers, runsForeignCode } from './foreign-code.ts'
-import { Handle } from './handle.ts'
-import { HighestKeys } from './highest-keys.ts'
-import type { KeyState } from './highest-keys.ts'
-import { LentSqliteDialect } from './kysely-dialect.ts'
-import type { Entered, StandingTransaction } from './kysely-dialect.ts'
-import { cascades, loadRecord, loadsAlone } from './load-record.ts'
-import { Lock } from './lock.ts'
-import { retime } from './model-time.ts'
-import type { BoundSqliteDriver } from './orm-driver.ts'
-import type { Prepared } from './prepared.ts'
+} from './sql/compile-checks.ts'
+import { encode, encodePattern } from './sql/encode.ts'
+import { explainStatements } from './explain/explain.ts'
+import { unindexedLinks } from './explain/unindexed-keys.ts'
+import { flush } from './orm/flush.ts'
+import { hasSubscribers, runsForeignCode } from './orm/user-hooks.ts'
+import { Handle } from './database/sqlite-database.ts'
+import { HighestKeys } from './orm/autoincrement.ts'
+import type { KeyState } from './orm/autoincrement.ts'
+import { LentSqliteDialect } from './orm/shared-dialect.ts'
+import type { Entered, StandingTransaction } from './orm/shared-dialect.ts'
+import { cascades, loadRecord, loadsAlone } from './orm/load-record.ts'
+import { Lock } from './database/lock.ts'
+import { retime } from './orm/model-time.ts'
+import type { BoundSqliteDriver } from './orm/driver.ts'
+import type { Prepared } from './database/prepared.ts'
 import { Recorder } from './recorder.ts'
-import type { RunStatement, Trace, Traces } from '../trace.ts'
-import { siblingOf } from './sibling-orm.ts'
-import { tellManager } from './target-keys.ts'
-import { name } from './sql.ts'
+import type { RunStatement, Trace, Traces } from '../base/trace.ts'
+import { siblingOf } from './orm/fork-orm.ts'
+import { tellManager } from './orm/target-keys.ts'
+import { name } from './sql/sql.ts'
 
 /** The transaction that a piece of asynchronous work runs in. */
 interface OpenTransaction {

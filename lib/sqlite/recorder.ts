@@ -4,17 +4,17 @@
  * reading stages would read it. Nothing is told before its transaction has committed, and nothing at all of what is rolled back.
  */
 import type Database from 'better-sqlite3'
-import type { ChangeSink, ListChange, RowChange, RowImage, Watched, WatchedList, WatchedTable } from '../changes.ts'
-import type { Builder, CompiledRead } from '../dialect.ts'
-import { keyFromJson } from '../key.ts'
-import type { KeyValues } from '../key.ts'
-import type { Discriminator } from '../model.ts'
-import { planListOrder } from '../plan-order.ts'
-import { compileImage, compileLink, compileRead, recalledKeys } from './compile.ts'
-import type { CompiledImage, RecalledKey } from './compile.ts'
-import type { WriteObserver } from './kysely-dialect.ts'
-import { told } from './scope.ts'
-import { literal, name } from './sql.ts'
+import type { ChangeSink, ListChange, RowChange, RowImage, Watched, WatchedList, WatchedTable } from '../journal/changes.ts'
+import type { Builder, CompiledRead } from '../database/dialect.ts'
+import { keyFromJson } from '../model/key.ts'
+import type { KeyValues } from '../model/key.ts'
+import type { Discriminator } from '../model/model.ts'
+import { planListOrder } from '../plan/order.ts'
+import { compileImage, compileLink, compileRead, recalledKeys } from './sql/compile-read.ts'
+import type { CompiledImage, RecalledKey } from './sql/compile-read.ts'
+import type { WriteObserver } from './orm/shared-dialect.ts'
+import { told } from './sql/from-clause.ts'
+import { literal, name } from './sql/sql.ts'
 
 /** Reads the IDs in a list of a record, in the order of the list. */
 export type ReadList = (read: CompiledRead, key: KeyValues) => readonly unknown[]

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { RestEngine, fromJson } from '../../lib/index.ts'
-import { fileOf, serve } from '../introspect/world.ts'
+import { fileOf, serve } from '../sqlite/introspect/world.ts'
 import { entities } from './plain.ts'
 
 const ROWS: unknown[] = [

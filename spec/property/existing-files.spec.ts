@@ -13,7 +13,7 @@ import type { EngineOptions } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
 import { contentOf } from '../helpers/content.ts'
 import type { Content } from '../helpers/content.ts'
-import { pathOf } from '../introspect/world.ts'
+import { pathOf } from '../sqlite/introspect/world.ts'
 
 const COLUMNS = ['a', 'b', 'c', 'd']
 const TYPES = ['', 'integer', 'text', 'real', 'blob', 'numeric', 'varchar(20)', 'datetime', 'json', 'BIGINT']

@@ -1,0 +1,134 @@
+/** Check the parameters: which of them a path and method take, and how much they may ask for. Refuses others with parameter_invalid. */
+import { refuseParameter } from '../base/errors.ts'
+import { spellingOfParameter } from '../base/habits.ts'
+import type { Limits } from '../base/limits.ts'
+import { isValue } from '../model/model.ts'
+import type { Request } from '../request/parse-request.ts'
+import { NO_PARAMETERS, RESERVED, calledIn, longestOf, parseParameters } from '../request/query-string.ts'
+import type { Pair, Parameters, RawFilter, Reserved, Vocabulary } from '../request/query-string.ts'
+import type { Target } from './resolve-path.ts'
+import { hint, nearest } from '../base/suggest.ts'
+
+const RECORD_PARAMETERS: readonly Reserved[] = ['depth', 'attributes', 'expand']
+
+/** The reserved parameters that an operation takes, and whether it takes filters. */
+interface Taken {
+  readonly reserved: readonly Reserved[]
+  readonly filters: boolean
+  readonly what: string
+}
+
+const BY_INDEX: Taken = { reserved: [], filters: false, what: 'The index' }
+const BY_LIST: Taken = { reserved: RESERVED, filters: true, what: 'A list' }
+const BY_PLAIN: Taken = { reserved: [], filters: false, what: 'A plain attribute' }
+const BY_DELETION: Taken = { reserved: RECORD_PARAMETERS, filters: true, what: 'The deletion of a list' }
+const BY_RECORD: Taken = { reserved: RECORD_PARAMETERS, filters: false, what: 'One record' }
+
+function takenBy(method: string, target: Target): Taken {
+  if (target.kind === 'index') return BY_INDEX
+  const isList = target.kind === 'collection' || (target.kind === 'attribute' && target.attribute.kind === 'toMany')
+  if (method === 'GET' || method === 'HEAD') {
+    if (isList) return BY_LIST
+    if (target.kind === 'attribute' && isValue(target.attribute)) return BY_PLAIN
+  }
+  return method === 'DELETE' && isList ? BY_DELETION : BY_RECORD
+}
+
+function checkParameters(pairs: readonly Pair[], method: string, target: Target, vocabulary: Vocabulary): void {
+  if (pairs.length === 0) return
+  const taken = takenBy(method, target)
+  for (const pair of pairs) if (!isTaken(pair, taken, target, vocabulary)) throw notTaken(pair, taken, target, vocabulary)
+}
+
+function isTaken({ name, operator }: Pair, { reserved, filters }: Taken, target: Target, vocabulary: Vocabulary): boolean {
+  const meant = operator === '' ? vocabulary.reserved.get(name) : undefined
+  if (meant !== undefined) return reserved.includes(meant)
+  return filters || (operator === '' && vocabulary.flags.has(name) && target.kind !== 'index')
+}
+
+function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, target: Target, vocabulary: Vocabulary) {
+  const names = [...vocabulary.reserved].flatMap(([called, meant]) => (reserved.includes(meant) ? [called] : []))
+  const known = [...names, ...(target.kind === 'index' ? [] : vocabulary.flags), ...(filters ? vocabulary.own : [])]
+  const parameter = name + operator
+  const isKnown = operator === '' && vocabulary.names.has(name)
+  const spelling = isKnown ? undefined : spellingOfParameter(name, each => calledIn(vocabulary, each), reserved)
+  const suggestion = spelling?.suggestion ?? (isKnown ? undefined : nearest(name, known))
+  const takes = known.length === 0 ? 'no parameters' : known.join(', ')
+  return refuseParameter({
+    code: 'parameter_not_allowed',
+    detail: `${what} takes ${takes}${filters ? ' and filters' : ''}, not "${parameter.slice(0, 100)}".${spelling === undefined ? hint(suggestion) : ` ${spelling.detail}`}`,
+    parameter,
+    allowed: known,
+    ...(suggestion === undefined ? {} : { suggestion }),
+  })
+}
+
+/** The parameters of a request, parsed and known to be taken here. OPTIONS takes any, and heeds none. */
+export function parametersOf(request: Request, target: Target, vocabulary: Vocabulary, limits: Limits): Parameters {
+  const { pairs, method } = request
+  if (method === 'OPTIONS' || pairs.length === 0) return NO_PARAMETERS
+  checkLength(pairs, limits)
+  checkParameters(pairs, method, target, vocabulary)
+  const parameters = parseParameters(pairs, vocabulary)
+  checkCounts(parameters, limits, vocabulary)
+  for (const filter of parameters.filters) checkFilter(filter, limits)
+  return parameters
+}
+
+function checkLength(pairs: readonly Pair[], { maxQueryLength }: Limits): void {
+  let length = 0
+  for (const { name, value } of pairs) length += name.length + value.length
+  if (length <= maxQueryLength) return
+  throw refuseParameter({
+    code: 'limit_exceeded',
+    detail: `The names and values of a query may have at most ${maxQueryLength} characters together; these have ${length}.`,
+    parameter: longestOf(pairs),
+  })
+}
+
+function checkCounts({ pairs, sort, attributes, expand, filters, flags, own }: Parameters, limits: Limits, vocabulary: Vocabulary): void {
+  const count = filters.length + flags.length + own.length
+  if (count > limits.maxFilters) {
+    const { name, operator } = pairs.findLast(pair => pair.operator !== '' || !vocabulary.reserved.has(pair.name))!
+    throw tooMany(name + operator, 'A request', count, limits.maxFilters, own.length + flags.length === 0 ? 'filters' : 'filters and flags')
+  }
+  checkList('sort', sort, limits.maxSortKeys, 'keys', vocabulary)
+  checkList('attributes', attributes, limits.maxAttributes, 'names', vocabulary)
+  checkList('expand', expand, limits.maxExpand, 'paths', vocabulary)
+}
+
+function checkList(reserved: Reserved, list: readonly unknown[] | undefined, most: number, what: string, vocabulary: Vocabulary): void {
+  if (list === undefined || list.length <= most) return
+  const parameter = calledIn(vocabulary, reserved)
+  throw tooMany(parameter, `"${parameter}"`, list.length, most, what)
+}
+
+function tooMany(parameter: string, holder: string, count: number, most: number, what: string) {
+  return refuseParameter({
+    code: 'limit_exceeded',
+    detail: `${holder} may have at most ${most} ${what}; this one has ${count}.`,
+    parameter,
+  })
+}
+
+function checkFilter(filter: RawFilter, { maxOrPaths, maxListValues, maxStars }: Limits): void {
+  const { label, paths, values } = filter
+  if (paths.length > maxOrPaths) throw tooMany(label, `"${label.slice(0, 100)}"`, paths.length, maxOrPaths, 'paths between "|"')
+  if (values.length > maxListValues) {
+    throw refuseParameter({
+      code: 'limit_exceeded',
+      detail: `The list of "${label}" has ${values.length} values; at most ${maxListValues} are allowed.`,
+      parameter: label,
+    })
+  }
+  for (const value of values) {
+    if (value.kind === 'pattern' && value.pieces.length - 1 > maxStars) {
+      throw refuseParameter({
+        code: 'limit_exceeded',
+        detail: `A value of "${label}" has ${value.pieces.length - 1} stars; at most ${maxStars} are allowed.`,
+        parameter: label,
+        value: filter.text,
+      })
+    }
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * Resolve: the names in a path become a Target in the model.
+ * Takes path segments; refuses with version_unknown, resource_unknown, record_not_found (an ID that cannot be one), attribute_not_found, path_unknown.
+ */
+import { withCapitalArticle } from '../base/article.ts'
+import { RestError, refuse } from '../base/errors.ts'
+import { describeKey, keyFromText } from '../model/key.ts'
+import type { KeyValues } from '../model/key.ts'
+import { isValue, targetsOf } from '../model/model.ts'
+import type { Attribute, Model, Resource } from '../model/model.ts'
+import { hint, nearest } from '../base/suggest.ts'
+import { EVERYTHING, existsFor, isVisible, openNames } from '../plan/visibility.ts'
+import type { Visibility } from '../plan/visibility.ts'
+
+/** What a path points at. `base` is the path of the collection as the client sent it: `/v1/users`. */
+export type Target =
+  | { readonly kind: 'index' }
+  /** A path where nothing but own routes of the deployer is. */
+  | { readonly kind: 'own' }
+  | { readonly kind: 'collection'; readonly resource: Resource; readonly base: string }
+  | { readonly kind: 'record'; readonly resource: Resource; readonly base: string; readonly key: KeyValues; readonly id: string }
+  | {
+      readonly kind: 'attribute'
+      readonly resource: Resource
+      readonly base: string
+      readonly key: KeyValues
+      readonly id: string
+      readonly attribute: Attribute
+    }
+
+/** Finds the resource of a path segment. */
+export type LookUp = (name: string, version: string) => Resource | undefined
+
+/** The default look-up: any accepted name of a resource. */
+export function defaultLookUp(model: Model): LookUp {
+  return name => model.byName.get(name)
+}
+
+/** The version of a path; that of the bare root is the first one. */
+export function versionOf(segments: readonly string[], versions: readonly string[], model: Model): string {
+  const [version = versions[0]!] = segments
+  if (!versions.includes(version)) throw unknownVersion(version, versions, model)
+  return version
+}
+
+function resolve(segments: readonly string[], version: string, model: Model, lookUp: LookUp): Target {
+  const [, name, id, attributeName, ...more] = segments
+  if (name === undefined) return { kind: 'index' }
+  const resource = lookUp(name.includes('%') ? decodeURIComponent(name) : name, version)
+  if (resource === undefined) throw unknownResource(decodeURIComponent(name), model)
+  const base = `/${version}/${name}`
+  if (id === undefined) return { kind: 'collection', resource, base }
+  if (more.length > 0) {
+    throw refuse('path_unknown', `A path has at most four segments: /{version}/{resource}/{ID}/{attribute}; "${more[0]}" is one too many.`)
+  }
+  const attribute = attributeName === undefined ? undefined : attributeOf(resource, decodeURIComponent(attributeName))
+  const key = keyFromText(id, resource, true)
+  if (key === undefined) throw notFound(resource, id)
+  return attribute === undefined ? { kind: 'record', resource, base, key, id } : { kind: 'attribute', resource, base, key, id, attribute }
+}
+
+/** As `resolve`, for a path that own routes answer too: where they alone are, only their methods are known. */
+export function resolveBeside(own: readonly string[], segments: readonly string[], version: string, model: Model, lookUp: LookUp): Target {
+  if (own.length === 0) return resolve(segments, version, model, lookUp)
+  try {
+    return resolve(segments, version, model, lookUp)
+  } catch (error) {
+    if (error instanceof RestError && error.status === 404) return { kind: 'own' }
+    throw error
+  }
+}
+
+/** The refusal of an ID that no record has. */
+export function notFound(resource: Resource, id: string) {
+  if (resource.key.length === 0)
+    return refuse('record_not_found', `${withCapitalArticle(resource.singular)} has no ID: there is only the list of them.`)
+  return refuse(
+    'record_not_found',
+    `There is no ${resource.singular} with the ID ${id.slice(0, 100)} (IDs look like this: ${describeKey(resource)}).`,
+  )
+}
+
+function unknownVersion(version: string, versions: readonly string[], model: Model) {
+  const meant = model.byName.has(decodeURIComponent(version))
+    ? ` Did you mean "/${versions[0]}/${version}"?`
+    : hint(nearest(version, versions))
+  return refuse('version_unknown', `The path must begin with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".${meant}`)
+}
+
+function unknownResource(name: string, model: Model) {
+  const suggestion = nearest(
+    name,
+    model.resources.map(resource => resource.plural),
+  )
+  const known = model.resources.map(resource => resource.plural).join(', ')
+  return refuse('resource_unknown', `There is no resource "${name.slice(0, 100)}".${hint(suggestion)} Resources: ${known}.`)
+}
+
+function attributeOf(resource: Resource, name: string): Attribute {
+  const attribute = resource.byName.get(name)
+  // A hidden attribute may be written by its path; for all other methods it does not exist.
+  if (attribute !== undefined) return attribute
+  throw unknownAttribute(resource, name)
+}
+
+/** The refusal of a name in a path that no attribute has. */
+export function unknownAttribute(resource: Resource, name: string) {
+  // Whether the caller may know the attributes of the resource is only judged once the path is resolved.
+  const suggestion = resource.rules.access.get === true ? nearest(name, openNames(resource.attributes)) : undefined
+  return refuse(
+    'attribute_not_found',
+    `${withCapitalArticle(resource.singular)} has no attribute "${name.slice(0, 100)}".${hint(suggestion)}`,
+  )
+}
+
+/** The refusal to read an attribute that is hidden: to a reader it does not exist. */
+export function refuseHidden(resource: Resource, attribute: Attribute, visibility: Visibility): void {
+  if (isVisible(attribute, visibility)) return
+  throw unknownAttribute(resource, attribute.name)
+}
+
+const READING = ['GET', 'HEAD']
+const CHANGING = ['PUT', 'PATCH']
+const WRITING = new Set(CHANGING)
+const OF_INDEX: readonly string[] = [...READING, 'OPTIONS']
+const OF_COLLECTION: readonly string[] = [...READING, 'POST', 'OPTIONS']
+const OF_RECORD: readonly string[] = [...READING, ...CHANGING, 'DELETE', 'OPTIONS']
+
+/** Whether there can be new records of the resource. One of an abstract class cannot, where nothing in a body tells the class. */
+function isCreatable({ readOnly, hierarchy }: Resource): boolean {
+  return !readOnly && (hierarchy === undefined || hierarchy.own !== undefined || hierarchy.attribute !== undefined)
+}
+
+/** Whether nothing of what the attribute relates to can be written. */
+function leadsToReadOnly(attribute: Attribute): boolean {
+  return !isValue(attribute) && targetsOf(attribute).every(({ readOnly }) => readOnly)
+}
+
+/** The methods that a target takes, in the order of the `Allow` header (RFC 9110 section 10.2.1). */
+export function allowedMethods(target: Target): readonly string[] {
+  switch (target.kind) {
+    case 'index':
+      return OF_INDEX
+    case 'own':
+      return ['OPTIONS']
+    case 'collection':
+      return isCreatable(target.resource) ? OF_COLLECTION : OF_INDEX
+    case 'record':
+      return target.resource.readOnly ? OF_INDEX : OF_RECORD
+    case 'attribute':
+      if (target.resource.readOnly || leadsToReadOnly(target.attribute)) {
+        return [...READING, ...(target.resource.readOnly || target.attribute.readOnly ? [] : CHANGING), 'OPTIONS']
+      }
+      return [
+        ...(existsFor(target.attribute, EVERYTHING) ? READING : []),
+        ...(target.attribute.kind === 'toMany' ? ['POST'] : []),
+        ...CHANGING,
+        ...(isValue(target.attribute) ? [] : ['DELETE']),
+        'OPTIONS',
+      ]
+  }
+}
+
+/**
+ * Gives the methods that a path takes, own routes included. Refuses another: 405, or 400 where it is the kind of the attribute that rules it out.
+ *
+ * @param own methods of own routes of the same path
+ */
+export function checkMethod(method: string, target: Target, own: readonly string[] = []): readonly string[] {
+  if (target.kind === 'attribute' && !WRITING.has(method) && !existsFor(target.attribute, EVERYTHING)) {
+    throw unknownAttribute(target.resource, target.attribute.name)
+  }
+  const allowed = own.length === 0 ? allowedMethods(target) : [...new Set([...own, ...allowedMethods(target)])]
+  if (allowed.includes(method)) return allowed
+  const headers = { allow: allowed.join(', ') }
+  const isShut = target.kind === 'attribute' && (target.resource.readOnly || leadsToReadOnly(target.attribute))
+  if (target.kind === 'attribute' && !isShut && (method === 'POST' || method === 'DELETE')) {
+    const { attribute } = target
+    const what = attribute.kind === 'toOne' || attribute.kind === 'toOneOf' ? 'a relation to one record' : 'a plain value'
+    const why =
+      method === 'POST'
+        ? `POST appends to a list, and "${attribute.name}" is ${what}.`
+        : `DELETE deletes related records, and "${attribute.name}" is ${what}.`
+    throw refuse('action_not_possible', why, { headers })
+  }
+  throw refuse('method_not_allowed', `${method.slice(0, 40)} is not allowed here; allowed: ${allowed.join(', ')}.`, { headers })
+}

@@ -1,0 +1,438 @@
+/**
+ * Auth: the optional authentication module. Log-in and log-out as own routes, and the check of the token of every other request.
+ * Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked, login_failed, login_throttled, and with body_invalid
+ * and validation_failed for credentials that are not of their form.
+ */
+import { createHash } from 'node:crypto'
+import type { EntityName, MikroORM } from '@mikro-orm/core'
+import { withArticle } from '../base/article.ts'
+import type { Awaitable } from '../base/awaitable.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Claims, HandlerResponse, HookContext } from '../request/hook-context.ts'
+import { isInEagerCircle } from '../model/metadata/eager-cycles.ts'
+import { refuse } from '../base/errors.ts'
+import type { Fault, RestError } from '../base/errors.ts'
+import { keyFromJson, keyFromText, keyToSegment, textOfPart } from '../model/key.ts'
+import type { KeyValues } from '../model/key.ts'
+import type { Model, Resource } from '../model/model.ts'
+import type { Stored } from '../read/reader.ts'
+import { scalarToJson } from '../values/scalar-type.ts'
+import { keyOfEntity } from '../model/entity-key.ts'
+import type { Entity } from '../model/entity-key.ts'
+import { verifyPassword } from './password.ts'
+import type { Request } from '../request/parse-request.ts'
+import { compilePattern, meetsPattern } from '../request/route-pattern.ts'
+import type { RequestPattern } from '../request/route-pattern.ts'
+import type { Principal } from '../request/request-context.ts'
+import type { JsonRecord } from '../read/run-read.ts'
+import type { Route } from '../request/custom-routes.ts'
+import { checkNames, hint, nearest } from '../base/suggest.ts'
+import { SigningKey, Tokens } from './tokens.ts'
+import { Removals, isOfState, stateColumns, stateOf } from './user-state.ts'
+import type { RemovalState, StateColumns } from './user-state.ts'
+import { isObject } from '../write/validate-record.ts'
+
+/** Options of the authentication module. */
+export interface AuthOptions {
+  /** The entity of the users. */
+  readonly entity: EntityName
+  /** Property by which a user logs in; must be unique. Default `email`. */
+  readonly identifier?: string
+  /** Property that holds the scrypt hash of the password. Default `password`. */
+  readonly password?: string
+  /** Life of a token, in seconds. Default 3600. */
+  readonly ttl?: number
+  /** The key pair follows from it, so that tokens outlive the engine. Default: a random key. */
+  readonly secret?: string
+  /** Replaces the check of identifier and password: gives the user (an entity, or its ID), or nothing. */
+  readonly authenticate?: (credentials: unknown, ctx: HookContext) => unknown
+  /** Requests that need no token: `GET /v1/posts*`, where `*` stands for any run of characters. HEAD goes with GET. */
+  readonly public?: readonly string[]
+}
+
+/** The authentication module, for the option `auth`. */
+export interface AuthModule {
+  readonly options: Required<Omit<AuthOptions, 'secret' | 'authenticate'>> & Pick<AuthOptions, 'secret' | 'authenticate'>
+}
+
+const OPTIONS = ['entity', 'identifier', 'password', 'ttl', 'secret', 'authenticate', 'public']
+
+/** What other libraries call the options. */
+const HABITS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['user', 'users', 'model', 'userEntity', 'userModel', 'entities'].map(name => [name, 'entity'])),
+  ...Object.fromEntries(['username', 'usernameField', 'email', 'login', 'identity', 'identifierField'].map(name => [name, 'identifier'])),
+  ...Object.fromEntries(['passwordField', 'passwordHash', 'hash'].map(name => [name, 'password'])),
+  ...Object.fromEntries(['expiresIn', 'expires', 'expiry', 'maxAge', 'lifetime'].map(name => [name, 'ttl'])),
+  ...Object.fromEntries(['key', 'jwtSecret', 'secretOrKey', 'privateKey'].map(name => [name, 'secret'])),
+  ...Object.fromEntries(['verify', 'validate', 'check', 'credentials'].map(name => [name, 'authenticate'])),
+  ...Object.fromEntries(['except', 'exclude', 'open', 'allow', 'unprotected', 'anonymous', 'routes'].map(name => [name, 'public'])),
+}
+
+/**
+ * Switches log-in on.
+ *
+ * @throws TypeError, RangeError for options that are unknown or not of their form.
+ * @example RestEngine.create({ entities, auth: auth({ entity: User, public: ['GET /v1/posts*'] }) })
+ */
+export function auth(options: AuthOptions): AuthModule {
+  const isEntity = typeof options === 'function' || '_meta' in ((options as object | null | undefined) ?? {})
+  if (typeof options !== 'object' || options === null || isEntity)
+    throw new TypeError('auth: the options must be an object: { entity: User }.')
+  checkNames(options, OPTIONS, 'auth', HABITS)
+  const { entity, identifier = 'email', password = 'password', ttl = 3600, public: open = [] } = options
+  if (entity === undefined) throw new TypeError('auth: "entity" is needed: the entity of the users.')
+  if (!Number.isFinite(ttl) || ttl <= 0) throw new RangeError('auth: "ttl" must be a number of seconds above 0.')
+  if (options.secret !== undefined && (typeof options.secret !== 'string' || options.secret === ''))
+    throw new TypeError('auth: "secret" must be a text that is not empty.')
+  if (options.authenticate !== undefined && typeof options.authenticate !== 'function')
+    throw new TypeError('auth: "authenticate" must be a function.')
+  for (const [name, value] of Object.entries({ identifier, password })) {
+    if (typeof value !== 'string' || value === '') throw new TypeError(`auth: "${name}" must be the name of a property.`)
+  }
+  if (!Array.isArray(open)) throw new TypeError('auth: "public" must be an array of patterns like "GET /v1/posts*".')
+  for (const pattern of open) {
+    if (typeof pattern !== 'string' || !/^([A-Z]+|\*) \/.*$/.test(pattern))
+      throw new TypeError(`auth: public: "${pattern}" must be like "GET /v1/posts*".`)
+  }
+  return { options: { ...options, entity, identifier, password, ttl, public: open } }
+}
+
+/** No cache may keep a token (RFC 6749 section 5.1). */
+const NO_STORE = Object.freeze({ 'cache-control': 'no-store' })
+
+/** Failed log-ins of one identifier before it is throttled, and for how long, in milliseconds. */
+const MAX_FAILURES = 5
+const FAILURE_WINDOW = 60_000
+/** Identifiers of which failures are remembered; the one that failed longest ago goes first. */
+const MAX_IDENTIFIERS = 10_000
+/** Longer identifiers are remembered by their hash. */
+const MAX_IDENTIFIER = 200
+
+/** What the module remembers. */
+export interface AuthState {
+  readonly revoked: ReadonlyMap<string, number>
+  readonly failures: ReadonlyMap<string, readonly number[]>
+  readonly removals: RemovalState
+}
+
+/** What the module asks the engine for. */
+export interface AuthServices {
+  readonly orm: () => MikroORM
+  readonly clock: Clock
+  readonly versions: ReadonlyMap<string, { readonly model: Model }>
+  /** The stored plain attributes of a user, with the bare values of some columns beside them; undefined when there is none. */
+  readonly stored: (resource: Resource, key: KeyValues, columns: readonly string[]) => Awaitable<Stored | undefined>
+  /** These columns alone, at once. */
+  readonly columns: (resource: Resource, key: KeyValues, columns: readonly string[]) => readonly unknown[] | undefined
+  /** The user's record as he sees it himself. */
+  readonly shown: (resource: Resource, key: KeyValues, principal: Principal, ctx: HookContext) => Promise<JsonRecord | undefined>
+}
+
+export class Authentication {
+  readonly tokens: Tokens
+  readonly #options: AuthModule['options']
+  readonly #services: AuthServices
+  readonly #public: readonly RequestPattern[]
+  #failures = new Map<string, readonly number[]>()
+  /** The name of the password in records of each version. */
+  readonly #passwordNames: ReadonlyMap<Resource, string>
+  /** By version. */
+  readonly #state: ReadonlyMap<Resource, StateColumns>
+  readonly #removals = new Removals()
+  /** Log-ins of an identifier that are being checked. */
+  readonly #pending = new Map<string, Set<Promise<unknown>>>()
+
+  /**
+   * @param key signs the tokens; an engine shares it with its forks
+   * @throws TypeError when the module is no such, or the entity is not served or has no such properties.
+   */
+  constructor(module: AuthModule, services: AuthServices, key: SigningKey = new SigningKey(module.options?.secret)) {
+    const { options } = module
+    if (options?.entity === undefined)
+      throw new TypeError('RestEngine.create: "auth" must be made by auth({ entity, ... }): write auth: auth({ entity: User }).')
+    this.#options = options
+    this.#services = services
+    this.tokens = new Tokens(services.clock, key)
+    const meta = services.orm().getMetadata().get(options.entity)
+    if (this.#resource('') === undefined) throw new TypeError(`auth: ${meta.className} is not served in any version.`)
+    for (const name of options.authenticate === undefined ? [options.identifier, options.password] : []) {
+      if (name in meta.properties) continue
+      const near = hint(nearest(name, Object.keys(meta.properties)))
+      throw new TypeError(
+        `auth: ${meta.className} has no property "${name}".${near} The options "identifier" (default "email") and "password" (default "password") name the properties of the log-in.`,
+      )
+    }
+    this.#passwordNames = new Map(
+      [...services.versions.values()].flatMap(({ model }): [Resource, string][] => {
+        const resource = model.byEntity.get(meta.class)
+        const attribute = resource?.attributes.find(({ property }) => property === options.password)
+        return resource === undefined || attribute === undefined ? [] : [[resource, attribute.name]]
+      }),
+    )
+    const resources = [...services.versions.values()].flatMap(({ model }) => model.byEntity.get(meta.class) ?? [])
+    this.#state = new Map(resources.map(each => [each, stateColumns(each, options.password, options.identifier)]))
+    this.#public = options.public.map(compilePattern)
+  }
+
+  /** What a snapshot keeps: the revoked tokens, the failed log-ins, and when users were removed. */
+  get state(): AuthState {
+    return { revoked: this.tokens.revoked, failures: new Map(this.#failures), removals: this.#removals.state }
+  }
+
+  /** The table of the users. */
+  get table(): string {
+    return this.#resource('').table
+  }
+
+  /** A user has been removed: their tokens are not those of a later one with the same ID. */
+  removed(id: string | number): void {
+    const resource = this.#resource('')
+    const key = keyFromJson(id, resource)
+    if (key !== undefined) this.#removals.add(keyToSub(key, resource))
+  }
+
+  /** Takes the state of a snapshot, or of the engine that is forked. */
+  restore({ revoked, failures, removals }: AuthState): void {
+    this.tokens.restore(revoked)
+    this.#removals.restore(removals)
+    this.#failures = new Map(failures)
+  }
+
+  /** Whether a request logs in or out, which writes nothing to the database. */
+  static isSession(method: string, segments: readonly string[]): boolean {
+    return method === 'POST' && segments.length === 2 && (segments[1] === 'login' || segments[1] === 'logout')
+  }
+
+  /** The routes of the module. */
+  routes(): Route[] {
+    return [
+      { method: 'POST', path: '/{version}/login', handler: ctx => this.#logIn(ctx) },
+      { method: 'POST', path: '/{version}/logout', handler: ctx => this.#logOut(ctx) },
+    ]
+  }
+
+  /** The user entity as a resource of a version, or of the first one in which it is served. */
+  #resource(version: string): Resource {
+    const { orm, versions } = this.#services
+    const entity = orm().getMetadata().get(this.#options.entity).class
+    const own = versions.get(version)?.model.byEntity.get(entity)
+    return own ?? [...versions.values()].map(({ model }) => model.byEntity.get(entity)).find(resource => resource !== undefined)!
+  }
+
+  /** Who sends the request. Without a token nobody, where that is allowed. */
+  async authenticate(request: Request): Promise<Principal | undefined> {
+    // Who logs in may well send the token that has expired.
+    if (isLogIn(request)) return undefined
+    const header = request.headers['authorization']
+    if (header === undefined || header === '') {
+      if (this.#isPublic(request)) return undefined
+      throw missing()
+    }
+    const match = /^Bearer +(\S+) *$/i.exec(header)
+    if (match === null) {
+      throw refuse('token_malformed', 'The header "Authorization" must be "Bearer" and a token.', {
+        headers: { 'www-authenticate': 'Bearer error="invalid_request"' },
+      })
+    }
+    return this.#principalOf(this.tokens.verify(match[1]!), request.segments[0] ?? '')
+  }
+
+  async #principalOf(claims: Claims, version: string): Promise<Principal> {
+    const resource = this.#resource(version)
+    const key = keyFromText(claims.sub, resource)
+    const columns = this.#state.get(resource)!
+    const user = key === undefined ? undefined : await this.#services.stored(resource, key, columns.columns)
+    if (user === undefined || this.#removals.has(claims))
+      throw refuseUser('token_invalid', 'The user of the token does not exist any more.')
+    if (!isOfState(claims, stateOf(columns, user.row), this.tokens.key.markKey))
+      throw refuseUser('token_revoked', 'The token is older than the password of its user: log in again.')
+    return { claims, user: this.#withoutPassword(resource, user.record) }
+  }
+
+  /** The hash is for nobody, should the model forget to hide it. */
+  #withoutPassword(resource: Resource, record: JsonRecord): JsonRecord {
+    const name = this.#passwordNames.get(resource)
+    if (name === undefined || !(name in record)) return record
+    const { [name]: _, ...others } = record
+    return others
+  }
+
+  #isPublic({ method, path }: Request): boolean {
+    if (method === 'OPTIONS') return true
+    return this.#public.some(pattern => meetsPattern(pattern, method, path))
+  }
+
+  /**
+   * A token for a user: an entity, or an ID.
+   *
+   * @throws TypeError, RangeError
+   */
+  mint(user: unknown, ttl: number = this.#options.ttl): string {
+    if (!Number.isFinite(ttl)) throw new RangeError(`token: "ttl" must be a number of seconds, got ${String(ttl)}.`)
+    const resource = this.#resource('')
+    const key = this.#keyOf(user, resource)
+    if (key === undefined) throw new TypeError(`token: not ${withArticle(resource.singular)}, nor an ID of one: ${String(user)}.`)
+    const columns = this.#state.get(resource)!
+    const state = stateOf(columns, this.#services.columns(resource, key, columns.columns))
+    return this.tokens.mint(keyToSub(key, resource), state, ttl)
+  }
+
+  /** @throws TypeError for an entity of another kind. */
+  #keyOf(user: unknown, resource: Resource): KeyValues | undefined {
+    if (typeof user === 'object' && user !== null) {
+      const record = user as Entity & { readonly __meta?: { readonly class?: unknown; readonly className?: string } }
+      const { __meta: meta } = record
+      if (meta !== undefined && meta.class !== resource.entity)
+        throw new TypeError(`auth: a user must be ${withArticle(resource.className)}, not ${withArticle(String(meta.className))}.`)
+      const complete = resource.keyNames.every(name => (record[resource.byName.get(name)!.property] ?? undefined) !== undefined)
+      return complete ? keyOfEntity(resource, record) : undefined
+    }
+    const isId = typeof user === 'string' || typeof user === 'number' || typeof user === 'bigint'
+    return isId ? keyFromText(String(user), resource) : undefined
+  }
+
+  async #logIn(ctx: HookContext): Promise<HandlerResponse> {
+    const resource = this.#resource(ctx.version)
+    const columns = this.#state.get(resource)!
+    const { key, stored, state } = await this.#throttled(ctx.data, async () => {
+      const user = await this.#check(ctx)
+      const key = user === undefined || user === null || user === false ? undefined : this.#keyOf(user, resource)
+      const stored = key === undefined ? undefined : await this.#services.stored(resource, key, columns.columns)
+      if (key === undefined || stored === undefined) return undefined
+      return { key, stored: stored.record, state: stateOf(columns, this.#rowOf(user as Entity, columns, stored.row)) }
+    })
+    const token = this.tokens.mint(keyToSub(key, resource), state, this.#options.ttl)
+    const record = await this.#services.shown(
+      resource,
+      key,
+      { claims: this.tokens.verify(token), user: this.#withoutPassword(resource, stored) },
+      ctx,
+    )
+    return {
+      headers: NO_STORE,
+      body: {
+        auth_token: token,
+        message: 'Logged in.',
+        success: true,
+        timestamp: this.#services.clock.now().toISOString(),
+        user: record === undefined ? null : this.#withoutPassword(resource, record),
+      },
+    }
+  }
+
+  /** What the password was when it was checked: one that has changed meanwhile ends the token, too. */
+  #rowOf(user: Entity, { password }: StateColumns, row: readonly unknown[]): readonly unknown[] {
+    const { authenticate, password: property } = this.#options
+    const checked = authenticate === undefined && password?.type.codec === undefined ? user[property] : undefined
+    return typeof checked === 'string' ? [checked, ...row.slice(1)] : row
+  }
+
+  /** The user whose credentials these are, or nothing. */
+  async #check(ctx: HookContext): Promise<unknown> {
+    const { authenticate, entity, identifier, password } = this.#options
+    if (authenticate !== undefined) return authenticate(ctx.data, ctx)
+    const credentials = ctx.data
+    if (!isObject(credentials)) throw refuse('body_invalid', `The body must be an object with "${identifier}" and "${password}".`)
+    const faults = [identifier, password].flatMap((name): Fault[] => {
+      const value = credentials[name]
+      if (typeof value === 'string') return []
+      return [{ code: value === undefined ? 'required' : 'value_invalid', detail: `"${name}" must be given as a text.`, attribute: name }]
+    })
+    if (faults.length > 0) {
+      const others = Object.keys(credentials).filter(name => name !== identifier && name !== password)
+      const instead =
+        others.length === 0
+          ? ''
+          : ` The body has ${others
+              .slice(0, 5)
+              .map(name => `"${name.slice(0, 100)}"`)
+              .join(', ')} instead.`
+      throw refuse('validation_failed', faults.map(({ detail }) => detail).join(' ') + instead, { errors: faults })
+    }
+    const em = this.#services.orm().em.fork()
+    const where = { [identifier]: credentials[identifier] }
+    // A password is often a lazy property.
+    const user = isInEagerCircle(em.getMetadata().get(entity))
+      ? (await em.find(entity, where, { fields: ['*', password], populate: false, limit: 1 } as never))[0]
+      : await em.findOne(entity, where, { populate: [password] as never })
+    const stored = (user as Entity | null | undefined)?.[password]
+    return (await verifyPassword(credentials[password] as string, stored)) ? user : undefined
+  }
+
+  /**
+   * What the check of credentials finds, unless their identifier has failed too often. What is being checked counts as a failure until it is known to
+   * be none: an identifier cannot be tried more often by trying at the same time.
+   */
+  async #throttled<T>(credentials: unknown, check: () => Promise<T | undefined>): Promise<T> {
+    const given = isObject(credentials) ? credentials[this.#options.identifier] : undefined
+    if (typeof given !== 'string') return (await check()) ?? failed()
+    // What is remembered of a failure must not be as long as a client likes.
+    const value = given.length > MAX_IDENTIFIER ? createHash('sha256').update(given).digest('base64') : given
+    for (let others = this.#pending.get(value); ; others = this.#pending.get(value)) {
+      this.#refuseThrottled(value)
+      if (this.#recentFailures(value).length + (others?.size ?? 0) < MAX_FAILURES) break
+      await Promise.race(others!)
+    }
+    const checking = check()
+    const settled = checking.then(
+      found => (found === undefined ? this.#fail(value) : this.#failures.delete(value)),
+      () => {},
+    )
+    const pending = this.#pending.get(value) ?? new Set()
+    this.#pending.set(value, pending.add(settled))
+    try {
+      return (await checking) ?? failed()
+    } finally {
+      pending.delete(settled)
+      if (pending.size === 0) this.#pending.delete(value)
+    }
+  }
+
+  #recentFailures(identifier: string): readonly number[] {
+    const now = this.#services.clock.now().getTime()
+    return (this.#failures.get(identifier) ?? []).filter(time => time > now - FAILURE_WINDOW && time <= now)
+  }
+
+  #refuseThrottled(identifier: string): void {
+    const recent = this.#recentFailures(identifier)
+    if (recent.length < MAX_FAILURES) return
+    const wait = Math.max(1, Math.ceil((recent[0]! + FAILURE_WINDOW - this.#services.clock.now().getTime()) / 1000))
+    throw refuse('login_throttled', `Too many failed log-ins: try again in ${wait} seconds.`, { headers: { 'retry-after': String(wait) } })
+  }
+
+  #fail(identifier: string): void {
+    const recent = this.#recentFailures(identifier)
+    if (this.#failures.size >= MAX_IDENTIFIERS) this.#failures.delete(this.#failures.keys().next().value!)
+    this.#failures.delete(identifier)
+    this.#failures.set(identifier, [...recent, this.#services.clock.now().getTime()])
+  }
+
+  async #logOut(ctx: HookContext): Promise<HandlerResponse> {
+    if (ctx.claims === undefined) throw missing()
+    this.tokens.revoke(ctx.claims)
+    return { body: { success: true, timestamp: this.#services.clock.now().toISOString(), message: 'Logged out.', status: 'OK' } }
+  }
+}
+
+function isLogIn({ method, segments }: Request): boolean {
+  return method === 'POST' && segments.length === 2 && segments[1] === 'login'
+}
+
+function missing(): RestError {
+  return refuse('token_missing', 'This needs a token: send the header "Authorization: Bearer <token>".', {
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+}
+
+function refuseUser(code: 'token_invalid' | 'token_revoked', detail: string): RestError {
+  return refuse(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
+}
+
+function failed(): never {
+  throw refuse('login_failed', 'The log-in is wrong.', { headers: { 'www-authenticate': 'Bearer' } })
+}
+
+/** The ID as `sub` carries it: that of records, as text. */
+function keyToSub(key: KeyValues, resource: Resource): string {
+  return key.length === 1 ? textOfPart(scalarToJson(key[0], resource.key[0]!.type)) : keyToSegment(key, resource)
+}

@@ -1,0 +1,168 @@
+/**
+ * Tokens: JSON Web Tokens (RFC 7519) signed with Ed25519 (`alg: EdDSA`, RFC 8037), minted, verified and revoked.
+ * Refuses with token_malformed, token_invalid, token_expired, token_revoked.
+ */
+import { hkdfSync, randomBytes } from 'node:crypto'
+import nacl from 'tweetnacl'
+import type { Clock } from '../base/clock.ts'
+import type { Claims } from '../request/hook-context.ts'
+import { refuse } from '../base/errors.ts'
+import type { ErrorCode } from '../base/errors.ts'
+import { newTokenId } from './user-state.ts'
+
+/** A public key as a JSON Web Key (RFC 8037 section 2). */
+export interface PublicKey {
+  readonly kty: 'OKP'
+  readonly crv: 'Ed25519'
+  readonly alg: 'EdDSA'
+  readonly use: 'sig'
+  /** base64url */
+  readonly x: string
+}
+
+const HEADER = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' })).toString('base64url')
+const MAX_VERIFIED = 1000
+const PART = /^[A-Za-z0-9_-]+$/
+/** Characters of a token; ours have some 300. To verify a longer one, or to keep it, is work that nobody is owed. */
+const MAX_LENGTH = 8192
+/** The order of the group of Ed25519 (RFC 8032 section 5.1). */
+const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
+
+/** Whether the second half of a signature is below the order, as RFC 8032 section 5.1.7 demands; tweetnacl does not look. With the order added it is another spelling. */
+function isReduced(signature: Buffer): boolean {
+  return BigInt(`0x${Buffer.from(signature.subarray(32)).reverse().toString('hex')}`) < ORDER
+}
+
+function refuseToken(code: ErrorCode & `token_${string}`, detail: string) {
+  return refuse(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
+}
+
+/** A key pair, with what is known of the tokens that it has signed. */
+export class SigningKey {
+  readonly publicKey: PublicKey
+  readonly secretKey: Uint8Array
+  readonly verifyKey: Uint8Array
+  /** Marks tokens with the state of their user. */
+  readonly markKey: Uint8Array
+  /** Tokens whose signature is known to be right: checking one takes milliseconds. */
+  readonly verified = new Map<string, Claims>()
+
+  /** @param secret the key pair follows from it; without one it is random */
+  constructor(secret: string | undefined) {
+    const seed = secret === undefined ? randomBytes(32) : Buffer.from(hkdfSync('sha256', secret, '', 'mikro-rest ed25519', 32))
+    const pair = nacl.sign.keyPair.fromSeed(seed)
+    this.markKey = new Uint8Array(hkdfSync('sha256', seed, '', 'mikro-rest mark', 32))
+    this.secretKey = pair.secretKey
+    this.verifyKey = pair.publicKey
+    this.publicKey = Object.freeze({
+      kty: 'OKP',
+      crv: 'Ed25519',
+      alg: 'EdDSA',
+      use: 'sig',
+      x: Buffer.from(pair.publicKey).toString('base64url'),
+    })
+  }
+}
+
+export class Tokens {
+  readonly key: SigningKey
+  readonly #clock: Clock
+  /** Revoked tokens by their ID, with the time at which they expire anyway. */
+  readonly #revoked = new Map<string, number>()
+
+  constructor(clock: Clock, key: SigningKey) {
+    this.key = key
+    this.#clock = clock
+  }
+
+  /** The revoked tokens, as a snapshot keeps them. */
+  get revoked(): ReadonlyMap<string, number> {
+    return new Map(this.#revoked)
+  }
+
+  /** Takes the revoked tokens of a snapshot. */
+  restore(revoked: ReadonlyMap<string, number>): void {
+    this.#revoked.clear()
+    for (const [jti, exp] of revoked) this.#revoked.set(jti, exp)
+  }
+
+  #now(): number {
+    return Math.floor(this.#clock.now().getTime() / 1000)
+  }
+
+  /**
+   * @param state of the user, without which the token will not be accepted
+   * @param ttl seconds; a negative one gives a token that has expired already
+   */
+  mint(sub: string, state: string, ttl: number): string {
+    const iat = this.#now()
+    const claims: Claims = { sub, iat, exp: iat + ttl, jti: newTokenId(sub, state, this.key.markKey) }
+    const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
+    const token = `${signed}.${Buffer.from(nacl.sign.detached(Buffer.from(signed), this.key.secretKey)).toString('base64url')}`
+    this.#remember(token, Object.freeze(claims))
+    return token
+  }
+
+  verify(token: string): Claims {
+    if (token.length > MAX_LENGTH) throw refuseToken('token_malformed', `The token is longer than ${MAX_LENGTH} characters.`)
+    let claims = this.key.verified.get(token)
+    if (claims === undefined) {
+      claims = this.#check(token)
+      this.#remember(token, claims)
+    }
+    const now = this.#now()
+    if (claims.exp <= now) throw refuseToken('token_expired', 'The token has expired: log in again.')
+    // A clock that is set back, or a token of an engine that is ahead.
+    if (claims.iat > now) throw refuseToken('token_invalid', 'The token is of the future.')
+    if (this.#revoked.has(claims.jti)) throw refuseToken('token_revoked', 'The token has been revoked: log in again.')
+    return claims
+  }
+
+  #remember(token: string, claims: Claims): void {
+    const { verified } = this.key
+    if (verified.size >= MAX_VERIFIED) verified.delete(verified.keys().next().value!)
+    verified.set(token, claims)
+  }
+
+  #check(token: string): Claims {
+    const parts = token.split('.')
+    if (parts.length !== 3 || !parts.every(part => PART.test(part))) throw refuseToken('token_malformed', 'The token is no JSON Web Token.')
+    const [header, payload, signature] = parts as [string, string, string]
+    const head = jsonObject(header)
+    const claims = jsonObject(payload)
+    if (head === undefined || claims === undefined) throw refuseToken('token_malformed', 'The token is no JSON Web Token.')
+    // The algorithm is ours to say, never the token's (RFC 8725 section 3.1).
+    const bytes = Buffer.from(signature, 'base64url')
+    // Bits of the last character that no byte holds would give one token several spellings.
+    if (
+      head['alg'] !== 'EdDSA' ||
+      bytes.length !== nacl.sign.signatureLength ||
+      bytes.toString('base64url') !== signature ||
+      !isReduced(bytes)
+    )
+      throw refuseToken('token_invalid', 'The token is not signed by this server.')
+    if (!nacl.sign.detached.verify(Buffer.from(`${header}.${payload}`), bytes, this.key.verifyKey)) {
+      throw refuseToken('token_invalid', 'The token is not signed by this server.')
+    }
+    const { sub, iat, exp, jti } = claims
+    if (typeof sub !== 'string' || typeof iat !== 'number' || typeof exp !== 'number' || typeof jti !== 'string') {
+      throw refuseToken('token_invalid', 'The token lacks claims.')
+    }
+    return Object.freeze({ ...claims, sub, iat, exp, jti })
+  }
+
+  revoke({ jti, exp }: Claims): void {
+    const now = this.#now()
+    for (const [other, end] of this.#revoked) if (end <= now) this.#revoked.delete(other)
+    this.#revoked.set(jti, exp)
+  }
+}
+
+function jsonObject(part: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}

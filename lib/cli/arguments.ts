@@ -1,0 +1,201 @@
+/**
+ * Arguments: the options of the command line, read and checked. Everything wrong here is a usage error (exit code 2) that names what was
+ * given, and the nearest option when a name is misspelt.
+ */
+import { isIPv6 } from 'node:net'
+import { parseArgs } from 'node:util'
+import { MAX_DELAY } from '../testing/fault-injection.ts'
+import { hint, nearest } from '../base/suggest.ts'
+import { CommandError } from './command-error.ts'
+
+/** What the command was asked to do. */
+export interface CommandArguments {
+  /** A SQLite file, a JSON file of collections, or a module with the model. Without one the sample model is served. */
+  readonly file: string | undefined
+  readonly port: number
+  readonly host: string
+  readonly config: string | undefined
+  readonly seed: string | undefined
+  /** Empty: those of the model. */
+  readonly versions: readonly string[]
+  readonly readOnly: boolean
+  /** Empty: no other origin. */
+  readonly cors: readonly string[]
+  /** Names that requests may have as `Host` beside the local ones; true: all. */
+  readonly allowedHosts: readonly string[] | true
+  /** Milliseconds by which every request is delayed. */
+  readonly delay: number
+  /** Whether other processes may control the server by `/_test/...`. */
+  readonly testControls: boolean
+  /** Whether answers tell how long each stage took. */
+  readonly serverTiming: boolean
+  /** Whether what each request has run is printed. */
+  readonly explain: boolean
+  readonly watch: boolean
+  /** Changes are written back to the JSON file. */
+  readonly save: boolean
+  /** What a JSON file would be served with notes for is refused. */
+  readonly strict: boolean
+  /** The key that identifies the records of a JSON file. */
+  readonly id: string | undefined
+  readonly quiet: boolean
+  /** Folder to write a project into that serves the same. */
+  readonly eject: string | undefined
+  /** Path of the one request to answer on standard output. */
+  readonly get: string | undefined
+  readonly help: boolean
+}
+
+interface Option {
+  readonly type: 'string' | 'boolean'
+  /** Name of the value in the help text. */
+  readonly value?: string
+  readonly text: string
+}
+
+const OPTIONS = {
+  port: { type: 'string', value: 'PORT', text: 'port to listen on; 0 takes any free one (default 3000)' },
+  host: { type: 'string', value: 'HOST', text: 'address to listen on (default 127.0.0.1)' },
+  config: { type: 'string', value: 'MODULE', text: 'module with the model of a SQLite FILE' },
+  seed: { type: 'string', value: 'FILE', text: 'JSON file or module with records to add: { users: [{ ... }] }' },
+  version: { type: 'string', value: 'NAME', text: 'first segment of the paths; may be repeated (default v1)' },
+  'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405; a file is left as it is' },
+  cors: { type: 'string', value: 'ORIGIN', text: 'let pages of this origin read the answers; may be repeated; * is all' },
+  'allow-host': { type: 'string', value: 'NAME', text: 'answer to this name too; may be repeated; * is all (default local ones)' },
+  delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
+  'test-controls': { type: 'boolean', text: 'let tests reset, seed and fail by /_test/...; X-World names worlds' },
+  'server-timing': { type: 'boolean', text: 'tell in a header of each answer how long its stages took' },
+  explain: { type: 'boolean', text: 'print the SQL of each request, its query plans and missing indexes' },
+  watch: { type: 'boolean', text: 'start again when the module, the JSON file or the seed changes' },
+  save: { type: 'boolean', text: 'write changes back to the JSON FILE' },
+  strict: { type: 'boolean', text: 'refuse a JSON FILE of which something is odd, instead of noting it' },
+  id: { type: 'string', value: 'NAME', text: 'key that identifies the records of a JSON FILE (default id)' },
+  quiet: { type: 'boolean', text: 'do not print a line for every request' },
+  eject: { type: 'string', value: 'DIR', text: 'write what would be served as a project of modules into DIR' },
+  get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },
+  help: { type: 'boolean', text: 'show this text' },
+} as const satisfies Record<string, Option>
+
+type OptionName = keyof typeof OPTIONS
+
+const NAMES = Object.keys(OPTIONS) as OptionName[]
+
+/** The text of `--help`. */
+export function helpText(): string {
+  const rows = Object.entries<Option>(OPTIONS).map(([name, { value, text }]) => {
+    return `  ${`--${name}${value === undefined ? '' : ` ${value}`}`.padEnd(19)}${text}`
+  })
+  return [
+    'Usage: mikro-rest [FILE] [options]',
+    '',
+    'Serves a REST API over MikroORM entities. FILE is a module (.js .mjs .cjs .ts .mts) whose default export is engine options or a list of',
+    'entities, or whose exports are entities, or a folder with such a module as its index; a JSON file of collections, { "users": [{ "id": 1 }] }, whose model is inferred; or a SQLite file,',
+    'with its model in --config or as it is. Without FILE: a sample model, in memory.',
+    '',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
+/** @throws CommandError for anything that is not as `helpText` says. */
+export function parseArguments(argv: readonly string[]): CommandArguments {
+  const values = new Map<OptionName, string[]>()
+  const files: string[] = []
+  // Not strict: parseArgs would word its refusals for programmers, and knows no nearest names.
+  const options = { ...OPTIONS, help: { ...OPTIONS.help, short: 'h' } }
+  for (const token of parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens) {
+    if (token.kind === 'positional') files.push(token.value)
+    if (token.kind !== 'option') continue
+    const { name, rawName } = token
+    if (!isOptionName(name)) throw unknownOption(rawName)
+    if (OPTIONS[name].type === 'boolean' && token.value !== undefined) throw misuse(`${rawName} takes no value, got "${token.value}".`)
+    // A value that looks like an option is far more often a value that was forgotten.
+    if (OPTIONS[name].type === 'string' && (token.value === undefined || (!token.inlineValue && token.value.startsWith('-')))) {
+      throw misuse(`${rawName} needs a value: ${rawName} ${(OPTIONS[name] as Option).value ?? ''}.`)
+    }
+    values.set(name, [...(values.get(name) ?? []), token.value ?? ''])
+  }
+  if (files.length > 1) throw misuse(`One FILE can be served, got ${files.length}: ${files.join(', ')}.`)
+  const last = (name: OptionName): string | undefined => values.get(name)?.at(-1)
+  return check({
+    file: files[0],
+    port: toPort(last('port') ?? '3000'),
+    host: last('host') ?? '127.0.0.1',
+    config: last('config'),
+    seed: last('seed'),
+    versions: values.get('version') ?? [],
+    readOnly: values.has('read-only'),
+    cors: values.get('cors') ?? [],
+    allowedHosts: toHosts(values.get('allow-host') ?? []),
+    delay: toDelay(last('delay') ?? '0'),
+    testControls: values.has('test-controls'),
+    serverTiming: values.has('server-timing'),
+    explain: values.has('explain'),
+    watch: values.has('watch'),
+    save: values.has('save'),
+    strict: values.has('strict'),
+    id: last('id'),
+    quiet: values.has('quiet'),
+    get: last('get'),
+    eject: last('eject'),
+    help: values.has('help'),
+  })
+}
+
+function check(args: CommandArguments): CommandArguments {
+  if (args.get !== undefined && !args.get.startsWith('/')) throw misuse(`--get takes a path that begins with "/", got "${args.get}".`)
+  if (args.get !== undefined && args.watch) throw misuse('--get answers one request and ends: it does not go with --watch.')
+  if (args.explain && args.quiet && args.get === undefined)
+    throw misuse('--explain prints below the line of each request, which --quiet leaves out: choose one of them.')
+  if (args.eject !== undefined) {
+    const flags = {
+      '--get': args.get !== undefined,
+      '--watch': args.watch,
+      '--save': args.save,
+      '--read-only': args.readOnly,
+      '--explain': args.explain,
+      '--seed': args.seed !== undefined,
+    }
+    const other = Object.entries(flags).find(([, isGiven]) => isGiven)
+    if (other !== undefined) throw misuse(`--eject writes a project and ends: it does not go with ${other[0]}.`)
+    if (args.eject === '') throw misuse('--eject needs a folder.')
+  }
+  if (args.save) {
+    const other = args.get !== undefined ? '--get' : args.readOnly ? '--read-only' : args.seed !== undefined ? '--seed' : undefined
+    if (other !== undefined) throw misuse(`--save writes what clients change to the JSON FILE: it does not go with ${other}.`)
+  }
+  if (args.host === '') throw misuse('--host needs an address.')
+  return args
+}
+
+function toPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN
+  if (!(port <= 65_535)) throw misuse(`--port takes a number from 0 to 65535, got "${text}".`)
+  return port
+}
+
+function toHosts(names: readonly string[]): readonly string[] | true {
+  if (names.includes('*')) return true
+  const wrong = names.find(name => !/^\.?[\w-]+(?:\.[\w-]+)*$/.test(name) && !isIPv6(name.replace(/^\[(.*)\]$/, '$1')))
+  if (wrong !== undefined) throw misuse(`--allow-host takes the name of a host, without a scheme or a port, got "${wrong}".`)
+  return names
+}
+
+function toDelay(text: string): number {
+  const delay = /^\d{1,10}$/.test(text) ? Number(text) : NaN
+  if (!(delay <= MAX_DELAY)) throw misuse(`--delay takes a number of milliseconds from 0 to ${MAX_DELAY}, got "${text}".`)
+  return delay
+}
+
+function isOptionName(name: string): name is OptionName {
+  return Object.hasOwn(OPTIONS, name)
+}
+
+function unknownOption(rawName: string): CommandError {
+  const name = nearest(rawName.replace(/^-+/, ''), NAMES)
+  return misuse(`Unknown option ${rawName}.${hint(name === undefined ? undefined : `--${name}`)} See --help.`)
+}
+
+function misuse(text: string): CommandError {
+  return new CommandError(text, 2)
+}

@@ -1,0 +1,437 @@
+/**
+ * Eject an entity: what MikroORM knows of it as the text of a module, with `defineEntity` and the builders of `p`. Only what differs from MikroORM's
+ * defaults is written. What cannot be written as code is refused, by entity and property; eject.ts proves that the rest means the same.
+ */
+import {
+  BigIntType,
+  BlobType,
+  Cascade,
+  DateType,
+  DecimalType,
+  DoubleType,
+  EnumArrayType,
+  JsonType,
+  TimeType,
+  Uint8ArrayType,
+  UnderscoreNamingStrategy,
+  UuidType,
+} from '@mikro-orm/core'
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
+import { FileType } from '../model/metadata/file-type.ts'
+import { isHiddenInverse } from '../model/metadata/read-attribute.ts'
+import { asWritten } from '../sqlite/orm/on-update.ts'
+import { CommandError } from './command-error.ts'
+import { print } from './layout.ts'
+import type { Doc } from './layout.ts'
+import { Code, call, chain, isLiteral, later, literal, object } from './source.ts'
+import type { Link } from './source.ts'
+
+type Meta = EntityMetadata
+type Property = EntityProperty
+
+const NAMES = new UnderscoreNamingStrategy()
+
+/** Settings of a property that code cannot be made of here. */
+const REFUSED = [
+  'accessor',
+  'collation',
+  'customOrder',
+  'deferMode',
+  'extra',
+  'foreignKeyName',
+  'getter',
+  'getterName',
+  'groups',
+  'ignoreSchemaChanges',
+  'mapToPk',
+  'nativeEnumName',
+  'serializer',
+  'setter',
+  'strategy',
+  'through',
+  'where',
+] as const
+
+/** Settings that are on or off. */
+const FLAGS = ['hidden', 'lazy', 'eager', 'ref', 'version', 'concurrencyCheck', 'orphanRemoval'] as const
+
+/** Where the modules of entities are, from one to the other. */
+export type ModuleOf = (meta: Meta) => string
+
+/**
+ * The text of the module that defines an entity or embeddable.
+ *
+ * @param isFromFile the tables are there already, so that nothing need be said which only matters when they are made
+ */
+export function entityModule(meta: Meta, moduleOf: ModuleOf, isFromFile: boolean): string {
+  refuseEntity(meta, isFromFile)
+  const types = new FileTypes()
+  const properties = meta.props
+    .filter(prop => prop.embedded === undefined && !isHiddenInverse(prop))
+    .map(prop => new PropertyWriter(meta, prop, isFromFile, types))
+  const members: [string, Doc][] = [['name', literal(meta.className)]]
+  if (meta.embeddable) members.push(['embeddable', 'true'])
+  else if (meta.tableName !== NAMES.classToTableName(meta.className)) members.push(['tableName', literal(meta.tableName)])
+  if (meta.comment !== undefined) members.push(['comment', literal(meta.comment)])
+  if (meta.readonly === true) members.push(['readonly', 'true'])
+  if (meta.expression !== undefined) members.push(['expression', literal(meta.expression)])
+  const written = properties.map(property => property.write())
+  members.push(['properties', object(written, true)])
+  const declarations = types.declarations()
+  for (const [name, value] of entityOptions(meta)) members.push([name, literal(value)])
+  const targets = new Set(properties.flatMap(({ targets: all }) => all.filter(target => target.class !== meta.class)))
+  const imports = [
+    ...(properties.some(property => property.usesUuid) ? [`import { randomUUID } from 'node:crypto'`] : []),
+    `import { ${properties.some(property => property.usesCascade) ? 'Cascade, ' : ''}defineEntity, p } from '@mikro-orm/core'`,
+    ...(declarations.length > 0 ? [`import { fileType } from 'mikro-rest'`] : []),
+    ...[...targets]
+      .map(target => [target.className, moduleOf(target)] as const)
+      .toSorted(([, a], [, b]) => (a < b ? -1 : 1))
+      .map(([name, file]) => `import { ${name} } from '${file}'`),
+  ]
+  return `${imports.join('\n')}\n\n${declarations.map(each => `${each}\n`).join('')}${print([`export const ${meta.className} = `, call('defineEntity', [object(members, true)])])}`
+}
+
+function refuse(meta: Meta, property: string | undefined, reason: string): CommandError {
+  return new CommandError(`${meta.className}${property === undefined ? '' : `.${property}`} cannot be written as code: ${reason}.`)
+}
+
+function refuseEntity(meta: Meta, isFromFile: boolean): void {
+  if (!/^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(meta.className)) throw refuse(meta, undefined, 'its name is no identifier')
+  if (meta.inheritanceType !== undefined || meta.root.inheritanceType !== undefined)
+    throw refuse(meta, undefined, 'it is part of an inheritance')
+  const isView = meta.virtual === true || meta.view === true || meta.expression !== undefined
+  if (isView && !(isFromFile && typeof meta.expression === 'string')) throw refuse(meta, undefined, 'it is a view')
+  const hooks = Object.entries(meta.hooks).flatMap(([name, list]) => ((list as readonly unknown[] | undefined)?.length ? [name] : []))
+  if (hooks.length > 0) throw refuse(meta, undefined, `it has a hook (${hooks.join(', ')}), which is code already`)
+}
+
+/** Options of an entity beside its properties. */
+function entityOptions(meta: Meta): [string, unknown][] {
+  const options: [string, unknown][] = []
+  const set = (name: string, value: unknown): void => {
+    if (!isLiteral(value)) throw refuse(meta, undefined, `its option "${name}" has code in it`)
+    options.push([name, value])
+  }
+  const isComposite = (properties: unknown): boolean => {
+    const prop = typeof properties === 'string' ? (meta.properties[properties as never] as Property) : undefined
+    return prop?.polymorphTargets !== undefined || (prop?.joinColumns?.length ?? 0) > 1
+  }
+  // MikroORM adds an index for every foreign key of several columns, and a check for every enum.
+  const indexes = meta.indexes.filter(index => index.name !== undefined || !isComposite(index.properties))
+  const checks = meta.checks.filter(({ property }) => (meta.properties[property as never] as Property | undefined)?.items === undefined)
+  if (meta.uniques.length > 0) set('uniques', meta.uniques.map(withoutUndefined))
+  if (indexes.length > 0) set('indexes', indexes.map(withoutUndefined))
+  if (checks.length > 0) set('checks', checks.map(withoutUndefined))
+  if (meta.orderBy !== undefined && (!Array.isArray(meta.orderBy) || meta.orderBy.length > 0)) set('orderBy', meta.orderBy)
+  if (Object.keys(meta.filters).length > 0) set('filters', meta.filters)
+  return options
+}
+
+function withoutUndefined(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined))
+}
+
+/** One property on its way to code. */
+class PropertyWriter {
+  readonly #meta: Meta
+  readonly #prop: Property
+  readonly #isFromFile: boolean
+  readonly #types: FileTypes
+  readonly #links: Link[] = []
+  usesUuid = false
+  usesCascade = false
+
+  constructor(meta: Meta, prop: Property, isFromFile: boolean, types: FileTypes) {
+    this.#types = types
+    this.#meta = meta
+    this.#isFromFile = isFromFile
+    this.#prop = prop
+    for (const name of REFUSED)
+      if (prop[name as never] !== undefined && prop[name as never] !== false) throw this.#refuse(`of its "${name}"`)
+    this.#base()
+    this.#settings()
+  }
+
+  /** The entities that it leads to. */
+  get targets(): readonly Meta[] {
+    const { kind, targetMeta, polymorphTargets } = this.#prop
+    return kind === 'scalar' ? [] : (polymorphTargets ?? [targetMeta!])
+  }
+
+  write(): [string, Doc] {
+    const value = chain('p', this.#links)
+    return [this.#prop.name, this.targets.length === 0 ? value : later(value)]
+  }
+
+  #refuse(reason: string): CommandError {
+    return refuse(this.#meta, this.#prop.name, reason)
+  }
+
+  #add(...link: Link): void {
+    const odd = link.slice(1).find(argument => !isLiteral(argument))
+    if (odd !== undefined) throw this.#refuse(`its "${link[0]}" is code already`)
+    this.#links.push(link)
+  }
+
+  #base(): void {
+    const prop = this.#prop
+    if (prop.kind === 'scalar') {
+      this.#scalar()
+      return
+    }
+    const builder = { 'm:1': 'manyToOne', '1:1': 'oneToOne', '1:m': 'oneToMany', 'm:n': 'manyToMany', embedded: 'embedded' }[prop.kind]
+    const [target, ...others] = this.targets.map(({ className }) => new Code(className))
+    this.#add(builder, prop.polymorphTargets === undefined ? target! : [target!, ...others])
+    if (prop.kind === 'embedded') this.#embedded()
+    else this.#relation()
+  }
+
+  #scalar(): void {
+    const prop = this.#prop
+    const links = scalarBuilder(prop, this.#meta.readonly === true)
+    if (links === undefined) throw this.#refuse(`of its type, ${prop.customType?.constructor.name ?? prop.type}`)
+    for (const [name, ...args] of links) {
+      const [first] = args
+      const { customType } = prop
+      const isFile = customType instanceof FileType && first instanceof Code
+      this.#add(name, ...(isFile ? [new Code(this.#types.name(customType.scalar.kind, first.doc))] : args))
+    }
+    if (prop.formula !== undefined) this.#add('formula', prop.formula)
+  }
+
+  #embedded(): void {
+    const prop = this.#prop
+    if (prop.object === true) this.#add('object')
+    if (prop.array === true) this.#add('array')
+    if (prop.prefix !== true && prop.prefix !== undefined) this.#add('prefix', prop.prefix)
+    if (prop.prefixMode !== undefined) this.#add('prefixMode', prop.prefixMode)
+  }
+
+  #relation(): void {
+    const prop = this.#prop
+    const { targetMeta } = prop
+    if (prop.mappedBy !== undefined) this.#add('mappedBy', prop.mappedBy)
+    if (prop.targetKey !== undefined) this.#add('targetKey', prop.targetKey)
+    if (prop.polymorphTargets !== undefined) this.#discriminator(prop.polymorphTargets)
+    const other = prop.inversedBy === undefined ? undefined : (targetMeta!.properties[prop.inversedBy as never] as Property | undefined)
+    // Of a relation to one of several entities the other sides tell by themselves, which need not be on all of them.
+    const isTold = other !== undefined && !isHiddenInverse(other) && prop.polymorphTargets === undefined
+    if (prop.owner && isTold) this.#add('inversedBy', prop.inversedBy)
+    if (prop.kind === 'm:n' && prop.owner) this.#pivot()
+    else if (prop.owner) {
+      const standard = prop.referencedColumnNames.map(column => NAMES.joinKeyColumnName(prop.discriminator ?? prop.name, column))
+      if (standard.join('\0') !== prop.joinColumns.join('\0'))
+        this.#add(prop.joinColumns.length === 1 ? 'joinColumn' : 'joinColumns', ...prop.joinColumns)
+      this.#rules()
+      if (!prop.createForeignKeyConstraint && prop.polymorphTargets === undefined) this.#add('createForeignKeyConstraint', false)
+    }
+    if (prop.cascade.join() !== 'persist') {
+      this.usesCascade = true
+      this.#add(
+        'cascade',
+        ...prop.cascade.map(cascade => new Code(`Cascade.${Object.entries(Cascade).find(([, value]) => value === cascade)![0]}`)),
+      )
+    }
+    if (prop.orderBy !== undefined) {
+      const orders = Array.isArray(prop.orderBy) ? prop.orderBy : [prop.orderBy]
+      if (orders.length > 0) this.#add('orderBy', ...orders)
+    }
+  }
+
+  /** How a relation to one of several entities tells which one, where MikroORM does not assume it by itself. */
+  #discriminator(targets: readonly Meta[]): void {
+    const { name: property, discriminator = property, discriminatorColumn, discriminatorMap = {} } = this.#prop
+    if (discriminator !== property) this.#add('discriminator', discriminator)
+    if (discriminatorColumn !== NAMES.discriminatorColumnName(discriminator)) throw this.#refuse('of its "discriminatorColumn"')
+    const named = Object.entries(discriminatorMap).map(
+      ([value, entity]) => [value, targets.find(target => target.class === entity)!] as const,
+    )
+    if (named.some(([value, { tableName }]) => value !== tableName))
+      this.#add('discriminatorMap', Object.fromEntries(named.map(([value, { className }]) => [value, className])))
+  }
+
+  /** What MikroORM does not assume by itself of the rules for the rows that refer to a changed one. */
+  #rules(): void {
+    const { nullable, primary, deleteRule, updateRule, targetMeta } = this.#prop
+    const isWholeKey = primary === true && this.#meta.getPrimaryProps().every(({ kind }) => kind !== 'scalar')
+    const standard = isWholeKey ? 'cascade' : undefined
+    const usual = nullable === true ? 'set null' : (standard ?? (this.#isFromFile ? 'no action' : undefined))
+    if (deleteRule !== undefined && deleteRule !== usual) this.#add('deleteRule', deleteRule)
+    const usualUpdate = this.#isFromFile ? updateRule : targetMeta!.compositePK ? 'cascade' : standard
+    if (updateRule !== undefined && updateRule !== usualUpdate) this.#add('updateRule', updateRule)
+  }
+
+  #pivot(): void {
+    const prop = this.#prop
+    const { targetMeta } = prop
+    const meta = this.#meta
+    const isSelf = targetMeta!.class === meta.class
+    const columnsOf = (side: Meta, suffix: string): string[] =>
+      side
+        .getPrimaryProps()
+        .flatMap(key =>
+          key.fieldNames.map(column =>
+            NAMES.joinKeyColumnName(side.className, column, false, side.tableName).replace(/(?=_[^_]*$)/, suffix),
+          ),
+        )
+    if (prop.polymorphic === true) throw this.#refuse('its pivot table is one of several entities')
+    if (prop.pivotEntity !== undefined && !isGenerated(prop)) throw this.#refuse('its pivot is an entity of its own')
+    if (prop.fixedOrder === true) this.#add('fixedOrder')
+    if (prop.fixedOrderColumn !== undefined && prop.fixedOrderColumn !== NAMES.referenceColumnName())
+      this.#add('fixedOrderColumn', prop.fixedOrderColumn)
+    if (prop.pivotTable !== NAMES.joinTableName(meta.className, targetMeta!.tableName, prop.name, meta.tableName))
+      this.#add('pivotTable', prop.pivotTable)
+    const [own, theirs] = [columnsOf(meta, isSelf ? '_1' : ''), columnsOf(targetMeta!, isSelf ? '_2' : '')]
+    if (own.join() !== prop.joinColumns.join()) this.#add(prop.joinColumns.length === 1 ? 'joinColumn' : 'joinColumns', ...prop.joinColumns)
+    if (theirs.join() !== prop.inverseJoinColumns.join()) {
+      this.#add(prop.inverseJoinColumns.length === 1 ? 'inverseJoinColumn' : 'inverseJoinColumns', ...prop.inverseJoinColumns)
+    }
+  }
+
+  #settings(): void {
+    const prop = this.#prop
+    const isKey = prop.primary === true
+    if (isKey) this.#add('primary')
+    const isCounted = isKey && this.#meta.primaryKeys.length === 1 && ['integer', 'bigint'].includes(this.#links[0]![0])
+    if (isCounted && prop.autoincrement !== true) this.#add('autoincrement', false)
+    if (
+      prop.kind === 'scalar' &&
+      prop.persist !== false &&
+      prop.formula === undefined &&
+      prop.fieldNames[0] !== NAMES.propertyToColumnName(prop.name)
+    )
+      this.#add('fieldName', prop.fieldNames[0])
+    if (prop.kind === 'embedded' && prop.object === true && prop.fieldNames[0] !== NAMES.propertyToColumnName(prop.name))
+      this.#add('fieldName', prop.fieldNames[0])
+    if (prop.serializedName !== undefined) this.#add('serializedName', prop.serializedName)
+    if (prop.nullable === true) this.#add('nullable')
+    if (prop.persist === false && prop.formula === undefined) this.#add('persist', false)
+    if (prop.unique && !(prop.kind === '1:1')) this.#add('unique', ...(prop.unique === true ? [] : [prop.unique]))
+    if (prop.index && prop.kind === 'scalar') this.#add('index', ...(prop.index === true ? [] : [prop.index]))
+    for (const name of FLAGS) if (prop[name] === true) this.#add(name)
+    if (prop.comment !== undefined) this.#add('comment', prop.comment)
+    if (prop.generated !== undefined) this.#add('generated', prop.generated)
+    if (prop.default !== undefined) this.#add('default', prop.default)
+    else if (prop.defaultRaw !== undefined && prop.version !== true) this.#add('defaultRaw', prop.defaultRaw)
+    if (prop.onCreate !== undefined) this.#add('onCreate', this.#code(asWritten(prop.onCreate), 'onCreate'))
+    if (prop.onUpdate !== undefined) this.#add('onUpdate', this.#code(asWritten(prop.onUpdate), 'onUpdate'))
+  }
+
+  /** The code of a function, of those whose meaning does not depend on where they stand. */
+  #code(written: object, name: string): Code {
+    const text = Function.prototype.toString
+      .call(written)
+      .replaceAll(/\/\*[^]*?\*\//g, '')
+      .replaceAll(/\s+/g, ' ')
+      .replaceAll(/ ?(=>|[(),.]) ?/g, '$1')
+    if (/^\(\)=>new Date(\(\))?$/.test(text)) return new Code('() => new Date()', true)
+    if (/^\(\)=>(\(0,)?(\w+\.)*randomUUID\)?\(\)$/.test(text)) {
+      this.usesUuid = true
+      return new Code('() => randomUUID()', true)
+    }
+    throw this.#refuse(`its "${name}" is code already`)
+  }
+}
+
+/** Whether the pivot table of a list was made up by MikroORM. */
+function isGenerated(prop: Property): boolean {
+  const { pivotEntity } = prop as { pivotEntity?: unknown }
+  return typeof pivotEntity === 'function' && pivotEntity.name === prop.pivotTable
+}
+
+/** The builder of a plain property, and what belongs to the type. */
+function scalarBuilder(prop: Property, isQuery: boolean): readonly Link[] | undefined {
+  const type = prop.customType
+  if (type instanceof FileType) return fileBuilder(type, isQuery)
+  if (type instanceof EnumArrayType) return [['enum', [...(prop.items ?? [])]], ['array']]
+  if (prop.items !== undefined && type === undefined) return [['enum', [...prop.items]]]
+  if (type instanceof BigIntType) return [type.mode === undefined || type.mode === 'bigint' ? ['bigint'] : ['bigint', type.mode]]
+  if (type instanceof DecimalType) return [type.mode === 'number' ? ['decimal', 'number'] : ['decimal'], ...digits(prop)]
+  if (type instanceof DoubleType) return [['double']]
+  if (type instanceof JsonType) return [['json']]
+  if (type instanceof UuidType) return [['uuid']]
+  if (type instanceof DateType) return [['date']]
+  if (type instanceof TimeType) return [['time', ...positive(prop.length)]]
+  if (type instanceof BlobType) return [['blob']]
+  if (type instanceof Uint8ArrayType) return [['uint8array']]
+  if (type !== undefined) return undefined
+  switch (prop.runtimeType) {
+    case 'Date':
+      return [['datetime', ...positive(prop.length)]]
+    case 'boolean':
+      return [['boolean']]
+    case 'number':
+      return [[NUMBERS.has(prop.type) ? prop.type : 'integer']]
+    case 'string':
+      if (prop.type === 'time') return [['time', ...positive(prop.length)]]
+      return [[prop.type === 'text' ? 'text' : 'string'], ...lengthOf(prop)]
+    default:
+      return undefined
+  }
+}
+
+/**
+ * The builder of a column of a SQLite file: the one that a model would have for it, if that reads and writes it in the same form; else the type as it was
+ * read from the file.
+ */
+function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly Link[] {
+  const { kind, items, collated, time } = scalar
+  const isUsual = collated !== true && kind !== 'any' && (kind !== 'datetime' || (time?.unit === 'milliseconds' && time.uniform))
+  if (!isUsual || isRowid || isQuery) {
+    const args = isRowid ? [literal(plain(scalar)), 'true'] : [literal(plain(scalar))]
+    return [['type', new Code(call('fileType', args))]]
+  }
+  if (items !== undefined) return [['enum', [...items]]]
+  if (kind === 'float') return [['double']]
+  if (kind === 'decimal') return [['decimal', 'number'], ...digits(scalar)]
+  if (kind === 'text') return scalar.length === undefined ? [['text']] : [['string'], ...lengthOf(scalar)]
+  return [[kind]]
+}
+
+/** The types of columns that a module names once, by their text. */
+class FileTypes {
+  readonly #names = new Map<string, { readonly name: string; readonly doc: Doc }>()
+
+  /** The name of a type. */
+  name(kind: string, doc: Doc): string {
+    const key = print(doc)
+    const known = this.#names.get(key)
+    if (known !== undefined) return known.name
+    const same = [...this.#names.values()].filter(({ name }) => name.replace(/\d+$/, '') === `${kind}Column`).length
+    const name = `${kind}Column${same === 0 ? '' : same + 1}`
+    this.#names.set(key, { name, doc })
+    return name
+  }
+
+  /** Their declarations. */
+  declarations(): string[] {
+    return [...this.#names.values()].map(({ name, doc }) => print([`const ${name} = `, doc]))
+  }
+}
+
+/** Without what is not set, and what `fileType` sets. */
+function plain(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, item]) => item !== undefined && name !== 'loose')
+      .map(([key, item]) => [key, Array.isArray(item) ? [...(item as unknown[])] : item]),
+  )
+}
+
+function digits({ precision, scale }: { readonly precision?: number; readonly scale?: number }): Link[] {
+  return [
+    ...(precision === undefined ? [] : [['precision', precision] as const]),
+    ...(scale === undefined ? [] : [['scale', scale] as const]),
+  ]
+}
+
+function lengthOf({ length }: { readonly length?: number }): Link[] {
+  return length === undefined || length === 0 ? [] : [['length', length]]
+}
+
+const NUMBERS = new Set(['tinyint', 'smallint', 'mediumint', 'float'])
+
+function positive(length: number | undefined): number[] {
+  return length === undefined || length === 0 ? [] : [length]
+}

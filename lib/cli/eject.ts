@@ -1,0 +1,294 @@
+/**
+ * Eject: writes what is served as code that serves the same: a module for every entity, engine options that put them together, and the files that make
+ * a project of it. What is written is loaded again and compared with what was served, so that a difference is an error and not a surprise.
+ */
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import type { EntityMetadata } from '@mikro-orm/core'
+import { RestEngine } from '../engine.ts'
+import { jsonOf } from '../base/json.ts'
+import type { Model, Resource } from '../model/model.ts'
+import { defaultNames } from '../model/resource-names.ts'
+import type { EngineOptions } from '../pipeline/options.ts'
+import { isGeneratedPivot } from '../model/metadata/read-model.ts'
+import type { ScalarType } from '../values/scalar-type.ts'
+import { CommandError, oneLine } from './command-error.ts'
+import { entityModule } from './eject-entity.ts'
+import { group, list, print } from './layout.ts'
+import type { Doc } from './layout.ts'
+import type { Loaded } from './load.ts'
+import { importModule } from './modules.ts'
+import { call, isLiteral, literal, object } from './source.ts'
+
+/** Options of which code can be made: those that are plain data. */
+const DATA_OPTIONS = ['schema', 'versions', 'limits', 'parameters', 'createdStatus', 'validationStatus'] as const
+/** Options that are dealt with by themselves, or stand for the process and not for the API. */
+const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'notes', 'readOnly', 'onError'])
+
+/**
+ * Writes the project, and gives the names of its files.
+ *
+ * @param folder must not exist, or be empty
+ * @throws CommandError when the folder cannot be used, or something cannot be written as code; nothing is left behind then.
+ */
+export async function eject(engine: RestEngine, loaded: Loaded, folder: string): Promise<readonly string[]> {
+  const root = resolve(folder)
+  const isNew = await checkFolder(root, folder)
+  const files = await projectFiles(engine, loaded, root)
+  try {
+    for (const [name, text] of files) {
+      await mkdir(dirname(join(root, name)), { recursive: true })
+      await writeFile(join(root, name), text)
+    }
+    await prove(engine, loaded, join(root, 'index.ts'))
+  } catch (error) {
+    if (isNew) await rm(root, { recursive: true, force: true })
+    else for (const name of await readdir(root)) await rm(join(root, name), { recursive: true, force: true })
+    throw error
+  }
+  return [...files.keys()]
+}
+
+/** Whether the folder is yet to be made. */
+async function checkFolder(root: string, shown: string): Promise<boolean> {
+  let content: readonly string[]
+  try {
+    content = await readdir(root)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return true
+    throw new CommandError(code === 'ENOTDIR' ? `${shown} is not a folder.` : `${shown} cannot be used: ${oneLine(error)}.`)
+  }
+  if (content.length > 0) throw new CommandError(`${shown} is not empty: --eject writes into a new or empty folder.`)
+  return false
+}
+
+async function projectFiles(engine: RestEngine, loaded: Loaded, root: string): Promise<ReadonlyMap<string, string>> {
+  const { options } = loaded
+  const metas = [...engine.orm.getMetadata()].filter(meta => !meta.abstract && !isGeneratedPivot(meta)).toSorted(byName)
+  const names = moduleNames(metas)
+  const files = new Map<string, string>()
+  const seed = options.seed === undefined ? undefined : jsonOf(options.seed, 'The option "seed"')
+  files.set('index.ts', config(engine, options, metas, names, root))
+  for (const meta of metas)
+    files.set(
+      `entities/${names.get(meta.class)!}.ts`,
+      entityModule(meta, other => `./${names.get(other.class)!}.ts`, options.entities === undefined),
+    )
+  if (seed !== undefined) files.set('seed.json', `${JSON.stringify(seed, undefined, 2)}\n`)
+  for (const [name, text] of await surroundings(loaded)) files.set(name, text)
+  return files
+}
+
+function byName(a: EntityMetadata, b: EntityMetadata): number {
+  return a.className < b.className ? -1 : 1
+}
+
+/** The names of the modules, by the classes of their entities: `blog-post`. */
+function moduleNames(metas: readonly EntityMetadata[]): ReadonlyMap<object, string> {
+  const names = new Map<object, string>()
+  for (const meta of metas) {
+    const stem = meta.className.replaceAll(/([a-z\d])([A-Z])/g, '$1-$2').toLowerCase()
+    let name = stem
+    for (let number = 2; [...names.values()].includes(name); number++) name = `${stem}-${number}`
+    names.set(meta.class, name)
+  }
+  return names
+}
+
+/** The module whose default export is the options. */
+function config(
+  engine: RestEngine,
+  options: EngineOptions,
+  metas: readonly EntityMetadata[],
+  names: ReadonlyMap<object, string>,
+  root: string,
+): string {
+  for (const [name, value] of Object.entries(options)) {
+    // A naming strategy is no longer needed where the names are written out.
+    if (name === 'orm' && Object.keys(value as object).every(each => each === 'namingStrategy')) continue
+    if (value !== undefined && !OTHER_OPTIONS.has(name))
+      throw new CommandError(`The option "${name}" cannot be written as code: it is code already.`)
+  }
+  const byEntity = new Map(metas.map(meta => [meta.class as object, meta]))
+  const served = [...new Set(engine.versions.flatMap(version => engine.modelOf(version)!.resources))].filter(({ entity }) =>
+    byEntity.has(entity),
+  )
+  const entities = [...new Set(served.map(({ className }) => className))]
+  const hidden = metas.filter(meta => !meta.embeddable && !entities.includes(meta.className)).map(({ className }) => className)
+  const members: [string, Doc][] = [['entities', list('[', [...entities, ...hidden], ']')]]
+  const { database } = options
+  const isFile = database !== undefined && database !== ':memory:'
+  if (isFile) members.push(['database', call('fileURLToPath', [call('new URL', [literal(pathFrom(root, database)), 'import.meta.url'])])])
+  // A file that was served without entities is not changed by the ones that were read from it.
+  const data = options.entities === undefined ? { schema: 'keep' as const, ...options } : options
+  for (const name of DATA_OPTIONS) {
+    const value = data[name]
+    if (value === undefined) continue
+    if (!isLiteral(value)) throw new CommandError(`The option "${name}" cannot be written as code: there is code in it.`)
+    members.push([name, literal(value)])
+  }
+  const definitions = resourceDefinitions(engine, options, served)
+  if (definitions.length > 0) members.push(['resources', list('[', definitions, ']', undefined, definitions.length > 1)])
+  if (options.seed !== undefined) members.push(['seed', 'seed'])
+  const modules = [...entities, ...hidden].map(name => [name, names.get(metas.find(meta => meta.className === name)!.class)!] as const)
+  const imports = [
+    ...(isFile ? [`import { fileURLToPath } from 'node:url'`] : []),
+    ...(definitions.length > 0 ? [`import { resource } from 'mikro-rest'`] : []),
+    `import type { EngineOptions } from 'mikro-rest'`,
+    ...modules.toSorted(([, a], [, b]) => (a < b ? -1 : 1)).map(([name, file]) => `import { ${name} } from './entities/${file}.ts'`),
+    ...(options.seed === undefined ? [] : [`import seed from './seed.json' with { type: 'json' }`]),
+  ]
+  const shown = members.map(([name, value]): readonly [string, Doc] => [name, value])
+  // What was guessed of data is settled once it is code; it is still worth a look.
+  const notes = (options.notes ?? []).map(note => `// ${oneLine(note)}\n`).join('')
+  return `${imports.join('\n')}\n\n${notes}${print(['export default ', withShorthand(object(shown, true)), ' satisfies EngineOptions'])}`
+}
+
+/** `seed: seed` as people write it. */
+function withShorthand(doc: Doc): Doc {
+  if (typeof doc === 'string') return doc
+  if (!('kind' in doc)) return doc.length === 3 && doc[0] === 'seed' && doc[2] === 'seed' ? 'seed' : doc.map(withShorthand)
+  return 'of' in doc ? { ...doc, of: withShorthand(doc.of) } : doc
+}
+
+function pathFrom(root: string, file: string): string {
+  return relative(root, resolve(file)).replaceAll(sep, '/')
+}
+
+/** What the options say of resources, and the names that are not the default ones. */
+function resourceDefinitions(engine: RestEngine, options: EngineOptions, served: readonly Resource[]): Doc[] {
+  const given = (options.resources ?? []).map(({ entity, config: own }) => {
+    const { className } = engine.orm.getMetadata().get(entity)
+    const { expand, ...others } = own
+    const value = { ...others, ...(expand === undefined ? {} : { expand: [...expand] }) }
+    const odd = Object.entries(value).find(([, each]) => !isLiteral(each))
+    if (odd !== undefined) throw new CommandError(`resource(${className}) cannot be written as code: its "${odd[0]}" is code already.`)
+    return { className, value }
+  })
+  const derived = served.flatMap(resource => {
+    const { className, plural, singular } = resource
+    const standard = defaultNames(className)
+    if (given.some(each => each.className === className) || (plural === standard.plural && singular === standard.singular)) return []
+    return [{ className, value: { name: plural, singular } }]
+  })
+  const unique = new Map(derived.map(each => [each.className, each]))
+  return [...given, ...unique.values()].map(({ className, value }) => group(call('resource', [className, literal(value)])))
+}
+
+/** The files around the code. */
+async function surroundings({ title }: Loaded): Promise<[string, string][]> {
+  const own = await ownPackage()
+  const version = (name: string): string => own.peerDependencies[name] ?? own.devDependencies[name] ?? '*'
+  const manifest = {
+    private: true,
+    type: 'module',
+    scripts: { start: 'mikro-rest .', types: 'tsc' },
+    dependencies: {
+      '@mikro-orm/core': version('@mikro-orm/core'),
+      '@mikro-orm/sqlite': version('@mikro-orm/sqlite'),
+      'mikro-rest': `^${own.version}`,
+    },
+    devDependencies: { '@types/node': version('@types/node'), typescript: version('typescript') },
+    prettier: { semi: false, singleQuote: true },
+  }
+  const types = {
+    compilerOptions: {
+      target: 'es2024',
+      module: 'nodenext',
+      types: ['node'],
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      verbatimModuleSyntax: true,
+      erasableSyntaxOnly: true,
+      resolveJsonModule: true,
+      allowImportingTsExtensions: true,
+      skipLibCheck: true,
+      noEmit: true,
+    },
+  }
+  const readme = [
+    '# A REST API with mikro-rest',
+    '',
+    `Ejected from ${title.replace(/^.*[\\/]/, '').replace(/, in memory$/, '')}. \`entities/\` has the model, one module for every entity; \`index.ts\` has the engine options.`,
+    '',
+    '```sh',
+    'npm install',
+    'npm start',
+    '```',
+    '',
+    'In a test: `RestEngine.create(options)`, with `options` the default export of `index.ts`. `npm run types` checks the types.',
+    '',
+  ]
+  return [
+    ['package.json', `${JSON.stringify(manifest, undefined, 2)}\n`],
+    ['tsconfig.json', `${JSON.stringify(types, undefined, 2).replace(/\[\s+"node"\s+\]/, '["node"]')}\n`],
+    ['README.md', readme.join('\n')],
+  ]
+}
+
+interface Manifest {
+  readonly version: string
+  readonly peerDependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+}
+
+/** The manifest of this package: it stands above the source, and above the built code too. */
+async function ownPackage(): Promise<Manifest> {
+  for (const above of ['../../package.json', '../../../package.json']) {
+    const text = await readFile(new URL(above, import.meta.url), 'utf8').catch(() => undefined)
+    if (text !== undefined) return JSON.parse(text) as Manifest
+  }
+  throw new Error('The package.json of mikro-rest is not where it should be.')
+}
+
+/** Loads what was written, and compares it with what is served: the tables, and the model that the API is derived from. */
+async function prove(engine: RestEngine, { options }: Loaded, index: string): Promise<void> {
+  const written = (await importModule(index))['default'] as EngineOptions
+  const { seed: _, ...others } = written
+  await using copy = await RestEngine.create({ ...others, database: ':memory:', schema: 'keep' })
+  for (const version of engine.versions) {
+    const [before, after] = [engine, copy].map(each => describeModel(each.modelOf(version)!))
+    for (const [place, value] of before!) {
+      if (after!.get(place) !== value) throw new CommandError(`${place} cannot be written as code: it would not be the same afterwards.`)
+    }
+    if (before!.size !== after!.size) throw new CommandError('The model cannot be written as code: it would not be the same afterwards.')
+  }
+  if (options.schema === 'keep' || options.entities === undefined) return
+  const [before = '', after = ''] = await Promise.all([engine, copy].map(({ orm }) => orm.schema.getCreateSchemaSQL()))
+  const lines = new Set(after.split('\n'))
+  const lost = before.split('\n').find(statement => !lines.has(statement))
+  if (lost !== undefined || before.length !== after.length) {
+    throw new CommandError(`The model cannot be written as code: its tables would be others afterwards (${lost ?? 'there would be more'}).`)
+  }
+}
+
+/** Every resource and attribute as text, by its name. */
+function describeModel(model: Model): ReadonlyMap<string, string> {
+  const described = new Map<string, string>()
+  const text = (value: unknown): string =>
+    JSON.stringify(value, (key, each: unknown) => {
+      // A guess: any file might have rows in a pivot table that link nothing.
+      if (key === 'mayBeEmpty') return undefined
+      if (key === 'target' || key === 'resource') return (each as Resource).className
+      return typeof each === 'function' ? '' : each instanceof Map ? undefined : key === 'type' ? typeText(each as ScalarType) : each
+    })
+  for (const resource of model.resources) {
+    const { attributes, referrers: _, entity: __, byName: ___, ...own } = resource
+    described.set(resource.className, text(own))
+    for (const attribute of attributes) described.set(`${resource.className}.${attribute.property}`, text(attribute))
+  }
+  return described
+}
+
+/** A type in one spelling: that a file may hold other values too is no difference, as long as they are shown. */
+function typeText(type: ScalarType): string {
+  const { loose: _, time, ...others } = type
+  // Milliseconds are what MikroORM stores; the form of texts is no part of that.
+  const own = time?.unit === 'milliseconds' && time.uniform ? others : { ...others, time }
+  return JSON.stringify(
+    Object.entries(own)
+      .filter(([, value]) => value !== undefined && value !== false)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  )
+}

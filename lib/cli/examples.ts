@@ -1,0 +1,90 @@
+/**
+ * Examples: three requests that show what the loaded model can do, one each for sorting, filtering and expanding. They are made from the
+ * model and from its first records, so that they answer with something.
+ */
+import { isRelation } from '../model/model.ts'
+import { EVERYTHING, isVisible } from '../plan/visibility.ts'
+import type { Attribute, Resource, ToManyAttribute } from '../model/model.ts'
+import { RESERVED } from '../request/query-string.ts'
+import { isText } from '../values/scalar-type.ts'
+
+/** What is asked of the engine. */
+export interface ExampleEngine {
+  readonly model: { readonly resources: readonly Resource[] }
+  readonly versions: readonly string[]
+  handle(method: string, path: string): Promise<{ readonly status: number; readonly body?: unknown }>
+}
+
+/** A list whose records are found by going through a large table. */
+export interface SlowLink {
+  readonly table: string
+  readonly columns: readonly string[]
+}
+
+/**
+ * Paths that begin with the version.
+ *
+ * @param wanted the ones below the version that are known to suit the model
+ * @param slow what no example may count by, since that would go through the table for each record
+ */
+export async function exampleRequests(
+  engine: ExampleEngine,
+  wanted: readonly string[] | undefined,
+  slow: readonly SlowLink[] = [],
+): Promise<string[]> {
+  const base = `/${engine.versions[0] ?? 'v1'}`
+  if (wanted !== undefined) return wanted.map(path => base + path)
+  const { resources } = engine.model
+  const paths = [sorting(resources, slow), await filtering(resources, engine, base), expanding(resources)]
+  const candidates = paths.filter(path => path !== undefined).map(path => base + path)
+  // Some may need a log-in, or be hidden by rules.
+  const answers = await Promise.all(candidates.map(path => engine.handle('GET', path)))
+  return candidates.filter((_, index) => answers[index]!.status === 200)
+}
+
+function sorting(resources: readonly Resource[], slow: readonly SlowLink[]): string | undefined {
+  const [resource, list] = find(resources, attribute => attribute.kind === 'toMany' && !isSlow(attribute, slow))
+  if (resource !== undefined) return `${pathOf(resource)}?sort=${encodeURIComponent(list.name)}.desc&limit=5`
+  const [first] = resources
+  return first === undefined
+    ? undefined
+    : `${pathOf(first)}?sort=${first.keyNames.map(name => `${encodeURIComponent(name)}.desc`).join(',')}&limit=5`
+}
+
+async function filtering(resources: readonly Resource[], engine: ExampleEngine, base: string): Promise<string | undefined> {
+  const [resource, attribute] = find(resources, attribute => attribute.kind === 'scalar' && !attribute.primary && isText(attribute.type))
+  if (resource === undefined) return undefined
+  const name = encodeURIComponent(attribute.name)
+  const { body } = await engine.handle('GET', `${base}${pathOf(resource)}?limit=1&attributes=${name}`)
+  const records = (body as Record<string, unknown> | undefined)?.[resource.plural]
+  const value = Array.isArray(records) ? (records[0] as Record<string, unknown> | undefined)?.[attribute.name] : undefined
+  const initial = typeof value === 'string' ? /^[A-Za-z0-9]/.exec(value)?.[0] : undefined
+  // A filter on an attribute that bears a reserved name takes an underscore after it.
+  return `${pathOf(resource)}?${name}${RESERVED.some(reserved => reserved === attribute.name) ? '_' : ''}=${initial ?? 'A'}*`
+}
+
+function expanding(resources: readonly Resource[]): string | undefined {
+  const toOne = find(resources, attribute => attribute.kind === 'toOne')
+  const [resource, relation] = toOne[0] === undefined ? find(resources, isRelation) : toOne
+  return resource === undefined ? undefined : `${pathOf(resource)}?expand=${encodeURIComponent(relation.name)}&limit=3`
+}
+
+function isSlow({ via, target }: ToManyAttribute, slow: readonly SlowLink[]): boolean {
+  const [table, linked] = via.kind === 'pivot' ? [via.table, via.ownerColumns] : [target.table, via.columns]
+  return slow.some(
+    link => link.table === table && link.columns.length === linked.length && link.columns.every(column => linked.includes(column)),
+  )
+}
+
+/** The first visible attribute of a kind, with its resource. */
+function find(resources: readonly Resource[], suits: (attribute: Attribute) => boolean): [Resource, Attribute] | [undefined, undefined] {
+  for (const resource of resources) {
+    const attribute = resource.attributes.find(each => isVisible(each, EVERYTHING) && suits(each))
+    if (attribute !== undefined) return [resource, attribute]
+  }
+  return [undefined, undefined]
+}
+
+function pathOf(resource: Resource): string {
+  return `/${encodeURIComponent(resource.plural)}`
+}

@@ -1,0 +1,95 @@
+/** Explanation text: what a request has run, for a terminal: times, statements, query plans as trees, and indexes that would help. */
+import { styleText } from 'node:util'
+import type { PlanStep } from '../database/dialect.ts'
+import type { ExplainedStatement, Explanation, IndexHint } from '../journal/explanation.ts'
+
+/** Characters of a line of SQL, and of the list of parameters. */
+const WIDTH = 160
+
+/**
+ * @param isJson whether a JSON file is served, which cannot have an index
+ * @param stream where it is printed, which decides whether there are colours
+ */
+export function explanationText(
+  { timing, duration, cached, statements, hints }: Explanation,
+  isJson: boolean,
+  stream: NodeJS.WriteStream = process.stdout,
+): string {
+  const styled: Styled = (format, text) => styleText(format, text, { stream })
+  const stages = Object.entries(timing)
+    .filter(([, ms]) => ms >= 0.005)
+    .map(([stage, ms]) => `${stage} ${ms.toFixed(2)}${stage === 'plan' && cached === true ? ' (cached)' : ''}`)
+  const lines = [
+    styled('dim', `  ${[...stages, `total ${duration.toFixed(2)} ms`].join(', ')}`),
+    ...statements.flatMap(statement => statementLines(statement, styled)),
+    ...hints.flatMap(hint => hintLines(hint, isJson, styled)),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+type Styled = (format: 'dim' | 'yellow' | 'bold', text: string) => string
+
+function statementLines({ sql, parameters, duration, rows, plan }: ExplainedStatement, styled: Styled): string[] {
+  const [first = '', ...others] = clausesOf(printable(sql))
+  const outcome = rows === undefined ? 'failed' : `${rows.toLocaleString('en')} row${rows === 1 ? '' : 's'}`
+  return [
+    `  ${`${duration.toFixed(2)} ms`.padStart(10)} ${outcome.padStart(9)}  ${cut(first)}`,
+    ...others.map(line => `${' '.repeat(24)}${cut(line)}`),
+    ...(parameters.length === 0 ? [] : [styled('dim', `${' '.repeat(24)}${cut(printable(JSON.stringify(parameters)))}`)]),
+    ...planLines(plan, 26, styled),
+  ]
+}
+
+function planLines(steps: readonly PlanStep[], indent: number, styled: Styled): string[] {
+  return steps.flatMap(step => {
+    const { detail, table, rows, isCostly, children } = step
+    const about =
+      rows === undefined
+        ? ''
+        : table === undefined
+          ? `  (${rows.toLocaleString('en')} rows)`
+          : `  (${printable(table)}: ${rows.toLocaleString('en')} rows)`
+    const line = `${' '.repeat(indent)}${printable(detail)}`
+    const marked = isCostly ? styled('yellow', `${line.slice(0, indent - 2)}! ${line.slice(indent)}${about}`) : styled('dim', line)
+    return [marked, ...planLines(children, indent + 2, styled)]
+  })
+}
+
+function hintLines({ detail, sql, entity }: IndexHint, isJson: boolean, styled: Styled): string[] {
+  // There is no database that outlives the command, and no model, but one can be written.
+  if (isJson)
+    return [
+      `  ${styled('yellow', 'hint')}: ${printable(detail)}`,
+      '        A JSON file has no indexes: --eject DIR writes a model that can have them.',
+    ]
+  return [
+    `  ${styled('yellow', 'hint')}: ${printable(detail)}`,
+    `        ${styled('bold', printable(sql))}`,
+    ...(entity === undefined ? [] : [`        or in the model, ${printable(entity)}`]),
+  ]
+}
+
+/** A statement in lines, one for each clause. */
+function clausesOf(sql: string): string[] {
+  const lines = ['']
+  let depth = 0
+  for (const token of sql.match(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\s+|\w+|./g) ?? []) {
+    if (token === '(') depth++
+    else if (token === ')') depth--
+    const isClause = depth === 0 && /^(?:from|left|where|order|limit|union|set|values|returning)$/i.test(token)
+    const isJoin = depth === 0 && /^join$/i.test(token) && !/\bleft $/i.test(lines.at(-1)!)
+    if (isClause || isJoin) lines.push(token)
+    else lines[lines.length - 1] += token
+  }
+  return lines.map(line => line.trim()).filter(line => line !== '')
+}
+
+function cut(line: string): string {
+  return line.length <= WIDTH ? line : `${line.slice(0, WIDTH - 1)}…`
+}
+
+/** In one line, without what a terminal takes as a command. */
+export function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are what is looked for
+  return text.replaceAll(/\s+/g, ' ').replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')
+}

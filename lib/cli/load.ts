@@ -1,0 +1,190 @@
+/**
+ * Load: from what the command line names to the options of an engine. FILE may be a module with the model, a JSON file of collections, a SQLite file
+ * with its model in `--config`, or absent: then the sample model is served. Refuses with one line that says what is wrong with which file.
+ */
+import { open, readFile, readdir, stat } from 'node:fs/promises'
+import { extname, join, resolve } from 'node:path'
+import { modelOf } from '../json-model/from-json.ts'
+import type { InferOptions } from '../json-model/infer.ts'
+import type { EngineOptions } from '../pipeline/options.ts'
+import type { SeedData } from '../write/seed-rows.ts'
+import type { CommandArguments } from './arguments.ts'
+import { CommandError, oneLine } from './command-error.ts'
+import { parseJson, readJsonFile } from './json-file.ts'
+import type { JsonFile } from './json-file.ts'
+import { entitiesAmong, importModule, isModule } from './modules.ts'
+
+/** What is going to be served. */
+export interface Loaded {
+  readonly options: EngineOptions
+  /** The same for this run, which may have to leave files as they are. */
+  readonly running: EngineOptions
+  /** The JSON file that the model is inferred from. */
+  readonly json?: JsonFile
+  /** Records of `--seed`, to add to those of the model. */
+  readonly seed: SeedData | undefined
+  /** What it is, for the first line that the command prints. */
+  readonly title: string
+  /** Paths below the version that are worth trying, where they are known beforehand. */
+  readonly examples: readonly string[] | undefined
+}
+
+// What the documentation of the API speaks of.
+const SAMPLE_EXAMPLES = [
+  '/publishers?sort=sites.desc&limit=5',
+  '/users?name=A*&attributes=id,name,email',
+  '/sites?expand=publisher&limit=3',
+]
+
+/** @throws CommandError when something named cannot be read, or is nothing that can be served. */
+export async function load(args: CommandArguments): Promise<Loaded> {
+  const [file, config] = await Promise.all([args.file, args.config].map(moduleOfFolder))
+  const { readOnly } = args
+  const infer = { strict: args.strict, ...(args.id === undefined ? {} : { id: args.id }) }
+  const model = await loadModel(file, config, readOnly, infer)
+  for (const [option, isGiven] of [
+    ['--strict', args.strict],
+    ['--id', args.id !== undefined],
+  ] as const)
+    if (isGiven && model.json === undefined) throw new CommandError(`${option} is about how a JSON FILE is taken.`, 2)
+  if (args.save && model.json === undefined)
+    throw new CommandError('--save goes with a JSON FILE; a SQLite file always keeps what is changed.', 2)
+  const seed = args.seed === undefined ? undefined : await loadSeed(args.seed)
+  const versions = args.versions.length === 0 ? {} : { versions: args.versions }
+  const { database = ':memory:' } = model.options
+  if (readOnly && database !== ':memory:' && seed !== undefined)
+    throw new CommandError(`--seed would write to ${database}, which --read-only opens for reading only.`, 2)
+  const options = { ...model.options, ...versions, ...(readOnly ? { readOnly: true } : {}) }
+  const onlyReads = args.get !== undefined || args.eject !== undefined
+  return {
+    ...model,
+    seed,
+    title: readOnly ? `${model.title}, read-only` : model.title,
+    options,
+    running: onlyReads && !readOnly ? await leavingFiles(options, seed) : options,
+  }
+}
+
+/** Options that serve the same without writing to a file: one request that reads, and the model, are to be had of a file that may not be written, too. */
+async function leavingFiles({ seed: own, ...options }: EngineOptions, seed: SeedData | undefined): Promise<EngineOptions> {
+  const { database = ':memory:', entities } = options
+  const records = own === undefined ? {} : { seed: own }
+  if (database === ':memory:') return { ...options, ...records }
+  const size = await stat(database).then(
+    found => found.size,
+    () => 0,
+  )
+  // A file that is yet to be made is as good in memory.
+  if (size === 0 && entities !== undefined) return { ...options, ...records, database: ':memory:' }
+  if (seed !== undefined) throw new CommandError(`--seed would write to ${database}, which --get and --eject leave as it is.`, 2)
+  return { ...options, readOnly: true }
+}
+
+// What a folder may have as its module, best first.
+const INDEXES = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map(extension => `index.${extension}`)
+
+/** A folder stands for the module that is its index. */
+async function moduleOfFolder(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined || isModule(file)) return file
+  const content: readonly string[] = await readdir(file).catch(() => [])
+  const index = INDEXES.find(name => content.includes(name))
+  return index === undefined ? file : join(file, index)
+}
+
+async function loadModel(
+  file: string | undefined,
+  config: string | undefined,
+  readOnly: boolean,
+  infer: InferOptions,
+): Promise<Omit<Loaded, 'seed' | 'running'>> {
+  if (file === undefined && config === undefined) {
+    const sample = (await import('../../fixtures/sample/index.ts')).default
+    return { options: sample, title: 'the sample model, in memory', examples: SAMPLE_EXAMPLES }
+  }
+  if (file === undefined || isModule(file)) {
+    if (file !== undefined && config !== undefined)
+      throw new CommandError(`${file} is a module itself: --config goes with a SQLite file.`, 2)
+    const name = file ?? config ?? ''
+    return { options: await loadOptions(name), title: name, examples: undefined }
+  }
+  const kind = await kindOf(file, config !== undefined)
+  if (kind === 'json') {
+    if (config !== undefined)
+      throw new CommandError(`${file} is a JSON file, whose model is inferred: --config goes with a SQLite file.`, 2)
+    const json = await readJsonFile(file, resolve(file), infer)
+    return { options: modelOf(json.collections), title: `${file}, in memory`, examples: undefined, json }
+  }
+  if (config === undefined) return { options: { database: file }, title: `${file} as it is`, examples: undefined }
+  if (kind === 'new' && readOnly) throw new CommandError(`${file} does not exist: --read-only makes no new file.`)
+  const { seed, ...options } = await loadOptions(config)
+  // What the module seeds goes into a new file only: the next start would find the same records there already.
+  const seeded = kind === 'new' && seed !== undefined ? { seed } : {}
+  return {
+    options: { ...options, ...seeded, database: file },
+    title: kind === 'new' ? `${file} (new) with ${config}` : `${file} with ${config}`,
+    examples: undefined,
+  }
+}
+
+/** Engine options from a module: its default export, or its exported entities. */
+async function loadOptions(file: string): Promise<EngineOptions> {
+  if (!isModule(file)) throw new CommandError(`${file} is not a module: a model is a .js, .mjs, .cjs, .ts or .mts file.`)
+  const exported = await importModule(await readable(file))
+  const main = exported['default']
+  if (Array.isArray(main)) return { entities: main as object[] as NonNullable<EngineOptions['entities']> }
+  if (typeof main === 'object' && main !== null && 'entities' in main) return main as EngineOptions
+  const entities = entitiesAmong(Object.values(exported))
+  if (entities.length > 0) return { entities: entities as NonNullable<EngineOptions['entities']> }
+  throw new CommandError(
+    `${file} exports no model: its default export must be engine options ({ entities: [...] }) or a list of entities, or its exports entities.`,
+  )
+}
+
+/** Records from a JSON file or from the default export of a module. */
+async function loadSeed(file: string): Promise<SeedData> {
+  const path = await readable(file)
+  let data: unknown
+  if (isModule(file)) data = (await importModule(path))['default']
+  else data = parseJson(await readFile(path, 'utf8'), file)
+  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as SeedData
+  throw new CommandError(`${file} is no seed: it must hold an object of lists, such as { "users": [{ "name": "Ann" }] }.`)
+}
+
+/** What a FILE that is no module holds. A missing or empty one is a new database, where one may be made. */
+async function kindOf(file: string, mayBeNew: boolean): Promise<'sqlite' | 'json' | 'new'> {
+  const isMissing = await stat(file).then(
+    found => found.isFile() && found.size === 0,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+  )
+  if (mayBeNew && isMissing && extname(file).toLowerCase() !== '.json') return 'new'
+  const head = await firstBytes(await readable(file), 16)
+  if (head.toString('latin1') === 'SQLite format 3\0') return 'sqlite'
+  if (extname(file).toLowerCase() === '.json' || /^\s*[[{]/.test(head.toString('utf8'))) return 'json'
+  throw new CommandError(`${file} is neither a module nor a SQLite file.`)
+}
+
+async function firstBytes(path: string, length: number): Promise<Buffer> {
+  const handle = await open(path)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The absolute path of a file that can be read. */
+async function readable(file: string): Promise<string> {
+  const path = resolve(file)
+  try {
+    if (!(await stat(path)).isFile()) throw new CommandError(`${file} is not a file.`)
+    await (await open(path)).close()
+    return path
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new CommandError(`${file} does not exist.`)
+    if (code === 'EACCES' || code === 'EPERM') throw new CommandError(`${file} may not be read.`)
+    throw new CommandError(`${file} cannot be read: ${oneLine(error)}.`)
+  }
+}

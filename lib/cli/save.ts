@@ -1,0 +1,306 @@
+/**
+ * Save: writes what clients have changed back to the JSON file, so that it is whole at any moment: into a new file beside it, which then takes its
+ * place. What has not changed keeps its characters. A file that another program has changed is not overwritten.
+ */
+import { createHash } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { RestEngine } from '../engine.ts'
+import type { InferredAttribute, InferredCollection } from '../json-model/infer-model.ts'
+import { valueOf } from '../json-model/infer-values.ts'
+import type { Resource } from '../model/model.ts'
+import { CommandError, oneLine } from './command-error.ts'
+import { editCollections } from './json-edit.ts'
+import type { CollectionEdit } from './json-edit.ts'
+import { withoutMark } from './json-file.ts'
+import type { JsonFile } from './json-file.ts'
+
+// A file that has not been written to for so many milliseconds is not being written.
+const STALE = 60_000
+
+// Writes that follow one another closely are saved together.
+const GATHER = 50
+
+/** What the command that runs under `--watch` tells the one that watches, before a file is replaced: what will be in it. */
+export interface SavedMessage {
+  readonly saved: string
+}
+
+/** What stands for the content of a file. */
+export function fingerprint(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+/** Keeps a JSON file as the engine has its records. */
+export class Saver {
+  readonly #engine: RestEngine
+  readonly #file: JsonFile
+  /** What is in the file, as far as is known here. */
+  #text: string
+  /** The IDs of the records in the file, in their order, by collection; null for an item that is none. */
+  #ids: ReadonlyMap<string, readonly unknown[]>
+  #isDue = false
+  #timer: NodeJS.Timeout | undefined
+  #saving: Promise<void> = Promise.resolve()
+  /** What was last told of a file that could not be saved. */
+  #trouble: string | undefined
+
+  constructor(engine: RestEngine, file: JsonFile) {
+    this.#engine = engine
+    this.#file = file
+    this.#text = file.text
+    this.#ids = new Map(file.collections.map(collection => [collection.name, itemIds(collection)]))
+  }
+
+  /** Removes what an earlier process left behind that was killed while it saved. */
+  async begin(): Promise<void> {
+    const path = await realpath(this.#file.path)
+    const prefix = `.${basename(path)}.`
+    for (const name of await readdir(dirname(path))) {
+      const pid = name.startsWith(prefix) ? /^(\d+)\.tmp$/.exec(name.slice(prefix.length))?.[1] : undefined
+      if (pid !== undefined && (await isLeft(join(dirname(path), name), Number(pid)))) await rm(join(dirname(path), name), { force: true })
+    }
+  }
+
+  /** Saves soon. */
+  changed(): void {
+    this.#isDue = true
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#saving = this.#saving.then(() => this.#saveDue())
+    }, GATHER)
+  }
+
+  /** Saves what is not saved yet, and tells whether the file now has everything. */
+  async finish(): Promise<boolean> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    await this.#saving
+    await this.#saveDue()
+    return this.#trouble === undefined
+  }
+
+  async #saveDue(): Promise<void> {
+    if (!this.#isDue) return
+    this.#isDue = false
+    try {
+      await this.#save()
+      this.#trouble = undefined
+    } catch (error) {
+      // The next change, or the end, tries again.
+      this.#isDue = true
+      const trouble = error instanceof CommandError ? error.message : `${this.#file.name} cannot be saved: ${oneLine(error)}.`
+      if (trouble !== this.#trouble) console.error(`mikro-rest: ${trouble}`)
+      this.#trouble = trouble
+    }
+  }
+
+  async #save(): Promise<void> {
+    const rows = await readRows(this.#engine, this.#file.collections)
+    const data: unknown = JSON.parse(withoutMark(this.#text))
+    const edits = new Map<string, CollectionEdit>()
+    const ids = new Map<string, readonly unknown[]>()
+    for (const collection of this.#file.collections) {
+      const { name, isTop, isOfValues } = collection
+      if (isOfValues) continue
+      const value = isTop ? data : (data as Record<string, unknown>)[name]
+      const edited = editOf(collection, value, this.#ids.get(name)!, rows.get(name)!)
+      edits.set(name, edited.edit)
+      ids.set(name, edited.ids)
+    }
+    const text = editCollections(this.#text, edits)
+    if (text !== this.#text) await replace(this.#file, this.#text, text)
+    this.#text = text
+    this.#ids = ids
+  }
+}
+
+/** The IDs of all items of a list, null for those that are no records. */
+function itemIds({ ids, places }: InferredCollection): readonly unknown[] {
+  if (places === undefined) return ids
+  const all: unknown[] = []
+  for (const [index, place] of places.entries()) {
+    while (all.length < place) all.push(null)
+    all.push(ids[index])
+  }
+  return all
+}
+
+/** Whether a temporary file is one that nobody writes. Its process may be gone, and the number be that of another one, or our own, by now. */
+async function isLeft(temporary: string, pid: number): Promise<boolean> {
+  if (pid === process.pid || !isRunning(pid)) return true
+  const { mtimeMs } = await stat(temporary).catch(() => ({ mtimeMs: Date.now() }))
+  return Date.now() - mtimeMs > STALE
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** The records of a collection as the database has them, by ID, with the keys of the file. */
+type Rows = ReadonlyMap<unknown, Readonly<Record<string, unknown>>>
+
+/** What has to change in the file, and the IDs of its records then. */
+function editOf(
+  { attributes, single, hasIds }: InferredCollection,
+  value: unknown,
+  ids: readonly unknown[],
+  rows: Rows,
+): { edit: CollectionEdit; ids: readonly unknown[] } {
+  const before = (single ? [value] : value) as readonly Record<string, unknown>[]
+  const records = before.map((record, index) => {
+    const id = ids[index] ?? null
+    // What is no record stays as it is, where it is.
+    if (id === null) return undefined
+    const row = rows.get(id)
+    if (row === undefined) return 'delete'
+    return Object.fromEntries(
+      attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row)).map(({ key }) => [key, row[key]]),
+    )
+  })
+  const known = new Set(ids)
+  const added = [...rows].filter(([id]) => !known.has(id))
+  const shown = (row: Readonly<Record<string, unknown>>): object =>
+    Object.fromEntries(attributes.filter(({ kind }) => kind !== 'id' || hasIds).map(({ key }) => [key, row[key]]))
+  return {
+    edit: { records, added: added.map(([, row]) => shown(row)) },
+    ids: [...before.map((_, index) => ids[index] ?? null).filter(id => id === null || rows.has(id)), ...added.map(([id]) => id)],
+  }
+}
+
+/** A record may leave out what is null, and an empty list; as long as it stays so, the file stays. */
+function differs(
+  { kind, key }: InferredAttribute,
+  record: Readonly<Record<string, unknown>>,
+  row: Readonly<Record<string, unknown>>,
+): boolean {
+  const before = valueOf(record, key)
+  return JSON.stringify(before === null && kind === 'toMany' ? [] : before) !== JSON.stringify(row[key])
+}
+
+/** All records, as of one moment. New ones come in the order in which they were created. */
+async function readRows(engine: RestEngine, collections: readonly InferredCollection[]): Promise<ReadonlyMap<string, Rows>> {
+  return await engine.orm.em.fork().transactional(async em => {
+    const kysely = (em as unknown as { getKysely(): Queries }).getKysely()
+    const all = new Map<string, Rows>()
+    for (const { name, resource: called, attributes } of collections) {
+      const resource = engine.model.byName.get(called)!
+      const lists = new Map<string, ReadonlyMap<unknown, unknown[]>>()
+      for (const attribute of attributes)
+        if (attribute.kind === 'toMany') lists.set(attribute.key, await readList(kysely, resource, attribute.name))
+      const { column: idColumn } = resource.key[0]!
+      const stored = await kysely.selectFrom(resource.table).selectAll().orderBy('rowid').execute()
+      const rows = stored.map(row => {
+        const id = row[idColumn]
+        const value = ({ kind, key, name: attribute }: InferredAttribute): unknown =>
+          kind === 'toMany' ? (lists.get(key)!.get(id) ?? []) : decode(row, resource, attribute)
+        return [id, Object.fromEntries(attributes.map(attribute => [attribute.key, value(attribute)]))] as const
+      })
+      all.set(name, new Map(rows))
+    }
+    return all
+  })
+}
+
+/** The part of Kysely's interface that is used here, which MikroORM lends. */
+interface Queries {
+  selectFrom(table: string): Selection
+}
+
+interface Selection {
+  selectAll(): Selection
+  orderBy(column: string): Selection
+  execute(): Promise<readonly Readonly<Record<string, unknown>>[]>
+}
+
+/** The IDs that the records of a resource list, by the ID of the record. */
+async function readList(kysely: Queries, resource: Resource, name: string): Promise<ReadonlyMap<unknown, unknown[]>> {
+  const attribute = resource.byName.get(name)
+  if (attribute?.kind !== 'toMany' || attribute.via.kind !== 'pivot')
+    throw new Error(`${resource.className}.${name} is no list with a table of its own.`)
+  const { table, ownerColumns, targetColumns, orderColumn } = attribute.via
+  const rows = await kysely
+    .selectFrom(table)
+    .selectAll()
+    .orderBy(orderColumn ?? targetColumns[0]!)
+    .execute()
+  const lists = new Map<unknown, unknown[]>()
+  for (const row of rows) {
+    const owner = row[ownerColumns[0]!]
+    const list = lists.get(owner)
+    if (list === undefined) lists.set(owner, [row[targetColumns[0]!]])
+    else list.push(row[targetColumns[0]!])
+  }
+  return lists
+}
+
+function decode(row: Readonly<Record<string, unknown>>, resource: Resource, name: string): unknown {
+  const attribute = resource.byName.get(name)!
+  if (attribute.kind === 'toOne') return row[attribute.columns[0]!]
+  if (attribute.kind !== 'scalar' || attribute.source.kind !== 'column') throw new Error(`${resource.className}.${name} has no column.`)
+  const value = row[attribute.source.column]
+  if (value === null || value === undefined) return null
+  if (attribute.type.kind === 'boolean') return value === 1
+  // A JSON number is kept as a number.
+  return attribute.type.kind === 'json' && typeof value === 'string' ? (JSON.parse(value) as unknown) : value
+}
+
+/** Puts a new text in the place of a file. Whoever reads it, or restarts after a crash, finds the old text or the new one. */
+async function replace({ name, path }: JsonFile, before: string, after: string): Promise<void> {
+  const target = await realpath(path).catch(() => {
+    throw new CommandError(`${name} is gone: what clients have changed since is not saved.`)
+  })
+  const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`)
+  // A second signal ends the process at once.
+  const remove = (): void => rmSync(temporary, { force: true })
+  process.on('exit', remove)
+  try {
+    const handle = await open(temporary, 'w')
+    try {
+      await handle.chmod((await stat(target)).mode)
+      await handle.writeFile(after)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    if ((await readFile(target, 'utf8')) !== before) {
+      throw new CommandError(
+        `${name} was changed by another program: what clients have changed since is not saved, so that nothing is overwritten.`,
+      )
+    }
+    await announce(after)
+    await rename(temporary, target)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  } finally {
+    process.off('exit', remove)
+  }
+  await syncFolder(dirname(target))
+}
+
+/** Under `--watch`, lets the watching process know the new content before it can see it. */
+async function announce(text: string): Promise<void> {
+  const message: SavedMessage = { saved: fingerprint(text) }
+  await new Promise<void>(resolve => {
+    if (process.send === undefined || !process.connected) resolve()
+    else process.send(message, undefined, undefined, () => resolve())
+  })
+}
+
+/** The new name is on the disk too, where the system can do that. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(folder)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

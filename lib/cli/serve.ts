@@ -1,0 +1,180 @@
+/**
+ * Serve: the engine behind a listening socket, until a signal asks to stop. Prints where it listens and what to try, then one line for
+ * every request.
+ */
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { styleText } from 'node:util'
+import type { UnindexedLink } from '../database/dialect.ts'
+import type { RestEngine } from '../engine.ts'
+import { createServer } from '../server/http.ts'
+import type { RequestLine } from '../server/http.ts'
+import { isLoopback } from '../server/origin-guard.ts'
+import type { CommandArguments } from './arguments.ts'
+import { CommandError, oneLine } from './command-error.ts'
+import { exampleRequests } from './examples.ts'
+import { explanationText, printable } from './explanation-text.ts'
+import { inferenceTable } from './json-file.ts'
+import type { Loaded } from './load.ts'
+import type { Saver } from './save.ts'
+
+type HttpServer = ReturnType<typeof createServer>
+
+// After this many milliseconds a request that still runs, or an upload that has stalled, no longer keeps the command from ending.
+const PATIENCE = 10_000
+// Ctrl-C reaches a process twice at once when its parent passes signals on too, as npm does. Nobody means that as a second signal.
+const SAME_SIGNAL = 100
+
+// Rows from which a foreign key without an index is worth a line, and how many of those lines there are.
+const MANY = 10_000
+const SHOWN = 3
+
+// How many notes are printed.
+const SHOWN_NOTES = 20
+
+const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Serves until a signal stops it; everything in flight is finished then. The saver is told of every request that may have changed something. */
+export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArguments, saver?: Saver): Promise<void> {
+  const onRequest = (line: RequestLine): void => {
+    if (!args.quiet) printRequest(line, loaded.json !== undefined)
+    if (!READING.has(line.method)) saver?.changed()
+  }
+  const server = createServer(engine, {
+    readOnly: args.readOnly,
+    delay: args.delay,
+    testControls: args.testControls,
+    ...(args.cors.length === 0 ? {} : { cors: args.cors }),
+    ...(await hostsOf(args)),
+    explain: args.explain,
+    ...(args.quiet && saver === undefined ? {} : { onRequest }),
+  })
+  const slow = engine.unindexedLinks(MANY)
+  const requests = await exampleRequests(engine, loaded.examples, slow)
+  await listen(server, args)
+  const { stopped } = stopOnSignal(server)
+  printWelcome(engine, loaded, requests, args, server.address() as AddressInfo)
+  if (!args.quiet) printMissingIndexes(slow)
+  await stopped
+}
+
+/** The names that the server answers to. The one that `--host` gives is among them, where it is a name of this machine's loopback address. */
+async function hostsOf({ host, allowedHosts }: CommandArguments): Promise<{ allowedHosts?: readonly string[] | true }> {
+  if (allowedHosts === true) return { allowedHosts }
+  const isName = isIP(host) === 0 && host !== 'localhost'
+  // What cannot be found is said when the server listens.
+  const found = isName ? await lookup(host).catch(() => undefined) : undefined
+  const isOwn = found !== undefined && isLoopback(found.address)
+  if (isOwn || (isName && allowedHosts.length > 0)) return { allowedHosts: [...allowedHosts, host] }
+  return allowedHosts.length === 0 ? {} : { allowedHosts }
+}
+
+function listen(server: HttpServer, { port, host }: CommandArguments): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(new CommandError(describeListenError(error, port, host))))
+    server.listen(port, host, resolve)
+  })
+}
+
+function describeListenError(error: NodeJS.ErrnoException, port: number, host: string): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `Port ${port} is in use: choose another one with --port, or --port 0 for any that is free.`
+    case 'EACCES':
+      return `Port ${port} may not be used by this user: choose another one with --port.`
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${host} is no address of this machine: choose another one with --host.`
+    default:
+      return `The server cannot listen on ${host}, port ${port}: ${oneLine(error)}.`
+  }
+}
+
+/** Closes the server on the first signal, and ends the process on a second one. */
+function stopOnSignal(server: HttpServer): { stopped: Promise<void> } {
+  let firstAt: number | undefined
+  const stopped = new Promise<void>(resolve => {
+    const stop = (_: NodeJS.Signals, number: number): void => {
+      if (firstAt !== undefined) {
+        if (performance.now() - firstAt > SAME_SIGNAL) process.exit(128 + number)
+        return
+      }
+      firstAt = performance.now()
+      const timer = setTimeout(() => server.closeAllConnections(), PATIENCE)
+      server.close(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    }
+    process.on('SIGINT', stop)
+    process.on('SIGTERM', stop)
+  })
+  return { stopped }
+}
+
+function printWelcome(
+  engine: RestEngine,
+  { title, json }: Loaded,
+  requests: readonly string[],
+  { testControls }: CommandArguments,
+  address: AddressInfo,
+): void {
+  const origin = `http://${hostOf(address)}:${address.port}`
+  const resources = engine.versions.flatMap(version => engine.modelOf(version)!.resources.map(({ plural }) => `/${version}/${plural}`))
+  const lines = [
+    `${styleText('bold', 'mikro-rest')} serves ${title} at ${styleText('cyan', origin)}`,
+    '',
+    ...(json === undefined ? [] : [`Inferred from ${json.name}:`, ...inferenceTable(json), '']),
+    ...noteLines(engine),
+    'Resources:',
+    ...resources.map(path => `  ${path}`),
+    '',
+    'Try:',
+    ...requests.map(path => `  curl '${origin}${path}'`),
+    ...(testControls ? ['', 'Test controls, for whoever reaches this address:', `  curl '${origin}/_test'`] : []),
+    '',
+  ]
+  console.log(lines.join('\n'))
+}
+
+/** The notes of the engine, the first ones where there are many. */
+function noteLines({ notes }: RestEngine): string[] {
+  if (notes.length === 0) return []
+  const others = notes.length > SHOWN_NOTES ? [`  and ${notes.length - SHOWN_NOTES} more (engine.notes)`] : []
+  return [...notes.slice(0, SHOWN_NOTES).map(note => `  Note: ${printable(note)}`), ...others, '']
+}
+
+/** Says which relations of large tables are slow for want of an index, in a few lines. */
+function printMissingIndexes(missing: readonly UnindexedLink[]): void {
+  if (missing.length === 0) return
+  const lines = missing.slice(0, SHOWN).map(({ table, columns, rows, sql }) => {
+    const many = rows > MANY ? `more than ${MANY.toLocaleString('en')}` : rows.toLocaleString('en')
+    return `  ${printable(`${table}.${columns.join(', ')}`)} (${many} rows): ${printable(sql)}`
+  })
+  const others = missing.length > SHOWN ? [`  and ${missing.length - SHOWN} more`] : []
+  console.log(
+    [
+      `${styleText('yellow', 'Slow')}: foreign keys without an index. An index makes related lists and deletions fast:`,
+      ...lines,
+      ...others,
+      '',
+    ].join('\n'),
+  )
+}
+
+/** A host that a client on this machine can use. */
+function hostOf({ address, family }: AddressInfo): string {
+  if (address === '::' || address === '0.0.0.0') return 'localhost'
+  return family === 'IPv6' ? `[${address}]` : address
+}
+
+function printRequest({ method, path, status, duration, explanation }: RequestLine, isJson: boolean): void {
+  const time = styleText('dim', new Date().toTimeString().slice(0, 8))
+  const colour = status < 300 ? 'green' : status < 500 ? 'yellow' : 'red'
+  // A client may send bytes that a terminal takes as commands.
+  const shown = path.replaceAll(/[^\u0021-\u007e]/g, encodeURIComponent)
+  console.log(`${time} ${method} ${shown} ${styleText(colour, String(status))} ${duration.toFixed(1)} ms`)
+  if (explanation !== undefined) console.log(explanationText(explanation, isJson))
+}

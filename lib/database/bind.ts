@@ -1,0 +1,197 @@
+/**
+ * Bind: the values of a request become the parameters of a statement, in its order. The only place where the texts of filters are typed.
+ * Refuses with parameter_invalid when a value cannot be of its attribute's type.
+ */
+import { withArticle } from '../base/article.ts'
+import type { Binding, Dialect, Statement, ValueForm } from './dialect.ts'
+import type { End } from '../base/abort.ts'
+import { refuseParameter } from '../base/errors.ts'
+import { spellingOfValue } from '../base/habits.ts'
+import { describeKey, describeTypedKey, keyFromText, typedKeyFromText } from '../model/key.ts'
+import type { KeyValues } from '../model/key.ts'
+import type { Renderer, Resource, ToOneOfAttribute } from '../model/model.ts'
+import type { RawFilter, RawValue } from '../request/query-string.ts'
+import type { Room } from '../plan/answer-limits.ts'
+import { decimalBound, describeScalar, scalarFromText } from '../values/scalar-type.ts'
+import type { ScalarType } from '../values/scalar-type.ts'
+
+/** The values of one request. */
+export interface Arguments {
+  readonly filters: readonly RawFilter[]
+  readonly key: KeyValues
+  readonly limit: number
+  readonly offset: number
+  /** The keys of the rows above, as one JSON text. */
+  readonly links?: string
+  /** The key of the one row above. */
+  readonly link?: readonly unknown[]
+  /** Collects the values that are yet to be rendered by the deployer's functions, which may be asynchronous. */
+  readonly pending?: PendingRender[]
+  /** The values of a resource's scope, or of own parameters. */
+  readonly valuesOf?: (resource: Resource | undefined) => readonly unknown[]
+  /** The values that the engine itself asks for. */
+  readonly given?: readonly unknown[]
+  /** What the answer may hold; undefined for what the engine reads for itself. */
+  readonly room?: Room
+  /** What may end the request. */
+  readonly end?: End | undefined
+}
+
+/** A value to be rendered once all rows are read. */
+export interface PendingRender {
+  readonly record: Record<string, unknown>
+  readonly name: string
+  readonly render: Renderer
+  readonly stored: Readonly<Record<string, unknown>>
+}
+
+/** Longer patterns are more than the database's own matching takes. */
+const MAX_PATTERN = 10_000
+
+/** The forms of a value that is no pattern. */
+const OF_ONE_VALUE: ReadonlySet<ValueForm> = new Set(['value', 'upper', 'minutes', 'number', 'timeLow', 'timeHigh', 'json', 'jsonText'])
+
+const NO_PARAMETERS: readonly unknown[] = Object.freeze([])
+
+export function bindParameters(statement: Statement, given: Arguments, dialect: Dialect): readonly unknown[] {
+  const { bindings } = statement
+  if (bindings.length === 0) return NO_PARAMETERS
+  const parameters: unknown[] = []
+  for (const binding of bindings) parameters.push(parameterOf(binding, given, dialect))
+  return parameters
+}
+
+function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unknown {
+  switch (binding.from) {
+    case 'limit':
+      return given.limit
+    case 'offset':
+      return given.offset
+    case 'key':
+      return dialect.encode(given.key[binding.part], binding.type, binding.form, false)
+    case 'links':
+      return given.links
+    case 'link':
+      return given.link![binding.part]
+    case 'literal':
+      // A function gives a value of its own to each request, such as today's date.
+      return typeof binding.value === 'function' ? (binding.value as () => unknown)() : binding.value
+    case 'scope':
+      return dialect.encode(given.valuesOf!(binding.of)[binding.index], binding.type, binding.form, binding.inDocument)
+    case 'scopeKey':
+      return dialect.encode((given.valuesOf!(binding.of)[binding.index] as KeyValues)[binding.part], binding.type, binding.form, false)
+    case 'model':
+      return dialect.encode(binding.value, binding.type, binding.form, binding.inDocument)
+    case 'given':
+      return dialect.encode(given.given![binding.index], binding.type, 'value', false)
+    case 'filterList':
+      return listParameter(binding, given.filters[binding.filter]!, dialect)
+    case 'filterPatterns':
+      return patternsParameter(given.filters[binding.filter]!)
+    case 'filterKeys':
+      return keysParameter(binding, given.filters[binding.filter]!, dialect)
+    case 'filter':
+      return filterParameter(binding, given.filters[binding.filter]!, dialect)
+    case 'filterKey': {
+      const filter = given.filters[binding.filter]!
+      const key = keyOf(binding, filter, filter.values[binding.value]!)
+      return key === undefined ? null : dialect.encode(key[binding.part], binding.resource.key[binding.part]!.type, binding.form, false)
+    }
+  }
+}
+
+/** The key that a value of a filter is; undefined where it is one of another resource. */
+function keyOf(
+  { resource, oneOf }: { readonly resource: Resource; readonly oneOf?: ToOneOfAttribute },
+  filter: RawFilter,
+  value: RawValue,
+): KeyValues | undefined {
+  const text = textOf(value)
+  if (oneOf !== undefined) {
+    const typed = typedKeyFromText(text, oneOf)
+    if (typed === undefined) throw wrongValue(filter, text, describeTypedKey(oneOf))
+    return typed.branch.target === resource ? typed.key : undefined
+  }
+  const key = keyFromText(text, resource)
+  if (key === undefined) throw wrongValue(filter, text, `an ID of ${withArticle(resource.singular)} (${describeKey(resource)})`)
+  return key
+}
+
+function keysParameter(binding: Binding & { from: 'filterKeys' }, filter: RawFilter, dialect: Dialect): string {
+  const { type } = binding.resource.key[0]!
+  const keys = filter.values.flatMap(value => (value.kind === 'text' ? (keyOf(binding, filter, value) ?? []) : []))
+  return jsonList(keys.flatMap(key => binding.forms.map(form => dialect.encode(key, type, form, false))))
+}
+
+function listParameter({ type, forms, inDocument }: Binding & { from: 'filterList' }, filter: RawFilter, dialect: Dialect): string {
+  const values: unknown[] = []
+  for (const value of filter.values) {
+    if (value.kind !== 'text') continue
+    const bound = boundOf(value, type, filter)
+    if (bound !== null) for (const form of forms) values.push(dialect.encode(bound, type, form, inDocument))
+  }
+  return jsonList(values)
+}
+
+/** Values as one JSON text. NULL equals nothing, so it is left out. A bigint is a number of all its digits. */
+function jsonList(values: readonly unknown[]): string {
+  const items = values.flatMap(value => (value === null ? [] : typeof value === 'bigint' ? String(value) : JSON.stringify(value)))
+  return `[${items.join()}]`
+}
+
+/** The pieces of every pattern, and of every plain value where it is compared as one. */
+function patternsParameter(filter: RawFilter): string {
+  const all = filter.operator === '~='
+  return JSON.stringify(
+    filter.values.flatMap(value => {
+      if (value.kind === 'null' || (value.kind === 'text' && !all)) return []
+      const pieces = value.kind === 'pattern' ? value.pieces : [value.text]
+      if (pieces.reduce((length, piece) => length + piece.length + 1, 0) > MAX_PATTERN) throw longPattern(filter)
+      return [pieces]
+    }),
+  )
+}
+
+function filterParameter(binding: Binding & { from: 'filter' }, filter: RawFilter, dialect: Dialect): unknown {
+  const { type, form } = binding
+  const value = filter.values[binding.value]!
+  if (!OF_ONE_VALUE.has(form)) {
+    const pieces = value.kind === 'pattern' ? value.pieces : [textOf(value)]
+    if (filter.text.length > MAX_PATTERN) throw longPattern(filter)
+    return dialect.encodePattern(pieces, form)
+  }
+  const bound = boundOf(value, type, filter)
+  return bound === null ? null : dialect.encode(bound, type, form, binding.inDocument)
+}
+
+/** The typed value; null where nothing can equal it. */
+function boundOf(value: RawValue, type: ScalarType, filter: RawFilter): unknown {
+  const text = textOf(value)
+  const typed = scalarFromText(text, type)
+  if (typed === undefined) throw wrongValue(filter, text, describeScalar(type), type.items)
+  return type.kind === 'decimal' ? decimalBound(typed as string, filter.operator) : typed
+}
+
+function longPattern(filter: RawFilter) {
+  return refuseParameter({
+    code: 'limit_exceeded',
+    detail: `The pattern of "${filter.label}" is longer than ${MAX_PATTERN} characters.`,
+    parameter: filter.label,
+  })
+}
+
+function textOf(value: RawValue): string {
+  return value.kind === 'text' ? value.text : ''
+}
+
+function wrongValue(filter: RawFilter, value: string, due: string, allowed?: readonly unknown[]) {
+  const spelling = filter.operator === '=' && !filter.negated ? spellingOfValue(filter.paths, value) : undefined
+  return refuseParameter({
+    code: 'value_invalid',
+    detail: `"${value.slice(0, 100)}" in "${filter.label}" is not ${due}.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
+    parameter: filter.label,
+    value,
+    ...(spelling === undefined ? {} : { suggestion: spelling.suggestion }),
+    ...(allowed === undefined ? {} : { allowed }),
+  })
+}

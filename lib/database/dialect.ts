@@ -1,0 +1,361 @@
+/**
+ * Dialect: the seam between the stages and a database. Everything that is particular to one database (SQL text, value codecs, running, transactions)
+ * stands behind these types; lib/sqlite/ is the one implementation. A dialect may answer at once or with a promise.
+ */
+import type { EntityManager, EntityName } from '@mikro-orm/core'
+import type { Awaitable } from '../base/awaitable.ts'
+import type { End } from '../base/abort.ts'
+import type { Attribute, Renderer, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
+import type { ReadPlan, ScopeLookup } from '../plan/read-plan.ts'
+import type { Room } from '../plan/answer-limits.ts'
+import type { ScalarType } from '../values/scalar-type.ts'
+import type { RunStatement } from '../base/trace.ts'
+
+/** How the value of a filter is turned into a parameter. */
+export type ValueForm =
+  | 'value'
+  | 'number'
+  | 'upper'
+  | 'minutes'
+  | 'timeLow'
+  | 'timeHigh'
+  | 'json'
+  | 'jsonText'
+  | 'prefixLow'
+  | 'prefixHigh'
+  | 'contains'
+  | 'glob'
+  | 'pieces'
+  | 'like'
+  | 'isAscii'
+
+/** Where a parameter of a statement comes from. */
+export type Binding =
+  | {
+      readonly from: 'filter'
+      readonly filter: number
+      readonly value: number
+      readonly type: ScalarType
+      readonly form: ValueForm
+      readonly inDocument: boolean
+    }
+  | {
+      readonly from: 'filterKey'
+      readonly filter: number
+      readonly value: number
+      readonly resource: Resource
+      readonly part: number
+      readonly form: ValueForm
+      /** See `KeyRef`: an ID of another resource is NULL. */
+      readonly oneOf?: ToOneOfAttribute
+    }
+  /** All plain values of a filter, each in these forms, as one JSON text; or all its patterns. */
+  | {
+      readonly from: 'filterList'
+      readonly filter: number
+      readonly type: ScalarType
+      readonly forms: readonly ValueForm[]
+      readonly inDocument: boolean
+    }
+  | { readonly from: 'filterPatterns'; readonly filter: number }
+  /** All IDs of a filter, of a resource with a key of one part, as one JSON text. */
+  | {
+      readonly from: 'filterKeys'
+      readonly filter: number
+      readonly resource: Resource
+      readonly forms: readonly ValueForm[]
+      readonly oneOf?: ToOneOfAttribute
+    }
+  /** A part of the key in the path. */
+  | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
+  /** The keys of the rows above, for a statement that reads one relation of all of them. */
+  | { readonly from: 'links' }
+  /** A part of the key of the one row above. */
+  | { readonly from: 'link'; readonly part: number }
+  | { readonly from: 'limit' }
+  | { readonly from: 'offset' }
+  | { readonly from: 'literal'; readonly value: unknown }
+  /** A value of a scope or own parameter. */
+  | {
+      readonly from: 'scope'
+      readonly of: Resource | undefined
+      readonly index: number
+      readonly type: ScalarType
+      readonly form: ValueForm
+      readonly inDocument: boolean
+    }
+  | {
+      readonly from: 'scopeKey'
+      readonly of: Resource | undefined
+      readonly index: number
+      readonly part: number
+      readonly type: ScalarType
+      readonly form: ValueForm
+    }
+  /** A value of the model's own. */
+  | { readonly from: 'model'; readonly value: unknown; readonly type: ScalarType; readonly form: ValueForm; readonly inDocument: boolean }
+  /** One of the values that the engine itself asks for. */
+  | { readonly from: 'given'; readonly index: number; readonly type: ScalarType }
+
+/** A statement, ready to be prepared. Rows come as arrays. */
+export interface Statement {
+  readonly sql: string
+  readonly bindings: readonly Binding[]
+  /** What it may cost; undefined where that is little. */
+  readonly costs?: Costs
+}
+
+/** What an estimate of a statement's work goes by. */
+export interface Costs {
+  /** The tables whose rows it may go through. */
+  readonly visits: readonly Visit[]
+  /** What is done with each row, in comparisons. */
+  readonly weight: number
+  /** The same statement with looks at the clock. */
+  readonly watched: string
+  /** What it reads: `rows`, `count`, or the name of a relation. */
+  readonly about: string
+}
+
+/** The rows of a table that a statement goes through. */
+export interface Visit {
+  /** Undefined: what is not a table has any number of rows. */
+  readonly table: string | undefined
+  /** The rows for each of which these are looked for; undefined: they are gone through once. */
+  readonly from?: Origin | undefined
+  /** The columns by which they are looked for. */
+  readonly columns?: readonly string[]
+  /** A further column that narrows them, which an index may have in front. */
+  readonly tag?: string | undefined
+  /** The table that has further conditions, by which SQLite may look for rows instead. */
+  readonly filtered?: string | undefined
+}
+
+/** Rows from which others are looked for. */
+export interface Origin {
+  readonly visit: Visit
+  /** Whether each record is met at most once among them, so that together they lead to each other row at most once. */
+  readonly isOnce: boolean
+}
+
+export type Row = readonly unknown[]
+
+/** Makes the JSON value of a row. */
+export type Builder = (row: Row) => unknown
+
+/** How the rows of one node of the plan become records, and what else is read for them. */
+export interface CompiledNode {
+  readonly build: Builder
+  /** Attributes that are shown with another value than the stored one. */
+  readonly renders: readonly CompiledRender[]
+  /** The stored plain attributes of a row, for those. */
+  readonly source: Builder | undefined
+  readonly children: readonly CompiledChild[]
+  /** What a record takes in an answer: bytes that every one does, and where in a row the texts stand that add to it. */
+  readonly bytes: number
+  readonly long: readonly number[]
+  /** Whether these are IDs instead of records. */
+  readonly areIds: boolean
+}
+
+/** An attribute that a function gives another value. */
+export interface CompiledRender {
+  readonly name: string
+  /** The embedded objects, or lists of such, that it is in, from the outside; undefined: none. */
+  readonly within?: readonly string[]
+  readonly render: Renderer
+  /** The rows whose records have it; undefined: all. */
+  readonly only?: (row: Row) => boolean
+}
+
+/** One relation of all records of a node, read by one statement. */
+export interface CompiledChild {
+  /** Key of the relation in the record, or in an embedded object of it. */
+  readonly name: string
+  /** The embedded objects that it is in, from the outside; undefined: none. */
+  readonly within?: readonly string[]
+  /** `one`: at most one row a record, null without; `many`: a list. */
+  readonly cardinality: 'one' | 'many'
+  /** Where the values that link stand: in the row of the record, and in the rows of the statement. */
+  readonly from: readonly number[]
+  readonly to: readonly number[]
+  /** Whether the linking values are written into the list of keys as they are (numbers) or as JSON texts. */
+  readonly numericLinks: readonly boolean[]
+  /** The rows whose records have the relation; undefined: all. */
+  readonly only?: (row: Row) => boolean
+  readonly statement: Statement
+  /** The same for one record: a plain comparison with its key instead of a list of keys. */
+  readonly single: Statement
+  /** Whether one row may come with several owners. */
+  readonly isPivoted: boolean
+  readonly node: CompiledNode
+}
+
+/** A plan as statements. */
+export interface CompiledRead {
+  readonly rows: Statement
+  /** The same rows as `rows`, found in another way, which is faster from far into a list. Compiled when it is first asked for. Undefined: there is none. */
+  readonly deep: (() => Statement) | undefined
+  /** The number of records that match, whatever the page. Only for paged plans. */
+  readonly count: Statement | undefined
+  readonly node: CompiledNode
+  /** Whether some attribute of some node is shown with another value than the stored one. */
+  readonly rendered: boolean
+}
+
+/**
+ * Reading work: yields statements, receives their rows. Written once, it runs at once on a synchronous database and awaits on an asynchronous one;
+ * all its statements see one state of the data.
+ */
+export type Reading<T> = Generator<ReadingStep, T, readonly Row[]>
+
+/** A statement of reading work with its parameters. */
+export interface ReadingStep {
+  readonly statement: Statement
+  readonly parameters: readonly unknown[]
+  /** What bounds its rows; undefined for what the engine reads for itself. */
+  readonly bound?: RowBound | undefined
+}
+
+/** The room that is left for the rows of a statement. */
+export interface RowBound {
+  readonly room: Room
+  readonly areIds: boolean
+  /** How often a row may come at most: through a pivot table, with every owner. */
+  readonly times: number
+  readonly at: string | undefined
+}
+
+/** A step of a query plan, in the database's own words. */
+export interface PlanStep {
+  readonly detail: string
+  /** The table that is gone through as a whole, by its name in the database. */
+  readonly table?: string
+  /** How many rows that are, at most 1,000,000. Of a sort: how many are gone through beside it. */
+  readonly rows?: number
+  /** Whether 1,000 rows or more are gone through to find some, or to sort them. */
+  readonly isCostly: boolean
+  readonly children: readonly PlanStep[]
+}
+
+/** One column of an index, or expression. */
+export interface IndexColumn {
+  /** As the statement writes it. */
+  readonly text: string
+  /** Undefined for an expression. */
+  readonly column: string | undefined
+  readonly descending: boolean
+}
+
+/** An index that the database would use. */
+export interface IndexAdvice {
+  readonly table: string
+  readonly columns: readonly IndexColumn[]
+  /** What is done without it: rows are gone through to find some, or to sort all. */
+  readonly reason: 'scan' | 'sort'
+  /** The table that is gone through, which need not be that of the index, and its rows, at most 1,000,000. */
+  readonly scanned: string
+  readonly rows: number
+  /** The statement that makes it. */
+  readonly sql: string
+}
+
+/** What the database says of statements. */
+export interface StatementsExplained {
+  readonly statements: readonly {
+    readonly plan: readonly PlanStep[]
+    /** The column that each parameter is compared with or written to, or `limit` or `offset`, where that can be told. */
+    readonly columns: readonly (string | undefined)[]
+    /** The names that the statement holds. */
+    readonly names: ReadonlySet<string>
+  }[]
+  readonly advice: readonly IndexAdvice[]
+}
+
+/** Columns that refer to another table, without an index that begins with them. */
+export interface UnindexedLink {
+  readonly table: string
+  readonly columns: readonly string[]
+  /** Rows of the table; one more than was asked for when there are more. */
+  readonly rows: number
+  /** The statement that creates the index. */
+  readonly sql: string
+}
+
+/** One kind of database. */
+export interface Dialect {
+  compile(plan: ReadPlan): CompiledRead
+  /** A statement that gives one row when the record of a key exists; with a list, when it meets the condition of that, too. */
+  exists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute): Statement
+  /** A statement that gives the bare values of columns of the record of a key. */
+  columns(resource: Resource, columns: readonly string[]): Statement
+  /**
+   * A statement that gives one row when a record other than that of the key has these values: those marked as given come from `Arguments.given` in
+   * order, the others are those of the record of the key. Undefined when the attributes have no columns to compare.
+   */
+  taken(
+    resource: Resource,
+    attributes: readonly { readonly attribute: Attribute; readonly given: boolean }[],
+    excludeSelf: boolean,
+  ): Statement | undefined
+  /** A statement that gives the keys of the records whose to-one links the record of the key. */
+  referrers(resource: Resource, attribute: ToOneAttribute): Statement
+  /** What a broken constraint is about, as far as the database tells: the columns of a table. */
+  violation(error: Error): { readonly table: string; readonly columns: readonly string[] } | undefined
+  /** Whether an error is that a record refers to none. */
+  breaksReference(error: Error): boolean
+  /** What a rule of the database's own (a trigger) says of a write that it refuses. */
+  refusal(error: Error): string | undefined
+  /** Whether the database cannot do anything at present: another process has locked it, or it fails itself (a full disk, a damaged file). */
+  failure(error: unknown): 'busy' | 'failed' | undefined
+  /** The parameter for a value, as the database stores it. */
+  encode(value: unknown, type: ScalarType, form: ValueForm, inDocument: boolean): unknown
+  /** The parameter of a wildcard pattern. */
+  encodePattern(pieces: readonly string[], form: ValueForm): unknown
+}
+
+/** Rows to insert into a table, their values as the database stores them. */
+export interface TableRows {
+  readonly table: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly unknown[])[]
+}
+
+/** An open database. */
+export interface Connection {
+  readonly dialect: Dialect
+  /** Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed. */
+  read<T>(reading: () => Reading<T>, end?: End): T | Promise<T>
+  /** Runs reading work at once, also while another request's transaction is open, whose changes it sees then. */
+  readNow<T>(reading: () => Reading<T>): T
+  /** What the database does for statements that have run. Runs none of them. */
+  explain(statements: readonly RunStatement[]): StatementsExplained
+  /** Refuses a statement that the database cannot run, without running it. */
+  check(statement: Statement): void
+  /**
+   * Runs work in a transaction, one at a time; inside the work of another one it is nested in that. What the work leaves pending is flushed.
+   * At once where nobody is to be waited for, and none of the deployer's code runs.
+   *
+   * @param flushed whether the work flushes by itself, and lets nobody have the entity manager
+   */
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: End, flushed?: boolean): Awaitable<T>
+  /** Writes what is pending in the entity manager, inside of its transaction, as `em.flush` does. */
+  flush(em: EntityManager): Awaitable<void>
+  /** The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is none. */
+  load(name: EntityName, key: unknown, em: EntityManager): Awaitable<object | undefined>
+  /** Whether a record of the entity is one row of one table and no more, so that it exists when it can be loaded. */
+  loadsAlone(name: EntityName): boolean
+  /** Whether such a record is removed without anybody having a look at what it holds: no hook, no subscriber, and nothing that goes with it. */
+  removesAlone(name: EntityName): boolean
+  /**
+   * Puts the engine's time where the constructor of a new entity has put the system's.
+   *
+   * @param given what the entity was made of, which stays as it is
+   * @param from when the making began, in milliseconds of the system's clock
+   */
+  retime(entity: object, given: object, from: number): void
+  /** Inside a transaction: inserts rows as they are, where no code of the deployer's listens and the engine counts no keys; else it says false. */
+  insertRows(tables: readonly TableRows[], em: EntityManager): boolean
+  /** Inside a transaction: lets records refer to others that are written later in it. */
+  deferReferences(): void
+}

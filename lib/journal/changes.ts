@@ -1,0 +1,212 @@
+/**
+ * Changes: which rows a request has changed. The database tells of each row as it changes (`RowChange`, `ListChange`); `netChanges` makes of that what
+ * has changed in the end, each record once.
+ */
+import type { JsonRecord } from '../read/run-read.ts'
+import { rootOf } from '../model/model.ts'
+import type { Model, Resource, ToManyAttribute } from '../model/model.ts'
+import { planStored } from '../plan/plan.ts'
+import type { Field } from '../plan/read-plan.ts'
+
+/** One record that a request has inserted, updated or deleted. */
+export interface Change {
+  readonly type: 'insert' | 'update' | 'delete'
+  /** Plural name of the resource, in the first version that serves it. */
+  readonly resource: string
+  readonly id: string | number
+  /** The record's own stored attributes as they were, in the form of the API; `null` for an insert. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- as in bodies: what they hold follows from the model
+  readonly before: any
+  /** As they are now; `null` for a delete. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  readonly after: any
+}
+
+/** A resource whose rows are watched. */
+export interface WatchedTable {
+  readonly resource: Resource
+  /** What changes of it are called: the plural name of the resource, or another one where that is taken. */
+  readonly name: string
+  /** The fields that the row itself holds and that may be shown. */
+  readonly fields: readonly Field[]
+}
+
+/** A many-to-many list whose pivot table is watched. */
+export interface WatchedList {
+  readonly table: WatchedTable
+  readonly attribute: ToManyAttribute & { readonly via: { readonly kind: 'pivot' } }
+}
+
+/** All that is watched. */
+export interface Watched {
+  readonly tables: readonly WatchedTable[]
+  readonly lists: readonly WatchedList[]
+}
+
+/** A record as one row of its table. */
+export interface RowImage {
+  readonly id: string | number
+  readonly record: JsonRecord
+}
+
+/** A row that has changed. What costs something is made when it is asked for. */
+export interface RowChange {
+  readonly kind: 'row'
+  readonly table: WatchedTable
+  before(): RowImage | undefined
+  after(): RowImage | undefined
+}
+
+/** A many-to-many list that has changed: the IDs in it. */
+export interface ListChange {
+  readonly kind: 'list'
+  readonly list: WatchedList
+  readonly id: string | number
+  readonly before: readonly unknown[]
+  readonly after: readonly unknown[]
+}
+
+export type RawChange = RowChange | ListChange
+
+/** Who is told of changes that have been committed. */
+export interface ChangeSink {
+  /** The one table that it is about; undefined: all. */
+  readonly table?: string
+  add(change: RawChange): void
+}
+
+/** What there is to watch: every entity, as the first version that serves it shows it. */
+export function watchedOf(models: readonly Model[]): Watched {
+  const tables: WatchedTable[] = []
+  const names = new Set(models[0]!.resources.flatMap(({ accepted }) => accepted))
+  for (const { entity } of models[0]!.entities) {
+    const found = resourceOf(entity, models)
+    // Classes that share a table are told as those of their root, so that each row is told once.
+    const resource = found.source.kind === 'table' ? rootOf(found) : inOwnTable(found)
+    if (resource.readOnly || resource.key.length === 0 || tables.some(other => other.resource.table === resource.table)) continue
+    const isFirst = models[0]!.byEntity.has(entity)
+    const name = isFirst
+      ? resource.plural
+      : ([resource.plural, resource.table, resource.className].find(free => !names.has(free)) ?? `${resource.className} (entity)`)
+    names.add(name)
+    const stored = planStored(resource).node!.fields.flatMap(inRow)
+    tables.push({ resource, name, fields: found.source.kind === 'joined' ? stored.flatMap(field => inTable(field, found)) : stored })
+  }
+  const own = new Set(tables.map(({ resource }) => resource.table))
+  const lists = tables.flatMap(table =>
+    table.resource.attributes.flatMap((attribute): WatchedList[] => {
+      if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot' || attribute.hidden) return []
+      // The rows of a pivot table that is an entity are records themselves.
+      return attribute.via.owner && !own.has(attribute.via.table) ? [{ table, attribute: { ...attribute, via: attribute.via } }] : []
+    }),
+  )
+  return { tables, lists }
+}
+
+/** A resource whose rows are spread over several tables, as the rows of its own one: each of the tables tells of its columns. */
+function inOwnTable(resource: Resource): Resource {
+  return { ...resource, source: { kind: 'table' }, hierarchy: undefined }
+}
+
+/** Leaves out what stands in another table of the hierarchy. */
+function inTable(field: Field, { source, table }: Resource): Field[] {
+  const columns = source.kind === 'joined' ? source.tables.find(part => part.table === table)!.columns : []
+  const isOwn = columnsOf(field).every(column => columns.includes(column))
+  return isOwn ? [{ ...field, attribute: { ...field.attribute, of: undefined } } as unknown as Field] : []
+}
+
+function columnsOf(field: Field): readonly string[] {
+  if (field.kind === 'embedded') return field.fields.flatMap(columnsOf)
+  const { attribute } = field
+  if (attribute.kind === 'toOne' || attribute.kind === 'toOneOf') return attribute.columns
+  return attribute.kind === 'scalar' && 'column' in attribute.source ? [attribute.source.column] : []
+}
+
+function resourceOf(entity: object, models: readonly Model[]): Resource {
+  const serving = models.find(model => model.byEntity.has(entity))
+  return serving?.byEntity.get(entity) ?? models[0]!.entities.find(resource => resource.entity === entity)!
+}
+
+/** Leaves out what is not in the row: computed attributes, and relations whose key stands in the other table. */
+function inRow(field: Field): Field[] {
+  switch (field.kind) {
+    case 'scalar': {
+      const { kind } = field.attribute.source
+      return kind === 'column' || kind === 'document' ? [field] : []
+    }
+    case 'reference':
+      return field.attribute.owner && field.attribute.formula === undefined ? [field] : []
+    case 'oneOf':
+      return [field]
+    case 'embedded': {
+      const fields = field.fields.flatMap(inRow)
+      return fields.length === 0 ? [] : [{ ...field, fields }]
+    }
+    default:
+      return []
+  }
+}
+
+/** What is known of one record. */
+interface State {
+  readonly resource: string
+  readonly id: string | number
+  /** Whether its own row has changed, and not only a list. */
+  row: boolean
+  before: JsonRecord | null
+  after: JsonRecord | null
+  readonly lists: Map<string, { readonly before: readonly unknown[]; after: readonly unknown[] }>
+}
+
+/**
+ * What has changed in the end, in the order in which the records were first touched. A record that was inserted and then updated is an insert; one that
+ * was inserted and deleted again is none; one that was deleted and inserted again is an update.
+ */
+export function netChanges(raw: readonly RawChange[]): Change[] {
+  const states = new Map<string, State>()
+  const stateOf = (resource: string, id: string | number): State => {
+    const key = `${resource}\0${id}`
+    let state = states.get(key)
+    if (state === undefined) states.set(key, (state = { resource, id, row: false, before: {}, after: {}, lists: new Map() }))
+    return state
+  }
+  const moved = (table: WatchedTable, before: RowImage | undefined, after: RowImage | undefined): void => {
+    const state = stateOf(table.name, (before ?? after)!.id)
+    if (!state.row) state.before = before?.record ?? null
+    state.row = true
+    state.after = after?.record ?? null
+  }
+  for (const change of raw) {
+    if (change.kind === 'list') {
+      const { lists } = stateOf(change.list.table.name, change.id)
+      const { name } = change.list.attribute
+      const known = lists.get(name)
+      if (known === undefined) lists.set(name, { before: change.before, after: change.after })
+      else known.after = change.after
+      continue
+    }
+    const [before, after] = [change.before(), change.after()]
+    // Under another ID it is another record.
+    if (before !== undefined && after !== undefined && before.id !== after.id) {
+      moved(change.table, before, undefined)
+      moved(change.table, undefined, after)
+    } else {
+      moved(change.table, before, after)
+    }
+  }
+  return [...states.values()].flatMap(finished)
+}
+
+function finished({ resource, id, row, before, after, lists }: State): Change[] {
+  if (before === null && after === null) return []
+  const own = { before: before === null ? null : { ...before }, after: after === null ? null : { ...after } }
+  let differs = row
+  for (const [name, list] of lists) {
+    if (list.before.length === list.after.length && list.before.every((id, index) => id === list.after[index])) continue
+    differs = true
+    if (own.before !== null) own.before[name] = list.before
+    if (own.after !== null) own.after[name] = list.after
+  }
+  if (!differs) return []
+  return [{ type: before === null ? 'insert' : after === null ? 'delete' : 'update', resource, id, ...own }]
+}

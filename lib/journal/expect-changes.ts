@@ -1,0 +1,167 @@
+/**
+ * Expect: an assertion about the rows that some work changes. Numbers are held against the rows that there are before and after; what is inserted,
+ * updated and deleted against what the database tells.
+ */
+import { AssertionError } from 'node:assert'
+import { netChanges } from './changes.ts'
+import type { Change, ChangeSink, RawChange, WatchedTable } from './changes.ts'
+import type { JournalEntry } from './journal.ts'
+import { checkNames, hint, nearest } from '../base/suggest.ts'
+
+/** How many records of a resource are inserted, updated and deleted; 0 where nothing is said. */
+export interface RowCounts {
+  readonly inserted?: number
+  readonly updated?: number
+  readonly deleted?: number
+}
+
+/** What is expected of a resource: how its number of records changes, or which of them change, or anything. */
+export type ExpectedChange = number | RowCounts | 'any'
+
+/** What is expected, by resource; `*` stands for all that are not named (default: 0, their number stays the same). */
+export type ExpectedChanges = Readonly<Record<string, ExpectedChange>>
+
+/** What an assertion asks the engine for. */
+export interface ExpectServices {
+  readonly tables: readonly WatchedTable[]
+  /** Canonical name of a resource by any of its names. */
+  readonly nameOf: (name: string) => string | undefined
+  /** The number of rows of each table. */
+  readonly count: () => readonly number[] | Promise<readonly number[]>
+  readonly watchers: Set<ChangeSink>
+  /** The requests since now. */
+  readonly follow: () => () => readonly JournalEntry[]
+}
+
+const COUNTS = ['inserted', 'updated', 'deleted'] as const
+const REST = '*'
+
+/**
+ * @throws TypeError when the expectation is not of its form or names what is no resource; AssertionError when something else has changed; what the work
+ * throws.
+ */
+export async function expectChanges<T>(expected: ExpectedChanges, work: () => T | Promise<T>, services: ExpectServices): Promise<T> {
+  const checked = check(expected, services)
+  if (typeof work !== 'function') throw new TypeError('expect: the second argument must be a function.')
+  const raw: RawChange[] = []
+  const watcher: ChangeSink = { add: change => raw.push(change) }
+  const requests = services.follow()
+  const before = await services.count()
+  services.watchers.add(watcher)
+  let result: T
+  try {
+    result = await work()
+  } finally {
+    services.watchers.delete(watcher)
+  }
+  const after = await services.count()
+  const changes = netChanges(raw)
+  const lines = services.tables.map(({ name }, index) => judge(name, checked, after[index]! - before[index]!, countsOf(changes, name)))
+  if (lines.some(line => !line.met)) throw failure(lines, requests(), changes)
+  return result
+}
+
+function check(expected: ExpectedChanges, { tables, nameOf }: ExpectServices): Map<string, ExpectedChange> {
+  if (typeof expected !== 'object' || expected === null || Array.isArray(expected))
+    throw new TypeError('expect: the first argument must be an object: { orders: 1, products: { updated: 1 } }.')
+  const checked = new Map<string, ExpectedChange>()
+  for (const [given, value] of Object.entries(expected)) {
+    const name = given === REST ? REST : nameOf(given)
+    if (name === undefined) {
+      const known = tables.map(table => table.name)
+      throw new TypeError(`expect: there is no resource "${given}".${hint(nearest(given, known))} Resources: ${known.join(', ')}.`)
+    }
+    if (checked.has(name)) throw new TypeError(`expect: "${name}" is named twice.`)
+    checkValue(value, `expect: "${given}"`)
+    checked.set(name, value)
+  }
+  return checked
+}
+
+function checkValue(value: unknown, where: string): void {
+  if (value === 'any' || (typeof value === 'number' && Number.isSafeInteger(value))) return
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new TypeError(`${where} must be an integer, { inserted, updated, deleted } or "any".`)
+  checkNames(value, COUNTS, where)
+  for (const [name, count] of Object.entries(value)) {
+    if (count !== undefined && !(Number.isSafeInteger(count) && (count as number) >= 0))
+      throw new TypeError(`${where}: "${name}" must be an integer of 0 or more.`)
+  }
+}
+
+type Counts = Readonly<Record<(typeof COUNTS)[number], number>>
+
+function countsOf(changes: readonly Change[], name: string): Counts {
+  const counts = { inserted: 0, updated: 0, deleted: 0 }
+  for (const { resource, type } of changes) if (resource === name) counts[`${type.replace(/e$/, '') as 'insert' | 'updat' | 'delet'}ed`]++
+  return counts
+}
+
+/** What is expected of a resource, and what has become of it. */
+interface Line {
+  readonly name: string
+  readonly met: boolean
+  readonly expected: number | Counts | 'any'
+  readonly actual: number | Counts
+  /** Whether the expectation does not name it. */
+  readonly rest: boolean
+}
+
+function judge(name: string, checked: ReadonlyMap<string, ExpectedChange>, difference: number, counts: Counts): Line {
+  const wanted = checked.get(name) ?? checked.get(REST) ?? 0
+  const rest = !checked.has(name)
+  if (typeof wanted === 'number') return { name, met: difference === wanted, expected: wanted, actual: difference, rest }
+  if (wanted === 'any') return { name, met: true, expected: wanted, actual: difference, rest }
+  const expected = { inserted: wanted.inserted ?? 0, updated: wanted.updated ?? 0, deleted: wanted.deleted ?? 0 }
+  return { name, met: COUNTS.every(count => counts[count] === expected[count]), expected, actual: counts, rest }
+}
+
+function failure(lines: readonly Line[], requests: readonly JournalEntry[], changes: readonly Change[]): AssertionError {
+  // What is as expected and has nothing to tell would only be in the way.
+  const told = lines.filter(({ met, rest }) => !met || !rest)
+  const rows = told.map(({ name, expected, actual, met, rest }) => [
+    met ? ' ' : '!',
+    name,
+    describe(expected),
+    describe(actual),
+    rest ? '(not named)' : '',
+  ])
+  const head = ['', 'resource', 'expected', 'actual', '']
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map(row => row[column]!.length)))
+  const table = [head, ...rows].map(row => `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd())
+  const asObject = (side: 'expected' | 'actual'): object =>
+    Object.fromEntries(told.filter(({ expected }) => expected !== 'any').map(line => [line.name, line[side]]))
+  return new AssertionError({
+    message: ['The records have changed otherwise than expected:', '', ...table, '', ...culprits(requests, changes)].join('\n'),
+    expected: asObject('expected'),
+    actual: asObject('actual'),
+    operator: 'engine.expect',
+    stackStartFn: expectChanges,
+  })
+}
+
+function describe(value: number | Counts | 'any'): string {
+  if (value === 'any') return 'any'
+  if (typeof value === 'number') return value > 0 ? `+${value}` : String(value)
+  const parts = COUNTS.filter(count => value[count] > 0).map(count => `${value[count]} ${count}`)
+  return parts.length === 0 ? 'nothing' : parts.join(', ')
+}
+
+/** Requests that are told of. */
+const MAX_REQUESTS = 20
+
+/** Which requests were made, and what each has changed. */
+function culprits(requests: readonly JournalEntry[], changes: readonly Change[]): string[] {
+  const shown = requests.slice(-MAX_REQUESTS)
+  const lines = shown.map(
+    ({ method, path, status, error, changes: own }) => `  ${method} ${path} ${status ?? error ?? ''}: ${summary(own)}`,
+  )
+  if (requests.length === 0) lines.push('  (none in the journal)')
+  if (shown.length < requests.length) lines.unshift(`  (${requests.length - shown.length} more before)`)
+  return ['Requests:', ...lines, '', `All in all: ${summary(changes)}`]
+}
+
+function summary(changes: readonly Change[]): string {
+  const texts = [...Map.groupBy(changes, ({ resource }) => resource)].map(([name]) => `${name} ${describe(countsOf(changes, name))}`)
+  return texts.length === 0 ? 'no changes' : texts.join('; ')
+}

@@ -1,0 +1,170 @@
+/** Explanation: what a request has run, as plain data without secrets: statements, their plans in the database, and indexes that would spare work. */
+import type { IndexAdvice, PlanStep, StatementsExplained } from '../database/dialect.ts'
+import type { EmbeddedAttribute, Model, Resource } from '../model/model.ts'
+import { tableColumns } from '../model/model.ts'
+import type { RestResponse } from '../base/response.ts'
+import { SECRET } from './redact.ts'
+import type { Masked, Secrets } from './redact.ts'
+import { timingOf } from '../base/trace.ts'
+import type { Trace } from '../base/trace.ts'
+
+/** A statement that a request has run. */
+export interface ExplainedStatement {
+  readonly sql: string
+  /** What was bound, in the order of the text. `[secret]` stands for secrets, `[12 bytes]` for blobs, a text for integers beyond 2^53. */
+  readonly parameters: readonly (string | number | null)[]
+  /** Milliseconds. */
+  readonly duration: number
+  /** Rows that it gave or changed; undefined when it failed. */
+  readonly rows: number | undefined
+  /** What the database does for it (SQLite's `explain query plan`). Empty for `begin`, `commit` and what else has no plan. */
+  readonly plan: readonly PlanStep[]
+}
+
+/** An index that would spare work. SQLite was asked: it would use it. */
+export interface IndexHint {
+  /** `scan`: all rows of the table are gone through to find some. `sort`: all are sorted. */
+  readonly reason: 'scan' | 'sort'
+  /** The table that the index is for. */
+  readonly table: string
+  /** The table that is gone through, which may be another one, and its rows, at most 1,000,000. */
+  readonly scanned: string
+
+  readonly rows: number
+  /** Plural name of the resource that the index is for; undefined for a table that belongs to none, such as the one behind a many-to-many list. */
+  readonly resource: string | undefined
+  /** The attributes that the index would be on, as a query writes them; where there is none, the column or expression. */
+  readonly attributes: readonly string[]
+  /** The statement that creates it. */
+  readonly sql: string
+  /** What to write into the entity instead. Undefined where MikroORM's definition has no short form for it, or where there are no entities. */
+  readonly entity: string | undefined
+  /** All of that in a sentence. */
+  readonly detail: string
+}
+
+/** Where the time of a request went, as `engine.explain` tells it. Plain data. */
+export interface Explanation {
+  readonly method: string
+  /** With the query, as it came, without secrets. */
+  readonly path: string
+  readonly status: number
+  /** Milliseconds in all, and by stage. */
+  readonly duration: number
+  readonly timing: Readonly<Record<string, number>>
+  /** Whether the plans of the engine were made or cached already; undefined when none was needed. */
+  readonly cached: boolean | undefined
+  /** In the order in which they ran. */
+  readonly statements: readonly ExplainedStatement[]
+  /** Indexes that would spare work. Empty when all is well, and for tables of fewer than 1,000 rows. */
+  readonly hints: readonly IndexHint[]
+  /** The answer itself. */
+  readonly response: RestResponse
+}
+
+/** What an explanation is made of. */
+export interface Explained {
+  readonly method: string
+  readonly path: string
+  readonly trace: Trace
+  readonly response: RestResponse
+  readonly masked: Masked
+  readonly secrets: Secrets
+  readonly model: Model
+  /** Whether there are entities in somebody's code. */
+  readonly hasEntities: boolean
+}
+
+export function explanationOf(explained: Explained, told: StatementsExplained): Explanation {
+  const { method, path, trace, response, masked, secrets, model, hasEntities } = explained
+  return {
+    method,
+    path: masked.path + queryOf(path, masked),
+    status: response.status,
+    duration: Math.ceil(trace.total * 1000) / 1000,
+    timing: timingOf(trace),
+    cached: trace.cached,
+    statements: (trace.statements ?? []).map(({ sql, parameters, duration, rows }, index) => {
+      const { plan, columns, names } = told.statements[index]!
+      // A parameter of which it is not known what it is for may be anything that the statement speaks of.
+      const isDoubtful = [...names].some(name => secrets.isSecretColumn(name))
+      return {
+        sql,
+        parameters: parameters.map((value, at) => {
+          const column = columns[at]
+          const isSecret = column === undefined ? isDoubtful : secrets.isSecretColumn(column)
+          return isSecret && value !== null ? SECRET : shown(value, masked)
+        }),
+        duration: Math.round(duration * 1000) / 1000,
+        rows,
+        plan,
+      }
+    }),
+    hints: told.advice.map(advice => hintOf(advice, model, hasEntities)),
+    response,
+  }
+}
+
+/** The query as the path carries it; what was given beside the path, or holds a secret, is shown as pairs. */
+function queryOf(path: string, masked: Masked): string {
+  if (masked.query.length === 0) return ''
+  const isMasked = masked.query.some(([name, value]) => name.includes(SECRET) || value.includes(SECRET))
+  const mark = path.indexOf('?')
+  const own =
+    mark < 0
+      ? []
+      : path
+          .slice(mark + 1)
+          .split('&')
+          .filter(pair => pair !== '')
+  if (own.length === masked.query.length && !isMasked) return path.slice(mark)
+  return `?${masked.query.map(([name, value]) => (/[=<>]$/.test(name) ? name + value : `${name}=${value}`)).join('&')}`
+}
+
+function shown(value: unknown, masked: Masked): string | number | null {
+  if (typeof value === 'string') return masked.copy(value) as string
+  if (typeof value === 'number') return value
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+  if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`
+  // SQLite takes nothing else.
+  return null
+}
+
+function hintOf({ table, columns, reason, scanned, rows, sql }: IndexAdvice, model: Model, hasEntities: boolean): IndexHint {
+  const resource = model.resources.find(other => other.table === table) ?? model.entities.find(other => other.table === table)
+  const found = columns.map(({ column }) => (column === undefined || resource === undefined ? undefined : pathOf(resource, column)))
+  const attributes = columns.map(({ text, column }, index) => found[index]?.path ?? column ?? text)
+  const properties = found.map(path => path?.property)
+  const isPlain = columns.every(({ descending }) => !descending) && properties.every(property => property !== undefined)
+  const entity =
+    !hasEntities || resource === undefined || !isPlain
+      ? undefined
+      : properties.length === 1
+        ? `${resource.className}.${properties[0]}: .index()`
+        : `${resource.className}: indexes: [{ properties: [${properties.map(property => `'${property}'`).join(', ')}] }]`
+  const served = resource?.served === true ? resource.plural : undefined
+  const all = `all ${rows.toLocaleString('en')} rows of "${scanned}"`
+  const by = `${attributes.map(attribute => `"${attribute}"`).join(', ')} of ${served ?? `"${table}"`}`
+  const detail =
+    reason === 'sort'
+      ? `${all} are sorted; an index on ${by} would have them in order.`
+      : `${all} are gone through; an index on ${by} would find what is wanted.`
+  return { reason, table, scanned, rows, resource: served, attributes, sql, entity, detail }
+}
+
+/** The public path of a column, and the property of the entity, where one stands for the column alone. */
+function pathOf(resource: Resource, column: string): { path: string; property: string | undefined } | undefined {
+  for (const attribute of resource.attributes) {
+    const columns = tableColumns(attribute)
+    if (!columns.includes(column) || attribute.kind === 'toMany') continue
+    if (attribute.kind === 'embedded') return { path: `${attribute.name}.${within(attribute, column)}`, property: undefined }
+    return { path: attribute.name, property: columns.length === 1 ? attribute.property : undefined }
+  }
+  return undefined
+}
+
+function within(embedded: EmbeddedAttribute, column: string): string {
+  const child = embedded.attributes.find(attribute => tableColumns(attribute).includes(column))
+  if (child === undefined) return column
+  return child.kind === 'embedded' ? `${child.name}.${within(child, column)}` : child.name
+}

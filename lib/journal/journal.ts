@@ -1,0 +1,337 @@
+/**
+ * Journal: the requests that the engine has answered, the newest last, with the rows that each has changed. A request only leaves references here;
+ * what the journal shows is made, without secrets, when somebody looks.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { netChanges } from './changes.ts'
+import type { Change, ChangeSink, RawChange } from './changes.ts'
+import type { Model, Resource } from '../model/model.ts'
+import type { Request } from '../request/parse-request.ts'
+import type { Pair } from '../request/query-string.ts'
+import type { Target } from '../access/resolve-path.ts'
+import type { RestResponse } from '../base/response.ts'
+import { timingOf } from '../base/trace.ts'
+import type { Trace } from '../base/trace.ts'
+import type { Masked, Secrets } from './redact.ts'
+
+/** A request in the journal. It holds no token and no password: `[secret]` stands in their place. */
+export interface JournalEntry {
+  /** Upper case. */
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  /** The query, decoded: pairs of a name with its operator, and a value. Empty when it could not be read, and where it is long when it is no longer kept: see `response`. */
+  readonly query: readonly (readonly [string, string])[]
+  /** The body of a POST, PUT or PATCH, as it was sent. Undefined when it could not be read, and when it is no longer kept: see `response`. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read bodies freely
+  readonly body: any
+  /** Undefined when `handle` rejected. */
+  readonly status: number | undefined
+  /** The body of the answer. Undefined when there was none, and when it is no longer kept: the newest requests keep theirs, as many as hold 10,000 records and 32 MiB together. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read bodies freely
+  readonly response: any
+  /** Milliseconds from the call of `handle` to its answer. */
+  readonly duration: number
+  /** The rows that it has changed, and whose change was committed. */
+  readonly changes: readonly Change[]
+  /** Milliseconds at each stage, where the option `serverTiming` is on. */
+  readonly timing?: Readonly<Record<string, number>>
+  /** Whether a hook or handler made it while it answered another request. */
+  readonly nested: boolean
+  /** Why `handle` rejected, or what a hook or the database has thrown that was answered with 500 or above: the code of the error (`ECONNRESET`), else its name and message. */
+  readonly error?: string
+}
+
+/** Records in the bodies that are kept, and their bytes. */
+const MAX_RECORDS = 10_000
+const MAX_BYTES = 32 << 20
+/** A query that is longer goes with the bodies. */
+const LONG_QUERY = 1000
+
+const NO_CHANGES: readonly RawChange[] = Object.freeze([])
+
+/** A request, as it is remembered. */
+export class JournalRecord implements ChangeSink {
+  readonly nested: boolean
+  /** The life of the journal that it began in. */
+  readonly life: number
+  /** When it began; once it has ended, how long it took. */
+  time = performance.now()
+  ended = false
+  /** As they came; once they have been read: upper case, and without the query. */
+  method: string
+  path: string
+  /** Undefined when path or query could not be read. */
+  pairs: readonly Pair[] | undefined = undefined
+  model: Model | undefined = undefined
+  /** What the body and the query speak of, and the attribute whose value the body is. */
+  resource: Resource | undefined = undefined
+  attribute: string | undefined = undefined
+  body: unknown = undefined
+  status: number | undefined = undefined
+  response: unknown = undefined
+  /** About how many bytes the answer has. */
+  bytes = 0
+  failure: unknown = undefined
+  changes: RawChange[] | undefined = undefined
+  trace: Trace | undefined = undefined
+  /** What is shown of it, once it has been asked for. */
+  shown: JournalEntry | undefined = undefined
+
+  constructor(method: string, target: string, nested: boolean, life: number) {
+    this.life = life
+    this.method = method
+    this.path = target
+    this.nested = nested
+  }
+
+  /** Path and query have been read. */
+  parsed({ method, path, pairs }: Request): void {
+    this.method = method
+    this.path = path
+    this.pairs = pairs
+  }
+
+  /** It is known what the request is about. Only the model is referred to: whatever else a request is made of need not live as long as this. */
+  resolved(target: Target, model: Model): void {
+    this.model = model
+    if (target.kind === 'index' || target.kind === 'own') return
+    this.resource = target.resource
+    if (target.kind !== 'attribute') return
+    if (target.attribute.kind === 'toMany') this.resource = target.attribute.target
+    else this.attribute = target.attribute.name
+  }
+
+  add(change: RawChange): void {
+    ;(this.changes ??= []).push(change)
+    this.shown = undefined
+  }
+}
+
+export class Journal {
+  readonly #capacity: number
+  readonly #secrets: Secrets
+  readonly #first: Model
+  readonly #running = new AsyncLocalStorage<JournalRecord>()
+  /** A ring: once it is full, the oldest record stands at `#start`. */
+  #records: JournalRecord[] = []
+  /** The weights of the records, beside them: the oldest record, which nobody has looked at for long, is not touched when it goes. */
+  #weights: number[] = []
+  #sizes: number[] = []
+  #start = 0
+  /** Requests that were ever recorded. */
+  #count = 0
+  #weight = 0
+  #size = 0
+  #life = 0
+  /** The oldest request whose bodies are kept, by its number. */
+  #oldestKept = 0
+
+  /** @param capacity number of requests to keep; at least 1 */
+  constructor(capacity: number, secrets: Secrets, first: Model) {
+    this.#capacity = capacity
+    this.#secrets = secrets
+    this.#first = first
+  }
+
+  begin(method: string, target: string): JournalRecord {
+    return new JournalRecord(method, target, this.#running.getStore() !== undefined, this.#life)
+  }
+
+  /** Runs what answers a request, so that the rows that it changes are known to be its. */
+  within<T>(record: JournalRecord, work: () => T): T {
+    return this.#running.run(record, work)
+  }
+
+  /** The request that this code runs in. */
+  current(): JournalRecord | undefined {
+    return this.#running.getStore()
+  }
+
+  /** The request has been answered. */
+  end(record: JournalRecord, response: RestResponse): void {
+    if (record.ended || record.life !== this.#life) return
+    record.ended = true
+    record.time = performance.now() - record.time
+    record.status = response.status
+    record.response = response.body
+    const sent = sentWith(record)
+    this.#push(record, weightOf(response.body) + sent.objects, record.bytes + sent.bytes)
+  }
+
+  /** `handle` rejects. */
+  fail(record: JournalRecord, error: unknown): void {
+    if (record.ended || record.life !== this.#life) return
+    record.ended = true
+    record.time = performance.now() - record.time
+    record.failure = error ?? 'undefined'
+    const sent = sentWith(record)
+    this.#push(record, sent.objects, sent.bytes)
+  }
+
+  #push(record: JournalRecord, weight: number, size: number): void {
+    if (this.#records.length < this.#capacity) {
+      this.#records.push(record)
+      this.#weights.push(weight)
+      this.#sizes.push(size)
+    } else {
+      const at = this.#start
+      this.#weight -= this.#weights[at]!
+      this.#size -= this.#sizes[at]!
+      this.#records[at] = record
+      this.#weights[at] = weight
+      this.#sizes[at] = size
+      this.#start = at + 1 === this.#capacity ? 0 : at + 1
+    }
+    this.#count++
+    this.#weight += weight
+    this.#size += size
+    while ((this.#weight > MAX_RECORDS || this.#size > MAX_BYTES) && this.#oldestKept < this.#count - 1) {
+      const oldest = this.#count - this.#records.length
+      if (this.#oldestKept >= oldest) this.#dropBodies(this.#placeOf(this.#oldestKept - oldest))
+      this.#oldestKept++
+    }
+  }
+
+  #dropBodies(place: number): void {
+    this.#weight -= this.#weights[place]!
+    this.#weights[place] = 0
+    this.#size -= this.#sizes[place]!
+    this.#sizes[place] = 0
+    const record = this.#records[place]!
+    record.body = undefined
+    record.response = undefined
+    if (lengthOf(record.pairs) > LONG_QUERY) record.pairs = undefined
+    record.shown = undefined
+  }
+
+  /** Where the record of an age stands, the oldest being the first. */
+  #placeOf(age: number): number {
+    return (this.#start + age) % this.#records.length
+  }
+
+  /** The number of requests so far, as a point to ask from. */
+  get position(): number {
+    return this.#count
+  }
+
+  /** The requests since a point, as far as they are still known. */
+  since(position: number): JournalEntry[] {
+    const oldest = this.#count - this.#records.length
+    const entries: JournalEntry[] = []
+    for (let index = Math.max(0, position - oldest); index < this.#records.length; index++)
+      entries.push(this.#show(this.#records[this.#placeOf(index)]!))
+    return entries
+  }
+
+  /** Begins anew: requests that still run are of the life before, and never come in. */
+  reset(): void {
+    this.#life++
+    this.clear()
+  }
+
+  clear(): void {
+    this.#records = []
+    this.#weights = []
+    this.#start = 0
+    this.#weight = 0
+    this.#sizes = []
+    this.#size = 0
+    this.#oldestKept = this.#count
+  }
+
+  #show(record: JournalRecord): JournalEntry {
+    return (record.shown ??= this.#entryOf(record))
+  }
+
+  #entryOf(record: JournalRecord): JournalEntry {
+    const method = record.method.toUpperCase()
+    const masked = maskOf(record, this.#secrets, this.#first)
+    return Object.freeze({
+      method,
+      path: masked.path,
+      query: Object.freeze(masked.query),
+      body: masked.body,
+      status: record.status,
+      response: masked.response,
+      duration: Math.round(record.time * 1000) / 1000,
+      changes: Object.freeze(netChanges(record.changes ?? NO_CHANGES).map(change => masked.copy(change) as Change)),
+      nested: record.nested,
+      ...(record.trace === undefined ? {} : { timing: Object.freeze(timingOf(record.trace)) }),
+      ...(masked.error === undefined ? {} : { error: masked.error }),
+    })
+  }
+}
+
+/** What is left of a request without its secrets. */
+export function maskOf(record: JournalRecord, secrets: Secrets, first: Model): Masked {
+  const { method, pairs, body, resource, attribute, model = first, response, failure } = record
+  return secrets.mask({
+    method: method.toUpperCase(),
+    path: pairs === undefined ? record.path.split('?', 1)[0]! : record.path,
+    pairs: pairs ?? [],
+    body,
+    resource,
+    attribute,
+    model,
+    response,
+    error: failure === undefined ? undefined : textOf(failure),
+  })
+}
+
+/** What was sent: the objects in the body, and about how many bytes body and query have. */
+function sentWith({ body, pairs }: JournalRecord): { objects: number; bytes: number } {
+  const sent = { objects: 0, bytes: lengthOf(pairs) }
+  if (body !== undefined) weigh(body, sent)
+  return sent
+}
+
+function lengthOf(pairs: readonly Pair[] | undefined): number {
+  let length = 0
+  if (pairs !== undefined) for (const { name, value } of pairs) length += name.length + value.length
+  return length
+}
+
+function weigh(body: unknown, sent: { objects: number; bytes: number }): void {
+  if (typeof body === 'string') sent.bytes += body.length
+  if (typeof body !== 'object' || body === null) return
+  if (Array.isArray(body)) {
+    sent.bytes += 16 * body.length
+    for (let index = 0; index < body.length; index++) weigh(body[index], sent)
+    return
+  }
+  sent.objects++
+  // A list of all values of a megabyte would cost more than to go through it. It is a copy of our own: nothing is inherited.
+  for (const name in body) {
+    sent.bytes += 16
+    weigh((body as Record<string, unknown>)[name], sent)
+  }
+}
+
+/** The records in the body of an answer: those of a list, which has a count, else one. */
+function weightOf(body: { readonly count?: unknown; readonly resource?: string } | undefined): number {
+  if (typeof body !== 'object' || body === null) return 0
+  if (body.count === undefined) return 1
+  const records = (body as Readonly<Record<string, unknown>>)[String(body.resource)]
+  return Array.isArray(records) ? records.length : 1
+}
+
+/** What an error is called in the journal. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return 'code' in error && typeof error.code === 'string' ? error.code : `${error.name}: ${error.message}`
+}
+
+/** A copy of a body that is known to be JSON, so that nothing that happens to the body later can reach it. */
+export function copyOf(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body
+  if (Array.isArray(body)) return body.map(copyOf)
+  const copy: Record<string, unknown> = {}
+  for (const name of Object.keys(body)) {
+    const item = copyOf((body as Record<string, unknown>)[name])
+    // An assignment would set the prototype.
+    if (name === '__proto__') Object.defineProperty(copy, name, { value: item, writable: true, enumerable: true, configurable: true })
+    else copy[name] = item
+  }
+  return copy
+}

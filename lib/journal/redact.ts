@@ -1,0 +1,327 @@
+/**
+ * Secrets: what the journal must not hold, and copies of requests and answers without it: values of hidden and private attributes, passwords, tokens,
+ * and what is sent to log in, wherever they stand: also where an error text repeats them.
+ */
+import { isValue } from '../model/model.ts'
+import type { EmbeddedAttribute, Model, Resource } from '../model/model.ts'
+import { tableColumns } from '../model/model.ts'
+import { textOfPair } from '../request/query-string.ts'
+import type { Pair } from '../request/query-string.ts'
+
+/** What stands in the place of a secret. */
+export const SECRET = '[secret]'
+
+/** Names of secrets in any API, whether the model knows them or not. */
+const SECRET_NAME =
+  /^authorization$|(?:^|[_-])(?:auth|access|refresh|id|bearer|session|csrf)[_-]?token$|pass(?:word|wd|phrase)(?:[_-]?(?:hash|confirmation|confirm|repeat|again))?$/i
+
+/** A JSON Web Token, or the beginning of one: a header that is a JSON object, a dot, and whatever of the other parts there is. */
+const TOKEN = /eyJ[\w-]{6,}(?:\.[\w-]*)+/g
+
+/** Shorter texts would be found in others by chance. */
+const MIN_ECHO = 4
+
+/** Characters of a value that error texts repeat. */
+const REPEATED = 100
+
+/** Members of the engine's own answers. */
+const ENVELOPE = new Set(
+  'success timestamp status code title detail errors resource sort offset limit filter count previous next attribute value'.split(' '),
+)
+
+/** Where the attributes of an object are found; undefined where the model knows nothing of it. */
+type Shape = Pick<Resource | EmbeddedAttribute, 'byName'> | undefined
+
+/** The parts of a request and its answer that may hold secrets. */
+export interface Exchange {
+  readonly method: string
+  readonly path: string
+  readonly pairs: readonly Pair[]
+  readonly body: unknown
+  /** What the body and the query speak of, and the attribute whose value the body is. */
+  readonly resource: Resource | undefined
+  readonly attribute: string | undefined
+  readonly model: Model
+  readonly response: unknown
+  readonly error: string | undefined
+}
+
+/** What is left of them. */
+export interface Masked {
+  readonly path: string
+  readonly query: readonly (readonly [string, string])[]
+  readonly body: unknown
+  readonly response: unknown
+  readonly error: string | undefined
+  /** Copies another value of the same request, such as a row that it has changed. */
+  readonly copy: (value: unknown) => unknown
+}
+
+export class Secrets {
+  readonly #names: ReadonlySet<string>
+  readonly #identifier: string | undefined
+  readonly #columns: ReadonlySet<string>
+
+  /** @param identifier the name of what tells who logs in, which is no secret; undefined when the authentication module is off */
+  constructor(models: readonly Model[], identifier: string | undefined, password: string | undefined) {
+    this.#names = new Set([
+      ...models.flatMap(({ entities }) => entities.flatMap(hiddenNames)),
+      ...(password === undefined ? [] : [password]),
+    ])
+    this.#identifier = identifier
+    this.#columns = new Set(models.flatMap(({ entities }) => entities.flatMap(hiddenColumns)))
+  }
+
+  /** Whether a column of that name, of any table, holds what is secret. */
+  isSecretColumn(column: string): boolean {
+    return this.#columns.has(column) || SECRET_NAME.test(column)
+  }
+
+  mask(exchange: Exchange): Masked {
+    const { pairs, body, resource, attribute, model, response } = exchange
+    const mask = new Mask(this.#names, resource)
+    const segments = exchange.path.split('/').slice(1)
+    const logsIn = this.#identifier !== undefined && exchange.method === 'POST' && segments.length === 2 && segments[1] === 'login'
+    const last = segments.length === 4 ? decoded(segments[3]!) : undefined
+    const isSecretBody = last !== undefined && mask.isSecret(last, resource)
+    const bodyShape = attribute === undefined ? resource : undefined
+    const wrapped = attribute === undefined ? body : { [attribute]: body }
+    const wrappedShape = attribute === undefined ? bodyShape : resource
+    // First everything that is secret is gathered, so that it is found where others repeat it.
+    if (logsIn) mask.gatherLogIn(body, this.#identifier)
+    else if (isSecretBody) mask.gather(body)
+    else mask.gatherIn(wrapped, wrappedShape)
+    for (const segment of segments) mask.gatherSegment(segment)
+    for (const { name, value } of pairs) if (mask.isSecretPath(name, resource)) mask.gather(value)
+    const copied = (): unknown => {
+      if (body === undefined) return undefined
+      if (logsIn) return mask.copyLogIn(body, this.#identifier)
+      if (isSecretBody) return body === null ? null : SECRET
+      const copy = mask.copy(wrapped, wrappedShape)
+      return attribute === undefined ? copy : Object.values(copy as object)[0]
+    }
+    return {
+      path: exchange.path
+        .split('/')
+        .map(segment => mask.segment(segment))
+        .join('/'),
+      query: pairs.map(({ name, operator, value }) =>
+        Object.freeze([mask.text(name) + operator, mask.isSecretPath(name, resource) ? SECRET : mask.text(value)] as const),
+      ),
+      body: copied(),
+      response: mask.copyAnswer(response, model),
+      error: exchange.error === undefined ? undefined : mask.text(exchange.error),
+      copy: value => mask.copy(value, undefined, false),
+    }
+  }
+}
+
+function hiddenNames({ attributes }: Pick<Resource | EmbeddedAttribute, 'attributes'>): string[] {
+  return attributes.flatMap(attribute => {
+    if (!isValue(attribute)) return []
+    const own = attribute.hidden ? [attribute.name, attribute.property] : []
+    return attribute.kind === 'embedded' ? [...own, ...hiddenNames(attribute)] : own
+  })
+}
+
+/** The columns that hold hidden values, also among others in a document. */
+function hiddenColumns({ attributes }: Pick<Resource | EmbeddedAttribute, 'attributes'>): string[] {
+  return attributes.flatMap(attribute => {
+    if (attribute.kind === 'toOne' || attribute.kind === 'toMany') return []
+    if (attribute.hidden) return [...tableColumns(attribute)]
+    if (attribute.kind !== 'embedded') return []
+    if (attribute.document === undefined) return hiddenColumns(attribute)
+    return hiddenNames(attribute).length > 0 ? [attribute.document.column] : []
+  })
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    // A path that cannot be decoded is refused; it stands in the journal as it came.
+    return segment
+  }
+}
+
+/** The object of a value, if it is one. */
+function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
+}
+
+/** The secrets of one request. */
+class Mask {
+  readonly #names: ReadonlySet<string>
+  readonly #resource: Shape
+  readonly #echoes = new Set<string>()
+  #pattern: RegExp | undefined
+
+  /** @param resource what the request is about: what faults name are attributes of it */
+  constructor(names: ReadonlySet<string>, resource: Shape) {
+    this.#names = names
+    this.#resource = resource
+  }
+
+  /** Whether the value under a name is secret: what the model says, else what the name says. */
+  isSecret(name: string, shape: Shape): boolean {
+    if (SECRET_NAME.test(name)) return true
+    const attribute = shape?.byName.get(name)
+    return attribute === undefined ? this.#names.has(name) : attribute.hidden
+  }
+
+  /** The same for the name of a query parameter: alternatives of dotted paths. */
+  isSecretPath(name: string, resource: Shape): boolean {
+    return name
+      .replace(/^!+/, '')
+      .split('|')
+      .some(path => {
+        let shape = resource
+        for (const part of path.split('.')) {
+          // The position in a list.
+          if (/^\d+$/.test(part)) continue
+          if (this.isSecret(part, shape)) return true
+          shape = inside(shape, part)
+        }
+        return false
+      })
+  }
+
+  /** Remembers all that a secret value is made of. */
+  gather(value: unknown): void {
+    if (typeof value === 'string' || typeof value === 'number') {
+      const text = String(value)
+      if (text.length < MIN_ECHO) return
+      // As it is, and as JSON, a path or the link to another page writes it.
+      const spellings = [text, JSON.stringify(text).slice(1, -1)]
+      if (text.isWellFormed())
+        spellings.push(encodeURIComponent(text), textOfPair({ name: '', operator: '', value: text, bare: false }).slice(1))
+      // An error text repeats the beginning of what is long.
+      for (const spelling of spellings) this.#echoes.add(spelling).add(spelling.slice(0, REPEATED))
+    } else if (Array.isArray(value)) {
+      for (const item of value) this.gather(item)
+    } else if (typeof value === 'object' && value !== null) {
+      for (const item of Object.values(value)) this.gather(item)
+    }
+  }
+
+  /** A token in a path may be percent-encoded; error texts repeat the beginning of a segment as it came. */
+  gatherSegment(segment: string): void {
+    const plain = decoded(segment)
+    if (plain !== segment && maskTokens(plain) !== plain) this.#echoes.add(segment).add(segment.slice(0, REPEATED))
+  }
+
+  gatherIn(value: unknown, shape: Shape): void {
+    if (Array.isArray(value)) {
+      for (const item of value) this.gatherIn(item, shape)
+      return
+    }
+    for (const [name, item] of Object.entries(objectOf(value) ?? {})) {
+      if (this.isSecret(name, shape)) this.gather(item)
+      else if (typeof item === 'object' && item !== null) this.gatherIn(item, inside(shape, name))
+    }
+  }
+
+  gatherLogIn(body: unknown, identifier: string): void {
+    const credentials = objectOf(body)
+    if (credentials === undefined) this.gather(body)
+    for (const [name, item] of Object.entries(credentials ?? {})) if (name !== identifier || typeof item === 'object') this.gather(item)
+    // Who logs in with his name as password has told it already.
+    const own = credentials?.[identifier]
+    if (typeof own === 'string') this.#echoes.delete(own)
+  }
+
+  text(text: string): string {
+    if (this.#echoes.size > 0) {
+      // The longest first: a secret may contain another one.
+      this.#pattern ??= new RegExp(
+        [...this.#echoes]
+          .toSorted((a, b) => b.length - a.length)
+          .map(echo => echo.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`))
+          .join('|'),
+        'g',
+      )
+      text = text.replace(this.#pattern, SECRET)
+    }
+    return maskTokens(text)
+  }
+
+  /** A segment of a path, which may be percent-encoded. */
+  segment(segment: string): string {
+    const plain = decoded(segment)
+    const masked = this.text(plain)
+    return masked === plain ? segment : masked
+  }
+
+  copy(value: unknown, shape: Shape, byName = true): unknown {
+    if (typeof value === 'string') return this.text(value)
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return Object.freeze(value.map(item => this.copy(item, shape, byName)))
+    const object = value as Record<string, unknown>
+    const copy: Record<string, unknown> = {}
+    // A fault names its attribute, and may repeat the value that it is about.
+    const about = shape === undefined && typeof object['attribute'] === 'string' && this.isSecretPath(object['attribute'], this.#resource)
+    for (const [name, item] of Object.entries(object)) {
+      if (item === undefined) continue
+      const hides = (byName ? this.isSecret(name, shape) : SECRET_NAME.test(name)) || (about && name === 'value')
+      put(copy, this.text(name), hides && item !== null ? SECRET : this.copy(item, inside(shape, name), byName))
+    }
+    return Object.freeze(copy)
+  }
+
+  copyLogIn(body: unknown, identifier: string): unknown {
+    const credentials = objectOf(body)
+    if (credentials === undefined) return body === null ? null : SECRET
+    const copy: Record<string, unknown> = {}
+    for (const [name, item] of Object.entries(credentials)) {
+      const isPlain = item === null || (name === identifier && typeof item !== 'object')
+      put(copy, this.text(name), isPlain ? this.copy(item, undefined) : SECRET)
+    }
+    return Object.freeze(copy)
+  }
+
+  /** An answer: its records are those of the resource that it names; the other members of the engine's own envelopes are no attributes. */
+  copyAnswer(body: unknown, model: Model): unknown {
+    const envelope = objectOf(body)
+    if (envelope === undefined) return this.copy(body, undefined)
+    const named = envelope['resource']
+    const resource = typeof named === 'string' ? model.byName.get(named) : undefined
+    const isError = envelope['success'] === false && 'code' in envelope && 'detail' in envelope
+    if (!isError && resource === undefined) return this.copy(body, undefined)
+    const copy: Record<string, unknown> = {}
+    for (const [name, item] of Object.entries(envelope)) {
+      if (item === undefined) continue
+      put(copy, this.text(name), name === named ? this.copy(item, resource) : this.copy(item, undefined, !ENVELOPE.has(name)))
+    }
+    return Object.freeze(copy)
+  }
+}
+
+/** Keys come from clients: `__proto__` must become one as well. */
+function put(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+  else object[name] = value
+}
+
+/** The shape of what is under a name. */
+function inside(shape: Shape, name: string): Shape {
+  const attribute = shape?.byName.get(name)
+  if (attribute === undefined || attribute.kind === 'scalar') return undefined
+  if (attribute.kind === 'embedded') return attribute
+  return attribute.kind === 'toOneOf' ? anyOf(attribute.branches.map(({ target }) => target)) : attribute.target
+}
+
+/** Whatever is secret in one of them is. */
+function anyOf(shapes: readonly Resource[]): Shape {
+  const attributes = shapes.flatMap(shape => shape.attributes).toSorted((a, b) => Number(a.hidden) - Number(b.hidden))
+  return { byName: new Map(attributes.map(each => [each.name, each])) }
+}
+
+function maskTokens(text: string): string {
+  return text.includes('eyJ') ? text.replace(TOKEN, found => (isToken(found) ? SECRET : found)) : text
+}
+
+/** Whether the first part is the header of a token (RFC 7515 section 4). */
+function isToken(text: string): boolean {
+  const header = Buffer.from(text.slice(0, text.indexOf('.')), 'base64url').toString('utf8')
+  return /^\{"[\x20-\x7e]*"\s*:/.test(header)
+}

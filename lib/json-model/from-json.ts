@@ -1,0 +1,264 @@
+/**
+ * From JSON: entities, names and a seed from collections of plain records, by what infer.ts says of them. The names of the collections are those of
+ * the resources; an attribute keeps its name whatever it is, under a property that JavaScript and MikroORM can take.
+ */
+import { randomUUID } from 'node:crypto'
+import { defineEntity, p } from '@mikro-orm/core'
+import type { EntitySchema } from '@mikro-orm/core'
+import { infer } from './infer.ts'
+import type { InferredAttribute, InferredCollection } from './infer-model.ts'
+import { valueOf } from './infer-values.ts'
+import type { InferredType } from './infer-values.ts'
+import { camelCase, defaultNames, singularOf } from '../model/resource-names.ts'
+import type { SeedData } from '../write/seed-rows.ts'
+import { ENVELOPE_KEYS } from '../model/metadata/read-model.ts'
+import { resource } from '../model/resource-config.ts'
+import type { ResourceDefinition } from '../model/resource-config.ts'
+import { markProved } from '../write/seed-rows.ts'
+import { checkNames } from '../base/suggest.ts'
+
+/** What `fromJson` gives: options for `RestEngine.create`. */
+export interface JsonModel {
+  /** One entity for each collection, in their order. */
+  readonly entities: EntitySchema[]
+  /** The names of collections that differ from the default names of their entities. */
+  readonly resources: ResourceDefinition[]
+  /** The records, as `engine.seed` takes them. */
+  readonly seed: SeedData
+  /** What was guessed or left out, for `engine.notes`. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * Makes a model of plain data, the way `node bin/serve.js data.json` does: an array of objects is a collection, an object is the only record of one.
+ *
+ * - `id` is the key: integers or texts; or else `_id`, `Id`, `ID` or `uuid`, or the key that `options.id` says. Without any, records are numbered from 1.
+ *   New records get the next integer, or a random UUID.
+ * - An attribute is an integer, a number, a text, a boolean, or else JSON; it can be null when a record leaves it out or has null there.
+ * - `userId`, `user_id` or `idUser` is the relation `user` when there is a collection `users` (or `user`) and all values are IDs of its records, which get
+ *   the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, are the list `tags`. So are `adminUserId`, `user: 1` and `tags: [1]`.
+ * - What is odd, such as two records with one ID, is served as well as can be, with a note; or refused with `options.strict`.
+ *
+ * @throws TypeError for data that cannot be served, which names the collection and the record.
+ * @example
+ * const engine = await RestEngine.create({ ...fromJson({ users: [{ id: 1, name: 'Ann' }], posts: [{ id: 1, title: 'Hello', userId: 1 }] }) })
+ * await engine.handle('GET', '/v1/posts?user.name=Ann')
+ */
+export function fromJson(data: JsonData, options: FromJsonOptions = {}): JsonModel {
+  checkNames(options, ['strict', 'id'], 'fromJson')
+  const { strict = false, id } = options
+  return modelOf(infer(data, 'fromJson', { strict, ...(id === undefined ? {} : { id }) }))
+}
+
+/** Plain data: an object of collections, or one list. */
+export type JsonData = Readonly<Record<string, unknown>> | readonly unknown[]
+
+/** How `fromJson` takes data. */
+export interface FromJsonOptions {
+  /** Refuse what would be served with a note: default `false`. */
+  readonly strict?: boolean
+  /** The key that identifies the records of the collections that have it. Default: `id`, or else `_id`, `Id`, `ID` or `uuid`. */
+  readonly id?: string
+}
+
+/** The model of collections that have been inferred already. */
+export function modelOf(collections: readonly InferredCollection[]): JsonModel {
+  const schemas = new Map<string, EntitySchema>()
+  for (const collection of collections)
+    schemas.set(
+      collection.name,
+      schemaOf(collection, collections, name => schemas.get(name)!),
+    )
+  return {
+    entities: [...schemas.values()],
+    resources: collections.flatMap(collection => renamed(collection, collections, schemas.get(collection.name)!) ?? []),
+    notes: collections.flatMap(({ notes }) => notes.map(note => `${note}.`)),
+    seed: markProved(
+      Object.fromEntries(
+        collections.map(collection => [collection.resource, collection.records.map((_, index) => seedOf(collection, index))]),
+      ),
+    ),
+  }
+}
+
+/** A record as `engine.seed` takes it: relations by their names. */
+function seedOf({ attributes, records, ids }: InferredCollection, index: number): object {
+  const record = records[index]!
+  const seeded: Record<string, unknown> = {}
+  for (const { kind, key, name } of attributes) {
+    const value = kind === 'id' ? ids[index] : valueOf(record, key)
+    if (value !== null) seeded[name] = value
+  }
+  return seeded
+}
+
+const READ_ONLY = { create: false, update: false, delete: false } as const
+
+/** The definition that gives a resource the name of its collection, where that is not its default name. */
+function renamed(
+  { resource: name, className, single, isOfValues }: InferredCollection,
+  collections: readonly InferredCollection[],
+  schema: EntitySchema,
+): ResourceDefinition | undefined {
+  const others = new Set(collections.map(other => other.resource).filter(other => other !== name))
+  const standard = defaultNames(className)
+  // There is one such record, and it stays.
+  const access = single ? { access: { create: false, delete: false } } : isOfValues ? { access: READ_ONLY } : {}
+  const isStandard = standard.plural === name && !ENVELOPE_KEYS.has(standard.singular) && !standard.accepted.some(each => others.has(each))
+  if (isStandard) return single || isOfValues ? resource(schema, access) : undefined
+  const singular = singularOf(name)
+  return resource(schema, { name, ...(others.has(singular) || ENVELOPE_KEYS.has(singular) ? {} : { singular }), ...access })
+}
+
+function schemaOf(
+  collection: InferredCollection,
+  collections: readonly InferredCollection[],
+  find: (name: string) => EntitySchema,
+): EntitySchema {
+  const columns = new Set<string>()
+  const properties = Object.fromEntries(
+    propertiesOf(collection, collections).map(({ property, name, stored, build }): [string, unknown] => {
+      const standard = columnOf(property, stored)
+      const column = freeName(standard, columns)
+      if (stored !== undefined) columns.add(column)
+      const naming = { ...(property === name ? {} : { serializedName: name }), ...(column === standard ? {} : { column }) }
+      return [property, () => build(find, naming)]
+    }),
+  )
+  return defineEntity({ name: collection.className, properties: properties as never }) as unknown as EntitySchema
+}
+
+interface Naming {
+  /** The name in the API, where it differs from the property's. */
+  readonly serializedName?: string
+  /** The column, where it differs from the default. */
+  readonly column?: string
+}
+
+interface Property {
+  readonly property: string
+  readonly name: string
+  /** What its column holds; undefined without one. */
+  readonly stored: 'value' | 'key' | undefined
+  readonly build: (find: (name: string) => EntitySchema, naming: Naming) => unknown
+}
+
+/** The properties of an entity: the attributes of its records, and the other sides of relations to it. */
+function propertiesOf(collection: InferredCollection, collections: readonly InferredCollection[]): Property[] {
+  const taken = new Set<string>()
+  const called = (name: string): string => {
+    const property = freeName(isSafe(name) ? name : safeName(name), taken)
+    taken.add(property)
+    return property
+  }
+  const own = collection.attributes.map(attribute => {
+    const stored = attribute.kind === 'toMany' ? undefined : attribute.kind === 'toOne' ? ('key' as const) : ('value' as const)
+    return { property: called(attribute.name), name: attribute.name, stored, build: builderOf(attribute, collection) }
+  })
+  const inverses = collections.flatMap(source =>
+    source.attributes.flatMap(attribute => {
+      if ((attribute.kind !== 'toOne' && attribute.kind !== 'toMany') || attribute.target !== collection.name) return []
+      const name = attribute.inverse
+      if (name === undefined) return []
+      return [{ property: called(name), name, stored: undefined, build: inverseBuilder(source, attribute) }]
+    }),
+  )
+  return [...own, ...inverses]
+}
+
+/** The property that an attribute of a collection has. Names are given in order, so they are the same each time. */
+function propertyOf(collection: InferredCollection, name: string): string {
+  const taken = new Set<string>()
+  for (const attribute of collection.attributes) {
+    const property = freeName(isSafe(attribute.name) ? attribute.name : safeName(attribute.name), taken)
+    if (attribute.name === name) return property
+    taken.add(property)
+  }
+  throw new Error(`${collection.name} has no attribute "${name}".`)
+}
+
+/** What the builders of all kinds of properties have in common here. */
+interface Builder {
+  nullable(): Builder
+  primary(): Builder
+  onCreate(make: () => unknown): Builder
+  fieldName(name: string): Builder
+  serializedName(name: string): Builder
+  fixedOrder(): Builder
+}
+
+function named(builder: Builder, { serializedName, column }: Naming): Builder {
+  const stored = column === undefined ? builder : builder.fieldName(column)
+  return serializedName === undefined ? stored : stored.serializedName(serializedName)
+}
+
+function builderOf(attribute: InferredAttribute, { idType }: InferredCollection): Property['build'] {
+  return (find, naming) => {
+    switch (attribute.kind) {
+      case 'id':
+        if (idType === 'integer') return named(p.integer().primary() as unknown as Builder, naming)
+        return named((idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => randomUUID()) as unknown as Builder, naming)
+      case 'plain': {
+        const builder = plainBuilder(attribute.type)
+        return named(attribute.nullable ? builder.nullable() : builder, naming)
+      }
+      case 'toOne': {
+        const builder = p.manyToOne(find(attribute.target)) as unknown as Builder
+        return named(attribute.nullable ? builder.nullable() : builder, naming)
+      }
+      case 'toMany':
+        // The order of the IDs is part of the data.
+        return named((p.manyToMany(find(attribute.target)) as unknown as Builder).fixedOrder(), naming)
+    }
+  }
+}
+
+function plainBuilder(type: InferredType): Builder {
+  switch (type) {
+    case 'integer':
+      return p.integer() as unknown as Builder
+    case 'number':
+      return p.double() as unknown as Builder
+    case 'text':
+      return p.text() as unknown as Builder
+    case 'boolean':
+      return p.boolean() as unknown as Builder
+    case 'json':
+      return p.json() as unknown as Builder
+  }
+}
+
+function inverseBuilder(source: InferredCollection, { kind, name }: InferredAttribute): Property['build'] {
+  return (find, naming) => {
+    const target = find(source.name)
+    const other = propertyOf(source, name) as never
+    const builder = kind === 'toOne' ? p.oneToMany(target).mappedBy(other) : p.manyToMany(target).mappedBy(other)
+    return named(builder, naming)
+  }
+}
+
+/**
+ * Whether JavaScript, MikroORM and its query language take the name for a property like any other. Beyond ASCII they do not: MikroORM takes two names of
+ * one length for the same. `_id` it takes for a key of MongoDB's.
+ */
+function isSafe(name: string): boolean {
+  return /^(?!__|_id$)[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !(name in Object.prototype) && name !== 'then' && name !== 'toJSON'
+}
+
+function safeName(name: string): string {
+  const camel = camelCase(name.normalize('NFKD')).replaceAll(/\W/g, '')
+  if (camel === '') return 'attribute'
+  return isSafe(camel) ? camel : `_${camel}`
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  let free = name
+  for (let number = 2; taken.has(free); number++) free = `${name}_${number}`
+  return free
+}
+
+/** The column of a property in MikroORM's default naming, in lower case: SQLite knows no case in names. */
+function columnOf(property: string, stored: Property['stored']): string {
+  const words = property.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
+  return stored === 'key' ? `${words}_id` : words
+}

@@ -1,0 +1,155 @@
+/**
+ * Infer relations: which keys hold IDs of another collection. A name proposes, the values prove: all of them must be IDs of that collection. What is
+ * proposed and not proved is a note.
+ */
+import type { Draft } from './infer-model.ts'
+import { shortened, valueOf } from './infer-values.ts'
+import { pluralOf, singularOf, words } from '../model/resource-names.ts'
+
+/** A key that holds IDs of another collection. */
+export interface Relation {
+  readonly kind: 'toOne' | 'toMany'
+  readonly key: string
+  readonly name: string
+  readonly source: Draft
+  readonly target: Draft
+}
+
+/** What a key would be a relation to, by its name alone. */
+interface Proposal {
+  readonly kind: Relation['kind']
+  readonly name: string
+  readonly target: Draft
+  /** The name says it: `userId`. Of others, such as `user` or `planId`, values must prove it, and it is nothing odd if they do not. */
+  readonly isClear: boolean
+}
+
+/** The keys of a collection that name another one, and whose values are its IDs. */
+export function relationsOf(source: Draft, drafts: readonly Draft[]): Relation[] {
+  const relations: Relation[] = []
+  for (const key of source.keys) {
+    if (key === source.idKey) continue
+    const proposals = proposalsFor(key, source, drafts)
+    const judged = proposals.map(proposal => ({ ...proposal, reason: reasonAgainst(key, proposal, source, relations) }))
+    const proved = judged.filter(({ reason }) => reason === undefined)
+    const [found] = proved
+    if (found !== undefined && (proved.length === 1 || found.isClear)) {
+      relations.push({ kind: found.kind, key, name: found.name, source, target: found.target })
+      continue
+    }
+    if (proved.length > 1) {
+      const names = proved.map(({ target }) => target.name).join(' or ')
+      source.notes.push(`${source.name}.${key} is a plain attribute: its values are IDs of ${names}`)
+      continue
+    }
+    const missed = judged.find(({ isClear, target }) => isClear || comesNear(key, source, target))
+    if (missed !== undefined) source.notes.push(`${source.name}.${key} is a plain attribute: ${missed.reason}`)
+  }
+  return relations
+}
+
+function proposalsFor(key: string, source: Draft, drafts: readonly Draft[]): Proposal[] {
+  const { stem, isMany } = stemOf(key)
+  const parts = words(stem ?? key)
+  if (parts.length === 0) return []
+  const one = singularWords(parts)
+  const others = drafts.filter(({ single, records }) => !single && records.length > 0)
+  const called = (draft: Draft): string[] => singularWords(words(draft.name))
+  const exact = others.find(draft => called(draft).join(' ') === one.join(' '))
+  if (stem === undefined) {
+    // A name alone, `user` or `tags`, says no more than what the values do.
+    if (exact === undefined) return []
+    const kind = valuesOf(key, source).some(Array.isArray) ? 'toMany' : 'toOne'
+    return [{ kind, name: key, target: exact, isClear: false }]
+  }
+  const kind = isMany ? 'toMany' : 'toOne'
+  const name = isMany ? pluralOf(stem) : stem
+  if (exact !== undefined) return [{ kind, name, target: exact, isClear: true }]
+  const isEndOf = (end: readonly string[], of: readonly string[]): boolean =>
+    end.length < of.length && end.every((word, index) => word === of[of.length - end.length + index])
+  const near = others.filter(draft => {
+    const theirs = called(draft)
+    return theirs.length > 0 && (isEndOf(theirs, one) || isEndOf(one, theirs))
+  })
+  const longest = Math.max(0, ...near.map(draft => called(draft).length))
+  // Of `adminUserId` it is rather `adminUsers` than `users`; there it is exact.
+  return near
+    .filter(draft => !isEndOf(called(draft), one) || called(draft).length === longest)
+    .map(target => ({ kind, name, target, isClear: false }))
+}
+
+/** What a key that speaks of IDs is about: `userId`, `user_ids`, `idUser`. */
+function stemOf(key: string): { stem: string | undefined; isMany: boolean } {
+  const [, before, suffix = ''] = /^(.+?)(_ids?|Ids?|ID|IDs|_uuid|Uuid)$/.exec(key) ?? []
+  if (before !== undefined) return { stem: before, isMany: suffix.endsWith('s') }
+  const [, ids = '', after] = /^(ids?)(?:_(?=.)|(?=[A-Z]))(.+)$/.exec(key) ?? []
+  if (after !== undefined) return { stem: after.charAt(0).toLowerCase() + after.slice(1), isMany: ids === 'ids' }
+  return { stem: undefined, isMany: false }
+}
+
+function singularWords(parts: readonly string[]): string[] {
+  return parts.map((word, index) => (index === parts.length - 1 ? singularOf(word) || word : word))
+}
+
+function valuesOf(key: string, { records }: Draft): unknown[] {
+  return records.map(record => valueOf(record, key)).filter(value => value !== null)
+}
+
+function reasonAgainst(
+  key: string,
+  { kind, name, target, isClear }: Proposal,
+  source: Draft,
+  others: readonly Relation[],
+): string | undefined {
+  if ((name !== key && source.keys.includes(name)) || others.some(other => other.name === name))
+    return `the records have a "${name}" as well`
+  if (!target.hasIds) return `the records of ${target.name} have no IDs`
+  let isProved = false
+  for (const [index, record] of source.records.entries()) {
+    const value = valueOf(record, key)
+    if (value === null) continue
+    const at = source.single ? '' : ` of ${source.at(index)}`
+    if (kind === 'toMany' && !Array.isArray(value)) return `the value${at} is no array`
+    const ids = kind === 'toMany' ? (value as readonly unknown[]) : [value]
+    isProved ||= ids.length > 0
+    const stranger = ids.find(id => !target.idSet.has(id))
+    if (stranger !== undefined) return `${shortened(stranger)}${at} ${whyStrange(stranger, target)}`
+    if (ids.length > 1 && new Set(ids).size < ids.length) return `the value${at} names a record twice`
+  }
+  return isProved || isClear ? undefined : 'it has no values'
+}
+
+function whyStrange(value: unknown, { name, idType, idSet }: Draft): string {
+  const isText = idType !== 'integer'
+  const other = typeof value === 'number' ? String(value) : typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : undefined
+  if (other !== undefined && idSet.has(other))
+    return isText ? `is a number, and the IDs of ${name} are texts` : `is a text, and the IDs of ${name} are integers`
+  return `is not the ID of any record of ${name}`
+}
+
+/** Whether most values of a key are IDs of a collection, so that its author may have meant a relation. */
+function comesNear(key: string, source: Draft, { idSet, hasIds }: Draft): boolean {
+  if (!hasIds) return false
+  const values = valuesOf(key, source).flat()
+  const fitting = values.filter(
+    value => idSet.has(value) || idSet.has(String(value)) || (typeof value === 'string' && idSet.has(Number(value))),
+  )
+  return values.length > 0 && fitting.length * 2 > values.length
+}
+
+/** Records that all need one another could not be created one after the other: a relation that leads back to its own collection may be empty. */
+export function relationsInCycles(relations: readonly Relation[]): ReadonlySet<Relation> {
+  const toOnes = relations.filter(({ kind }) => kind === 'toOne')
+  const leadsBack = (relation: Relation): boolean => {
+    const reached = new Set<Draft>()
+    const open = [relation.target]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (next === relation.source) return true
+      if (reached.has(next)) continue
+      reached.add(next)
+      for (const { source, target } of toOnes) if (source === next) open.push(target)
+    }
+    return false
+  }
+  return new Set(toOnes.filter(leadsBack))
+}

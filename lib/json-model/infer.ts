@@ -1,0 +1,205 @@
+/**
+ * Infer: collections of plain JSON records to a description of a model: names, keys, types, nullability, relations. Plain data, no database: from-json.ts
+ * makes entities of it, and the command line tells it. What is odd is served as well as can be, with a note, or refused by collection and record (`strict`).
+ */
+import { idsOf } from './infer-ids.ts'
+import type { Fault } from './infer-ids.ts'
+import type { Draft, InferredAttribute, InferredCollection } from './infer-model.ts'
+import { relationsInCycles, relationsOf } from './infer-relations.ts'
+import type { Relation } from './infer-relations.ts'
+import { describe, typeOfOne, valueOf } from './infer-values.ts'
+import type { InferredType, JsonObject } from './infer-values.ts'
+import { assertJson } from '../base/json.ts'
+import { camelCase, entityName, isResourceName } from '../model/resource-names.ts'
+import { ENVELOPE_KEYS } from '../model/metadata/read-model.ts'
+import { isObject } from '../write/validate-record.ts'
+
+/** How data is taken. */
+export interface InferOptions {
+  /** Refuse what would be served with a note. */
+  readonly strict?: boolean
+  /** The key that identifies the records, where they have it. */
+  readonly id?: string
+  /** What a list at the top is called. */
+  readonly name?: string
+}
+
+// Keys of a file that say what the file is, as editors read them.
+const ABOUT_FILE = new Set(['$schema'])
+/** Names of JavaScript that the code of a model may use itself. */
+const TAKEN_CLASSES = new Set(
+  'Array BigInt Boolean Date Error Function JSON Map Math Number Object Promise Reflect RegExp Set String Symbol'.split(' '),
+)
+
+/**
+ * What is to be served of some data.
+ *
+ * @param where what error texts begin with: the name of the file or function
+ * @throws TypeError for the first thing that cannot be served, or with `strict` that would be served with a note.
+ */
+export function infer(data: unknown, where: string, options: InferOptions = {}): readonly InferredCollection[] {
+  assertJson(data, where)
+  const drafts: Draft[] = []
+  const left: string[] = []
+  const refuse = (text: string): never => {
+    throw new TypeError(`${where}: ${text}.`)
+  }
+  const isList = Array.isArray(data)
+  if (isList && options.strict) refuse('the top level must be an object of collections, got an array')
+  if (!isList && !isObject(data)) refuse(`the top level must be an object of collections, got ${describe(data)}`)
+  const members = isList ? [[options.name ?? 'records', data] as const] : Object.entries(data as JsonObject)
+  for (const [name, value] of members) {
+    if (value === undefined || ABOUT_FILE.has(name)) continue
+    const notes: string[] = []
+    const fault: Fault = text => (options.strict ? refuse(text) : notes.push(text))
+    if (isList) notes.push(`the list at the top is served as ${name}`)
+    const draft = draftOf({ name, value, isTop: isList }, drafts, fault, notes, options.id)
+    if (draft === undefined) left.push(...notes)
+    else drafts.push(draft)
+  }
+  if (drafts.length === 0) refuse('there is no collection in it, as in { "users": [{ "id": 1, "name": "Ann" }] }')
+  drafts[0]!.notes.unshift(...left)
+  const relations = drafts.flatMap(draft => relationsOf(draft, drafts))
+  const cyclic = relationsInCycles(relations)
+  for (const draft of drafts) addPlainAndRelations(draft, relations, cyclic)
+  for (const relation of relations) addInverse(relation)
+  return drafts
+}
+
+interface Member {
+  readonly name: string
+  readonly value: unknown
+  readonly isTop: boolean
+}
+
+function draftOf(member: Member, others: readonly Draft[], fault: Fault, notes: string[], wanted: string | undefined): Draft | undefined {
+  const { name, value, isTop } = member
+  const single = isObject(value)
+  if (!single && !Array.isArray(value)) {
+    fault(`"${name}" is ${describe(value)}; a collection is an array of objects, so it is left out`)
+    return undefined
+  }
+  const found = recordsOf(name, single ? [value] : (value as unknown[]), fault)
+  const { records, places } = found
+  const at = (index: number): string => (single ? `"${name}"` : `${name}[${places?.[index] ?? index}]`)
+  const names = namesOf(name, others, fault)
+  const keys = keysOf(records)
+  if (keys.delete('__proto__')) fault(`the records of ${name} have an attribute "__proto__", which cannot be served, so it is left out`)
+  const ids = idsOf(records, at, fault, wanted)
+  if (records.length === 0) notes.push(`${name} is empty: nothing but its "id" is known; give it one record as an example`)
+  return {
+    name,
+    ...names,
+    single,
+    isTop,
+    ...ids,
+    attributes: [],
+    records,
+    places,
+    isOfValues: found.isOfValues,
+    notes,
+    keys: keys.has(ids.idKey) ? [...keys] : [ids.idKey, ...keys],
+    idSet: new Set(ids.hasIds ? ids.ids : []),
+    at,
+    inverses: [],
+  }
+}
+
+function recordsOf(name: string, items: readonly unknown[], fault: Fault): Pick<InferredCollection, 'records' | 'places' | 'isOfValues'> {
+  const odd = items.findIndex(item => !isObject(item))
+  if (odd < 0) return { records: items as readonly JsonObject[], places: undefined, isOfValues: false }
+  const reason = `${name}[${odd}] is ${describe(items[odd])}; a collection is an array of objects`
+  const places = [...items.keys()].filter(index => isObject(items[index]))
+  if (places.length === 0) {
+    fault(`${reason}, so each item of ${name} is the "value" of a record, which cannot be written`)
+    return { records: items.map(value => ({ value })), places: undefined, isOfValues: true }
+  }
+  const count = items.length - places.length
+  fault(`${reason}, so ${count === 1 ? 'it is' : `${count} items of ${name} are`} left out`)
+  return { records: places.map(index => items[index] as JsonObject), places, isOfValues: false }
+}
+
+/** All keys, in the order in which they come. */
+function keysOf(records: readonly JsonObject[]): Set<string> {
+  const keys = new Set<string>()
+  for (const record of records) for (const key of Object.keys(record)) if (record[key] !== undefined) keys.add(key)
+  return keys
+}
+
+/** The names of a collection: one that a path can have, which is no key of answers. */
+function namesOf(name: string, others: readonly Draft[], fault: Fault): { resource: string; className: string } {
+  const isSpelt = isResourceName(name) && camelCase(name) !== ''
+  const spelt = isSpelt ? name : name.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_').replaceAll(/^_|_$/g, '') || 'records'
+  const taken = new Set(others.map(other => other.resource))
+  const resource = freeName(ENVELOPE_KEYS.has(spelt) ? `${spelt}_records` : spelt, taken, '_')
+  if (resource !== name) {
+    const reason = !isSpelt
+      ? 'it is made of letters, digits and . _ ~ -, as in "blog-posts"'
+      : ENVELOPE_KEYS.has(name)
+        ? 'it is a key of every answer'
+        : 'another one is called so'
+    fault(`"${name}" cannot be the name of a collection: ${reason}, so it is ${resource} here`)
+  }
+  const className = (entityName(resource) ?? 'Record').replaceAll(/[^\p{L}\p{N}_]/gu, '')
+  const classes = new Set(others.map(other => other.className))
+  return { resource, className: freeName(TAKEN_CLASSES.has(className) ? `${className}Entity` : className, classes, '') }
+}
+
+function freeName(name: string, taken: ReadonlySet<string>, gap: string): string {
+  let free = name
+  for (let number = 2; taken.has(free); number++) free = `${name}${gap}${number}`
+  return free
+}
+
+function addPlainAndRelations(draft: Draft, relations: readonly Relation[], cyclic: ReadonlySet<Relation>): void {
+  for (const key of draft.keys) {
+    if (key === draft.idKey) {
+      draft.attributes.push({ kind: 'id', key, name: key })
+      continue
+    }
+    const { types, nullable } = typesOf(draft.records, key)
+    const relation = relations.find(each => each.source === draft && each.key === key)
+    if (relation === undefined) draft.attributes.push({ kind: 'plain', key, name: key, type: typeOf(types), nullable })
+    else {
+      const { kind, name, target } = relation
+      const mayBeEmpty = kind === 'toOne' && (nullable || cyclic.has(relation))
+      draft.attributes.push({ kind, key, name, target: target.name, nullable: mayBeEmpty, inverse: undefined })
+    }
+  }
+}
+
+/** The other side goes by the name of the collection that it lists; a second one also by that of the relation. */
+function addInverse({ key, name, source, target }: Relation): void {
+  const taken = [...target.keys, ...target.attributes.map(attribute => attribute.name)]
+  if (taken.includes(source.resource)) {
+    source.notes.push(`${source.name}.${key} is a relation one way: records of ${target.name} have a "${source.resource}" already`)
+    return
+  }
+  const camel = camelCase(name)
+  const long = `${source.resource}As${camel.charAt(0).toUpperCase()}${camel.slice(1)}`
+  const inverse = target.inverses.includes(source.resource) ? long : source.resource
+  if (target.inverses.includes(inverse) || taken.includes(inverse)) {
+    source.notes.push(`${source.name}.${key} is a relation one way: records of ${target.name} have a "${inverse}" already`)
+    return
+  }
+  target.inverses.push(inverse)
+  const index = source.attributes.findIndex(attribute => attribute.key === key)
+  source.attributes[index] = { ...(source.attributes[index] as InferredAttribute & { kind: 'toOne' }), inverse }
+}
+
+/** The types of the values of a key, and whether some record has none. */
+function typesOf(records: readonly JsonObject[], key: string): { types: ReadonlySet<InferredType>; nullable: boolean } {
+  const types = new Set<InferredType>()
+  let nullable = false
+  for (const record of records) {
+    const value = valueOf(record, key)
+    if (value === null) nullable = true
+    else types.add(typeOfOne(value))
+  }
+  return { types, nullable }
+}
+
+function typeOf(types: ReadonlySet<InferredType>): InferredType {
+  if (types.size === 1) return [...types][0]!
+  return types.size === 2 && types.has('integer') && types.has('number') ? 'number' : 'json'
+}

@@ -1,0 +1,264 @@
+/**
+ * Customise: applies what the deployer says about a resource to its attributes, and reads its rules.
+ * Refuses, when the engine is created, unknown options and attributes, each with the nearest known name.
+ */
+import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
+import { withArticle } from '../base/article.ts'
+import type { Action, HookContext } from '../request/hook-context.ts'
+import { refuse } from '../base/errors.ts'
+import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlText } from './model.ts'
+import { isResourceName } from './resource-names.ts'
+import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig } from './resource-config.ts'
+import type { ScalarKind, ScalarType } from '../values/scalar-type.ts'
+import { checkNames, hint, nearest } from '../base/suggest.ts'
+
+type Config = ResourceConfig<Record<string, unknown>>
+
+const CONFIG = [
+  'name',
+  'singular',
+  'versions',
+  'depth',
+  'expand',
+  'attributes',
+  'computed',
+  'access',
+  'scope',
+  'list',
+  'get',
+  'create',
+  'update',
+  'delete',
+]
+const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable']
+export const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'delete']
+
+/** The attributes of a resource as the deployer wants them shown. */
+export function customiseAttributes(className: string, attributes: readonly Attribute[], config: Config): Attribute[] {
+  const where = `resource(${className})`
+  checkNames(config, CONFIG, where)
+  for (const name of ['attributes', 'computed'] as const) requireObject(config[name] ?? {}, `${where}: "${name}"`)
+  const rules = config.attributes ?? {}
+  const properties = attributes.map(({ property }) => property)
+  for (const name of Object.keys(rules)) {
+    if (!properties.includes(name)) {
+      throw new TypeError(`${where}: attributes: there is no property "${name}".${hint(nearest(name, properties))}`)
+    }
+    checkAttributeRules(rules[name], `${where}: attributes.${name}`)
+  }
+  return [
+    ...attributes.map(attribute => customised(attribute, rules[attribute.property])),
+    ...computedAttributes(where, attributes, config),
+  ]
+}
+
+function checkAttributeRules(rules: unknown, where: string): void {
+  requireObject(rules, where)
+  checkNames(rules, ATTRIBUTE_RULES, where)
+  for (const [name, value] of Object.entries(rules)) {
+    if (value === undefined) continue
+    const due = name === 'render' ? 'function' : 'boolean'
+    if (typeof value !== due) throw new TypeError(`${where}: "${name}" must be ${withArticle(due)}.`)
+  }
+}
+
+function requireObject(value: unknown, where: string): asserts value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError(`${where} must be an object.`)
+}
+
+function customised(attribute: Attribute, rules: NonNullable<Config['attributes']>[string]): Attribute {
+  if (rules === undefined) return attribute
+  const readOnly = attribute.readOnly || rules.readOnly === true
+  const filterable = rules.filterable ?? (rules.render === undefined && attribute.filterable)
+  const sortable = rules.sortable ?? (rules.render === undefined && attribute.sortable)
+  const changed = {
+    hidden: attribute.hidden || rules.private === true,
+    readOnly,
+    required: attribute.required && !readOnly,
+    filterable,
+    sortable,
+    render: rules.render ?? attribute.render,
+  }
+  if (attribute.kind === 'toOneOf') {
+    const branches = attribute.branches.map(branch => {
+      const type = Object.freeze({ ...branch.type, filterable, sortable })
+      return Object.freeze({ ...branch, ...changed, type })
+    })
+    return Object.freeze({ ...attribute, ...changed, branches: Object.freeze(branches) })
+  }
+  if (attribute.kind !== 'embedded') return Object.freeze({ ...attribute, ...changed })
+  return Object.freeze({ ...attribute, ...changed, ...inside(attribute, filterable, sortable) })
+}
+
+/** The attributes of an embedded object, of which no more is told than of the object. */
+function inside(embedded: EmbeddedAttribute, filterable: boolean, sortable: boolean): Pick<EmbeddedAttribute, 'attributes' | 'byName'> {
+  const attributes = embedded.attributes.map(child => {
+    const own = { ...child, filterable: child.filterable && filterable, sortable: child.sortable && sortable }
+    return Object.freeze(own.kind === 'embedded' ? { ...own, ...inside(own, filterable, sortable) } : own)
+  })
+  return { attributes: Object.freeze(attributes), byName: new Map(attributes.map(child => [child.name, child])) }
+}
+
+const KINDS: Readonly<Record<ComputedAttribute['type'], ScalarKind>> = {
+  integer: 'integer',
+  bigint: 'bigint',
+  float: 'float',
+  decimal: 'decimal',
+  string: 'text',
+  boolean: 'boolean',
+  datetime: 'datetime',
+  date: 'date',
+  time: 'time',
+  uuid: 'uuid',
+  json: 'json',
+}
+
+function computedAttributes(where: string, taken: readonly Attribute[], config: Config): Attribute[] {
+  return Object.entries(config.computed ?? {}).map(([name, computed]) => {
+    if (taken.some(attribute => attribute.name === name)) throw new TypeError(`${where}: computed: "${name}" is an attribute already.`)
+    return computedAttribute(`${where}: computed.${name}`, name, computed, undefined)
+  })
+}
+
+function isGroup(computed: ComputedAttribute | ComputedGroup): computed is ComputedGroup {
+  return typeof computed.sql !== 'function'
+}
+
+function computedAttribute(
+  where: string,
+  name: string,
+  computed: ComputedAttribute | ComputedGroup,
+  outer: string | undefined,
+): ScalarAttribute | EmbeddedAttribute {
+  if (typeof computed !== 'object' || computed === null || Array.isArray(computed))
+    throw new TypeError(`${where} must be { type, sql } or a group of such.`)
+  const flag = isGroup(computed) ? (computed.flag ?? outer) : outer
+  if (flag !== undefined && (typeof flag !== 'string' || !/^\w[\w.-]*$/.test(flag)))
+    throw new TypeError(`${where}: "flag" must be the name of a parameter.`)
+  const common = {
+    name,
+    property: name,
+    nullable: !isGroup(computed),
+    hidden: false,
+    readOnly: true,
+    required: false,
+    needed: false,
+    filterable: true,
+    sortable: true,
+    flag,
+    render: undefined,
+  }
+  if (isGroup(computed)) {
+    const attributes = Object.entries(computed)
+      .filter(([key]) => key !== 'flag')
+      .map(([key, inner]) => {
+        return computedAttribute(`${where}.${key}`, key, inner as ComputedAttribute | ComputedGroup, flag)
+      })
+    if (attributes.length === 0) throw new TypeError(`${where} must be { type, sql } or a group of such.`)
+    const byName = new Map(attributes.map(attribute => [attribute.name, attribute]))
+    return Object.freeze({
+      kind: 'embedded',
+      entity: undefined,
+      ...common,
+      document: undefined,
+      array: false,
+      variants: undefined,
+      attributes: Object.freeze(attributes),
+      byName,
+    } as const)
+  }
+  checkNames(computed, ['type', 'sql', 'scale'], where)
+  const kind = Object.hasOwn(KINDS, computed.type) ? KINDS[computed.type] : undefined
+  if (kind === undefined) {
+    throw new TypeError(`${where}: unknown type "${computed.type}".${hint(nearest(computed.type, Object.keys(KINDS)))}`)
+  }
+  const { scale } = computed
+  if (scale !== undefined && (kind !== 'decimal' || !Number.isInteger(scale) || scale < 0 || scale > 30))
+    throw new TypeError(`${where}: "scale" must be the number of digits after the point of a decimal.`)
+  const type: ScalarType = Object.freeze({ kind, ...(scale === undefined ? {} : { scale, precision: 38 }) })
+  const { sql } = computed
+  const source = {
+    kind: 'formula' as const,
+    sql: (alias: string): SqlText => {
+      const text = sql(alias)
+      return typeof text === 'string' ? { sql: text, values: [] } : { sql: text.sql, values: text.params }
+    },
+  }
+  return Object.freeze({ kind: 'scalar', ...common, type, source, primary: false, version: false } as const)
+}
+
+/** What the deployer and MikroORM's own filters say about a resource beside its attributes. */
+export function rulesOf(meta: EntityMetadata, orm: MikroORM, config: Config): ResourceRules {
+  const where = `resource(${meta.className})`
+  const { access = true, scope, depth = 1, expand = [] } = config
+  if (![0, 1, 2].includes(depth)) throw new RangeError(`${where}: "depth" must be 0, 1 or 2.`)
+  for (const name of ['name', 'singular'] as const) {
+    const called: unknown = config[name]
+    if (called !== undefined && (typeof called !== 'string' || !isResourceName(called)))
+      throw new TypeError(`${where}: "${name}" must be a path segment such as "users".`)
+  }
+  if (!Array.isArray(expand) || !expand.every(path => typeof path === 'string'))
+    throw new TypeError(`${where}: "expand" must be an array of relation paths.`)
+  if (!isRule(access)) {
+    requireObject(access, `${where}: "access"`)
+    checkNames(access, ACTIONS, `${where}: access`)
+    for (const [action, rule] of Object.entries(access)) {
+      if (rule !== undefined && !isRule(rule)) throw new TypeError(`${where}: access.${action} must be a boolean or a function.`)
+    }
+  }
+  const ruleFor = (action: Action): AccessRule => (typeof access === 'object' ? (access[action] ?? true) : access)
+  for (const name of [...ACTIONS, 'scope'] as const) {
+    if (config[name] !== undefined && typeof config[name] !== 'function') throw new TypeError(`${where}: "${name}" must be a function.`)
+  }
+  return Object.freeze({
+    depth,
+    expand: Object.freeze([...expand]),
+    access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
+    ownScopes: scope === undefined ? 0 : 1,
+    scopes: Object.freeze([...(scope === undefined ? [] : [scope]), ...ormFilters(meta, orm)]),
+    wrappers: Object.freeze(
+      Object.fromEntries(
+        ACTIONS.flatMap(action => (config[action] === undefined ? [] : [[action, config[action]]])),
+      ) as ResourceRules['wrappers'],
+    ),
+  })
+}
+
+function isRule(rule: unknown): rule is AccessRule {
+  return typeof rule === 'boolean' || typeof rule === 'function'
+}
+
+/** MikroORM's filters that are on by default, of the entity and of the whole ORM, as scopes. */
+function ormFilters(meta: EntityMetadata, orm: MikroORM): ResourceRules['scopes'] {
+  const named = { ...(orm.config.get('filters') as Record<string, OrmFilter>), ...(meta.filters as Record<string, OrmFilter>) }
+  return Object.entries(named)
+    .filter(([, filter]) => filter.default !== false && concerns(filter, meta))
+    .map(([name, filter]) => (ctx: HookContext): object | Promise<object> => {
+      if (typeof filter.cond !== 'function') return filter.cond
+      const args = ctx.em.getFilterParams(name)
+      if (args === undefined && filter.cond.length > 0 && filter.args !== false) {
+        throw refuse(
+          'filter_unset',
+          `The filter "${name}" of ${meta.className} has no parameters: set them with engine.orm.em.setFilterParams("${name}", ...).`,
+        )
+      }
+      return filter.cond(args ?? {}, 'read', ctx.em, {}, meta.className)
+    })
+}
+
+interface OrmFilter {
+  readonly name?: string
+  readonly cond: object | ((args: object, type: string, em: unknown, options: object, entityName: string) => object | Promise<object>)
+  readonly default?: boolean
+  readonly args?: boolean
+  readonly entity?: unknown
+}
+
+/** A filter of the whole ORM may be for some entities only. */
+function concerns(filter: OrmFilter, meta: EntityMetadata): boolean {
+  if (filter.entity === undefined) return true
+  const entities: unknown[] = Array.isArray(filter.entity) ? filter.entity : [filter.entity]
+  return entities.some(
+    entity => entity === meta.class || entity === meta.className || (entity as { meta?: { class?: unknown } }).meta?.class === meta.class,
+  )
+}

@@ -1,0 +1,46 @@
+/** Entity keys: the key of a record, between the engine's form (key.ts) and the one that entities and the entity manager hold. */
+import { Reference } from '@mikro-orm/core'
+import type { KeyValues } from './key.ts'
+import type { Resource, ScalarAttribute } from './model.ts'
+import { fromProperty, toProperty } from '../values/scalar-type.ts'
+
+/** An entity, as MikroORM hands it out. */
+export type Entity = Record<string, unknown>
+
+/** The key as the entity manager takes it: the bare value of a single key, an array for a composite one, nested where a part is a relation. */
+export function toPrimaryKey(resource: Resource, key: KeyValues): unknown {
+  let position = 0
+  const part = (of: Resource): unknown => {
+    const parts = of.keyNames.map(name => {
+      const attribute = of.byName.get(name)!
+      if (attribute.kind === 'toOne') return part(attribute.target)
+      return toProperty(key[position++], (attribute as ScalarAttribute).type)
+    })
+    return parts.length === 1 ? parts[0] : parts
+  }
+  return part(resource)
+}
+
+/** The resource of an entity's own class, which may be one that inherits from the given one. */
+export function classOf(resource: Resource, entity: Entity): Resource {
+  if (resource.hierarchy === undefined) return resource
+  for (const member of resource.hierarchy.byValue.values()) if (member.entity === entity.constructor) return member
+  return resource
+}
+
+/** The key of an entity that the database knows. */
+export function keyOfEntity(resource: Resource, entity: Entity): KeyValues {
+  return resource.keyNames.flatMap(name => {
+    const attribute = resource.byName.get(name)!
+    const value = entity[attribute.property]
+    if (attribute.kind !== 'toOne') return [fromProperty(value, (attribute as ScalarAttribute).type)]
+    if (attribute.holdsKey) return [...keyOfProperty(attribute.target, value)]
+    return [...keyOfEntity(attribute.target, Reference.unwrapReference(value as object) as Entity)]
+  })
+}
+
+/** The key that a property with `mapToPk` holds, in the form that `toPrimaryKey` gives. */
+export function keyOfProperty(resource: Resource, value: unknown): KeyValues {
+  const parts = (Array.isArray(value) ? value : [value]).flat(8) as unknown[]
+  return resource.key.map(({ type }, index) => fromProperty(parts[index], type))
+}

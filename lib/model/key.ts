@@ -1,0 +1,103 @@
+/**
+ * Key: the ID of a record, in its three forms. As text in a path or a filter, as JSON in a body or a record, and as the values of the key's parts.
+ * A composite key is its parts joined by `~`, each percent-encoded (RFC 3986 section 2.1, and `~` itself as %7E).
+ */
+import type { Branch, Resource, ToOneOfAttribute } from './model.ts'
+import { scalarFromJson, scalarFromText, scalarToJson } from '../values/scalar-type.ts'
+import type { ScalarValue } from '../values/scalar-type.ts'
+
+/** The values of a key's parts, in the order of `resource.key`. */
+export type KeyValues = readonly ScalarValue[]
+
+function decodePart(text: string): string | undefined {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The key that an ID text stands for, or undefined when it cannot be a key of the resource.
+ * `encoded` tells that the text is a raw path segment, of which a single key too is still percent-encoded.
+ */
+export function keyFromText(text: string, resource: Resource, encoded = false): KeyValues | undefined {
+  if (resource.key.length === 1) {
+    const part = encoded ? decodePart(text) : text
+    const value = part === undefined ? undefined : scalarFromText(part, resource.key[0]!.type)
+    return value === undefined ? undefined : [value]
+  }
+  const parts = text.split('~').map(decodePart)
+  if (parts.length !== resource.key.length) return undefined
+  const values: ScalarValue[] = []
+  for (const [index, part] of parts.entries()) {
+    const value = part === undefined ? undefined : scalarFromText(part, resource.key[index]!.type)
+    if (value === undefined) return undefined
+    values.push(value)
+  }
+  return values
+}
+
+/** The key that an ID in a body stands for, or undefined when it cannot be one. */
+export function keyFromJson(json: unknown, resource: Resource): KeyValues | undefined {
+  if (resource.key.length > 1) return typeof json === 'string' ? keyFromText(json, resource) : undefined
+  const value = json === null ? undefined : scalarFromJson(json, resource.key[0]!.type)
+  return value === undefined ? undefined : [value]
+}
+
+/** An ID of a record of one of several resources. */
+export interface TypedKey {
+  readonly branch: Branch
+  readonly key: KeyValues
+}
+
+/** The record that a text such as `post:7` stands for, or undefined when it cannot be one that the relation links. */
+export function typedKeyFromText(text: string, { branches }: ToOneOfAttribute): TypedKey | undefined {
+  const colon = text.indexOf(':')
+  const branch = colon < 0 ? undefined : branches.find(({ target }) => target.singular === text.slice(0, colon))
+  const key = branch && keyFromText(text.slice(colon + 1), branch.target)
+  return branch === undefined || key === undefined ? undefined : { branch, key }
+}
+
+/** What the IDs of a relation to one of several resources look like as texts. */
+export function describeTypedKey({ branches }: ToOneOfAttribute): string {
+  return `an ID with its resource, such as ${branches.map(({ target }) => `"${target.singular}:${describeKey(target)}"`).join(' or ')}`
+}
+
+/** One part of a key, in its JSON form, as text. */
+export function textOfPart(value: unknown): string {
+  return typeof value === 'string' ? value : String(value)
+}
+
+/** The ID as text, for error texts and for `Location` (a path segment, percent-encoded). */
+export function keyToSegment(values: KeyValues, resource: Resource): string {
+  return joinKey(values.map((value, part) => scalarToJson(value, resource.key[part]!.type)))
+}
+
+/** A composite key, from its parts as JSON renders them, as the ID in records. */
+export function joinKey(parts: readonly unknown[]): string {
+  return parts.map(part => encodeURIComponent(textOfPart(part)).replaceAll('~', '%7E')).join('~')
+}
+
+/** What IDs of the resource look like, for error texts. */
+export function describeKey(resource: Resource): string {
+  const names = resource.key.map(part => (part.type.kind === 'text' ? 'text' : part.type.kind))
+  return names.join('~')
+}
+
+/** The parts of the key that one of its attributes holds: a relation holds as many as its target's key has. */
+export function partsOf(resource: Resource, name: string, key: KeyValues): KeyValues {
+  let start = 0
+  for (const keyName of resource.keyNames) {
+    const attribute = resource.byName.get(keyName)
+    const count = attribute?.kind === 'toOne' ? attribute.target.key.length : 1
+    if (keyName === name) return key.slice(start, start + count)
+    start += count
+  }
+  return []
+}
+
+export function sameKey(a: KeyValues, b: KeyValues): boolean {
+  return a.length === b.length && a.every((part, index) => part === b[index])
+}

@@ -1,0 +1,151 @@
+/**
+ * Custom type: a mapped type of MikroORM (`Type`, `ArrayType`) as a Codec. What a body or a filter gives is handed to the type, and taken only when the
+ * type makes of it what can be stored and read back: nothing is stored that would read as something else.
+ */
+import { BigIntType, Type } from '@mikro-orm/core'
+import type { ArrayType, EntityProperty, Platform } from '@mikro-orm/core'
+import { isDeepStrictEqual } from 'node:util'
+import { jsonOf } from '../../base/json.ts'
+import type { Codec, ScalarValue } from '../../values/scalar-type.ts'
+import { numberOfText } from '../../values/scalar-type.ts'
+
+type MappedType = Type<unknown, unknown>
+
+/** Whether a type is one of MikroORM's own, whose values the engine reads and writes itself, and not a class derived from it. */
+export function isBuiltIn(type: object): boolean {
+  return Type.getOrmType(type.constructor) !== undefined
+}
+
+/** What can be stored of what a type gives, as a column holds it: one of texts makes texts of numbers. Undefined for the rest. */
+function storable(value: unknown, isText: boolean): ScalarValue | undefined {
+  if (value instanceof Date) return storable(value.getTime(), isText)
+  if (typeof value === 'boolean') return storable(value ? 1 : 0, isText)
+  if (typeof value === 'number') return Number.isFinite(value) ? (isText ? String(value) : value) : undefined
+  if (typeof value === 'string') return value.isWellFormed() ? value : undefined
+  return typeof value === 'bigint' || value instanceof Uint8Array ? value : undefined
+}
+
+/** The JSON form of a value, where JavaScript's own is of no use. Throws for what has none. */
+function plainJson(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
+  return value === undefined ? null : jsonOf(value, 'the type')
+}
+
+/** Whether the column has what SQLite calls text affinity (https://sqlite.org/datatype3.html, section 3.1). */
+function isTextColumn(prop: EntityProperty): boolean {
+  const declared = prop.columnTypes?.[0] ?? ''
+  return /char|clob|text/i.test(declared) && !/int/i.test(declared)
+}
+
+function kindOf(json: unknown): string {
+  return Array.isArray(json) ? 'array' : json === null ? 'null' : typeof json
+}
+
+/** What a text of a filter may stand for, as JSON. */
+function readings(text: string, runtime: string): unknown[] {
+  const number = numberOfText(text)
+  if (runtime === 'number') return typeof number === 'number' ? [number] : []
+  if (runtime === 'boolean') return text === 'true' || text === '1' ? [true] : text === 'false' || text === '0' ? [false] : []
+  const all: unknown[] = [text]
+  if (/^[[{\d-]|^(?:true|false)$/.test(text)) {
+    try {
+      all.push(JSON.parse(text))
+    } catch {
+      // A text like any other.
+    }
+  }
+  return all
+}
+
+/** A stored value as MikroORM hands it to a type: one of dates or booleans is given such. */
+function asRead(stored: unknown, runtime: string, platform: Platform): unknown {
+  if (runtime === 'Date' && (typeof stored === 'string' || typeof stored === 'number')) return platform.parseDate(stored)
+  return runtime === 'boolean' && typeof stored === 'number' ? stored !== 0 : stored
+}
+
+/** The codec of a custom type. Every error of the type's own code means that the value is not of the type. */
+export function customCodec(prop: EntityProperty, platform: Platform): Codec {
+  const type = prop.customType as unknown as MappedType
+  const runtime = type.compareAsType()
+  const toProperty = (stored: unknown): unknown => type.convertToJSValue(asRead(stored, prop.runtimeType, platform), platform)
+  const isText = isTextColumn(prop)
+  const fromProperty = (value: unknown): ScalarValue | undefined => storable(type.convertToDatabaseValue(value, platform), isText)
+  const jsonOfProperty = (value: unknown): unknown => plainJson(type.toJSON(value, platform))
+  const attempt = <T>(work: () => T): T | undefined => {
+    try {
+      return work()
+    } catch {
+      return undefined
+    }
+  }
+  /** A candidate for the property's value, as it would be stored, if it reads back as JSON of the kind that was given. */
+  const taken = (candidate: unknown, json: unknown, exactly = false): ScalarValue | undefined => {
+    const stored = fromProperty(candidate)
+    if (stored === undefined) return undefined
+    const back = jsonOfProperty(toProperty(stored))
+    return (exactly ? isDeepStrictEqual(back, json) : kindOf(back) === kindOf(json)) ? stored : undefined
+  }
+  const fromJson = (json: unknown): ScalarValue | undefined => {
+    return (
+      (type.fromJSON === undefined ? undefined : attempt(() => taken(type.fromJSON!(json, platform), json))) ??
+      attempt(() => taken(json, json)) ??
+      // A type whose JSON form is the stored one.
+      (typeof json === 'string' || typeof json === 'number' ? attempt(() => taken(toProperty(json), json, true)) : undefined)
+    )
+  }
+  const select = type.convertToJSValueSQL?.bind(type)
+  const compare = type.convertToDatabaseValueSQL?.bind(type)
+  return {
+    toJson: stored => {
+      // A value that the type itself cannot read is shown as it is stored: that is more use than failing the whole page.
+      const json = attempt(() => jsonOfProperty(toProperty(stored)))
+      return json === undefined ? plainJson(stored) : json
+    },
+    fromJson,
+    fromText: text => {
+      for (const reading of readings(text, runtime)) {
+        const stored = fromJson(reading)
+        if (stored !== undefined) return stored
+      }
+      return undefined
+    },
+    toProperty,
+    fromProperty,
+    ...(select === undefined ? {} : { selectSql: (column: string) => select(column, platform) }),
+    ...(compare === undefined ? {} : { compareSql: (placeholder: string) => compare(placeholder, platform) }),
+    exact: type instanceof BigIntType,
+  }
+}
+
+/** The codec of a list of plain values in one column. Only a list that reads back as it was given is taken. */
+export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
+  const type = prop.customType as unknown as ArrayType
+  const toProperty = (stored: unknown): unknown => type.convertToJSValue(stored as never, platform)
+  const fromProperty = (value: unknown): ScalarValue | undefined => storable(type.convertToDatabaseValue(value as never, platform), true)
+  const toJson = (stored: unknown): unknown => {
+    if (typeof stored !== 'string') return plainJson(stored)
+    try {
+      return plainJson((toProperty(stored) as unknown[]).map(item => (typeof item === 'bigint' ? item.toString() : item)))
+    } catch {
+      // As with custom types: a file may hold anything.
+      return stored
+    }
+  }
+  return {
+    toJson,
+    fromJson: json => {
+      if (!Array.isArray(json)) return undefined
+      try {
+        const stored = fromProperty(json)
+        return stored !== undefined && isDeepStrictEqual(toJson(stored), json) ? stored : undefined
+      } catch {
+        // What the type refuses.
+        return undefined
+      }
+    },
+    fromText: () => undefined,
+    toProperty,
+    fromProperty,
+  }
+}

@@ -1,0 +1,88 @@
+/** Property type: the ScalarType of a property of MikroORM's metadata, and what the property is called. */
+import {
+  ArrayType,
+  BigIntType,
+  BlobType,
+  DateType,
+  DecimalType,
+  DoubleType,
+  IntervalType,
+  JsonType,
+  TimeType,
+  Uint8ArrayType,
+  UuidType,
+} from '@mikro-orm/core'
+import type { EntityProperty, Platform } from '@mikro-orm/core'
+import { arrayCodec, customCodec, isBuiltIn } from './custom-type-codec.ts'
+import { FileType } from './file-type.ts'
+import type { ScalarType } from '../../values/scalar-type.ts'
+
+type Property = EntityProperty
+
+/** The key of the property in records. */
+export function publicName(prop: Property): string {
+  return prop.serializedName ?? prop.name
+}
+
+/** A property that is not stored and has a value for readers all the same. */
+export function isGetter(prop: Property): boolean {
+  return (prop.getter === true && prop.setter !== true && prop.persist === false) || prop.getterName !== undefined
+}
+
+/** Whether the compiler has emitted no type for the property: it emits `Object` for `string | null`. MikroORM stores it as text. */
+export function isUnnamed({ type, customType }: Property): boolean {
+  return customType === undefined && (type === 'any' || type === 'unknown')
+}
+
+/** Whether classes of a polymorphic embedded object have the property by types that differ. */
+export function isMerged({ runtimeType, type }: Property): boolean {
+  return runtimeType === 'any' && type.includes(' | ')
+}
+
+/** Undefined when the type is unknown. */
+export function scalarType(prop: Property): ScalarType | undefined {
+  const items = prop.items === undefined ? {} : { items: Object.freeze<(string | number)[]>([...prop.items]) }
+  const type = prop.customType
+  const runtime = prop.runtimeType
+  if (type instanceof FileType) return type.scalar
+  if (type instanceof ArrayType) return { kind: 'array', ...items, codec: arrayCodec(prop, platformOf(prop)) }
+  if (type !== undefined && !isBuiltIn(type)) return { kind: 'custom', codec: customCodec(prop, platformOf(prop)) }
+  if (type instanceof BigIntType) return { kind: 'bigint', asNumber: type.mode === 'number', asText: type.mode === 'string' }
+  if (type instanceof DecimalType) {
+    return {
+      kind: 'decimal',
+      asNumber: type.mode === 'number',
+      ...(prop.precision === undefined ? {} : { precision: prop.precision }),
+      ...(prop.scale === undefined ? {} : { scale: prop.scale }),
+    }
+  }
+  if (type instanceof JsonType) return { kind: 'json' }
+  // Given by name, the type is not made: MikroORM converts nothing of it.
+  if (type instanceof UuidType || prop.type === 'uuid') return { kind: 'uuid' }
+  if (type instanceof DateType) return { kind: 'date' }
+  if (type instanceof TimeType) return { kind: 'time' }
+  if (type instanceof DoubleType) return { kind: 'float', ...items }
+  if (type instanceof BlobType || type instanceof Uint8ArrayType || runtime === 'Buffer') return { kind: 'blob' }
+  if (runtime === 'Date') return { kind: 'datetime' }
+  if (runtime === 'boolean') return { kind: 'boolean' }
+  if (runtime === 'number') {
+    const column = prop.columnTypes?.[0] ?? prop.type
+    return /^(real|double|float|numeric|decimal)/i.test(column) ? { kind: 'float', ...items } : { kind: 'integer', ...items }
+  }
+  if (runtime === 'string') {
+    if (/^time\b/i.test(prop.columnTypes?.[0] ?? '')) return { kind: 'time' }
+    // What a text is compared by is the engine's affair; the database keeps it unique by its own collation.
+    const collated = prop.collation !== undefined && !/^binary$/i.test(prop.collation)
+    const isFree = prop.length === undefined || prop.items !== undefined || type instanceof IntervalType
+    return { kind: 'text', ...(isFree ? {} : { length: prop.length! }), ...items, ...(collated ? { collated } : {}) }
+  }
+  if (isMerged(prop)) return { kind: 'json' }
+  if (!isUnnamed(prop)) return undefined
+  // Nothing is stored of it, so that it may be whatever a life-cycle hook takes.
+  if (prop.persist === false && prop.formula === undefined) return { kind: 'json' }
+  return /^text$/i.test(prop.columnTypes?.[0] ?? '') ? { kind: 'text', ...items } : undefined
+}
+
+function platformOf(prop: Property): Platform {
+  return (prop.customType as unknown as { platform: Platform }).platform
+}

@@ -1,0 +1,213 @@
+/**
+ * Read the hierarchy: entities that inherit from each other, in one table (STI) or in a table each (TPT), and entities that are queries (virtual ones).
+ * Used by read-model.ts alone. A record of a class shows the attributes of its own class, whatever resource it is read through.
+ */
+import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
+import { isRaw } from '@mikro-orm/core'
+import { isValue, tableColumns, targetsOf } from '../model.ts'
+import type { Attribute, Hierarchy, Resource, TableSource } from '../model.ts'
+import { unsupported } from './read-attribute.ts'
+import type { Meta } from './read-attribute.ts'
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+type Drafts = ReadonlyMap<Meta, Mutable<Resource>>
+
+/** The column that tells the class of a row, in the query that puts the tables of a hierarchy together. */
+const TYPE_COLUMN = '__tpt_type'
+
+function isInherited(meta: Meta): boolean {
+  return meta.inheritanceType !== undefined || meta.root.inheritanceType !== undefined
+}
+
+/** Whether an entity is a resource: abstract ones are when their rows can be listed. */
+export function isConcrete(meta: Meta): boolean {
+  return !meta.abstract || isInherited(meta)
+}
+
+function extendsOf(meta: Meta): Meta | undefined {
+  return meta.tptParent ?? parentOf(meta)
+}
+
+function parentOf(meta: Meta): Meta | undefined {
+  const { extends: declared } = meta as { extends?: unknown }
+  const named = family.get(meta.root)?.find(({ className, class: entity }) => {
+    const { meta: schema } = Object(declared) as { meta?: { class?: unknown } }
+    return declared !== undefined && (declared === className || declared === entity || schema?.class === entity)
+  })
+  if (named !== undefined) return named
+  let prototype: unknown = Object.getPrototypeOf(meta.class)
+  while (typeof prototype === 'function' && prototype !== Function.prototype) {
+    const found = family.get(meta.root)?.find(other => other.class === prototype)
+    if (found !== undefined) return found
+    prototype = Object.getPrototypeOf(prototype)
+  }
+  return undefined
+}
+
+/** The entities of each hierarchy, by its root. */
+const family = new WeakMap<Meta, readonly Meta[]>()
+
+function descendsFrom(meta: Meta, ancestor: Meta): boolean {
+  for (let at: Meta | undefined = meta; at !== undefined; at = extendsOf(at)) if (at === ancestor) return true
+  return false
+}
+
+/** Links the resources of each hierarchy; to be done before their attributes are read. */
+export function linkHierarchies(drafts: Drafts): void {
+  const all = [...drafts.keys()].filter(isInherited)
+  for (const meta of all) family.set(meta.root, [...(family.get(meta.root)?.filter(other => other !== meta) ?? []), meta])
+  for (const meta of all) drafts.get(meta)!.hierarchy = hierarchyOf(meta, all, drafts)
+  for (const [meta, draft] of drafts) if (meta.inheritanceType === 'tpt') draft.source = joinedTables(meta, all)
+}
+
+function hierarchyOf(meta: Meta, all: readonly Meta[], drafts: Drafts): Hierarchy {
+  const { root } = meta
+  const map = Object.entries(root.discriminatorMap as Record<string, unknown>)
+  const byValue = new Map<string, Resource>()
+  for (const [value, entity] of map) {
+    const member = all.find(other => other.class === entity)
+    if (member !== undefined && descendsFrom(member, meta)) byValue.set(value, drafts.get(member)!)
+  }
+  const isShared = root.inheritanceType === 'sti'
+  const column: EntityProperty | undefined = isShared ? root.properties[root.discriminatorColumn as never] : undefined
+  return {
+    root: drafts.get(root)!,
+    column: column?.fieldNames[0] ?? TYPE_COLUMN,
+    attribute: undefined,
+    own: map.find(([, entity]) => entity === meta.class)?.[0],
+    byValue,
+    isShared: isShared && meta !== root,
+  }
+}
+
+function columnsOf(prop: EntityProperty): readonly string[] {
+  const stored =
+    prop.persist !== false &&
+    prop.formula === undefined &&
+    (prop.kind === 'scalar' ||
+      prop.kind === 'm:1' ||
+      (prop.kind === '1:1' && prop.owner) ||
+      (prop.kind === 'embedded' && prop.object === true))
+  return stored ? (prop.fieldNames ?? []) : []
+}
+
+/** The tables that a record of a class is made of: its own, those of its ancestors, and those of its descendants where it is one of them. */
+function joinedTables(meta: Meta, all: readonly Meta[]): TableSource {
+  const key = (of: Meta): string[] => of.getPrimaryProps().flatMap(prop => prop.fieldNames)
+  const own = (of: Meta): string[] => {
+    const props = of.tptParent === undefined ? of.props : (of.ownProps ?? [])
+    return [...new Set(props.flatMap(prop => columnsOf(prop)))]
+  }
+  const ancestors: Meta[] = []
+  for (let at: Meta | undefined = meta; at !== undefined; at = at.tptParent) ancestors.push(at)
+  const taken = new Set<string>()
+  const free = (columns: readonly string[]): string[] =>
+    columns.filter(column => {
+      if (taken.has(column)) return false
+      taken.add(column)
+      return true
+    })
+  const tables = ancestors.map(of => ({ table: of.tableName, key: key(of), columns: free([...key(of), ...own(of)]) }))
+  const below = all.filter(other => other !== meta && descendsFrom(other, meta)).toSorted((a, b) => depthOf(b) - depthOf(a))
+  const optional = below.map(of => ({
+    table: of.tableName,
+    key: key(of),
+    columns: free(own(of)),
+    value: of.discriminatorValue as string | undefined,
+  }))
+  return { kind: 'joined', tables, optional, typeColumn: TYPE_COLUMN, own: (meta.discriminatorValue as string | undefined) ?? '' }
+}
+
+function depthOf(meta: Meta): number {
+  return meta.tptParent === undefined ? 0 : depthOf(meta.tptParent) + 1
+}
+
+/** What a virtual entity selects from. */
+export function queryOf(meta: Meta, orm: MikroORM): TableSource {
+  const { expression } = meta as unknown as { expression: string | ((em: EntityManager, where: object, options: object) => unknown) }
+  const given = typeof expression === 'string' ? expression : expression(orm.em.fork(), {}, {})
+  if (typeof given === 'string') return { kind: 'query', sql: given }
+  const platform = orm.em.getPlatform()
+  if (isRaw(given)) return { kind: 'query', sql: platform.formatQuery(given.sql, given.params) }
+  if (typeof given === 'object' && given !== null) {
+    if ('getFormattedQuery' in given && typeof given.getFormattedQuery === 'function') {
+      return { kind: 'query', sql: String((given.getFormattedQuery as () => unknown)()) }
+    }
+    if ('compile' in given && typeof given.compile === 'function') {
+      const { sql, parameters } = (given.compile as () => { sql: string; parameters: unknown[] })()
+      return { kind: 'query', sql: platform.formatQuery(sql, parameters) }
+    }
+  }
+  throw unsupported(meta, undefined, 'its expression gives neither SQL nor a query, so that it cannot be filtered and paged')
+}
+
+/** Adds to each resource the attributes of the classes below it, once all of them have their own. */
+export function addInherited(drafts: Drafts): void {
+  const own = new Map<Resource, readonly Attribute[]>([...drafts.values()].map(draft => [draft, draft.attributes]))
+  for (const [meta, draft] of drafts) {
+    if (draft.hierarchy === undefined) continue
+    const attribute = meta.root.inheritanceType === 'sti' ? discriminatorOf(meta, draft) : undefined
+    draft.hierarchy = { ...draft.hierarchy, attribute: attribute?.name }
+    const attributes = own.get(draft)!.map(each => (each.name === attribute?.name ? attribute : each))
+    draft.attributes = Object.freeze([...attributes, ...added(draft, attributes, own)])
+    draft.byName = byNameOf(draft.attributes)
+  }
+}
+
+function byNameOf(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
+  const byName = new Map<string, Attribute>()
+  // Classes may have different attributes of one name; a path means the first.
+  for (const attribute of attributes) if (!byName.has(attribute.name)) byName.set(attribute.name, attribute)
+  return byName
+}
+
+/** The attribute that tells the class: it may be left out where the resource tells it. */
+function discriminatorOf(meta: Meta, draft: Resource): Attribute | undefined {
+  const attribute = draft.attributes.find(({ property }) => property === meta.root.discriminatorColumn)
+  if (attribute?.kind !== 'scalar') return undefined
+  const { own, byValue } = draft.hierarchy!
+  const items = [...byValue.keys()].map(value => (attribute.type.kind === 'integer' ? Number(value) : value))
+  return Object.freeze({ ...attribute, required: own === undefined, type: Object.freeze({ ...attribute.type, items }) })
+}
+
+function added(draft: Resource, attributes: readonly Attribute[], own: ReadonlyMap<Resource, readonly Attribute[]>): Attribute[] {
+  const result: { attribute: Attribute; of: Set<string> }[] = []
+  const { source } = draft
+  for (const [value, member] of draft.hierarchy!.byValue) {
+    // What is not shown to all is not shown here.
+    if (member === draft || !member.served || member.rules.access.get !== true || member.rules.access.list !== true) continue
+    for (const attribute of own.get(member)!) {
+      if (attributes.some(({ property }) => property === attribute.property)) continue
+      if (source.kind === 'joined' && !hasColumns(attribute, member, source)) continue
+      const same = result.find(other => isSame(other.attribute, attribute))
+      if (same === undefined) result.push({ attribute, of: new Set([value]) })
+      else same.of.add(value)
+    }
+  }
+  return result.map(({ attribute, of }) => Object.freeze({ ...attribute, of, nullable: true, required: false }))
+}
+
+function isSame(a: Attribute, b: Attribute): boolean {
+  return (
+    a.name === b.name &&
+    a.kind === b.kind &&
+    a.hidden === b.hidden &&
+    a.render === b.render &&
+    typeOf(a) === typeOf(b) &&
+    tableColumns(a).join() === tableColumns(b).join()
+  )
+}
+
+function typeOf(attribute: Attribute): string {
+  if (isValue(attribute)) return attribute.kind === 'scalar' ? attribute.type.kind : ''
+  return targetsOf(attribute)
+    .map(({ className }) => className)
+    .join()
+}
+
+/** Whether the columns of a descendant's attribute are in the query: a column whose name is taken by another class is not. */
+function hasColumns(attribute: Attribute, member: Resource, source: TableSource & { kind: 'joined' }): boolean {
+  const tables = member.source.kind === 'joined' ? member.source.tables.map(({ table }) => table) : []
+  const there = source.optional.filter(({ table }) => tables.includes(table)).flatMap(({ columns }) => columns)
+  return tableColumns(attribute).every(column => there.includes(column))
+}

@@ -1,0 +1,350 @@
+/**
+ * Read the model: the only reader of MikroORM's metadata. Takes a discovered MikroORM instance, gives the frozen Model.
+ * Refuses, when the engine is created, whatever cannot be served: by entity, property and reason.
+ */
+import type { EntityName, MikroORM } from '@mikro-orm/core'
+import { withArticle } from '../../base/article.ts'
+import { customiseAttributes, rulesOf } from '../apply-resource-config.ts'
+import { unreadableIn } from './getters.ts'
+import { FileType } from './file-type.ts'
+import { defaultNames } from '../resource-names.ts'
+import type { ResourceNames } from '../resource-names.ts'
+import { owningLinks, pathOf, rootOf, tableColumns } from '../model.ts'
+import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from '../model.ts'
+import { isGetter, publicName, scalarType } from './property-type.ts'
+import {
+  KEY_KINDS,
+  isHiddenInverse,
+  isMixedList,
+  isUnloadable,
+  ownColumns,
+  readAttribute,
+  unsupported,
+  unsupportedReason,
+} from './read-attribute.ts'
+import type { Meta } from './read-attribute.ts'
+import { addInherited, isConcrete, linkHierarchies, queryOf } from './read-hierarchy.ts'
+import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
+
+/** Keys of the envelopes, which a resource name must not take. */
+export const ENVELOPE_KEYS: ReadonlySet<string> = new Set(
+  'success timestamp status resource sort offset limit filter count previous next attribute value code title detail errors'.split(' '),
+)
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/**
+ * The model of one version.
+ *
+ * @throws Error when an entity or a property cannot be served, or when two resources would have one name; TypeError, RangeError when a definition is
+ * not of its form.
+ */
+export function readModel(orm: MikroORM, version: string, definitions: readonly ResourceDefinition[], secret?: Secret): Model {
+  const configs = configsOf(orm, version, definitions)
+  const metas = inGivenOrder(orm).filter(meta => !meta.embeddable && isConcrete(meta) && !isGeneratedPivot(meta))
+  const drafts = new Map<Meta, Mutable<Resource>>()
+  for (const meta of metas) {
+    refuseUnsupported(meta)
+    const config = configs.get(meta.class)
+    const names = resourceNames(meta, config ?? {})
+    drafts.set(meta, {
+      entity: meta.class,
+      className: meta.className,
+      table: tableOf(meta),
+      source: isQuery(meta) ? queryOf(meta, orm) : { kind: 'table' },
+      hierarchy: undefined,
+      readOnly: isReadOnly(meta),
+      plural: names.plural,
+      singular: names.singular,
+      accepted: names.accepted,
+      attributes: [],
+      byName: new Map(),
+      key: [],
+      keyNames: [],
+      order: [],
+      generatedKey: false,
+      version: undefined,
+      uniques: [],
+      referrers: [],
+      served: config !== undefined,
+      rules: rulesOf(meta, orm, config ?? {}),
+    })
+  }
+  for (const [meta, draft] of drafts) draft.key = keyParts(meta)
+  linkHierarchies(drafts)
+  const byClass = new Map<object, Resource>([...drafts].map(([meta, draft]) => [meta.class, draft]))
+  for (const [meta, draft] of drafts) fill(meta, draft, byClass, withSecret(configs.get(meta.class) ?? {}, meta, secret))
+  for (const draft of drafts.values())
+    draft.attributes = Object.freeze(draft.attributes.map(attribute => leavingOut(keepingShared(attribute, draft.attributes), orm)))
+  for (const draft of drafts.values()) draft.byName = new Map(draft.attributes.map(attribute => [attribute.name, attribute]))
+  addReferrers([...drafts.values()])
+  addInherited(drafts)
+  for (const draft of drafts.values()) hideUnserved(draft)
+  for (const draft of drafts.values()) {
+    draft.version = draft.attributes.find(attribute => attribute.kind === 'scalar' && attribute.version) as ScalarAttribute | undefined
+    Object.freeze(draft)
+  }
+  return freezeModel([...drafts.values()])
+}
+
+/** A foreign key that shares a column with what cannot be NULL cannot be set to NULL by the database when the linked record goes. */
+function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribute {
+  if (attribute.kind !== 'toOne' || !attribute.owner || attribute.onDelete !== 'unlink') return attribute
+  const isShared = all.some(
+    other => other !== attribute && !other.nullable && tableColumns(other).some(column => attribute.columns.includes(column)),
+  )
+  return isShared ? Object.freeze({ ...attribute, onDelete: 'refuse' }) : attribute
+}
+
+/** A pivot table that the deployer wrote may have rows that link nothing. */
+function leavingOut(attribute: Attribute, orm: MikroORM): Attribute {
+  if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return attribute
+  const { via } = attribute
+  const pivot = [...orm.getMetadata()].find(({ tableName, pivotTable }) => pivotTable === true && tableName === via.table)
+  const mayBeEmpty = pivot?.props.some(
+    prop => prop.nullable === true && prop.fieldNames?.some(column => via.targetColumns.includes(column)),
+  )
+  return mayBeEmpty === true ? Object.freeze({ ...attribute, via: Object.freeze({ ...via, mayBeEmpty }) }) : attribute
+}
+
+/** Tells each resource who may link its records. A link to a class may be one to any of its hierarchy: they have one set of keys. */
+function addReferrers(all: readonly Resource[]): void {
+  for (const resource of all) {
+    for (const link of owningLinks(resource.attributes)) {
+      const { attribute, within } = link
+      if (isInheritedFrom(resource, (within[0] ?? attribute).property)) continue
+      for (const target of all) {
+        if (rootOf(target) === rootOf(attribute.target))
+          (target.referrers as Resource['referrers'][number][]).push({ resource, attribute, path: pathOf(link) })
+      }
+    }
+  }
+}
+
+/** Whether a class has a property from one above it, whose table or rows include its own. */
+function isInheritedFrom(resource: Resource, property: string): boolean {
+  const { hierarchy } = resource
+  if (hierarchy === undefined || hierarchy.root === resource) return false
+  const above = [hierarchy.root, ...(hierarchy.root.hierarchy?.byValue.values() ?? [])].filter(
+    other => other !== resource && [...(other.hierarchy?.byValue.values() ?? [])].includes(resource),
+  )
+  return above.some(({ attributes }) => attributes.some(attribute => attribute.property === property))
+}
+
+function isQuery(meta: Meta): boolean {
+  return meta.virtual === true || (meta.expression !== undefined && meta.view !== true)
+}
+
+function isReadOnly(meta: Meta): boolean {
+  return isQuery(meta) || meta.view === true || meta.readonly === true || isUnloadable(meta)
+}
+
+/** The entities in the order in which they were given; those that were only found through others come last. */
+function inGivenOrder(orm: MikroORM): Meta[] {
+  // MikroORM forgets abstract classes once those that extend them have their properties.
+  const given = (orm.config.get('entities') as unknown[]).flatMap(entity =>
+    typeof entity === 'string' ? [] : [orm.getMetadata().find(entity as EntityName)?.class],
+  )
+  const rank = (meta: Meta): number => (given.includes(meta.class) ? given.indexOf(meta.class) : given.length)
+  return [...orm.getMetadata()].toSorted((a, b) => rank(a) - rank(b))
+}
+
+function freezeModel(all: readonly Resource[]): Model {
+  const resources = all.filter(({ served }) => served)
+  const byName = new Map<string, Resource>()
+  for (const resource of resources) {
+    for (const name of resource.accepted) {
+      const other = byName.get(name)
+      if (other !== undefined && other !== resource) {
+        throw new Error(
+          `${other.className} and ${resource.className} would both answer to "${name}": give one another name with resource(${resource.className}, { name, singular }).`,
+        )
+      }
+      byName.set(name, resource)
+    }
+  }
+  const flags = new Set(resources.flatMap(resource => resource.attributes.flatMap(flagsOf)))
+  return Object.freeze({
+    resources,
+    entities: all,
+    byName,
+    flags,
+    byEntity: new Map(resources.map(resource => [resource.entity, resource])),
+  })
+}
+
+function flagsOf(attribute: Attribute): string[] {
+  const own = attribute.flag === undefined ? [] : [attribute.flag]
+  return attribute.kind === 'embedded' ? [...own, ...attribute.attributes.flatMap(flagsOf)] : own
+}
+
+/** A property that nobody may see, whatever else is said of it: the password hashes of the users. */
+export interface Secret {
+  readonly entity: object
+  readonly property: string
+}
+
+function withSecret(
+  config: ResourceConfig<Record<string, unknown>>,
+  meta: Meta,
+  secret: Secret | undefined,
+): ResourceConfig<Record<string, unknown>> {
+  if (secret?.entity !== meta.class || !(secret.property in meta.properties)) return config
+  const { attributes = {} } = config
+  return { ...config, attributes: { ...attributes, [secret.property]: { ...attributes[secret.property], private: true } } }
+}
+
+/** The definition of each entity in this version; an entity whose definitions are all for other versions is not served. */
+function configsOf(
+  orm: MikroORM,
+  version: string,
+  definitions: readonly ResourceDefinition[],
+): Map<object, ResourceConfig<Record<string, unknown>>> {
+  const configs = new Map<object, ResourceConfig<Record<string, unknown>>>()
+  const defined = new Set<object>()
+  for (const { entity, config } of definitions) {
+    const meta = orm.getMetadata().get(entity)
+    defined.add(meta.class)
+    if (config.versions !== undefined && !config.versions.includes(version)) continue
+    if (configs.has(meta.class)) throw new TypeError(`resource(${meta.className}) is given twice for the version ${version}.`)
+    configs.set(meta.class, config)
+  }
+  for (const meta of orm.getMetadata()) if (!defined.has(meta.class)) configs.set(meta.class, {})
+  return configs
+}
+
+/** A relation to what is not served, or what nobody may see, is not shown. */
+function hideUnserved(draft: Mutable<Resource>): void {
+  if (draft.attributes.every(isShown)) return
+  draft.attributes = Object.freeze(draft.attributes.map(hidden))
+  draft.byName = new Map(draft.attributes.map(attribute => [attribute.name, attribute]))
+}
+
+function isShown(attribute: Attribute): boolean {
+  if (attribute.kind === 'scalar') return true
+  if (attribute.kind === 'embedded') return attribute.attributes.every(isShown)
+  return attribute.kind === 'toOneOf' ? attribute.branches.some(leadsToShown) : leadsToShown(attribute)
+}
+
+function leadsToShown({ kind, target: { served, rules } }: RelationAttribute): boolean {
+  return served && rules.access[kind === 'toOne' ? 'get' : 'list'] !== false
+}
+
+function hidden(attribute: Attribute): Attribute {
+  if (isShown(attribute)) return attribute
+  if (attribute.kind !== 'embedded') return Object.freeze({ ...attribute, hidden: true })
+  const attributes = attribute.attributes.map(hidden) as InnerAttribute[]
+  return Object.freeze({
+    ...attribute,
+    attributes: Object.freeze(attributes),
+    byName: new Map(attributes.map(child => [child.name, child])),
+  })
+}
+
+/** A pivot table that MikroORM made up for a many-to-many relation; one the deployer wrote is an entity like any other. */
+export function isGeneratedPivot(meta: Meta): boolean {
+  const own = meta.relations.filter(prop => prop.persist !== false)
+  const isMade = own.length > 0 && own.every(prop => /_(owner|inverse)$/.test(prop.name))
+  // One that several entities share has one link, and for the other side a plain column with links that are not stored.
+  return meta.pivotTable === true && isMade && (own.length === 2 || meta.relations.length > own.length)
+}
+
+function resourceNames(meta: Meta, config: ResourceConfig<Record<string, unknown>>): ResourceNames {
+  const renamed =
+    config.name === undefined && config.singular === undefined ? undefined : { plural: config.name, singular: config.singular }
+  const standard = defaultNames(meta.className)
+  const plural = renamed?.plural ?? standard.plural
+  const singular = renamed?.singular ?? (renamed?.plural === undefined ? standard.singular : renamed.plural)
+  for (const name of [plural, singular]) {
+    if (ENVELOPE_KEYS.has(name)) {
+      throw new Error(
+        `${meta.className} cannot be served as "${name}": that is a key of the answers. Give it another name with resource(${meta.className}, { name, singular }).`,
+      )
+    }
+  }
+  const accepted = renamed === undefined ? standard.accepted : [...new Set([plural, singular])]
+  return { plural, singular, accepted }
+}
+
+function refuseUnsupported(meta: Meta): void {
+  if (meta.primaryKeys.length === 0 && !isQuery(meta)) throw unsupported(meta, undefined, 'it has no primary key')
+  for (const prop of meta.props.filter(each => !isHiddenInverse(each))) {
+    const reason = unsupportedReason(prop)
+    if (reason !== undefined) throw unsupported(meta, prop.name, reason)
+  }
+}
+
+/** A table of a file whose name MikroORM cannot take has another one for it, and its own in the comment. */
+function tableOf(meta: Meta): string {
+  const isFromFile = meta.props.some(prop => prop.customType instanceof FileType)
+  return meta.readonly === true && isFromFile ? (meta.comment ?? meta.tableName) : meta.tableName
+}
+
+/** The columns that records come by: those of the key; in a table without one the rowid. */
+function orderOf(key: readonly KeyPart[], meta: Meta): string[] {
+  return key.length > 0 ? key.map(part => part.column) : meta.props.filter(isRowid).flatMap(prop => prop.fieldNames)
+}
+
+function isRowid(prop: Meta['props'][number]): boolean {
+  return prop.customType instanceof FileType && prop.customType.isRowid
+}
+
+function keyParts(meta: Meta): KeyPart[] {
+  return meta.getPrimaryProps().flatMap(prop => {
+    if (prop.kind === 'scalar') {
+      const type = scalarType(prop)!
+      if (!KEY_KINDS.has(type.kind)) throw unsupported(meta, prop.name, `${withArticle(type.kind)} cannot be a key`)
+      return [{ column: prop.fieldNames[0]!, type }]
+    }
+    return keyParts(prop.targetMeta!).map((part, index) => ({ column: ownColumns(meta, prop)[index]!, type: part.type }))
+  })
+}
+
+/** Fills a draft with its attributes, once every draft has its key. */
+function fill(
+  meta: Meta,
+  draft: Mutable<Resource>,
+  drafts: ReadonlyMap<object, Resource>,
+  config: ResourceConfig<Record<string, unknown>>,
+): void {
+  const paths = new Map<string, string>()
+  const declared = meta.props
+    .filter(prop => !(isGetter(prop) && unreadableIn(meta, prop) !== undefined))
+    .filter(
+      prop => prop.embedded === undefined && !isHiddenInverse(prop) && !isMixedList(prop) && !isOfDescendant(meta, prop) && !isRowid(prop),
+    )
+    .map(prop => readAttribute(meta, prop, drafts, paths))
+  const attributes = customiseAttributes(meta.className, declared, config)
+  const byName = new Map<string, Attribute>()
+  for (const attribute of attributes) {
+    if (byName.has(attribute.name)) throw unsupported(meta, attribute.property, `the name "${attribute.name}" is taken by another property`)
+    byName.set(attribute.name, attribute)
+  }
+  draft.attributes = Object.freeze(attributes)
+  draft.byName = byName
+  draft.keyNames = meta.getPrimaryProps().map(prop => publicName(prop))
+  const [only, ...others] = meta.getPrimaryProps()
+  draft.order = Object.freeze(orderOf(draft.key, meta))
+  draft.generatedKey = others.length === 0 && only?.autoincrement === true
+  draft.uniques = Object.freeze(readUniques(meta).map(names => Object.freeze(names.map(name => paths.get(name) ?? name))))
+}
+
+/** The root of a hierarchy in one table has the properties of all classes; and of one in several, a property for which class a row is of. */
+function isOfDescendant(meta: Meta, prop: Meta['props'][number]): boolean {
+  return (
+    (meta.root === meta && prop.inherited === true) ||
+    prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn
+  )
+}
+
+function readUniques(meta: Meta): string[][] {
+  const single = meta.props
+    .filter(prop => prop.unique !== undefined && prop.unique !== false && prop.primary !== true)
+    .map(prop => [prop.name])
+  const several = meta.uniques.flatMap(unique => {
+    if (unique.properties === undefined) return []
+    return [Array.isArray(unique.properties) ? unique.properties : [unique.properties]]
+  })
+  const key = meta.primaryKeys.join()
+  return [...single, ...several].filter(names => names.join() !== key)
+}

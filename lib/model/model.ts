@@ -1,0 +1,365 @@
+/**
+ * Model: the frozen description of what is served. Plain data, made once by read-model.ts; every later stage reads this and never MikroORM's metadata.
+ * Relations point at their target resource directly, so a dotted path is walked without look-ups by name.
+ */
+import type { Action, HookContext, Wrapper } from '../request/hook-context.ts'
+import type { ScalarType } from '../values/scalar-type.ts'
+
+/** Where the value of a scalar attribute is found. */
+export type Source =
+  | { readonly kind: 'column'; readonly column: string; readonly rawDefault: boolean; readonly generated: boolean }
+  /** Inside a JSON document, by its keys: an embedded object that is stored as JSON. */
+  | { readonly kind: 'document'; readonly column: string; readonly keys: readonly string[] }
+  /** An SQL expression over the columns of a table alias, with bound values. */
+  | { readonly kind: 'formula'; readonly sql: (alias: string) => SqlText }
+  /** Inside a JSON value, by names that a request gives. */
+  | { readonly kind: 'within'; readonly json: ScalarAttribute; readonly names: readonly string[] }
+  /** Given by a getter of the entity, of a record's plain values. */
+  | { readonly kind: 'getter' }
+  /** Not stored at all: it may be written, for life-cycle hooks to use. */
+  | { readonly kind: 'none' }
+
+/** SQL text with `?` for each bound value. */
+export interface SqlText {
+  readonly sql: string
+  readonly values: readonly unknown[]
+}
+
+interface AttributeBase {
+  /** Public name: a key of the JSON record. */
+  readonly name: string
+  /** Name of the property of the entity. */
+  readonly property: string
+  readonly nullable: boolean
+  /** Never shown, filtered or sorted by; may be written. */
+  readonly hidden: boolean
+  /** Refused in bodies: generated, computed. */
+  readonly readOnly: boolean
+  /** Must be given on create: neither nullable nor defaulted nor generated. */
+  readonly required: boolean
+  /** The model cannot do without a value. As `required`, also of what clients may not write, and of an embedded object that is made when it is left out. */
+  readonly needed: boolean
+  readonly filterable: boolean
+  readonly sortable: boolean
+  /** The flag parameter without which the attribute does not exist. */
+  readonly flag: string | undefined
+  /** Gives another value in answers. */
+  readonly render: Renderer | undefined
+  /** In a hierarchy, the values of the discriminator of the classes that have the attribute; undefined: all of them. */
+  readonly of?: ReadonlySet<string>
+}
+
+/** See `AttributeRules.render`. */
+export type Renderer = (value: unknown, record: Readonly<Record<string, unknown>>, ctx: HookContext) => unknown
+
+/** What the deployer says about a resource beside its attributes. */
+export interface ResourceRules {
+  readonly depth: 0 | 1 | 2
+  readonly expand: readonly string[]
+  /** By action: whether it is allowed, or a function that tells. */
+  readonly access: Readonly<Record<Action, boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)>>
+  /** The conditions, in MikroORM's own language, that a row meets which exists for the caller: the scope, and the filters of the entity. */
+  readonly scopes: readonly ((ctx: HookContext) => object | undefined | Promise<object | undefined>)[]
+  /** How many of them are the deployer's scope, none or one: the first. The others are filters of MikroORM's. */
+  readonly ownScopes: number
+  readonly wrappers: Readonly<Partial<Record<Action, Wrapper>>>
+}
+
+export interface ScalarAttribute extends AttributeBase {
+  readonly kind: 'scalar'
+  readonly type: ScalarType
+  readonly source: Source
+  /** Part of the primary key. */
+  readonly primary: boolean
+  /** The version property of optimistic locking. */
+  readonly version: boolean
+  /** The property holds the entity that has the value for its key, or a reference to it. */
+  readonly links?: { readonly entity: object; readonly wrapped: boolean }
+}
+
+export interface EmbeddedAttribute extends AttributeBase {
+  readonly kind: 'embedded'
+  /** The embeddable class, as MikroORM takes it; undefined for what is no object of an entity, but of computed attributes. */
+  readonly entity: object | undefined
+  /** Where the object is stored as JSON; undefined when its attributes have columns of their own. */
+  readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
+  /** A list of such objects, which is always stored as JSON. */
+  readonly array: boolean
+  /** An object of one of several classes: which one, an attribute of it tells. `attributes` has those of all classes. */
+  readonly variants: Variants | undefined
+  readonly attributes: readonly InnerAttribute[]
+  readonly byName: ReadonlyMap<string, InnerAttribute>
+}
+
+/** The classes that an embedded object may be of. */
+export interface Variants {
+  /** The attribute that tells the class. */
+  readonly discriminator: string
+  /** The attributes of each class, by the value of the discriminator. */
+  readonly byValue: ReadonlyMap<string, readonly InnerAttribute[]>
+}
+
+export interface ToOneAttribute extends AttributeBase {
+  readonly kind: 'toOne'
+  readonly target: Resource
+  /** Whether this table holds the foreign key; on the inverse side the target's table does. */
+  readonly owner: boolean
+  /** SQL that gives the key of what is linked, over the columns of a table alias: instead of a foreign key. Such a link is read only. */
+  readonly formula?: ((alias: string) => string) | undefined
+  /** The columns of the foreign key. Owner: here, in the order of the target's key parts. Inverse: in the target's table, in the order of our key parts. */
+  readonly columns: readonly string[]
+  /** What the foreign key refers to where it is not the primary key. Owner: of the target. Inverse: of this resource. */
+  readonly targetKey: TargetKey | undefined
+  /** What tells, beside the foreign key, that it refers to a record of this entity: see `ToOneOfAttribute`. In the table that has the foreign key. */
+  readonly discriminator: Discriminator | undefined
+  /** Where the foreign key is inside a JSON document, which is the one column then: in an embedded object that is stored as JSON. */
+  readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
+  /** Part of the primary key. */
+  readonly primary: boolean
+  /** The property holds the key of what it links, not an entity (MikroORM's `mapToPk`). */
+  readonly holdsKey: boolean
+  /** No two records may link the same one. */
+  readonly unique: boolean
+  /** Name of the attribute's other side on the target, if it has one. */
+  readonly otherSide: string | undefined
+  /** A record that is no longer linked is deleted. */
+  readonly orphanRemoval: boolean
+  /** Deleting the owner of the attribute deletes what it links (a cascade of the unit of work, not of the database). */
+  readonly cascadeRemove: boolean
+  /** Owner side only: what the database does with this row when the linked one is deleted. */
+  readonly onDelete: DeleteRule
+}
+
+/** A value of a column that tells which entity the foreign key beside it refers to. */
+export interface Discriminator {
+  readonly column: string
+  readonly value: string
+}
+
+/** A to-one that links a record of one of several entities: MikroORM's polymorphic relation. No foreign key constraint keeps it. */
+export interface ToOneOfAttribute extends AttributeBase {
+  readonly kind: 'toOneOf'
+  /** A to-one for each of the entities. All have the name of this one, and its property. */
+  readonly branches: readonly Branch[]
+  /** The name of the attribute, of a linked record and of its ID, that tells its resource. */
+  readonly typeName: string
+  /** All columns: of the discriminator and of the key. */
+  readonly columns: readonly string[]
+  /** No two records may link the same one. */
+  readonly unique: boolean
+}
+
+/** One of the entities that a `ToOneOfAttribute` may link. */
+export interface Branch extends ToOneAttribute {
+  readonly discriminator: Discriminator
+  /** What tells the resource of a linked record, as an attribute of the record. */
+  readonly type: ScalarAttribute
+}
+
+/** Another unique attribute than the primary key, by which foreign keys refer to a record. */
+export interface TargetKey {
+  /** Name of the attribute. */
+  readonly name: string
+  readonly property: string
+  readonly part: KeyPart
+}
+
+/** What a foreign key to a record of the resource holds. */
+export function referredParts({ key }: Resource, targetKey: TargetKey | undefined): readonly KeyPart[] {
+  return targetKey === undefined ? key : [targetKey.part]
+}
+
+/** What the database does with a row when the row it refers to is deleted. */
+export type DeleteRule = 'refuse' | 'cascade' | 'unlink'
+
+export interface ToManyAttribute extends AttributeBase {
+  readonly kind: 'toMany'
+  readonly target: Resource
+  /** One-to-many: rows of the target hold our key in these columns. Many-to-many: rows of a pivot table hold both. */
+  readonly via:
+    | {
+        readonly kind: 'foreign'
+        readonly columns: readonly string[]
+        readonly attribute: string
+        /** What of this resource the columns hold where it is not the primary key. */
+        readonly targetKey: TargetKey | undefined
+        /** What tells, in a table whose rows may refer to other entities, that they refer to this one. */
+        readonly discriminator: Discriminator | undefined
+      }
+    | {
+        readonly kind: 'pivot'
+        readonly table: string
+        readonly ownerColumns: readonly string[]
+        readonly targetColumns: readonly string[]
+        readonly orderColumn: string | undefined
+        /** Whether a row may link nothing: where the pivot is an entity whose link may be empty, and in a file of another program. */
+        readonly mayBeEmpty: boolean
+        /** What tells, in a table that several entities share, that a row is of this list. */
+        readonly discriminator: Discriminator | undefined
+        /** Whether this is the side that MikroORM writes the pivot table for. */
+        readonly owner: boolean
+      }
+  readonly otherSide: string | undefined
+  /** The condition, in MikroORM's own language, that records meet which are of the list, beside their link; undefined: all that are linked. */
+  readonly where: object | undefined
+  /** The model's order of the list: pairs of a dotted path and a direction. */
+  readonly orderBy: readonly { readonly path: string; readonly descending: boolean }[]
+  readonly orphanRemoval: boolean
+  readonly cascadeRemove: boolean
+}
+
+export type RelationAttribute = ToOneAttribute | ToManyAttribute
+
+/** What of its owner a list refers to where it is not the primary key. */
+export function targetKeyOf({ via }: ToManyAttribute): TargetKey | undefined {
+  return via.kind === 'foreign' ? via.targetKey : undefined
+}
+
+/** What an embedded object may have inside: of relations those that hold their foreign key. */
+export type InnerAttribute = ScalarAttribute | EmbeddedAttribute | ToOneAttribute
+export type Attribute = ScalarAttribute | EmbeddedAttribute | RelationAttribute | ToOneOfAttribute
+
+/** One part of a primary key. A key that holds a relation has one part for each part of the target's key. */
+export interface KeyPart {
+  readonly column: string
+  readonly type: ScalarType
+}
+
+/** What a resource reads its rows from. */
+export type TableSource =
+  | { readonly kind: 'table' }
+  /** The tables of a class and of those it inherits from, and of those that inherit from it, deepest first. */
+  | {
+      readonly kind: 'joined'
+      readonly tables: readonly JoinedTable[]
+      readonly optional: readonly (JoinedTable & { readonly value: string | undefined })[]
+      readonly typeColumn: string
+      readonly own: string
+    }
+  /** A query of the deployer's. */
+  | { readonly kind: 'query'; readonly sql: string }
+
+/** One table of several that have one key. */
+export interface JoinedTable {
+  readonly table: string
+  readonly key: readonly string[]
+  readonly columns: readonly string[]
+}
+
+/** The place of an entity among those that inherit from each other. */
+export interface Hierarchy {
+  readonly root: Resource
+  /** The column that tells the class of a row. */
+  readonly column: string
+  /** The attribute that tells it; undefined where the tables do. */
+  readonly attribute: string | undefined
+  /** The value for the class itself; undefined for an abstract one. */
+  readonly own: string | undefined
+  /** The resources of the class and of those that inherit from it. */
+  readonly byValue: ReadonlyMap<string, Resource>
+  /** The table has rows of other classes as well. */
+  readonly isShared: boolean
+}
+
+/** The resource that stands for the whole hierarchy of a resource: records of its members are told apart by key. */
+export function rootOf(resource: Resource): Resource {
+  return resource.hierarchy?.root ?? resource
+}
+
+/** One entity, as the API shows it. */
+export interface Resource {
+  /** The entity class, as MikroORM's entity manager takes it. */
+  readonly entity: object
+  readonly className: string
+  readonly table: string
+  readonly source: TableSource
+  readonly hierarchy: Hierarchy | undefined
+  /** Views and virtual entities: nothing of them can be written. */
+  readonly readOnly: boolean
+  readonly plural: string
+  readonly singular: string
+  readonly accepted: readonly string[]
+  readonly attributes: readonly Attribute[]
+  readonly byName: ReadonlyMap<string, Attribute>
+  readonly key: readonly KeyPart[]
+  /** Public names of the attributes that make the key. */
+  readonly keyNames: readonly string[]
+  /** Records come by these columns where nothing else tells: by the key, or the rowid of a table without one. Empty where there is neither. */
+  readonly order: readonly string[]
+  /** The key is one integer that the database counts up. */
+  readonly generatedKey: boolean
+  /** The attribute of optimistic locking. */
+  readonly version: ScalarAttribute | undefined
+  /** Sets of attributes (dotted public paths) whose values together must be unique. The key is not among them. */
+  readonly uniques: readonly (readonly string[])[]
+  /** To-one attributes of any resource that refer to this one, with their dotted paths. */
+  readonly referrers: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute; readonly path: string }[]
+  /** Whether it is a resource of this version; else it is only known as the target of relations. */
+  readonly served: boolean
+  readonly rules: ResourceRules
+}
+
+/** Everything that is served. */
+export interface Model {
+  readonly resources: readonly Resource[]
+  /** Every entity, those too that are not served in this version. */
+  readonly entities: readonly Resource[]
+  /** By what the deployer passed as entity, and by MikroORM's class for it. */
+  readonly byEntity: ReadonlyMap<object, Resource>
+  /** By every accepted path segment. */
+  readonly byName: ReadonlyMap<string, Resource>
+  /** Names of the flag parameters of computed attributes. */
+  readonly flags: ReadonlySet<string>
+}
+
+export function isRelation(attribute: Attribute): attribute is RelationAttribute {
+  return attribute.kind === 'toOne' || attribute.kind === 'toMany'
+}
+
+/** What a relation of any kind may link: one resource, or several. */
+export function targetsOf(attribute: RelationAttribute | ToOneOfAttribute): readonly Resource[] {
+  return attribute.kind === 'toOneOf' ? attribute.branches.map(({ target }) => target) : [attribute.target]
+}
+
+/** Whether the attribute is a plain value or an object of such. */
+export function isValue(attribute: Attribute): attribute is ScalarAttribute | EmbeddedAttribute {
+  return attribute.kind === 'scalar' || attribute.kind === 'embedded'
+}
+
+/** The columns of an attribute in the table of its owner. */
+export function tableColumns(attribute: Attribute): readonly string[] {
+  switch (attribute.kind) {
+    case 'scalar':
+      return attribute.source.kind === 'column' ? [attribute.source.column] : []
+    case 'embedded':
+      return attribute.document === undefined ? attribute.attributes.flatMap(tableColumns) : [attribute.document.column]
+    case 'toOne':
+      if (!attribute.owner) return []
+      return attribute.discriminator === undefined ? attribute.columns : [attribute.discriminator.column, ...attribute.columns]
+    case 'toOneOf':
+      return attribute.columns
+    case 'toMany':
+      return []
+  }
+}
+
+/** The to-one attributes that hold their foreign key, those to one of several resources and those inside embedded objects too, with the objects that they are in. */
+export function owningLinks(attributes: readonly Attribute[], within: readonly EmbeddedAttribute[] = []): OwningLink[] {
+  return attributes.flatMap(attribute => {
+    if (attribute.kind === 'embedded') return owningLinks(attribute.attributes, [...within, attribute])
+    if (attribute.kind === 'toOneOf') return attribute.branches.map(branch => ({ attribute: branch, within }))
+    return attribute.kind === 'toOne' && attribute.owner && attribute.formula === undefined ? [{ attribute, within }] : []
+  })
+}
+
+/** A to-one attribute and its place. */
+export interface OwningLink {
+  readonly attribute: ToOneAttribute
+  /** The embedded objects that it is in, from the outside. */
+  readonly within: readonly EmbeddedAttribute[]
+}
+
+/** The dotted path of a link. */
+export function pathOf({ attribute, within }: OwningLink): string {
+  return [...within, attribute].map(({ name }) => name).join('.')
+}

@@ -1,0 +1,101 @@
+/** Resource: per-model customisation, as the deployer writes it. Typed from the entity; checked by name when the engine is created. */
+import type { EntityName, FilterQuery } from '@mikro-orm/core'
+import type { Action, HookContext, Wrapper } from '../request/hook-context.ts'
+
+/** Names of an entity's properties. */
+export type PropertyName<E> = Exclude<keyof E & string, `__${string}`>
+
+/** The JSON form of a property's value, as a renderer is given it. */
+export type JsonOf<V> = V extends Date | bigint | Uint8Array
+  ? string
+  : V extends string | number | boolean | null | undefined
+    ? Exclude<V, undefined>
+    : unknown
+
+/** How one attribute is treated. */
+export interface AttributeRules<E, K extends PropertyName<E>> {
+  /**
+   * Another value for the attribute; undefined leaves it out. May be async. Must give a JSON value.
+   *
+   * @param value the stored value in its JSON form
+   * @param record the stored plain attributes of the record, private ones too
+   */
+  readonly render?: (value: JsonOf<E[K]>, record: Readonly<Record<string, unknown>>, ctx: HookContext) => unknown
+  /** Refused in bodies. */
+  readonly readOnly?: boolean
+  /** Does not exist for reading, filtering, sorting, expanding; may be written unless `readOnly`. */
+  readonly private?: boolean
+  /** Whether it can be filtered by its stored value. Default: true, but false when it is rendered. */
+  readonly filterable?: boolean
+  /** Whether it can be sorted by its stored value. Default: true, but false when it is rendered. */
+  readonly sortable?: boolean
+}
+
+/** SQL with bound values: `?` stands for each. A value that is a function is asked for the value by every request. MikroORM's `raw('...', [...])` is one. */
+export interface SqlFragment {
+  readonly sql: string
+  readonly params: readonly unknown[]
+}
+
+/** A computed attribute: an SQL expression over the columns of the resource's table, which goes by the given alias. */
+export interface ComputedAttribute {
+  readonly type: 'integer' | 'bigint' | 'float' | 'decimal' | 'string' | 'boolean' | 'datetime' | 'date' | 'time' | 'uuid' | 'json'
+  /** For decimals: digits after the point. */
+  readonly scale?: number
+  readonly sql: (alias: string) => string | SqlFragment
+}
+
+/** Computed attributes nested under a name, optionally behind a flag parameter. */
+export interface ComputedGroup {
+  /** Name of the parameter that a request must give for the group to exist. */
+  readonly flag?: string
+  readonly [name: string]: ComputedAttribute | ComputedGroup | string | undefined
+}
+
+/** Who may do what: a boolean, a function, or one of them for each action. */
+export type AccessRule = boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)
+
+/** What `resource` takes: what is to differ from the defaults for one model. */
+export interface ResourceConfig<E> {
+  /** Plural name, in place of the default names. */
+  readonly name?: string
+  /** Singular name. Default: the same as `name`. */
+  readonly singular?: string
+  /** The versions that this applies to and the resource exists in. Default: all. */
+  readonly versions?: readonly string[]
+  /** Depth of a request that names none. Default 1. */
+  readonly depth?: 0 | 1 | 2
+  /** Relation paths expanded in a request that names none. */
+  readonly expand?: readonly string[]
+  readonly attributes?: { readonly [K in PropertyName<E>]?: AttributeRules<E, K> }
+  readonly computed?: Readonly<Record<string, ComputedAttribute | ComputedGroup>>
+  /** Default: everybody may do everything. */
+  readonly access?: AccessRule | Readonly<Partial<Record<Action, AccessRule>>>
+  /** The rows that exist for the caller. */
+  readonly scope?: (ctx: HookContext) => FilterQuery<E> | undefined | Promise<FilterQuery<E> | undefined>
+  readonly list?: Wrapper
+  readonly get?: Wrapper
+  readonly create?: Wrapper
+  readonly update?: Wrapper
+  readonly delete?: Wrapper
+}
+
+/** A customised entity, for the option `resources`. */
+export interface ResourceDefinition {
+  readonly entity: EntityName
+  readonly config: ResourceConfig<Record<string, unknown>>
+}
+
+/**
+ * Customises one model.
+ *
+ * @example
+ * const users = resource(User, {
+ *   attributes: { email: { render: email => email.toLowerCase() }, password: { private: true } },
+ *   access: (ctx, action) => action === 'list' || ctx.user !== undefined,
+ *   scope: ctx => ({ active: true }),
+ * })
+ */
+export function resource<E extends object>(entity: EntityName<E>, config: ResourceConfig<E>): ResourceDefinition {
+  return { entity: entity as EntityName, config: config as unknown as ResourceConfig<Record<string, unknown>> }
+}

@@ -1,0 +1,253 @@
+/** Options: what `RestEngine.create` takes, checked and completed with defaults. Unknown names are refused with the nearest known one. */
+import type { Options as OrmOptions } from '@mikro-orm/core'
+import { printFailure } from '../base/report-failure.ts'
+import type { FailedRequest } from '../base/report-failure.ts'
+import { DEFAULT_LIMITS } from '../base/limits.ts'
+import type { Limits } from '../base/limits.ts'
+import type { AuthModule } from '../auth/auth.ts'
+import type { OwnParameter } from '../access/access-rules.ts'
+import type { ResourceDefinition } from '../model/resource-config.ts'
+import type { Route } from '../request/custom-routes.ts'
+import type { SeedData } from '../write/seed-rows.ts'
+import { checkNames } from '../base/suggest.ts'
+
+/** Options of `RestEngine.create`. */
+export interface EngineOptions {
+  /**
+   * Entities, in any form that MikroORM takes: `defineEntity`, `EntitySchema`, decorated classes, glob texts. Without them `database` must be the path of a
+   * SQLite file: what is in it is the model.
+   */
+  readonly entities?: NonNullable<OrmOptions['entities']>
+  /** `:memory:` (the default), or the path of a SQLite file, created when missing. */
+  readonly database?: string
+  /**
+   * `update` (the default) creates missing tables and columns and never drops any; `keep` touches nothing, and is the default and the only choice without
+   * entities.
+   */
+  readonly schema?: 'update' | 'keep'
+  /**
+   * Clients may read only, and log in and out: POST, PUT, PATCH and DELETE are 405. A file is opened for reading only: nothing is written to it or left
+   * beside it, and it must be there, with all that the entities need. Default: false.
+   */
+  readonly readOnly?: boolean
+  /** Further MikroORM options, such as `namingStrategy`, `filters` or `subscribers`. The database, driver and entities are the engine's own. */
+  readonly orm?: Partial<OrmOptions>
+  /** Finds the entity of a resource name in the URL; replaces the default look-up. Nothing means 404. */
+  readonly lookup?: (name: string, version: string) => object | null | undefined
+  /** Per-model customisation. */
+  readonly resources?: readonly ResourceDefinition[]
+  /** The accepted first path segments. Default `['v1']`. */
+  readonly versions?: readonly string[]
+  /** Guards against requests that ask for too much. */
+  readonly limits?: Partial<Limits>
+  /** Own routes, which come before the default ones. */
+  readonly routes?: readonly Route[]
+  /** Renames a reserved parameter (`{ limit: 'per_page' }`), or adds one: a function of its value that gives a MikroORM FilterQuery. */
+  readonly parameters?: Readonly<Record<string, string | OwnParameter>>
+  /** Log-in by token. Default: off. */
+  readonly auth?: AuthModule
+  /** Records to load before `create` resolves, by resource name. */
+  readonly seed?: SeedData
+  /** The source of all timestamps. Default: the system's clock. */
+  readonly clock?: () => Date
+  /** Status of a created record: 200 (the default) or 201. */
+  readonly createdStatus?: 200 | 201
+  /** Status of a body that the model refuses: 422 (the default) or 400. */
+  readonly validationStatus?: 400 | 422
+  /** Requests that `engine.requests` keeps, the newest ones; 0 keeps none. Default 1000. */
+  readonly journal?: number
+  /**
+   * Adds the header `Server-Timing` to every answer: how long the request was at each of its stages, which browsers show beside it. Default: false. It
+   * tells whoever asks how the server spends its time, so it is for development.
+   */
+  readonly serverTiming?: boolean
+  /** Notes of whatever made the model, such as `fromJson`; `engine.notes` begins with them. Default: none. */
+  readonly notes?: readonly string[]
+  /**
+   * Called with every error that is answered with a status of 500 or above. Default: the request and the error, with its stack, are written to standard
+   * error, apart from a `RestError` that was thrown without a cause.
+   */
+  readonly onError?: (error: unknown, request: FailedRequest) => void
+}
+
+/** The options with their defaults. */
+export type CheckedOptions = Required<Omit<EngineOptions, 'entities' | 'limits' | 'lookup' | 'seed' | 'clock' | 'auth'>> &
+  Pick<EngineOptions, 'entities' | 'lookup' | 'seed' | 'clock' | 'auth'> & { readonly limits: Limits }
+
+const OPTIONS = [
+  'entities',
+  'database',
+  'schema',
+  'readOnly',
+  'orm',
+  'resources',
+  'lookup',
+  'versions',
+  'limits',
+  'routes',
+  'parameters',
+  'auth',
+  'seed',
+  'clock',
+  'createdStatus',
+  'validationStatus',
+  'journal',
+  'serverTiming',
+  'notes',
+  'onError',
+]
+
+/** Options of MikroORM that the engine sets itself. */
+const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
+
+/** @throws TypeError or RangeError when an option is unknown or not of its form. */
+export function checkOptions(options: EngineOptions): CheckedOptions {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new TypeError('RestEngine.create: options must be an object: { entities: [User, Site] }.')
+  checkNames(options, OPTIONS, 'RestEngine.create')
+  const {
+    entities,
+    database = ':memory:',
+    schema = entities === undefined ? 'keep' : 'update',
+    readOnly = false,
+    orm = {},
+    versions = ['v1'],
+    createdStatus = 200,
+    validationStatus = 422,
+    journal = 1000,
+    serverTiming = false,
+    notes = [],
+  } = options
+  if (entities !== undefined) checkEntities(entities)
+  checkDatabase(database)
+  if (entities === undefined && database === ':memory:') {
+    throw new TypeError('RestEngine.create: "entities" must be given, or "database" be the path of a SQLite file to read the model from.')
+  }
+  if (typeof readOnly !== 'boolean') throw new TypeError('RestEngine.create: "readOnly" must be true or false.')
+  if (readOnly && database !== ':memory:' && options.seed !== undefined)
+    throw new TypeError('RestEngine.create: "seed" would write to the file, which "readOnly" opens for reading only.')
+  oneOf('schema', schema, ['update', 'keep'])
+  if (entities === undefined && schema !== 'keep')
+    throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the file, which is never changed.')
+  oneOf('createdStatus', createdStatus, [200, 201])
+  oneOf('validationStatus', validationStatus, [400, 422])
+  if (!Number.isSafeInteger(journal) || journal < 0)
+    throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
+  if (typeof serverTiming !== 'boolean') throw new TypeError('RestEngine.create: "serverTiming" must be true or false.')
+  if (!Array.isArray(notes) || !notes.every(note => typeof note === 'string'))
+    throw new TypeError('RestEngine.create: "notes" must be an array of texts.')
+  for (const name of ['lookup', 'clock', 'onError'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'function')
+      throw new TypeError(`RestEngine.create: "${name}" must be a function.`)
+  }
+  for (const name of ['resources', 'routes'] as const) {
+    if (options[name] !== undefined && !Array.isArray(options[name])) throw new TypeError(`RestEngine.create: "${name}" must be an array.`)
+  }
+  for (const name of OWN_ORM_OPTIONS) {
+    if (name in orm) throw new TypeError(`RestEngine.create: "orm.${name}" is set by the engine; use its own options.`)
+  }
+  if (!Array.isArray(versions) || versions.length === 0 || !versions.every(version => /^[A-Za-z0-9._-]+$/.test(version))) {
+    throw new TypeError('RestEngine.create: "versions" must be path segments such as "v1".')
+  }
+  return {
+    ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
+    ...(options.seed === undefined ? {} : { seed: options.seed }),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.auth === undefined ? {} : { auth: options.auth }),
+    resources: options.resources ?? [],
+    routes: options.routes ?? [],
+    parameters: options.parameters ?? {},
+    ...(entities === undefined ? {} : { entities }),
+    database,
+    schema,
+    readOnly,
+    orm,
+    versions: Object.freeze([...versions]),
+    limits: checkLimits(options.limits ?? {}),
+    createdStatus,
+    validationStatus,
+    journal,
+    serverTiming,
+    notes,
+    onError: options.onError ?? printFailure,
+  }
+}
+
+function checkEntities(entities: unknown): void {
+  if (!Array.isArray(entities) || entities.length === 0) {
+    const meant = typeof entities === 'function' ? ' Write [User] for one entity.' : ''
+    throw new TypeError(
+      `RestEngine.create: "entities" must be an array of at least one entity; without it the model is read from the file of "database".${meant}`,
+    )
+  }
+  const wrong = entities.findIndex(entity => !['function', 'string'].includes(typeof entity) && !isPlainEntity(entity))
+  if (wrong < 0) return
+  const given: unknown = entities[wrong]
+  const before = wrong === 0 ? '' : `, after ${nameOfEntity(entities[wrong - 1])},`
+  if (given === undefined) {
+    throw new TypeError(
+      `RestEngine.create: "entities[${wrong}]"${before} is undefined: its file does not export this name, or imports are circular (the file is still running when the list is made). List the entities in a file that none of them imports.`,
+    )
+  }
+  throw new TypeError(
+    `RestEngine.create: "entities[${wrong}]"${before} must be an entity (a class, defineEntity or EntitySchema) or a glob text, got ${describe(given)}.`,
+  )
+}
+
+/** MikroORM says what is wrong with an object of another kind; a promise it takes for an abstract entity. */
+function isPlainEntity(entity: unknown): boolean {
+  return typeof entity === 'object' && entity !== null && !('then' in entity) && !Array.isArray(entity)
+}
+
+function nameOfEntity(entity: unknown): string {
+  const { name, meta } = entity as { readonly name?: unknown; readonly meta?: { readonly className?: unknown } }
+  return String(meta?.className ?? name ?? entity)
+}
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object' && value !== null) return 'a promise (await it)'
+  return JSON.stringify(value)
+}
+
+function checkDatabase(database: unknown): void {
+  if (typeof database !== 'string' || database === '')
+    throw new TypeError('RestEngine.create: "database" must be ":memory:" or the path of a file.')
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(database)?.[1]?.toLowerCase()
+  if (scheme === undefined) return
+  const what =
+    scheme === 'file' || scheme.startsWith('sqlite')
+      ? 'is a URL: give the path of the file alone.'
+      : `is not a SQLite file: ${SERVERS[scheme] ?? `"${scheme}://"`} is not supported yet. Leave "database" out for a database in memory, or give the path of a SQLite file; entities written for PostgreSQL or MySQL run there as they are.`
+  // Without what follows, which may hold a password.
+  throw new TypeError(`RestEngine.create: "database" ("${scheme}://...") ${what}`)
+}
+
+/** Database servers by the scheme of their URLs. */
+const SERVERS: Readonly<Record<string, string>> = {
+  postgres: 'PostgreSQL',
+  postgresql: 'PostgreSQL',
+  mysql: 'MySQL',
+  mariadb: 'MariaDB',
+  mssql: 'SQL Server',
+  mongodb: 'MongoDB',
+  'mongodb+srv': 'MongoDB',
+}
+
+function oneOf(name: string, value: unknown, allowed: readonly unknown[]): void {
+  if (!allowed.includes(value)) {
+    throw new RangeError(
+      `RestEngine.create: "${name}" must be one of ${allowed.map(item => JSON.stringify(item)).join(', ')}, got ${JSON.stringify(value)}.`,
+    )
+  }
+}
+
+function checkLimits(given: Partial<Limits>): Limits {
+  checkNames(given, Object.keys(DEFAULT_LIMITS), 'RestEngine.create: limits')
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new RangeError(`RestEngine.create: "limits.${name}" must be an integer of 0 or more.`)
+  }
+  return Object.freeze({ ...DEFAULT_LIMITS, ...given })
+}

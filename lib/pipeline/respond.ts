@@ -1,0 +1,117 @@
+/**
+ * Respond: the envelopes of all answers, and the one body of all errors. The only place that knows status codes of success.
+ * Bodies are plain JSON values; keys come in the order of the contract.
+ */
+import { STATUS_CODES } from 'node:http'
+import { ERRORS, RestError } from '../base/errors.ts'
+import type { Limits } from '../base/limits.ts'
+import { tagOf } from '../write/precondition.ts'
+import type { Attribute, Model, Resource } from '../model/model.ts'
+import { calledIn, textOfPair } from '../request/query-string.ts'
+import type { Pair, Parameters, Vocabulary } from '../request/query-string.ts'
+import type { JsonRecord, Page } from '../read/run-read.ts'
+import { JSON_TYPE } from '../base/response.ts'
+import type { RestResponse } from '../base/response.ts'
+
+function ok(body: JsonRecord, more?: Readonly<Record<string, string>>): RestResponse {
+  return { status: 200, headers: more === undefined ? { 'content-type': JSON_TYPE } : { 'content-type': JSON_TYPE, ...more }, body }
+}
+
+/** Page size and start in effect. */
+export function windowOf(parameters: Parameters, limits: Limits): { limit: number; offset: number } {
+  return { limit: Math.min(parameters.limit ?? limits.defaultLimit, limits.maxLimit), offset: parameters.offset ?? 0 }
+}
+
+export function respondList(
+  resource: Resource,
+  page: Page,
+  sort: string,
+  window: { readonly limit: number; readonly offset: number },
+  parameters: Parameters,
+  vocabulary: Vocabulary,
+  path: string,
+  timestamp: string,
+): RestResponse {
+  const { limit, offset } = window
+  const link = (start: number): string => `${path}?${withOffset(parameters.pairs, calledIn(vocabulary, 'offset'), start)}`
+  return ok({
+    success: true,
+    timestamp,
+    resource: resource.plural,
+    sort: sort === '' ? null : sort,
+    offset,
+    limit,
+    filter: parameters.filters.map(filter => [filter.label, filter.text]),
+    count: page.count,
+    previous: limit > 0 && offset > 0 ? link(Math.max(0, offset - limit)) : null,
+    next: limit > 0 && offset + limit < page.count ? link(offset + limit) : null,
+    [resource.plural]: page.records,
+  })
+}
+
+/** The query of another page: every other parameter as it was sent. */
+function withOffset(pairs: readonly Pair[], name: string, offset: number): string {
+  const at = pairs.findIndex(pair => pair.name === name && pair.operator === '')
+  const pair: Pair = { name, operator: '', value: String(offset), bare: false }
+  return (at < 0 ? [...pairs, pair] : pairs.with(at, pair)).map(textOfPair).join('&')
+}
+
+/** The entity tag of a record that shows its version (RFC 9110 section 8.8.3). */
+function tagged({ version }: Resource, record: JsonRecord | null): Record<string, string> | undefined {
+  const value = version === undefined || version.render !== undefined ? undefined : (record?.[version.name] as string | number | undefined)
+  return value === undefined ? undefined : { etag: tagOf(value) }
+}
+
+/** One record, or null for an empty to-one. */
+export function respondRecord(resource: Resource, record: JsonRecord | null, timestamp: string): RestResponse {
+  return ok({ success: true, timestamp, resource: resource.singular, [resource.singular]: record }, tagged(resource, record))
+}
+
+export function respondValue(resource: Resource, attribute: Attribute, value: unknown, timestamp: string): RestResponse {
+  return ok({ success: true, timestamp, resource: resource.singular, attribute: attribute.name, value })
+}
+
+export function respondCreated(resource: Resource, record: JsonRecord, location: string, status: number, timestamp: string): RestResponse {
+  const body = { success: true, timestamp, resource: resource.singular, [resource.singular]: record, status: 'OK' }
+  return { status, headers: { 'content-type': JSON_TYPE, location, ...tagged(resource, record) }, body }
+}
+
+export function respondDeleted(resource: Resource, record: JsonRecord, timestamp: string): RestResponse {
+  return ok({ success: true, timestamp, resource: resource.singular, [resource.singular]: record, status: 'OK' })
+}
+
+export function respondDeletedList(resource: Resource, records: readonly JsonRecord[], timestamp: string): RestResponse {
+  return ok({ success: true, timestamp, resource: resource.plural, count: records.length, [resource.plural]: records, status: 'OK' })
+}
+
+/** The index: versions, and the path of every resource in the version asked for (the first one by default). */
+export function respondIndex(model: Model, versions: readonly string[], version: string, timestamp: string): RestResponse {
+  const resources = Object.fromEntries(model.resources.map(resource => [resource.plural, `/${version}/${resource.plural}`]))
+  return ok({ success: true, timestamp, versions: [...versions], resources })
+}
+
+export function respondOptions(allowed: readonly string[]): RestResponse {
+  return { status: 204, headers: { allow: allowed.join(', ') }, body: undefined }
+}
+
+/** The answer to HEAD: that of GET without its body (RFC 9110 section 9.3.2). */
+export function withoutBody(response: RestResponse): RestResponse {
+  return { ...response, body: undefined }
+}
+
+/** The one body of all errors (member names of RFC 9457). What is not a refusal is a 500 that tells nothing. */
+export function respondError(error: unknown, timestamp: string, validationStatus = 422): RestResponse {
+  const refusal = error instanceof RestError ? error : new RestError(500, 'internal_error', 'Something went wrong inside the server.')
+  const status = refusal.code === 'validation_failed' && refusal.status === 422 ? validationStatus : refusal.status
+  const known = Object.hasOwn(ERRORS, refusal.code) ? ERRORS[refusal.code as keyof typeof ERRORS].title : STATUS_CODES[status]
+  const body: JsonRecord = {
+    success: false,
+    timestamp,
+    status,
+    code: refusal.code,
+    title: known ?? 'Error',
+    detail: refusal.message,
+    ...(refusal.errors === undefined ? {} : { errors: refusal.errors }),
+  }
+  return { status, headers: { 'content-type': JSON_TYPE, ...refusal.headers }, body }
+}

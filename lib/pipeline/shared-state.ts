@@ -1,0 +1,47 @@
+/** Family: what an engine shares with its forks: what follows from model and options alone. */
+import type { MikroORM } from '@mikro-orm/core'
+import { watchedOf } from '../journal/changes.ts'
+import type { Watched } from '../journal/changes.ts'
+import type { Connection } from '../database/dialect.ts'
+import type { Notes } from '../base/notes.ts'
+import type { CheckedOptions } from './options.ts'
+import { Secrets } from '../journal/redact.ts'
+import { readVersions } from './versions.ts'
+import type { Edition } from './versions.ts'
+
+export interface Family {
+  readonly editions: ReadonlyMap<string, Edition>
+  readonly watched: Watched
+  readonly secrets: Secrets
+  /** Whether a request that reads may run code of the deployer's, which may write. */
+  readonly mayRunOwnCode: boolean
+  /** What was mapped, left out or guessed. */
+  readonly notes: Notes
+}
+
+/** @throws TypeError, Error when the options are not fit for the model. */
+export function familyOf(options: CheckedOptions, orm: MikroORM, connection: Connection, notes: Notes): Family {
+  const editions = readVersions(options, orm, connection)
+  const models = [...editions.values()].map(({ model }) => model)
+  return {
+    editions,
+    watched: watchedOf(models),
+    secrets: new Secrets(models, options.auth?.options?.identifier, options.auth?.options?.password),
+    mayRunOwnCode: runsOwnCode(options, orm),
+    notes,
+  }
+}
+
+/** Whether something of the deployer's runs in requests that read. */
+function runsOwnCode(options: CheckedOptions, orm: MikroORM): boolean {
+  const { resources, routes, parameters, lookup, auth } = options
+  return (
+    resources.length > 0 ||
+    routes.length > 0 ||
+    lookup !== undefined ||
+    auth !== undefined ||
+    Object.values(parameters).some(meaning => typeof meaning === 'function') ||
+    options.orm.filters !== undefined ||
+    [...orm.getMetadata()].some(({ filters }) => Object.keys(filters ?? {}).length > 0)
+  )
+}

@@ -1,0 +1,52 @@
+/** Snapshot: the state of an engine's world at one moment, to go back to. */
+import type { AuthState } from '../auth/auth.ts'
+import type { ClockSetting } from '../base/clock.ts'
+
+/** What belongs to a world beside its data. */
+export interface WorldState {
+  readonly clock: ClockSetting
+  /** Undefined when the authentication module is off. */
+  readonly auth: AuthState | undefined
+  /** The seed of the next made-up record that has none of its own. */
+  readonly nextSeed: number
+}
+
+/**
+ * The state of an engine at one moment, as `engine.snapshot()` gives it and `engine.restore(snapshot)` takes it. It never changes, and can be restored any
+ * number of times, also by forks of the engine.
+ */
+export class Snapshot {
+  readonly #family: object
+  readonly #image: Buffer
+  readonly #state: WorldState
+
+  /**
+   * @internal
+   * @param family what an engine shares with its forks
+   */
+  constructor(family: object, image: Buffer, state: WorldState) {
+    this.#family = family
+    this.#image = image
+    this.#state = state
+  }
+
+  /** Size of the data, in bytes. */
+  get size(): number {
+    return this.#image.length
+  }
+
+  /** @internal The whole database. */
+  get image(): Buffer {
+    return this.#image
+  }
+
+  /** @internal */
+  get state(): WorldState {
+    return this.#state
+  }
+
+  /** @internal Whether it was taken from an engine of this family, whose schema is the same. */
+  isOf(family: object): boolean {
+    return family === this.#family
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * Serve the versions: for each version its model, which an engine shares with its forks, and the reader and writer that work on one database.
+ * Checks what only the database can tell.
+ */
+import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
+import type { OwnParameter } from '../access/access-rules.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Connection } from '../database/dialect.ts'
+import { requireConditions } from '../access/list-condition.ts'
+import type { Attribute, Model, Resource } from '../model/model.ts'
+import type { Services } from './operate.ts'
+import type { CheckedOptions } from './options.ts'
+import { NO_PARAMETERS, RESERVED, vocabularyOf } from '../request/query-string.ts'
+import type { Reserved, Vocabulary } from '../request/query-string.ts'
+import { planRead } from '../plan/plan.ts'
+import { readModel } from '../model/metadata/read-model.ts'
+import type { Secret } from '../model/metadata/read-model.ts'
+import { Plans, Reader } from '../read/reader.ts'
+import { defaultLookUp } from '../access/resolve-path.ts'
+import type { LookUp } from '../access/resolve-path.ts'
+import { hint, nearest } from '../base/suggest.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import { Writer } from '../write/writer.ts'
+
+/** One version as the engine and all its forks serve it: what follows from the model and the options alone. */
+export interface Edition {
+  readonly model: Model
+  readonly lookUp: LookUp
+  readonly vocabulary: Vocabulary
+  readonly ownParameters: ReadonlyMap<string, OwnParameter>
+  readonly plans: Plans
+}
+
+/** @throws TypeError, Error when the definitions, parameters or computed attributes are not fit for the model. */
+export function readVersions(options: CheckedOptions, orm: MikroORM, connection: Connection): Map<string, Edition> {
+  checkDefinitions(options, orm)
+  const { renamed, own } = readParameters(options.parameters)
+  const editions = new Map<string, Edition>()
+  for (const version of options.versions) {
+    const model = readModel(orm, version, options.resources, secretOf(options, orm))
+    const vocabulary = vocabularyOf(renamed, model.flags, new Set(own.keys()))
+    checkVocabulary(vocabulary)
+    requireConditions(model)
+    checkModel(model, vocabulary, options, connection)
+    editions.set(version, { model, lookUp: lookUpOf(options, model, orm), vocabulary, ownParameters: own, plans: new Plans() })
+  }
+  return editions
+}
+
+/** The versions on one database, with one clock. */
+export function serveVersions(
+  editions: ReadonlyMap<string, Edition>,
+  { limits, versions, createdStatus }: CheckedOptions,
+  connection: Connection,
+  clock: Clock,
+): Map<string, Services> {
+  const served = new Map<string, Services>()
+  for (const [version, { plans, ...edition }] of editions) {
+    const reader = new Reader(connection, limits, edition.vocabulary, plans)
+    served.set(version, {
+      ...edition,
+      reader,
+      writer: new Writer(connection, reader, edition.model),
+      clock,
+      limits,
+      versions,
+      createdStatus,
+      transaction: async (work, end) => connection.write(work, end),
+    })
+  }
+  return served
+}
+
+function secretOf({ auth }: CheckedOptions, orm: MikroORM): Secret | undefined {
+  // Whether it was made by auth() at all is judged where the module starts.
+  if (auth?.options?.entity === undefined) return undefined
+  return { entity: orm.getMetadata().get(auth.options.entity).class, property: auth.options.password }
+}
+
+function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM): void {
+  for (const [index, definition] of (resources as unknown[]).entries()) {
+    const { entity, config } = (definition ?? {}) as Partial<CheckedOptions['resources'][number]>
+    if (entity === undefined || entity === null || typeof config !== 'object' || config === null)
+      throw new TypeError(`resources.${index} must be made by resource(Entity, { ... }).`)
+    if (knownMeta(entity, orm) === undefined) throw new TypeError(`resources.${index}: ${nameOf(entity)} is no entity of the engine.`)
+    if (config.versions !== undefined && !Array.isArray(config.versions))
+      throw new TypeError(`resources.${index}: "versions" must be an array of versions.`)
+    for (const version of config.versions ?? []) {
+      if (!versions.includes(version)) throw new TypeError(`resource: unknown version "${version}".${hint(nearest(version, versions))}`)
+    }
+  }
+}
+
+/** The metadata of an entity, if it is one of the engine's: MikroORM also answers for those that it was never given. */
+function knownMeta(entity: unknown, orm: MikroORM): EntityMetadata | undefined {
+  const meta = orm.getMetadata().find(entity as EntityName)
+  return [...orm.getMetadata()].find(known => known.class === meta?.class)
+}
+
+function nameOf(entity: unknown): string {
+  const { name, meta } = entity as { name?: string; meta?: { className?: string } }
+  return meta?.className ?? name ?? typeof entity
+}
+
+function readParameters(parameters: CheckedOptions['parameters']): {
+  renamed: Partial<Record<Reserved, string>>
+  own: Map<string, OwnParameter>
+} {
+  const renamed: Partial<Record<Reserved, string>> = {}
+  const own = new Map<string, OwnParameter>()
+  if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters))
+    throw new TypeError('parameters must be an object: { limit: "per_page", q: (value, ctx) => ({ ... }) }.')
+  for (const [name, meaning] of Object.entries(parameters)) {
+    if (typeof meaning === 'function') {
+      if (!/^[\w.-]+$/.test(name)) throw new TypeError(`parameters: "${name}" cannot be the name of a parameter.`)
+      own.set(name, meaning)
+    } else if (typeof meaning !== 'string' || !/^[\w.-]+$/.test(meaning)) {
+      throw new TypeError(`parameters: "${name}" must be another name for a reserved parameter, or a function.`)
+    } else if (!(RESERVED as readonly string[]).includes(name)) {
+      throw new TypeError(`parameters: "${name}" is no reserved parameter.${hint(nearest(name, RESERVED))}`)
+    } else {
+      renamed[name as Reserved] = meaning
+    }
+  }
+  return { renamed, own }
+}
+
+function checkVocabulary({ names, reserved, flags, own }: Vocabulary): void {
+  if (names.size < RESERVED.length + flags.size + own.size || reserved.size < RESERVED.length) {
+    throw new TypeError(`parameters: two parameters have one name among ${[...reserved.keys(), ...flags, ...own].join(', ')}.`)
+  }
+}
+
+/** Whether the database takes the expressions of computed attributes, and the default paths lead somewhere. */
+function checkModel(model: Model, vocabulary: Vocabulary, { limits }: CheckedOptions, connection: Connection): void {
+  const visibility = { ...EVERYTHING, flags: model.flags }
+  for (const resource of model.resources) {
+    try {
+      planRead(resource, { kind: 'collection' }, true, NO_PARAMETERS, { limits, visibility, vocabulary })
+    } catch (error) {
+      throw new TypeError(`resource(${resource.className}): expand: ${(error as Error).message}`, { cause: error })
+    }
+    for (const path of resource.attributes.flatMap(attribute => formulasIn(attribute, ''))) {
+      const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes: [path], expand: [] }
+      try {
+        const plan = planRead(resource, { kind: 'collection' }, true, parameters, { limits, visibility, vocabulary })
+        connection.check(connection.dialect.compile(plan).rows)
+      } catch (error) {
+        throw new Error(`resource(${resource.className}): computed.${path}: ${(error as Error).message}.`, { cause: error })
+      }
+    }
+  }
+}
+
+function formulasIn(attribute: Attribute, prefix: string): string[] {
+  const path = `${prefix}${attribute.name}`
+  if (attribute.kind === 'embedded') return attribute.attributes.flatMap(child => formulasIn(child, `${path}.`))
+  return attribute.kind === 'scalar' && attribute.source.kind === 'formula' && !attribute.hidden ? [path] : []
+}
+
+/** The look-up that the deployer gave, in terms of the model. */
+function lookUpOf({ lookup }: CheckedOptions, model: Model, orm: MikroORM): LookUp {
+  if (lookup === undefined) return defaultLookUp(model)
+  return (name, version): Resource | undefined => {
+    const entity = lookup(name, version)
+    if (entity === undefined || entity === null) return undefined
+    const meta = knownMeta(entity, orm)
+    if (meta === undefined) throw new Error(`lookup: "${name}" gave what is no entity of the engine.`)
+    // An entity may be served in other versions only: then the resource does not exist in this one.
+    return model.byEntity.get(meta.class)
+  }
+}

@@ -1,0 +1,249 @@
+/** Plan paths: walks the dotted paths of filters, sort keys, attributes and expand through the model, and refuses with a hint what is not there. */
+import { withArticle, withCapitalArticle } from '../base/article.ts'
+import { RestError, refuseParameter } from '../base/errors.ts'
+import type { Fault } from '../base/errors.ts'
+import type { Spelling } from '../base/habits.ts'
+import type { Limits } from '../base/limits.ts'
+import { isRelation } from '../model/model.ts'
+import type { Attribute, Branch, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from '../model/model.ts'
+import { hint, nearest } from '../base/suggest.ts'
+import { EVERYTHING, branchesFor, existsFor, isVisible, visibleNames } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
+
+/** A path, walked: the relations on the way, and the attribute at its end (which may be a relation itself). */
+export interface Walked {
+  readonly hops: readonly RelationAttribute[]
+  readonly attribute: Attribute
+}
+
+/** A path that goes on through a relation to one of several entities: it goes on in each that has it, and there is nothing behind the others. */
+export interface Forked {
+  readonly hops: readonly RelationAttribute[]
+  readonly fork: ToOneOfAttribute
+  readonly branches: readonly { readonly branch: Branch; readonly walk: Walk }[]
+}
+
+export type Walk = Walked | Forked
+
+/** The attributes at the end of a path: more than one where it forks. */
+export function endsOf(walk: Walk): readonly Attribute[] {
+  return 'fork' in walk ? walk.branches.flatMap(branch => endsOf(branch.walk)) : [walk.attribute]
+}
+
+/** Whether all of a path may be used as some rule tells of its attributes. */
+export function isOpen(walk: Walk, rule: 'filterable' | 'sortable'): boolean {
+  if (!walk.hops.every(hop => hop[rule])) return false
+  return 'fork' in walk ? walk.fork[rule] && walk.branches.every(branch => isOpen(branch.walk, rule)) : walk.attribute[rule]
+}
+
+/** Where a path stands in the request, for error texts. */
+export interface PathContext {
+  readonly parameter: string
+  readonly limits: Limits
+  /** What exists for the caller; undefined for paths that the model itself gives, which may lead anywhere. */
+  readonly visibility: Visibility | undefined
+  /** Whether the path may go on inside a JSON value. */
+  readonly intoJson?: boolean
+  /** Other names that could have been meant instead of the first segment. */
+  readonly alternatives?: readonly string[]
+  /** How a path that is unknown may have been meant. */
+  readonly spelling?: (unknown: UnknownPath) => Spelling | undefined
+}
+
+/** A path that leads nowhere. */
+export interface UnknownPath {
+  /** As far as it leads, with a dot behind it. */
+  readonly prefix: string
+  /** The rest. */
+  readonly path: string
+  /** What could stand there. */
+  readonly attributes: readonly Attribute[]
+}
+
+function unknownPath(path: string, index: number, attributes: readonly Attribute[]): UnknownPath {
+  const names = path.split('.')
+  return { prefix: names.slice(0, index).join('.') + (index === 0 ? '' : '.'), path: names.slice(index).join('.'), attributes }
+}
+
+/** Whether all of a path that the model has exists for the caller. */
+export function isReachable(path: string, root: Resource, visibility: Visibility): boolean {
+  const [name = '', ...rest] = path.split('.')
+  const attribute = root.byName.get(name)
+  if (attribute === undefined) return true
+  return isVisible(attribute, visibility) && isReachableIn(attribute, rest, visibility)
+}
+
+function isReachableIn(attribute: Attribute, names: readonly string[], visibility: Visibility): boolean {
+  const [name, ...rest] = names
+  if (name === undefined || attribute.kind === 'scalar') return true
+  const holders =
+    attribute.kind === 'embedded'
+      ? [attribute]
+      : attribute.kind === 'toOneOf'
+        ? branchesFor(attribute, visibility).map(({ target }) => target)
+        : [attribute.target]
+  return holders.some(({ byName }) => {
+    const inner = byName.get(name)
+    return inner === undefined || (isVisible(inner, visibility) && isReachableIn(inner, rest, visibility))
+  })
+}
+
+/** What a segment of a path is looked up in. */
+interface Holder {
+  readonly byName: ReadonlyMap<string, Attribute>
+  readonly attributes: readonly Attribute[]
+  readonly called: string
+}
+
+/** A path on its way. */
+interface Way {
+  readonly path: string
+  readonly names: readonly string[]
+  readonly context: PathContext
+}
+
+export function walkPath(path: string, root: Resource, context: PathContext): Walk {
+  return walkFrom(holderOf(root), 0, 0, { path, names: path.split('.'), context })
+}
+
+function holderOf({ byName, attributes, singular }: Resource): Holder {
+  return { byName, attributes, called: singular }
+}
+
+/** @param relations how many have been walked so far */
+function walkFrom(start: Holder, first: number, relations: number, way: Way): Walk {
+  const { path, names, context } = way
+  const hops: RelationAttribute[] = []
+  let holder = start
+  for (let index = first; index < names.length; index++) {
+    const name = names[index]!
+    const attribute = existing(holder, name, index, way)
+    const isLast = index === names.length - 1
+    if (isRelation(attribute) || attribute.kind === 'toOneOf') {
+      relations += 1
+      if (relations > context.limits.maxPathRelations) {
+        throw refuseParameter({
+          code: 'limit_exceeded',
+          detail: `The path "${path.slice(0, 200)}" walks more than ${context.limits.maxPathRelations} relations.`,
+          parameter: context.parameter,
+        })
+      }
+    }
+    if (isLast) return { hops, attribute }
+    if (attribute.kind === 'toOneOf') return { hops, fork: attribute, branches: walkBranches(attribute, index + 1, relations, way) }
+    if (attribute.kind === 'scalar') {
+      if (context.intoJson === true && attribute.type.kind === 'json' && attribute.source.kind !== 'getter') {
+        return { hops, attribute: attributeWithin(attribute, names.slice(index + 1), path, context) }
+      }
+      const spelling = context.spelling?.(unknownPath(path, index, [attribute]))
+      throw refuseParameter({
+        code: 'attribute_unknown',
+        detail: `"${name}" is a plain attribute, so "${path}" leads nowhere.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
+        parameter: context.parameter,
+        ...(spelling === undefined ? {} : { suggestion: spelling.suggestion }),
+      })
+    }
+    if (attribute.kind === 'embedded') {
+      holder = { byName: attribute.byName, attributes: attribute.attributes, called: name }
+    } else {
+      hops.push(attribute)
+      holder = holderOf(attribute.target)
+    }
+  }
+  /* node:coverage ignore next */
+  throw new Error(`walkPath: the path "${path}" has no segments.`)
+}
+
+/** The rest of a path in each of the entities that has it. */
+function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, way: Way): Forked['branches'] {
+  const { names, context } = way
+  const { visibility } = context
+  const all = visibility === undefined ? fork.branches : branchesFor(fork, visibility)
+  const name = names[index]!
+  const seen = (attribute: Attribute | undefined): boolean =>
+    attribute !== undefined && (visibility === undefined || existsFor(attribute, visibility))
+  const having = all.map(seenThrough).filter(({ holder }) => seen(holder.byName.get(name)))
+  if (having.length === 0) {
+    const attributes = [
+      ...new Map(all.flatMap(branch => seenThrough(branch).holder.attributes).map(each => [each.name, each] as const)).values(),
+    ]
+    throw unknown(way.path, name, fork.name, attributes, index, context)
+  }
+  const branches: { branch: Branch; walk: Walk }[] = []
+  let refusal: RestError | undefined
+  for (const { branch, holder } of having) {
+    try {
+      branches.push({ branch, walk: walkFrom(holder, index, relations, way) })
+    } catch (error) {
+      // What only some of them have is looked for in those.
+      if (!(error instanceof RestError)) throw error
+      refusal ??= error
+    }
+  }
+  if (branches.length === 0) throw refusal!
+  return branches
+}
+
+/** A record as it is seen through a relation to one of several entities: with the attribute that tells its resource. */
+function seenThrough(branch: Branch): { branch: Branch; holder: Holder } {
+  const { target, type } = branch
+  const attributes = [type, ...target.attributes]
+  return { branch, holder: { called: target.singular, attributes, byName: new Map(attributes.map(each => [each.name, each])) } }
+}
+
+/** The attribute of a name. */
+function existing({ byName, attributes, called }: Holder, name: string, index: number, { path, context }: Way): Attribute {
+  const attribute = byName.get(name)
+  const { visibility } = context
+  if (visibility !== undefined && attribute?.flag !== undefined && existsFor(attribute, visibility) && !isVisible(attribute, visibility)) {
+    throw refuseParameter({
+      code: 'flag_needed',
+      detail: `"${path}" exists only with the parameter "${attribute.flag}".`,
+      parameter: context.parameter,
+      suggestion: attribute.flag,
+    })
+  }
+  if (attribute === undefined || (visibility !== undefined && !isVisible(attribute, visibility)))
+    throw unknown(path, name, called, attributes, index, context)
+  return attribute
+}
+
+/** A place inside a JSON value, as an attribute: what is there, no model tells. */
+function attributeWithin(json: ScalarAttribute, names: readonly string[], path: string, context: PathContext): ScalarAttribute {
+  const odd = names.find(name => name === '' || /["\\]/.test(name))
+  if (odd !== undefined) {
+    throw refuseParameter({
+      code: 'attribute_unknown',
+      detail: `"${path.slice(0, 200)}": a key inside a JSON value that is empty or has a quote or backslash in it cannot be named in a path.`,
+      parameter: context.parameter,
+    })
+  }
+  const { maxJsonNames } = context.limits
+  if (names.length > maxJsonNames) {
+    throw refuseParameter({
+      code: 'limit_exceeded',
+      detail: `The path "${path.slice(0, 200)}" has ${names.length} names inside a JSON value; at most ${maxJsonNames} are allowed.`,
+      parameter: context.parameter,
+    })
+  }
+  return { ...json, name: path, nullable: true, type: { kind: 'jsonValue' }, source: { kind: 'within', json, names } }
+}
+
+function unknown(path: string, name: string, called: string, attributes: readonly Attribute[], index: number, context: PathContext) {
+  const names = visibleNames(attributes, context.visibility ?? EVERYTHING)
+  const shown = attributes.filter(attribute => names.includes(attribute.name))
+  const spelling = context.spelling?.(unknownPath(path, index, shown))
+  const suggestion = spelling?.suggestion ?? nearest(name, index === 0 ? [...names, ...(context.alternatives ?? [])] : names)
+  const hinted = spelling === undefined ? hint(suggestion) : ` ${spelling.detail}`
+  const first = index === 0 && context.alternatives !== undefined
+  const fault: Fault = {
+    code: first ? 'parameter_unknown' : 'attribute_unknown',
+    detail: first
+      ? `There is no parameter "${name.slice(0, 100)}", and ${withArticle(called)} has no such attribute.${hinted}`
+      : `${withCapitalArticle(called)} has no attribute "${name.slice(0, 100)}"${path === name ? '' : ` (in "${path.slice(0, 200)}")`}.${hinted}`,
+    parameter: context.parameter,
+    ...(suggestion === undefined ? {} : { suggestion }),
+    allowed: names,
+  }
+  return refuseParameter(fault)
+}

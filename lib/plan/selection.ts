@@ -1,0 +1,159 @@
+/**
+ * Plan the selection: depth, expand and attributes become the tree of fields that an answer shows.
+ * Refuses with parameter_invalid: unknown names, and an expand of what is no relation.
+ */
+import { refuseParameter } from '../base/errors.ts'
+import type { Limits } from '../base/limits.ts'
+import { isValue } from '../model/model.ts'
+import type { Attribute, Branch, EmbeddedAttribute, Resource, ToOneOfAttribute } from '../model/model.ts'
+import { calledIn } from '../request/query-string.ts'
+import type { Vocabulary } from '../request/query-string.ts'
+import { planListOrder } from './order.ts'
+import { endsOf, walkPath } from './paths.ts'
+import type { Field, RecordNode } from './read-plan.ts'
+import { branchesFor, isVisible } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
+
+/** What a request says about the shape of records. */
+export interface Selection {
+  readonly depth: 0 | 1 | 2
+  readonly attributes: readonly string[] | undefined
+  readonly expand: readonly string[] | undefined
+}
+
+/** What names are looked up in. */
+export interface Scene {
+  readonly limits: Limits
+  readonly visibility: Visibility
+  readonly vocabulary: Vocabulary
+}
+
+/** Names with what is said about the names inside them. An empty tree under a name means all of it. */
+interface NameTree extends Map<string, NameTree> {}
+
+export function planSelection(resource: Resource, selection: Selection, scene: Scene): RecordNode {
+  const expanded = treeOf(selection.expand ?? [], resource, 'expand', scene, attribute => {
+    if (!isValue(attribute)) return
+    throw refuseParameter({
+      code: 'not_a_relation',
+      detail: `"${attribute.name}" is not a relation, so it cannot be expanded.`,
+      parameter: calledIn(scene.vocabulary, 'expand'),
+      value: attribute.name,
+    })
+  })
+  const names = selection.attributes ?? []
+  const included = names.filter(name => !name.startsWith('!'))
+  const excluded = names.filter(name => name.startsWith('!')).map(name => name.slice(1))
+  const include = included.length === 0 ? undefined : treeOf(included, resource, 'attributes', scene)
+  return nodeOf(
+    resource,
+    selection.depth,
+    { expanded, include, exclude: treeOf(excluded, resource, 'attributes', scene) },
+    scene.visibility,
+  )
+}
+
+function treeOf(
+  paths: readonly string[],
+  root: Resource,
+  reserved: 'expand' | 'attributes',
+  scene: Scene,
+  check?: (end: Attribute) => void,
+): NameTree {
+  const parameter = calledIn(scene.vocabulary, reserved)
+  const tree: NameTree = new Map()
+  for (const path of paths) {
+    for (const end of endsOf(walkPath(path, root, { parameter, ...scene }))) check?.(end)
+    add(tree, path.split('.'), reserved === 'attributes')
+  }
+  return tree
+}
+
+/** Adds a path. With `whole`, a path that ends at a name means all of it, whatever else is said inside. */
+function add(tree: NameTree, names: readonly string[], whole: boolean): void {
+  const [name, ...rest] = names
+  if (name === undefined) return
+  const known = tree.get(name)
+  if (whole && rest.length === 0) {
+    tree.set(name, new Map())
+    return
+  }
+  if (whole && known !== undefined && known.size === 0) return
+  const inner: NameTree = known ?? new Map()
+  tree.set(name, inner)
+  add(inner, rest, whole)
+}
+
+function isWhole(tree: NameTree | undefined): boolean {
+  return tree !== undefined && tree.size === 0
+}
+
+const NONE: NameTree = new Map()
+
+/** What is said about the names of one record. */
+interface Said {
+  readonly expanded: NameTree
+  /** Undefined: all of them. */
+  readonly include: NameTree | undefined
+  readonly exclude: NameTree
+}
+
+const WHOLE: Said = { expanded: NONE, include: undefined, exclude: NONE }
+
+/** What is said about the names inside an attribute. */
+function inside(said: Said, name: string): Said {
+  const include = said.include?.get(name)
+  return {
+    expanded: said.expanded.get(name) ?? NONE,
+    include: isWhole(include) ? undefined : include,
+    exclude: said.exclude.get(name) ?? NONE,
+  }
+}
+
+/** Whether the request wants it. Asked before whether it exists for the caller, which may depend on a rule that need not be asked otherwise. */
+function isWanted(attribute: Attribute, said: Said): boolean {
+  if (isWhole(said.exclude.get(attribute.name))) return false
+  return said.include === undefined || said.include.has(attribute.name)
+}
+
+function nodeOf(resource: Resource, depth: 0 | 1 | 2, said: Said, visibility: Visibility): RecordNode {
+  const wanted = resource.attributes.filter(attribute => isWanted(attribute, said))
+  const fields = wanted.flatMap(attribute => fieldOf(attribute, depth, said, visibility) ?? [])
+  return { resource, fields }
+}
+
+function fieldOf(attribute: Attribute, depth: 0 | 1 | 2, said: Said, visibility: Visibility): Field | undefined {
+  if (attribute.kind === 'scalar') return isVisible(attribute, visibility) ? { kind: 'scalar', attribute } : undefined
+  // What renders an object of many attributes is given all of them, whatever is said of them.
+  if (attribute.kind === 'embedded') {
+    if (!isVisible(attribute, visibility)) return undefined
+    return embeddedField(attribute, depth, attribute.render === undefined ? inside(said, attribute.name) : WHOLE, visibility)
+  }
+  // An expanded relation is rendered at the depth of its owner, any other at one less.
+  const shown = said.expanded.has(attribute.name) ? depth : depth === 2 ? 1 : undefined
+  if ((shown === undefined && depth === 0) || !isVisible(attribute, visibility)) return undefined
+  if (attribute.kind === 'toOneOf') return oneOfField(attribute, shown, inside(said, attribute.name), visibility)
+  if (shown !== undefined) {
+    const node = nodeOf(attribute.target, shown, inside(said, attribute.name), visibility)
+    return attribute.kind === 'toOne'
+      ? { kind: 'record', attribute, node }
+      : { kind: 'records', attribute, order: planListOrder(attribute), node }
+  }
+  return attribute.kind === 'toOne' ? { kind: 'reference', attribute } : { kind: 'references', attribute, order: planListOrder(attribute) }
+}
+
+/** A record of one of several entities tells which one, before all else. */
+function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, said: Said, visibility: Visibility): Field {
+  const nodeFor = ({ target, type }: Branch): RecordNode | undefined => {
+    if (shown === undefined) return undefined
+    const { resource, fields } = nodeOf(target, shown, said, visibility)
+    return { resource, fields: isWanted(type, said) ? [{ kind: 'scalar', attribute: type }, ...fields] : fields }
+  }
+  return { kind: 'oneOf', attribute, shown: branchesFor(attribute, visibility).map(branch => ({ branch, node: nodeFor(branch) })) }
+}
+
+/** What is inside an embedded object is at the depth of the record that it is in. */
+function embeddedField(attribute: EmbeddedAttribute, depth: 0 | 1 | 2, said: Said, visibility: Visibility): Field {
+  const wanted = attribute.attributes.filter(child => isWanted(child, said))
+  return { kind: 'embedded', attribute, fields: wanted.flatMap(child => fieldOf(child, depth, said, visibility) ?? []) }
+}

@@ -1,0 +1,138 @@
+/**
+ * Visibility: what exists for the caller of one request: which resources can be reached, which rows they have, which flags are set. Plans depend on
+ * the answers to the rules that they come upon; the values of those are bound like those of filters.
+ *
+ * Rules are the deployer's functions, which may take their time or fail, so only those are asked that a plan comes upon. Planning itself cannot wait: it
+ * stops at a rule that nobody has asked yet (`Unasked`), and begins anew when that is known. The answers are kept, so that each is asked once a request.
+ */
+import { after } from '../base/awaitable.ts'
+import type { Awaitable } from '../base/awaitable.ts'
+import type { Action } from '../request/hook-context.ts'
+import type { Attribute, Branch, Resource, ToOneOfAttribute } from '../model/model.ts'
+import { isRelation, isValue, targetsOf } from '../model/model.ts'
+import type { Condition, ScopeLookup } from './read-plan.ts'
+
+/** A question that a plan depends on: whether records or lists of a resource may be seen, or which of its rows exist. */
+export interface Rule {
+  readonly resource: Resource
+  readonly about: 'get' | 'list' | 'scope'
+}
+
+/** Stops what cannot go on before a rule is asked. */
+export class Unasked extends Error {
+  readonly rule: Rule
+
+  constructor(rule: Rule) {
+    super(`The rule of ${rule.resource.className} about "${rule.about}" is not asked yet.`)
+    this.rule = rule
+  }
+}
+
+export interface Visibility {
+  /** All that a plan depends on beside the rules, as a text: whether there are rules at all, flags, own parameters. */
+  readonly shape: string
+  /** Conditions of own parameters, on the resource that the request reads. */
+  readonly where: readonly Condition[]
+  /** Flags that the request gives. */
+  readonly flags: ReadonlySet<string>
+  /** Whether the caller may see single records, or lists. Throws Unasked. */
+  readonly allows: (resource: Resource, action: 'get' | 'list') => boolean
+  /** The condition that the rows of a resource meet which exist for the caller. Throws Unasked. */
+  readonly scopeOf: ScopeLookup
+  /** The part of it that the deployer's own scope says, without filters of the entity. Throws Unasked. */
+  readonly ownScopeOf: ScopeLookup
+  /** The values of the scope of a resource, or of own parameters. */
+  readonly valuesOf: (resource: Resource | undefined) => readonly unknown[]
+  /** Whether the caller may do it. */
+  readonly permits: (resource: Resource, action: Action) => Awaitable<boolean>
+  /** Asks a rule. Gives all of its answer that a plan depends on, as a text. */
+  readonly ask: (rule: Rule) => Awaitable<string>
+}
+
+const NO_VALUES: readonly unknown[] = Object.freeze([])
+
+/** Everything exists, for the engine's own use and for models without rules. */
+export const EVERYTHING: Visibility = Object.freeze({
+  // Unlike that of any caller: a plan that was made without rules must not be found by those who have some.
+  shape: 'everything',
+  where: [],
+  flags: new Set<string>(),
+  allows: () => true,
+  scopeOf: () => undefined,
+  ownScopeOf: () => undefined,
+  valuesOf: () => NO_VALUES,
+  permits: () => true,
+  ask: () => '',
+})
+
+/** Does work that may come upon rules: asks them, and begins anew after each. The work must leave nothing behind when it stops. */
+export function whenAsked<T>(visibility: Visibility, work: () => T): Awaitable<T> {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof Unasked)) throw error
+    return after(visibility.ask(error.rule), () => whenAsked(visibility, work))
+  }
+}
+
+/**
+ * What exists, as far as these rules tell: comes to a stop at any other, though that may have been asked elsewhere. What is kept for other requests must
+ * not depend on an answer that it was not found by.
+ */
+export function toldBy(rules: readonly Rule[], visibility: Visibility): Visibility {
+  if (visibility === EVERYTHING) return visibility
+  const require = (resource: Resource, about: Rule['about']): void => {
+    if (!rules.some(rule => rule.resource === resource && rule.about === about)) throw new Unasked({ resource, about })
+  }
+  return {
+    ...visibility,
+    allows: (resource, action) => {
+      if (typeof resource.rules.access[action] !== 'boolean') require(resource, action)
+      return visibility.allows(resource, action)
+    },
+    scopeOf: resource => {
+      if (resource.rules.scopes.length > 0) require(resource, 'scope')
+      return visibility.scopeOf(resource)
+    },
+    ownScopeOf: resource => {
+      if (resource.rules.scopes.length > 0) require(resource, 'scope')
+      return visibility.ownScopeOf(resource)
+    },
+  }
+}
+
+/** Whether the attribute exists for reading. One that is hidden, or not stored, or leads to what may not be seen, does not; neither does one behind a flag. */
+export function isVisible(attribute: Attribute, visibility: Visibility): boolean {
+  return existsFor(attribute, visibility) && (attribute.flag === undefined || visibility.flags.has(attribute.flag))
+}
+
+/** As `isVisible`, flags aside. */
+export function existsFor(attribute: Attribute, visibility: Visibility): boolean {
+  if (attribute.hidden || (attribute.kind === 'scalar' && attribute.source.kind === 'none')) return false
+  return leadsSomewhere(attribute, visibility)
+}
+
+/** Whether a relation leads to records that the caller may see; else it does not exist for them, in bodies neither. A plain value leads nowhere else. */
+export function leadsSomewhere(attribute: Attribute, visibility: Visibility): boolean {
+  if (attribute.kind === 'toOneOf') return branchesFor(attribute, visibility).length > 0
+  return !isRelation(attribute) || visibility.allows(attribute.target, attribute.kind === 'toOne' ? 'get' : 'list')
+}
+
+/** The entities that a relation may link whose records exist for the caller; a link to a record of another is none. */
+export function branchesFor({ branches }: ToOneOfAttribute, visibility: Visibility): readonly Branch[] {
+  return branches.filter(({ target }) => target.served && visibility.allows(target, 'get'))
+}
+
+/** Names of all attributes that exist for the caller, for hints. */
+export function visibleNames(attributes: readonly Attribute[], visibility: Visibility): string[] {
+  return attributes.filter(attribute => isVisible(attribute, visibility)).map(attribute => attribute.name)
+}
+
+/** Names of the attributes that exist for every caller, for hints where it is not known yet what may be told. */
+export function openNames(attributes: readonly Attribute[]): string[] {
+  return visibleNames(attributes, EVERYTHING).filter(name => {
+    const attribute = attributes.find(other => other.name === name)!
+    if (isValue(attribute)) return true
+    return targetsOf(attribute).some(({ rules: { access } }) => (attribute.kind === 'toMany' ? access.list : access.get) === true)
+  })
+}

@@ -1,0 +1,416 @@
+/**
+ * Read: the reading stages put together: plan, compile, bind, run, render. Plans are cached by the shape of the request; the cache is bounded.
+ */
+import { after } from '../base/awaitable.ts'
+import type { Awaitable } from '../base/awaitable.ts'
+import type { Arguments, PendingRender } from '../database/bind.ts'
+import type { HookContext } from '../request/hook-context.ts'
+import type { CompiledNode, CompiledRead, Connection, Dialect, Reading, Row, Statement } from '../database/dialect.ts'
+import type { End } from '../base/abort.ts'
+import type { Stage, Trace } from '../base/trace.ts'
+import { keyFromJson } from '../model/key.ts'
+import type { KeyValues } from '../model/key.ts'
+import type { Limits } from '../base/limits.ts'
+import type {
+  Branch,
+  EmbeddedAttribute,
+  RelationAttribute,
+  Resource,
+  ScalarAttribute,
+  ToManyAttribute,
+  ToOneOfAttribute,
+} from '../model/model.ts'
+import { NO_PARAMETERS } from '../request/query-string.ts'
+import type { Parameters, Vocabulary } from '../request/query-string.ts'
+import { planKeys, planRead, planStored, shapeOf } from '../plan/plan.ts'
+import type { Anchor } from '../plan/read-plan.ts'
+import { Recent } from '../base/lru-cache.ts'
+import { readExists, readFirst, readLinked, readPage, readRecords, readRows, readWithin, renderPending } from './run-read.ts'
+import type { JsonRecord, Page } from './run-read.ts'
+import { Room } from '../plan/answer-limits.ts'
+import type { Tally } from '../plan/answer-limits.ts'
+import { EVERYTHING, Unasked, branchesFor, toldBy, whenAsked } from '../plan/visibility.ts'
+import type { Rule, Visibility } from '../plan/visibility.ts'
+
+/** What a request wants to see, and who asks. */
+export interface View {
+  readonly parameters: Parameters
+  readonly visibility: Visibility
+  readonly ctx: HookContext
+  /** What may end the request before it is answered. */
+  readonly end?: End
+  /** Where its time goes, if somebody wants to know. */
+  readonly trace?: Trace | undefined
+  /** Whom the size of the answer concerns. */
+  readonly tally?: Tally | undefined
+}
+
+/** The part of a list that is asked for. */
+export interface Window {
+  readonly limit: number
+  readonly offset: number
+}
+
+/** A page with the order that is in effect. */
+export type OrderedPage = Page & { readonly sort: string }
+
+interface CachedRead {
+  readonly read: CompiledRead
+  readonly sort: string
+  /** About how many bytes it holds. */
+  readonly bytes: number
+}
+
+/** What is kept under the shape of a request and the answers to rules: the work done, or the rule that it comes upon next. */
+type Step<T> = { readonly done: T } | { readonly asks: Rule }
+
+/** How many plans are kept, and how many bytes of them. */
+const PLANS = 2000
+const PLAN_BYTES = 32 << 20
+const NO_KEY: KeyValues = Object.freeze([])
+const WHOLE: Window = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
+const COLLECTION: Anchor = Object.freeze({ kind: 'collection' })
+const RECORD: Anchor = Object.freeze({ kind: 'record' })
+const LEFT: Anchor = Object.freeze({ kind: 'record', left: true })
+
+/** What has been planned and compiled for one model. It knows nothing of the data, so the readers of several databases may share it. */
+export class Plans {
+  readonly reads = new Recent<Step<CachedRead>>(PLANS, {
+    bytes: PLAN_BYTES,
+    weigh: (step, key) => 2 * key.length + ('done' in step ? step.done.bytes : STEP_BYTES),
+  })
+  readonly exists = new Recent<Step<Statement>>(PLANS, {
+    bytes: PLAN_BYTES >> 2,
+    weigh: (step, key) => 2 * key.length + ('done' in step ? bytesOfStatement(step.done) : STEP_BYTES),
+  })
+  readonly stored = new Map<Resource, CompiledRead>()
+  /** The statements that tell whether a record meets the condition of a list. */
+  readonly meets = new Map<ToManyAttribute, Statement>()
+  /** The statements that read some columns of a record. */
+  readonly columns = new Map<Resource, Statement>()
+}
+
+const STEP_BYTES = 500
+const NODE_BYTES = 4000
+const BINDING_BYTES = 200
+
+/** About how many bytes a plan holds: the texts of its statements, what they bind and the conditions that it is made of, the functions of its nodes. */
+function bytesOfRead({ rows, count, node }: CompiledRead): number {
+  // What finds the same rows from far into a list is made when it is asked for.
+  return 2 * bytesOfStatement(rows) + (count === undefined ? 0 : bytesOfStatement(count)) + bytesOfNode(node)
+}
+
+function bytesOfNode({ children, long }: CompiledNode): number {
+  return children.reduce(
+    (bytes, { statement, single, node }) => bytes + bytesOfStatement(statement) + bytesOfStatement(single) + bytesOfNode(node),
+    NODE_BYTES + 50 * long.length,
+  )
+}
+
+function bytesOfStatement({ sql, bindings }: Statement): number {
+  return STEP_BYTES + 2 * sql.length + BINDING_BYTES * bindings.length
+}
+
+/** Reads records of one model from one connection. */
+export class Reader {
+  readonly #connection: Connection
+  readonly limits: Limits
+  readonly #vocabulary: Vocabulary
+  readonly #plans: Plans
+
+  constructor(connection: Connection, limits: Limits, vocabulary: Vocabulary, plans: Plans) {
+    this.#connection = connection
+    this.limits = limits
+    this.#vocabulary = vocabulary
+    this.#plans = plans
+  }
+
+  /** A page of all records of a resource. */
+  page(resource: Resource, window: Window, view: View): Awaitable<OrderedPage> {
+    return after(this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view), ({ read, sort }) => {
+      const given = this.#arguments(read, NO_KEY, window, view)
+      const { dialect } = this.#connection
+      return after(
+        this.#finish(given, view, () => readPage(read, given, dialect)),
+        ({ records, count }) => ({ records, count, sort }),
+      )
+    })
+  }
+
+  /** A page of the records in a list attribute; undefined when its owner does not exist. */
+  relatedPage(
+    owner: Resource,
+    key: KeyValues,
+    relation: RelationAttribute,
+    window: Window,
+    view: View,
+  ): Awaitable<OrderedPage | undefined> {
+    const anchor: Anchor = { kind: 'related', relation, owner }
+    const planned = this.#plan(relation.target, anchor, `related\0${owner.plural}\0${relation.name}\0${relation.target.plural}`, true, view)
+    return after(planned, ({ read, sort }) =>
+      after(this.#existsOf(owner, view.visibility), exists => {
+        const given = this.#arguments(read, key, window, view)
+        const { dialect } = this.#connection
+        return after(
+          this.#finish(given, view, () => readWithin(exists, given, dialect, readPage(read, given, dialect))),
+          page => page && { ...page, sort },
+        )
+      }),
+    )
+  }
+
+  /**
+   * One record, or undefined when it does not exist.
+   *
+   * @param left also when it has just left what exists for the caller; what it links is shown as ever
+   */
+  record(resource: Resource, key: KeyValues, view: View, left = false): Awaitable<JsonRecord | undefined> {
+    const planned = left ? this.#plan(resource, LEFT, `left\0${resource.plural}`, false, view) : this.#planRecord(resource, view)
+    return after(planned, ({ read }) => {
+      const given = this.#arguments(read, key, WHOLE, view)
+      const { dialect } = this.#connection
+      return this.#finish(given, view, () => readFirst(read, given, dialect))
+    })
+  }
+
+  /** Asks all rules that reading a record of the resource will come upon, before something is changed that they may look at. */
+  prepare(resource: Resource, view: View): Awaitable<void> {
+    if (view.visibility !== EVERYTHING) return after(this.#planRecord(resource, view), () => undefined)
+  }
+
+  /** The record that a to-one links, null when it is empty, or undefined when its owner does not exist. */
+  relatedRecord(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<JsonRecord | null | undefined> {
+    const anchor: Anchor = { kind: 'related', relation, owner }
+    const planned = this.#plan(relation.target, anchor, `one\0${owner.plural}\0${relation.name}\0${relation.target.plural}`, false, view)
+    return after(planned, ({ read }) =>
+      after(this.#existsOf(owner, view.visibility), exists => {
+        const given = this.#arguments(read, key, WHOLE, view)
+        const { dialect } = this.#connection
+        return this.#finish(given, view, () => readWithin(exists, given, dialect, readLinked(read, given, dialect)))
+      }),
+    )
+  }
+
+  /** The records of a list attribute that meet the filters, unpaged. */
+  relatedRecords(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<readonly JsonRecord[]> {
+    const anchor: Anchor = { kind: 'related', relation, owner }
+    return after(this.#plan(relation.target, anchor, `all\0${owner.plural}\0${relation.name}`, true, view), ({ read }) => {
+      const given = this.#arguments(read, key, WHOLE, view)
+      const { dialect } = this.#connection
+      return after(
+        this.#finish(given, view, () => readPage(read, given, dialect)),
+        ({ records }) => records,
+      )
+    })
+  }
+
+  /** The keys of the records that a relation reaches and that meet the filters. */
+  async relatedKeys(owner: Resource, key: KeyValues, relation: RelationAttribute, { parameters, visibility }: View): Promise<KeyValues[]> {
+    const { target } = relation
+    const context = { limits: this.limits, visibility, vocabulary: this.#vocabulary }
+    const { dialect } = this.#connection
+    const anchor: Anchor = { kind: 'related', relation, owner }
+    const read = await whenAsked(visibility, () => dialect.compile(planKeys(target, anchor, parameters, context)))
+    const given: Arguments = { filters: parameters.filters, key, valuesOf: visibility.valuesOf, ...WHOLE }
+    const ids: readonly unknown[] = await this.#connection.read(() => readRecords(read, given, dialect))
+    return ids.map(id => keyFromJson(id, target)!)
+  }
+
+  /** Which of several entities a relation links a record of; undefined when it is empty, or its owner does not exist. */
+  async linkedBranch(owner: Resource, key: KeyValues, relation: ToOneOfAttribute, view: View): Promise<Branch | undefined> {
+    const { visibility } = view
+    const branches = await whenAsked(visibility, () => branchesFor(relation, visibility))
+    for (const branch of branches) {
+      const keys = await this.relatedKeys(owner, key, branch, { ...view, parameters: NO_PARAMETERS })
+      if (keys.length > 0) return branch
+    }
+    return undefined
+  }
+
+  /** The value of a plain attribute in an object of its own, or undefined when the record does not exist. What an embedded object links is shown by ID. */
+  value(resource: Resource, key: KeyValues, attribute: ScalarAttribute | EmbeddedAttribute, view: View): Awaitable<JsonRecord | undefined> {
+    const { flags } = view.parameters
+    return this.record(resource, key, {
+      ...view,
+      parameters: { ...NO_PARAMETERS, flags, depth: 1, attributes: [attribute.name], expand: [] },
+    })
+  }
+
+  /** The stored plain attributes of a record and the IDs it links, whatever is shown of them to others; hidden and private ones left out. */
+  stored(resource: Resource, key: KeyValues): Awaitable<JsonRecord | undefined> {
+    const { dialect } = this.#connection
+    const read = this.#storedOf(resource)
+    return this.#connection.read(() => readFirst(read, { filters: [], key, ...WHOLE }, dialect))
+  }
+
+  /** The same, with the bare values of some columns, which are always the same ones of a resource. */
+  storedWith(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Stored | undefined> {
+    const { dialect } = this.#connection
+    const read = this.#storedOf(resource)
+    const beside = this.#columnsOf(resource, columns)
+    return this.#connection.read(() => readStored(read, beside, { filters: [], key, ...WHOLE }, dialect))
+  }
+
+  #storedOf(resource: Resource): CompiledRead {
+    let read = this.#plans.stored.get(resource)
+    if (read === undefined) this.#plans.stored.set(resource, (read = this.#connection.dialect.compile(planStored(resource))))
+    return read
+  }
+
+  /** The bare values of some columns of a record, at once, also while a transaction is open; undefined when there is no such record. */
+  columns(resource: Resource, key: KeyValues, columns: readonly string[]): Row | undefined {
+    const { dialect } = this.#connection
+    const statement = this.#columnsOf(resource, columns)
+    return this.#connection.readNow(() => readRows(statement, { filters: [], key, ...WHOLE }, dialect))[0]
+  }
+
+  #columnsOf(resource: Resource, columns: readonly string[]): Statement {
+    let statement = this.#plans.columns.get(resource)
+    if (statement === undefined) this.#plans.columns.set(resource, (statement = this.#connection.dialect.columns(resource, columns)))
+    return statement
+  }
+
+  /** Whether the record of a key exists for the caller. */
+  exists(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
+    return after(this.#existsOf(resource, visibility), statement => this.#isThere(statement, key, visibility))
+  }
+
+  /** Whether the record of a key meets the condition of a list. */
+  meets(list: ToManyAttribute, key: KeyValues): Awaitable<boolean> {
+    let statement = this.#plans.meets.get(list)
+    if (statement === undefined) {
+      statement = this.#connection.dialect.exists(list.target, () => undefined, list)
+      this.#plans.meets.set(list, statement)
+    }
+    return this.#isThere(statement, key, EVERYTHING)
+  }
+
+  /** Whether the record of a key is in the deployer's scope for the caller, filters of its entity aside. */
+  stays(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
+    const { dialect } = this.#connection
+    const place = `${resource.plural}\0${visibility === EVERYTHING ? '' : 'stays'}`
+    const found = find(this.#plans.exists, place, visibility, ({ ownScopeOf }) => dialect.exists(resource, ownScopeOf))
+    return after(found, statement => this.#isThere(statement, key, visibility))
+  }
+
+  #isThere(statement: Statement, key: KeyValues, { valuesOf }: Visibility): Awaitable<boolean> {
+    const { dialect } = this.#connection
+    const given: Arguments = { filters: [], key, valuesOf, ...WHOLE }
+    return this.#connection.read(() => readExists(statement, given, dialect))
+  }
+
+  #arguments(
+    read: CompiledRead,
+    key: KeyValues,
+    window: Window,
+    { parameters, visibility, end, tally }: View,
+  ): Arguments & { pending?: PendingRender[] } {
+    const given = {
+      filters: parameters.filters,
+      key,
+      limit: window.limit,
+      offset: window.offset,
+      valuesOf: visibility.valuesOf,
+      room: new Room(this.limits, this.#vocabulary, parameters.pairs, tally),
+      end,
+    }
+    return read.rendered ? { ...given, pending: [] } : given
+  }
+
+  /** Runs the reading, then lets the deployer's functions render what they have a say in. */
+  #finish<T>(given: { pending?: PendingRender[] }, view: View, reading: () => Reading<T>): Awaitable<T> {
+    const { trace, end } = view
+    const before = trace?.enter('render')
+    if (end?.deadline !== undefined) end.asked = view.parameters
+    const result = this.#connection.read(reading, end)
+    const finished = given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
+    return trace === undefined ? finished : backTo(before!, trace, finished)
+  }
+
+  #existsOf(resource: Resource, visibility: Visibility): Awaitable<Statement> {
+    const key = `${resource.plural}\0${visibility === EVERYTHING ? '' : 'caller'}`
+    return find(this.#plans.exists, key, visibility, ({ scopeOf }) => this.#connection.dialect.exists(resource, scopeOf))
+  }
+
+  #planRecord(resource: Resource, view: View): Awaitable<CachedRead> {
+    return this.#plan(resource, RECORD, `record\0${resource.plural}`, false, view)
+  }
+
+  #plan(resource: Resource, anchor: Anchor, where: string, paged: boolean, view: View): Awaitable<CachedRead> {
+    const { parameters, trace } = view
+    const before = trace?.enter('plan')
+    let cached = true
+    const planned = find(this.#plans.reads, `${where}\0${view.visibility.shape}\0${shapeOf(parameters)}`, view.visibility, visibility => {
+      cached = false
+      const plan = planRead(resource, anchor, paged, parameters, { limits: this.limits, visibility, vocabulary: this.#vocabulary })
+      const read = this.#connection.dialect.compile(plan)
+      return { read, sort: plan.sort, bytes: bytesOfRead(read) }
+    })
+    if (trace === undefined) return planned
+    return after(backTo(before!, trace, planned), found => {
+      trace.planned(cached)
+      return found
+    })
+  }
+}
+
+/** A record as it is stored, with the bare values of some columns. */
+export interface Stored {
+  readonly record: JsonRecord
+  readonly row: Row
+}
+
+function* readStored(read: CompiledRead, beside: Statement, given: Arguments, dialect: Dialect): Reading<Stored | undefined> {
+  const [row] = yield* readRows(beside, given, dialect)
+  if (row === undefined) return undefined
+  const record = yield* readFirst(read, given, dialect)
+  return record && { record, row }
+}
+
+/**
+ * What is kept under a key, or made now. Work that comes upon a rule stops there; then the rule is kept under the key, and what follows from its answer
+ * under the key with the answer behind it. So a request asks just the rules that its work comes upon, and no others to find out which these are.
+ */
+function find<T>(
+  cache: Recent<Step<T>>,
+  start: string,
+  visibility: Visibility,
+  make: (visibility: Visibility) => T,
+  asked: Rule[] = [],
+): Awaitable<T> {
+  let key = start
+  for (;;) {
+    let step = cache.get(key)
+    if (step === undefined) cache.set(key, (step = stepOf(() => make(toldBy(asked, visibility)))))
+    if ('done' in step) return step.done
+    asked.push(step.asks)
+    const answer = visibility.ask(step.asks)
+    // NUL separates, as neither a request nor a rule contains one.
+    const at = `${key}\0\0`
+    if (answer instanceof Promise) return answer.then(given => find(cache, at + given, visibility, make, asked))
+    key = at + answer
+  }
+}
+
+function stepOf<T>(make: () => T): Step<T> {
+  try {
+    return { done: make() }
+  } catch (error) {
+    if (error instanceof Unasked) return { asks: error.rule }
+    throw error
+  }
+}
+
+/** What was done at a stage is done. */
+function backTo<T>(before: Stage, trace: Trace, work: Awaitable<T>): Awaitable<T> {
+  return after(work, result => {
+    trace.enter(before)
+    return result
+  })
+}
+
+async function finishRender<T>(result: Awaitable<T>, pending: readonly PendingRender[], ctx: HookContext): Promise<T> {
+  const finished = await result
+  await renderPending(pending, ctx)
+  return finished
+}

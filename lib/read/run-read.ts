@@ -1,0 +1,341 @@
+/**
+ * Render: runs the statements of a compiled plan and puts their rows together as JSON records.
+ * Written as Reading work (dialect.ts): one statement for the rows, at most one for the count, one for each relation that is shown. All generator functions
+ * stand on their own: one that is made anew for each request costs more than the reading of a record.
+ */
+import { bindParameters } from '../database/bind.ts'
+import type { Arguments, PendingRender } from '../database/bind.ts'
+import type { HookContext } from '../request/hook-context.ts'
+import { isPlain, jsonOf, putInside } from '../base/json.ts'
+import type {
+  CompiledChild,
+  CompiledNode,
+  CompiledRead,
+  Dialect,
+  Reading,
+  ReadingStep,
+  Row,
+  RowBound,
+  Statement,
+} from '../database/dialect.ts'
+
+/** A JSON object as an answer shows it. */
+export type JsonRecord = Record<string, unknown>
+
+/** A page of records. */
+export interface Page {
+  readonly records: readonly JsonRecord[]
+  /** The number of records that match, whatever the page. */
+  readonly count: number
+}
+
+/** Rows to pass over from which it is faster to find the keys of a page first. See docs/benchmarks.md. */
+const DEEP = 1000
+
+/** Records that are made between two looks at the clock. */
+const MANY = 1000
+
+/** The page that the limit and offset of the arguments cut out. */
+export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<Page> {
+  const statement = given.offset >= DEEP && read.deep !== undefined ? read.deep() : read.rows
+  const rows = given.limit === 0 ? [] : yield requestRows(statement, read.node, given, dialect)
+  const records = build(rows, read.node, given)
+  weigh(rows, read.node, undefined, undefined, given)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, undefined, given, dialect)
+  const { limit, offset } = given
+  // A page that is not full, and not past the end, tells the count itself.
+  const known = rows.length < limit && (rows.length > 0 || offset === 0)
+  if (known) return { records, count: offset + rows.length }
+  const [counted] = yield requestRows(read.count!, read.node, given, dialect)
+  return { records, count: Number(counted![0]) }
+}
+
+/** All records of a plan that is not paged. */
+export function* readRecords(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<readonly JsonRecord[]> {
+  const rows = yield requestRows(read.rows, read.node, given, dialect)
+  const records = build(rows, read.node, given)
+  weigh(rows, read.node, undefined, undefined, given)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, undefined, given, dialect)
+  return records
+}
+
+/** The first record of a plan, if there is one. */
+export function* readFirst(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<JsonRecord | undefined> {
+  const rows = yield requestRows(read.rows, read.node, given, dialect)
+  const records = build(rows, read.node, given)
+  weigh(rows, read.node, undefined, undefined, given)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, undefined, given, dialect)
+  return records[0]
+}
+
+/** The record that a to-one links; null when it is empty. */
+export function* readLinked(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<JsonRecord | null> {
+  return (yield* readFirst(read, given, dialect)) ?? null
+}
+
+/** What is read of a record that exists; undefined when it does not. */
+export function* readWithin<T>(exists: Statement, given: Arguments, dialect: Dialect, reading: Reading<T>): Reading<T | undefined> {
+  if ((yield request(exists, given, dialect)).length === 0) return undefined
+  return yield* reading
+}
+
+/** Whether the record of the key exists. */
+export function* readExists(statement: Statement, given: Arguments, dialect: Dialect): Reading<boolean> {
+  return (yield request(statement, given, dialect)).length > 0
+}
+
+/** The bare rows of a statement. */
+export function* readRows(statement: Statement, given: Arguments, dialect: Dialect): Reading<readonly Row[]> {
+  return yield request(statement, given, dialect)
+}
+
+function request(statement: Statement, given: Arguments, dialect: Dialect) {
+  return { statement, parameters: bindParameters(statement, given, dialect) }
+}
+
+function requestRows(statement: Statement, { areIds }: CompiledNode, given: Arguments, dialect: Dialect): ReadingStep {
+  const { room } = given
+  const bound = room === undefined ? undefined : { room, areIds, times: 1, at: undefined }
+  return { statement, parameters: bindParameters(statement, given, dialect), bound }
+}
+
+function requestLinked(child: CompiledChild, link: readonly unknown[], given: Arguments, dialect: Dialect): ReadingStep {
+  const { single } = child
+  // Mostly the link is all that there is to bind.
+  const isAll = single.bindings.length === link.length
+  const parameters = isAll ? link : bindParameters(single, { ...given, link }, dialect)
+  return { statement: single, parameters, bound: boundOf(child, 1, given) }
+}
+
+function requestLists(child: CompiledChild, links: string, owners: number, given: Arguments, dialect: Dialect): ReadingStep {
+  const { statement } = child
+  return { statement, parameters: bindParameters(statement, { ...given, links }, dialect), bound: boundOf(child, owners, given) }
+}
+
+function boundOf({ name, isPivoted, node }: CompiledChild, owners: number, { room }: Arguments): RowBound | undefined {
+  return room === undefined ? undefined : { room, areIds: node.areIds, times: isPivoted ? owners : 1, at: name }
+}
+
+/**
+ * Takes the room that rows need in the answer.
+ *
+ * @param times how often each is shown; undefined: all once
+ */
+function weigh(
+  rows: readonly Row[],
+  { bytes: each, long, areIds }: CompiledNode,
+  times: readonly number[] | undefined,
+  at: string | undefined,
+  { room }: Arguments,
+): void {
+  if (room === undefined) return
+  let count = 0
+  let bytes = 0
+  for (let index = 0; index < rows.length; index++) {
+    const row = rows[index]!
+    let size = each
+    for (const place of long) {
+      const value = row[place]
+      if (typeof value === 'string') size += value.length
+      else if (value instanceof Uint8Array) size += Math.ceil(value.length / 3) * 4
+    }
+    const shown = times === undefined ? 1 : times[index]!
+    count += shown
+    bytes += shown * size
+  }
+  room.take(count, bytes, areIds, at)
+}
+
+/** The records of rows, without their relations. */
+function build(rows: readonly Row[], node: CompiledNode, given: Arguments): JsonRecord[] {
+  const records: JsonRecord[] = []
+  if (rows.length < MANY || given.end === undefined) for (const row of rows) records.push(node.build(row) as JsonRecord)
+  else
+    for (const [index, row] of rows.entries()) {
+      if (index % MANY === 0) given.end.look()
+      records.push(node.build(row) as JsonRecord)
+    }
+  if (node.source !== undefined) collectRenders(rows, records, node, given)
+  return records
+}
+
+/**
+ * Reads the relations of records, of which there are some.
+ *
+ * @param times how often each record is shown; undefined: all once
+ */
+function* attachAll(
+  rows: readonly Row[],
+  records: readonly JsonRecord[],
+  node: CompiledNode,
+  times: readonly number[] | undefined,
+  given: Arguments,
+  dialect: Dialect,
+): Reading<void> {
+  for (const child of node.children) {
+    const { only } = child
+    if (rows.length > 1) {
+      if (only === undefined) {
+        yield* attach(child, { rows, records, times }, given, dialect)
+        continue
+      }
+      const having = rows.filter(only)
+      if (having.length > 0) {
+        const has = (_: unknown, index: number): boolean => only(rows[index]!)
+        yield* attach(child, { rows: having, records: records.filter(has), times: times?.filter(has) }, given, dialect)
+      }
+      continue
+    }
+    if (only?.(rows[0]!) === false) continue
+    // One record: nothing to sort out by owner.
+    const link = linkAt(rows[0]!, child.from)
+    const found = link === undefined ? [] : yield requestLinked(child, link, given, dialect)
+    const related = build(found, child.node, given)
+    const shown = times === undefined || times[0] === 1 ? undefined : found.map(() => times[0]!)
+    weigh(found, child.node, shown, child.name, given)
+    if (found.length > 0 && child.node.children.length > 0) yield* attachAll(found, related, child.node, shown, given, dialect)
+    put(records[0]!, child, child.cardinality === 'one' ? (related[0] ?? null) : related)
+  }
+}
+
+function put(record: JsonRecord, { within, name }: CompiledChild, value: unknown): void {
+  if (within === undefined) record[name] = value
+  else putInside(record, within, name, value)
+}
+
+/** The values that link, or undefined when the link is empty. */
+function linkAt(row: Row, at: readonly number[]): readonly unknown[] | undefined {
+  const link: unknown[] = []
+  for (const position of at) {
+    const part = row[position]
+    if (part === null) return undefined
+    link.push(part)
+  }
+  return link
+}
+
+function collectRenders(rows: readonly Row[], records: readonly JsonRecord[], node: CompiledNode, given: Arguments): void {
+  for (const [index, row] of rows.entries()) {
+    const stored = node.source!(row) as JsonRecord
+    for (const { name, within, render, only } of node.renders) {
+      if (only?.(row) === false) continue
+      if (within === undefined) given.pending?.push({ record: records[index]!, name, render, stored })
+      else
+        for (const found of inside(records[index]!, stored, within))
+          if (name in found.record) given.pending?.push({ ...found, name, render })
+    }
+  }
+}
+
+/** The embedded objects at a place, of a list all, each with its stored values. */
+function inside(shown: unknown, stored: unknown, within: readonly string[]): Pick<PendingRender, 'record' | 'stored'>[] {
+  if (typeof shown !== 'object' || shown === null) return []
+  if (Array.isArray(shown)) return shown.flatMap((member, index) => inside(member, (stored as unknown[])[index], within))
+  const [name, ...rest] = within
+  const [record, values] = [shown as JsonRecord, stored as JsonRecord]
+  return name === undefined ? [{ record, stored: values }] : inside(record[name], values[name], rest)
+}
+
+/** Lets the deployer's functions give their values, and puts them into the records. Undefined leaves the attribute out. */
+export async function renderPending(pending: readonly PendingRender[], ctx: HookContext): Promise<void> {
+  for (const { record, name, render, stored } of pending) {
+    const given = render(record[name], stored, ctx)
+    const value: unknown = given instanceof Promise ? await given : given
+    if (value === undefined) delete record[name]
+    else record[name] = isPlain(value) ? value : jsonOf(value, `render of "${name}"`)
+  }
+}
+
+/** Records that relations are read for. */
+interface Owners {
+  readonly rows: readonly Row[]
+  readonly records: readonly JsonRecord[]
+  /** How often each is shown; undefined: all once. */
+  readonly times: readonly number[] | undefined
+}
+
+/** Reads one relation of several records, and puts what it finds into them. */
+function* attach(child: CompiledChild, owners: Owners, given: Arguments, dialect: Dialect): Reading<void> {
+  const links = linksOf(child, owners.rows)
+  const found = links.size === 0 ? [] : yield requestLists(child, `[${[...links].join()}]`, links.size, given, dialect)
+  const related = build(found, child.node, given)
+  // What several records link is one object, which is shown with each of them.
+  const isShared = owners.times !== undefined || links.size < owners.rows.length
+  const times = child.cardinality === 'one' ? putOnes(child, owners, found, related) : putLists(child, owners, found, related, isShared)
+  const shown = isShared ? times : undefined
+  weigh(found, child.node, shown, child.name, given)
+  if (found.length > 0 && child.node.children.length > 0) yield* attachAll(found, related, child.node, shown, given, dialect)
+}
+
+/** Puts what to-ones link into the records; says how often each is shown. */
+function putOnes(child: CompiledChild, { rows, records, times }: Owners, found: readonly Row[], related: readonly unknown[]): number[] {
+  const shown: number[] = []
+  const byLink = new Map<unknown, number>()
+  for (const [index, row] of found.entries()) {
+    byLink.set(linkOf(row, child.to), index)
+    shown.push(0)
+  }
+  for (const [index, row] of rows.entries()) {
+    const at = byLink.get(linkOf(row, child.from))
+    put(records[index]!, child, at === undefined ? null : related[at])
+    if (at !== undefined) shown[at]! += times === undefined ? 1 : times[index]!
+  }
+  return shown
+}
+
+/** Puts lists into the records; says how often each of their records is shown, where that is not once. */
+function putLists(
+  child: CompiledChild,
+  { rows, records, times }: Owners,
+  found: readonly Row[],
+  related: readonly unknown[],
+  isShared: boolean,
+): number[] | undefined {
+  const { from, to } = child
+  const lists = new Map<unknown, unknown[]>()
+  let last: unknown
+  let list: unknown[] | undefined
+  for (let index = 0; index < found.length; index++) {
+    const link = linkOf(found[index]!, to)
+    // The rows of one list come one after another.
+    if (list === undefined || link !== last) {
+      list = lists.get(link)
+      if (list === undefined) lists.set(link, (list = []))
+      last = link
+    }
+    list.push(related[index])
+  }
+  for (let index = 0; index < rows.length; index++) put(records[index]!, child, lists.get(linkOf(rows[index]!, from)) ?? [])
+  if (!isShared) return undefined
+  const shown = new Map<unknown, number>()
+  for (const [index, row] of rows.entries()) {
+    const link = linkOf(row, from)
+    shown.set(link, (shown.get(link) ?? 0) + (times === undefined ? 1 : times[index]!))
+  }
+  return found.map(row => shown.get(linkOf(row, to)) ?? 0)
+}
+
+/** The value that links, or undefined when the link is empty. */
+function linkOf(row: Row, at: readonly number[]): unknown {
+  if (at.length === 1) return row[at[0]!] ?? undefined
+  let text = ''
+  for (const position of at) {
+    const part = row[position]
+    if (part === null) return undefined
+    text += `${JSON.stringify(part)},`
+  }
+  return text
+}
+
+/** The links of all rows as JSON texts, each once. */
+function linksOf(child: CompiledChild, rows: readonly Row[]): ReadonlySet<string> {
+  const { from, numericLinks } = child
+  const part = (row: Row, index: number): string =>
+    numericLinks[index] === true ? String(row[from[index]!]) : JSON.stringify(row[from[index]!])
+  const seen = new Set<string>()
+  for (const row of rows) {
+    if (linkOf(row, from) === undefined) continue
+    seen.add(from.length === 1 ? part(row, 0) : `[${from.map((_, index) => part(row, index)).join()}]`)
+  }
+  return seen
+}

@@ -1,0 +1,152 @@
+/**
+ * Routes: own routes of the deployer, which come before the default ones.
+ * Refuses, when the engine is created, a route that is not of its form, or that no request could reach since another shadows it.
+ */
+import type { HandlerResponse, HookContext } from './hook-context.ts'
+import { refuse } from '../base/errors.ts'
+import { checkedHeaders } from '../base/headers.ts'
+import { jsonOf } from '../base/json.ts'
+import { RequestContext } from './request-context.ts'
+import type { ContextParts } from './request-context.ts'
+import { JSON_TYPE } from '../base/response.ts'
+import type { RestResponse } from '../base/response.ts'
+import { checkNames } from '../base/suggest.ts'
+
+/** An own route. */
+export interface Route {
+  /** Upper case. */
+  readonly method: string
+  /** A path whose `{name}` segments match anything: `/{version}/users/me`. */
+  readonly path: string
+  readonly handler: (ctx: HookContext) => HandlerResponse | Promise<HandlerResponse>
+}
+
+/** A route that a request has met, with the decoded `{name}` parts of its path. */
+export interface RouteMatch {
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+}
+
+const NO_METHODS: readonly string[] = Object.freeze([])
+
+interface CheckedRoute {
+  readonly route: Route
+  readonly segments: readonly { readonly name: string | undefined; readonly text: string }[]
+}
+
+export class Routes {
+  readonly #routes: readonly CheckedRoute[]
+
+  /** @throws TypeError */
+  constructor(routes: readonly Route[], versions: readonly string[]) {
+    this.#routes = routes.map(checked)
+    for (const [index, route] of this.#routes.entries()) {
+      const shadow = this.#routes.slice(0, index).find(earlier => shadows(earlier, route))
+      if (shadow !== undefined) {
+        throw new TypeError(`routes: ${nameOf(route.route)} can never be reached, since ${nameOf(shadow.route)} comes before it.`)
+      }
+      const [first] = route.segments
+      if (first !== undefined && first.name !== 'version' && !versions.includes(first.text)) {
+        throw new TypeError(`routes: ${nameOf(route.route)} must begin with "/{version}" or one of the versions ${versions.join(', ')}.`)
+      }
+    }
+  }
+
+  /** The own route that a request meets; HEAD goes with GET. */
+  match(method: string, segments: readonly string[]): RouteMatch | undefined {
+    return this.#find(method, segments) ?? (method === 'HEAD' ? this.#find('GET', segments) : undefined)
+  }
+
+  #find(method: string, segments: readonly string[]): RouteMatch | undefined {
+    for (const { route, segments: pattern } of this.#routes) {
+      if (
+        route.method === method &&
+        pattern.length === segments.length &&
+        pattern.every(({ name, text }, index) => name !== undefined || text === segments[index])
+      ) {
+        const params: Record<string, string> = {}
+        for (const [index, { name }] of pattern.entries()) if (name !== undefined) params[name] = decodeURIComponent(segments[index]!)
+        return { route, params }
+      }
+    }
+    return undefined
+  }
+
+  /** The methods that the own routes of a path take. */
+  methodsOf(segments: readonly string[]): readonly string[] {
+    if (this.#routes.length === 0) return NO_METHODS
+    const own = this.#routes.filter(({ route }) => this.#find(route.method, segments)?.route === route).map(({ route }) => route.method)
+    return own.includes('GET') && !own.includes('HEAD') ? [...own, 'HEAD'] : own
+  }
+}
+
+function nameOf({ method, path }: Route): string {
+  return `${method} ${path}`
+}
+
+function checked(route: Route): CheckedRoute {
+  if (typeof route !== 'object' || route === null) throw new TypeError('routes: each must be { method, path, handler }.')
+  checkNames(route, ['method', 'path', 'handler'], 'routes')
+  if (typeof route.method !== 'string' || !/^[A-Z]+$/.test(route.method))
+    throw new TypeError('routes: "method" must be an upper-case method name.')
+  if (typeof route.path !== 'string' || !/^\/[^/]/.test(route.path) || /\/$|\/\/|\?/.test(route.path)) {
+    throw new TypeError(`routes: the path "${route.path}" must begin with "/", and have no empty segment and no query.`)
+  }
+  if (typeof route.handler !== 'function') throw new TypeError(`routes: ${nameOf(route)} has no handler function.`)
+  const segments = route.path
+    .slice(1)
+    .split('/')
+    .map(text => ({ name: /^\{(\w+)\}$/.exec(text)?.[1], text }))
+  const names = segments.flatMap(({ name, text }) => {
+    if (name === undefined && /[{}]/.test(text))
+      throw new TypeError(`routes: in ${nameOf(route)}, "${text}" must be a whole segment "{name}".`)
+    return name ?? []
+  })
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new TypeError(`routes: ${nameOf(route)} has two parts "{${twice}}".`)
+  return { route, segments }
+}
+
+/** Whether every request of the later route meets the earlier one first. */
+function shadows(earlier: CheckedRoute, later: CheckedRoute): boolean {
+  return (
+    earlier.route.method === later.route.method &&
+    earlier.segments.length === later.segments.length &&
+    earlier.segments.every(
+      ({ name, text }, index) => name !== undefined || (later.segments[index]!.name === undefined && later.segments[index]!.text === text),
+    )
+  )
+}
+
+/**
+ * The response that a handler's answer stands for: status 200 and JSON unless it says otherwise.
+ *
+ * @throws TypeError that names the place when it is not of its form.
+ */
+export function responseOf(answer: HandlerResponse | undefined, place: string): RestResponse {
+  if (typeof answer !== 'object' || answer === null)
+    throw new TypeError(
+      `${place} must give { status, headers, body }, gave ${answer === null ? 'null' : typeof answer}.${answer === undefined ? ' Is its "return" missing?' : ''}`,
+    )
+  checkNames(answer, ['status', 'headers', 'body'], place)
+  const { status = 200, headers = {}, body } = answer
+  if (!Number.isInteger(status) || status < 200 || status > 599) throw new TypeError(`${place} gave the status ${String(status)}.`)
+  const plain = checkedHeaders(headers, place)
+  if (body === undefined) return { status, headers: plain, body: undefined }
+  return { status, headers: { 'content-type': JSON_TYPE, ...plain }, body: jsonOf(body, place) }
+}
+
+/** Answers with an own route. */
+export async function runRoute(
+  { route, params }: RouteMatch,
+  parts: Omit<ContextParts, 'params'>,
+  versions: readonly string[],
+): Promise<RestResponse> {
+  const version = params['version'] ?? parts.version
+  if ('version' in params && !versions.includes(version)) {
+    throw refuse('version_unknown', `The path must begin with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".`)
+  }
+  const ctx = new RequestContext({ ...parts, version, params })
+  const response = responseOf(await route.handler(ctx), `the handler of ${nameOf(route)}`)
+  return parts.request.method === 'HEAD' ? { ...response, body: undefined } : response
+}

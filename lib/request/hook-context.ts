@@ -1,0 +1,75 @@
+/**
+ * Context: what hooks, handlers, access rules and renderers are told of the request, and what they answer.
+ */
+import type { EntityManager } from '@mikro-orm/core'
+import type { QueryInput } from './query-string.ts'
+import type { RestResponse } from '../base/response.ts'
+
+/** What a resource's rules tell apart. */
+export type Action = 'list' | 'get' | 'create' | 'update' | 'delete'
+
+/** Claims of a verified token. */
+export interface Claims {
+  /** ID of the user, as text. */
+  readonly sub: string
+  /** Seconds since the epoch. */
+  readonly iat: number
+  readonly exp: number
+  readonly jti: string
+  readonly [claim: string]: unknown
+}
+
+/** The part of the engine that hooks call; inside the hook of a write it takes part in that write's transaction. */
+export interface EngineHandle {
+  handle(
+    method: string,
+    path: string,
+    query?: QueryInput,
+    body?: unknown,
+    context?: { headers?: Readonly<Record<string, string>>; signal?: AbortSignal },
+  ): Promise<RestResponse>
+}
+
+/** The request, as hooks, handlers, access rules, scopes and renderers see it. */
+export interface HookContext {
+  readonly engine: EngineHandle
+  /** An entity manager of this request; in a write, the one of its transaction. */
+  readonly em: EntityManager
+  /** What is done to `resource`; undefined in an own route. */
+  readonly action: Action | undefined
+  readonly version: string
+  /** Plural name of the resource; undefined in an own route. */
+  readonly resource: string | undefined
+  /** The ID of the path, as text. */
+  readonly id: string | undefined
+  /** The attribute of the path. */
+  readonly attribute: string | undefined
+  readonly method: string
+  readonly path: string
+  /** Query parameters by name with operator; a repeated one as an array. */
+  readonly query: Readonly<Record<string, string | readonly string[]>>
+  /** The body, a JSON value; a hook may change or replace it before it calls `next`. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- as `body` of an answer: what it holds follows from the model, and no check has seen it yet
+  data: any
+  /** The user of the token, when the authentication module is on and a token was sent. */
+  readonly user: Readonly<Record<string, unknown>> | undefined
+  readonly claims: Claims | undefined
+  /** Whether the authentication module is on. */
+  readonly logsIn: boolean
+  readonly headers: Readonly<Record<string, string>>
+  /** The `{name}` parts of an own route's path, decoded. */
+  readonly params: Readonly<Record<string, string>>
+  /** For hooks to leave each other notes; new for every request. */
+  readonly state: Record<string, unknown>
+}
+
+/** What a handler answers. Without a status: 200. */
+export interface HandlerResponse {
+  readonly status?: number
+  /** Lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+/** Wraps or replaces a behaviour: `next()` does what would have been done. */
+export type Wrapper = (ctx: HookContext, next: () => Promise<RestResponse>) => HandlerResponse | Promise<HandlerResponse>

@@ -1,0 +1,120 @@
+/**
+ * Parse: method, path and query become a Request: the intent, of which nobody knows yet whether it makes sense.
+ * Refuses with path_malformed and query_malformed.
+ */
+import { refuse } from '../base/errors.ts'
+import { pairsOfObject, pairsOfText } from './query-string.ts'
+import type { Pair, QueryInput } from './query-string.ts'
+
+/** A request, cut into pieces. */
+export interface Request {
+  /** Upper case. */
+  readonly method: string
+  /** The path as it came, without its query and without one trailing slash. */
+  readonly path: string
+  /** Path segments as the client sent them, still percent-encoded; their encoding is known to be good. */
+  readonly segments: readonly string[]
+  readonly pairs: readonly Pair[]
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Where the headers of a request come from. */
+interface Sender {
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Its headers are looked at when somebody asks for them: most requests are answered without. */
+class ParsedRequest implements Request {
+  readonly method: string
+  readonly path: string
+  readonly segments: readonly string[]
+  readonly pairs: readonly Pair[]
+  readonly body: unknown
+  readonly #sender: Sender
+  #headers: Readonly<Record<string, string>> | undefined
+
+  constructor(method: string, path: string, segments: readonly string[], pairs: readonly Pair[], body: unknown, sender: Sender) {
+    this.method = method
+    this.path = path
+    this.segments = segments
+    this.pairs = pairs
+    this.body = body
+    this.#sender = sender
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return (this.#headers ??= lowerCase(this.#sender.headers ?? NO_HEADERS))
+  }
+}
+
+/** The headers of a request without any. */
+export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
+const NO_PAIRS: readonly Pair[] = Object.freeze([])
+
+/** @throws TypeError when the caller broke the types: a method or path that is not a text. */
+export function parse(method: string, target: string, query: QueryInput | undefined, body: unknown, sender: Sender): Request {
+  if (typeof method !== 'string') throw new TypeError(`handle: method must be a string, got ${typeof method}.`)
+  if (typeof target !== 'string') throw new TypeError(`handle: path must be a string, got ${typeof target}.`)
+  const path = pathOf(target)
+  return new ParsedRequest(method.toUpperCase(), path, segmentsOf(path), pairsOf(target, query), body, sender)
+}
+
+/** The path of a target, without its query and without one trailing slash. */
+export function pathOf(target: string): string {
+  const mark = target.indexOf('?')
+  return withoutTrailingSlash(mark < 0 ? target : target.slice(0, mark))
+}
+
+/** The query parameters: those that the target carries, then those that are given beside it. */
+export function pairsOf(target: string, query: QueryInput | undefined): readonly Pair[] {
+  const mark = target.indexOf('?')
+  return mark < 0 ? pairsGiven(query) : [...pairsOfText(target.slice(mark + 1)), ...pairsGiven(query)]
+}
+
+function pairsGiven(query: QueryInput | undefined): readonly Pair[] {
+  if (query === undefined || query === null) return NO_PAIRS
+  if (typeof query === 'string') return pairsOfText(query.startsWith('?') ? query.slice(1) : query)
+  if (query instanceof URLSearchParams) return pairsOfText(query.toString())
+  if (typeof query === 'object') return pairsOfObject(query)
+  throw new TypeError(`handle: query must be a string, URLSearchParams or an object, got ${typeof query}; the body is the fourth argument.`)
+}
+
+function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') && !path.endsWith('//') ? path.slice(0, -1) : path
+}
+
+function segmentsOf(path: string): string[] {
+  if (!path.startsWith('/')) throw refuse('path_unknown', `A path begins with "/", got "${path.slice(0, 100)}".`)
+  if (path === '/') return []
+  const segments: string[] = []
+  // `split` keeps what it has split in a table of its own, which costs more than it saves where every path is another one.
+  let start = 1
+  for (let slash = path.indexOf('/', start); slash >= 0; slash = path.indexOf('/', start)) {
+    segments.push(path.slice(start, slash))
+    start = slash + 1
+  }
+  segments.push(path.slice(start))
+  const isPlain = !path.includes('%') && !path.includes('\0')
+  if (!isPlain) segments.forEach(checkSegment)
+  if (segments.includes('')) throw refuse('path_unknown', 'The path has an empty segment ("//").')
+  return segments
+}
+
+function checkSegment(segment: string): void {
+  if (segment.includes('\0') || segment.includes('%00')) throw refuse('path_malformed', 'The path contains a NUL character.')
+  if (!segment.includes('%')) return
+  try {
+    decodeURIComponent(segment)
+  } catch {
+    throw refuse('path_malformed', `The path contains a bad percent-encoding in "${segment.slice(0, 100)}".`)
+  }
+}
+
+/** Header names are case-insensitive (RFC 9110 section 5.1); those of node:http are in lower case already. */
+export function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (headers === NO_HEADERS) return headers
+  const names = Object.keys(headers)
+  if (names.every(name => name === name.toLowerCase())) return headers
+  return Object.fromEntries(names.map(name => [name.toLowerCase(), headers[name]!]))
+}

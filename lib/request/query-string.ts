@@ -1,0 +1,368 @@
+/**
+ * Parse the query: the grammar of the query string. Knows no model: names are not looked up, values are not typed.
+ * Takes query text, URLSearchParams or an object; gives Parameters: the reserved ones, and the filters in the order given.
+ * Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved parameter that is repeated or not of its form).
+ */
+import { refuse, refuseParameter } from '../base/errors.ts'
+import { spellingOfObject } from '../base/habits.ts'
+
+/** How a filter compares. `=` is also "any of" and wildcards; `~=` is the same without regard to case. */
+export type Operator = '=' | '~=' | '>=' | '<=' | '>' | '<'
+
+/** One value of a filter, unescaped: the word null, a plain text, or the texts between wildcard stars. */
+export type RawValue =
+  | { readonly kind: 'null' }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'pattern'; readonly pieces: readonly string[] }
+
+/** A filter as it was written. */
+export interface RawFilter {
+  /** Name with operator, as in the envelope: `!name`, `age>=`. */
+  readonly label: string
+  /** The value as it was written, decoded. */
+  readonly text: string
+  readonly negated: boolean
+  /** The alternatives that `|` separates, each a dotted path. */
+  readonly paths: readonly string[]
+  readonly operator: Operator
+  readonly values: readonly RawValue[]
+  /** Whether it was given by its bare name: a flag. */
+  readonly bare: boolean
+}
+
+/** One key of `sort`. */
+export interface RawSort {
+  readonly path: string
+  readonly descending: boolean
+}
+
+/** One query parameter: the decoded text of its name with operator, and of its value. */
+export interface Pair {
+  readonly name: string
+  readonly operator: '' | '!=' | Operator
+  readonly value: string
+  readonly bare: boolean
+}
+
+/** A query, parsed. What was not given is undefined. */
+export interface Parameters {
+  readonly pairs: readonly Pair[]
+  readonly limit: number | undefined
+  readonly offset: number | undefined
+  readonly sort: readonly RawSort[] | undefined
+  readonly depth: 0 | 1 | 2 | undefined
+  readonly attributes: readonly string[] | undefined
+  readonly expand: readonly string[] | undefined
+  readonly filters: readonly RawFilter[]
+  readonly flags: readonly string[]
+  /** The own parameters of the deployer. */
+  readonly own: readonly Pair[]
+}
+
+/** What `handle` takes as query. */
+export type QueryInput = string | URLSearchParams | Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>>
+/** A value of a query that is given as an object. */
+export type QueryValue = string | number | bigint | boolean | null
+
+/** The reserved parameter names. */
+export const RESERVED = ['limit', 'offset', 'sort', 'depth', 'attributes', 'expand'] as const
+export type Reserved = (typeof RESERVED)[number]
+
+/** What an empty query says. */
+export const NO_PARAMETERS: Parameters = Object.freeze({
+  pairs: [],
+  limit: undefined,
+  offset: undefined,
+  sort: undefined,
+  depth: undefined,
+  attributes: undefined,
+  expand: undefined,
+  filters: [],
+  flags: [],
+  own: [],
+})
+
+/** The pairs of a query given as an object: a key ends with its operator as written; an array repeats the parameter. */
+export function pairsOfObject(query: Exclude<QueryInput, string | URLSearchParams>): Pair[] {
+  const pairs: Pair[] = []
+  for (const [key, value] of Object.entries(query)) {
+    if (value === undefined) continue
+    const operator = operatorAtEnd(key)
+    const name = operator === '' ? key : key.slice(0, -operator.length)
+    if (Array.isArray(value)) for (const item of value as readonly QueryValue[]) pairs.push(pairOfItem(key, name, operator, item))
+    else pairs.push(pairOfItem(key, name, operator, value as QueryValue))
+  }
+  return pairs
+}
+
+function operatorAtEnd(key: string): Pair['operator'] {
+  const last = key.at(-1)
+  if (last === '>' || last === '<') return last
+  const before = key.at(-2)
+  return last === '=' && (before === '!' || before === '~' || before === '>' || before === '<') ? `${before}=` : ''
+}
+
+function pairOfItem(key: string, name: string, operator: Pair['operator'], item: QueryValue): Pair {
+  if (typeof item === 'object' || typeof item === 'function' || typeof item === 'symbol') checkItem(key, name, item)
+  const value = item === null ? 'null' : String(item)
+  if (key.includes('\0') || value.includes('\0')) throw nul()
+  if (!key.isWellFormed() || !value.isWellFormed()) throw refuse('query_malformed', 'The query is not well-formed Unicode.')
+  return { name, operator, value, bare: value === '' && operator === '' }
+}
+
+/** A caller in the process may give whatever he likes; what is no text would be a strange one. */
+function checkItem(key: string, name: string, item: unknown): void {
+  if (item === null || Array.isArray(item)) return
+  const isObject = typeof item === 'object'
+  // What makes a text of itself, such as a URL, may.
+  // oxlint-disable-next-line typescript/no-base-to-string -- that is the question
+  if (isObject && !(item instanceof Date) && 'toString' in item && !String(item).startsWith('[object ')) return
+  const spelling = isObject ? spellingOfObject(name, item) : undefined
+  const what = !isObject ? `a ${typeof item}` : item instanceof Date ? 'a Date' : 'an object'
+  throw refuseParameter({
+    code: 'value_invalid',
+    detail: `"${key}" has ${what} as its value; it must be a text, a number, a boolean or null, or an array of them.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
+    parameter: key,
+    ...(spelling === undefined ? {} : { suggestion: spelling.suggestion }),
+  })
+}
+
+function nul(): Error {
+  return refuse('query_malformed', 'The query contains a NUL character.')
+}
+
+function decode(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw refuse('query_malformed', `The query contains a bad percent-encoding in "${text.slice(0, 100)}".`)
+  }
+}
+
+/** The pairs of a query given as text, without the leading `?`. */
+export function pairsOfText(query: string): Pair[] {
+  const pairs: Pair[] = []
+  for (let start = 0, end = 0; end >= 0; start = end + 1) {
+    end = query.indexOf('&', start)
+    const part = end < 0 ? query.slice(start) : query.slice(start, end)
+    if (part === '') continue
+    const equals = part.indexOf('=')
+    const left = decode(equals < 0 ? part : part.slice(0, equals))
+    const right = equals < 0 ? undefined : decode(part.slice(equals + 1))
+    if (left.includes('\0') || right?.includes('\0') === true) throw nul()
+    pairs.push(pairOf(left, right))
+  }
+  return pairs
+}
+
+/**
+ * `age>=18` is cut at its first `=` into `age>` and `18`, `age>18` not at all, and `age%3E%3D=18` (a client that encodes names) into `age>=` and
+ * `18`: all three are put together again here. Hence a value that begins with `=` is written `\=` behind `>` and `<`.
+ */
+function pairOf(left: string, right: string | undefined): Pair {
+  if (left.includes('>') || left.includes('<')) {
+    const angle = left.search(/[<>]/)
+    const name = left.slice(0, angle)
+    const sign = left[angle] as '<' | '>'
+    const rest = left.slice(angle + 1)
+    if (rest === '' && right !== undefined) return { name, operator: `${sign}=`, value: right, bare: false }
+    const value = right === undefined ? rest : rest === '=' ? `=${right}` : `${rest}=${right}`
+    return value.startsWith('=')
+      ? { name, operator: `${sign}=`, value: value.slice(1), bare: false }
+      : { name, operator: sign, value, bare: false }
+  }
+  if (right === undefined) return { name: left, operator: '', value: '', bare: true }
+  const end = left.endsWith('=') ? left.length - 2 : left.length - 1
+  const sign = left[end]
+  if (sign !== '!' && sign !== '~') return { name: left, operator: '', value: right, bare: right === '' }
+  return { name: left.slice(0, end), operator: `${sign}=`, value: right, bare: false }
+}
+
+/** A pair as query text, such that reading it gives the same pair. */
+export function textOfPair(pair: Pair): string {
+  const encode = (text: string): string => encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%20', '+')
+  const strict = pair.operator === '>' || pair.operator === '<'
+  const name = encode(pair.name)
+  if (pair.bare) return name
+  if (strict) return `${name}${encode(pair.operator + pair.value)}`
+  return `${name}${encode(pair.operator.slice(0, -1))}=${encode(pair.value)}`
+}
+
+/** The parameter that says most, by its name with operator: the one to begin with where all of them say too much. */
+export function longestOf(pairs: readonly Pair[]): string {
+  let longest: Pair | undefined
+  const length = ({ name, value }: Pair): number => name.length + value.length
+  for (const pair of pairs) if (longest === undefined || length(pair) > length(longest)) longest = pair
+  return longest === undefined ? '' : longest.name + longest.operator
+}
+
+/** The names of parameters that are no filters. */
+export interface Vocabulary {
+  /** Reserved parameters by the name that the deployer gave them. */
+  readonly reserved: ReadonlyMap<string, Reserved>
+  readonly flags: ReadonlySet<string>
+  /** Own parameters of the deployer. */
+  readonly own: ReadonlySet<string>
+  /** All of them. */
+  readonly names: ReadonlySet<string>
+}
+
+/** @param renamed other names of reserved parameters */
+export function vocabularyOf(
+  renamed: Readonly<Partial<Record<Reserved, string>>>,
+  flags: ReadonlySet<string>,
+  own: ReadonlySet<string>,
+): Vocabulary {
+  const reserved = new Map(RESERVED.map(name => [renamed[name] ?? name, name]))
+  return { reserved, flags, own, names: new Set([...reserved.keys(), ...flags, ...own]) }
+}
+
+/** Parses pairs into parameters. */
+export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary): Parameters {
+  if (pairs.length === 0) return NO_PARAMETERS
+  const given: { [name in Reserved]?: string } = {}
+  const filters: RawFilter[] = []
+  const flags: string[] = []
+  const own: Pair[] = []
+  for (const pair of pairs) {
+    const reserved = pair.operator === '' ? vocabulary.reserved.get(pair.name) : undefined
+    if (reserved !== undefined) {
+      if (given[reserved] !== undefined) {
+        throw refuseParameter({
+          code: 'parameter_repeated',
+          detail: `The parameter "${pair.name}" is given twice.`,
+          parameter: pair.name,
+          value: pair.value,
+        })
+      }
+      given[reserved] = pair.value
+    } else if (pair.operator === '' && vocabulary.flags.has(pair.name)) {
+      if (isFlagSet(pair)) flags.push(pair.name)
+    } else if (pair.operator === '' && vocabulary.own.has(pair.name)) {
+      own.push(pair)
+    } else {
+      filters.push(parseFilter(pair))
+    }
+  }
+  return {
+    pairs,
+    limit: integer('limit', given.limit, vocabulary),
+    offset: integer('offset', given.offset, vocabulary),
+    sort: list(given.sort)?.map(parseSort),
+    depth: depth(given.depth, vocabulary),
+    attributes: list(given.attributes),
+    expand: list(given.expand),
+    filters,
+    flags,
+    own,
+  }
+}
+
+function list(text: string | undefined): readonly string[] | undefined {
+  return text === undefined || text === '' ? undefined : text.split(',')
+}
+
+/** A flag is set by its bare name, or by a value that says so. */
+function isFlagSet({ name, value }: Pair): boolean {
+  if (value === '' || value === 'true' || value === '1') return true
+  if (value === 'false' || value === '0') return false
+  throw refuseParameter({ code: 'value_invalid', detail: `The flag "${name}" takes no value but true or false.`, parameter: name, value })
+}
+
+/** The name that the deployer gave a reserved parameter. */
+export function calledIn(vocabulary: Vocabulary, reserved: Reserved): string {
+  return [...vocabulary.reserved].find(([, meant]) => meant === reserved)?.[0] ?? reserved
+}
+
+function integer(reserved: Reserved, text: string | undefined, vocabulary: Vocabulary): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^(?:0|[1-9]\d*)$/.test(text)) {
+    const parameter = calledIn(vocabulary, reserved)
+    throw refuseParameter({
+      code: 'value_invalid',
+      detail: `"${parameter}" must be a plain decimal integer, 0 or more, got "${text}".`,
+      parameter,
+      value: text,
+    })
+  }
+  // Beyond 2^53 there are no rows, and a limit is clamped anyway.
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+}
+
+function depth(text: string | undefined, vocabulary: Vocabulary): 0 | 1 | 2 | undefined {
+  if (text === undefined) return undefined
+  if (text !== '0' && text !== '1' && text !== '2') {
+    const parameter = calledIn(vocabulary, 'depth')
+    throw refuseParameter({
+      code: 'value_invalid',
+      detail: `"${parameter}" must be 0, 1 or 2, got "${text}".`,
+      parameter,
+      value: text,
+      allowed: [0, 1, 2],
+    })
+  }
+  return Number(text) as 0 | 1 | 2
+}
+
+function parseSort(key: string): RawSort {
+  if (key.endsWith('.desc')) return { path: key.slice(0, -5), descending: true }
+  return { path: key.endsWith('.asc') ? key.slice(0, -4) : key, descending: false }
+}
+
+function parseFilter(pair: Pair): RawFilter {
+  const marks = /^!*/.exec(pair.name)![0].length
+  const negations = marks + (pair.operator === '!=' ? 1 : 0)
+  const operator = pair.operator === '' || pair.operator === '!=' ? '=' : pair.operator
+  const label = pair.name + pair.operator
+  return {
+    label,
+    text: pair.value,
+    negated: negations % 2 === 1,
+    paths: pair.name.slice(marks).split('|'),
+    operator,
+    values: parseValues(label, pair.value),
+    bare: pair.bare,
+  }
+}
+
+/** Cuts a filter string at its commas and stars; a backslash makes the next character literal. */
+function parseValues(parameter: string, text: string): RawValue[] {
+  if (!/[\\,*]/.test(text)) return [text === 'null' ? { kind: 'null' } : { kind: 'text', text }]
+  const values: RawValue[] = []
+  let pieces: string[] = []
+  let piece = ''
+  let escaped = false
+  const finish = (): void => {
+    if (pieces.length > 0) values.push({ kind: 'pattern', pieces: [...pieces, piece] })
+    else values.push(piece === 'null' && !escaped ? { kind: 'null' } : { kind: 'text', text: piece })
+    pieces = []
+    piece = ''
+    escaped = false
+  }
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]!
+    if (character === '\\') {
+      index++
+      if (index === text.length) {
+        throw refuseParameter({
+          code: 'value_invalid',
+          detail: `The value of "${parameter}" ends with a lone backslash; write two for a literal one.`,
+          parameter,
+          value: text,
+        })
+      }
+      piece += text[index]!
+      escaped = true
+    } else if (character === ',') {
+      finish()
+    } else if (character === '*') {
+      pieces.push(piece)
+      piece = ''
+    } else {
+      piece += character
+    }
+  }
+  finish()
+  return values
+}

@@ -1,0 +1,520 @@
+/**
+ * HTTP: the node:http door. Reads the request target and the body, asks the engine, writes the answer with one `end`.
+ * Knows what only a socket has: bodies that are too long, clients that hang up, connections that are kept or closed.
+ */
+import { STATUS_CODES, Server } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Awaitable } from '../base/awaitable.ts'
+import { Cors } from './cors.ts'
+import type { CorsOrigins } from './cors.ts'
+import { originForm, written } from './transport.ts'
+import type { DoorResponse } from './transport.ts'
+import { LazySender } from '../base/abort.ts'
+import type { HeaderSource } from '../base/abort.ts'
+import { RestError, isConnectionLost, isEngineClosed, refuse } from '../base/errors.ts'
+import type { Explanation } from '../journal/explanation.ts'
+import { guarded, warn } from '../base/report-failure.ts'
+import { MAX_DELAY } from '../testing/fault-injection.ts'
+import { JsonBody, takesBody } from './json-body.ts'
+import { HTTP_TIMEOUT } from '../base/limits.ts'
+import { READ_METHODS, WRITE_METHODS, onlyReading, refuseWriting } from '../base/http-methods.ts'
+import { OriginGuard } from './origin-guard.ts'
+import type { AllowedHosts, Aim } from './origin-guard.ts'
+import { checkNames } from '../base/suggest.ts'
+import { TestControls } from './test-controls.ts'
+import type { TestControlOptions } from './test-controls.ts'
+import type { WorldEngine } from './worlds.ts'
+
+/** What a server may be told. */
+export interface ServerOptions {
+  /**
+   * Origins whose pages may read the answers and, on a loopback address, write: one, several, or `true` for all. Default: none, so that browsers keep other
+   * origins out.
+   */
+  cors?: CorsOrigins
+  /**
+   * Names that requests may have as `Host` beside the local ones: one, several (`.example.test` stands for a name and all below it), or `true` for all. Without
+   * the option, a server on a loopback address answers to local names alone, and one on another address to all.
+   */
+  allowedHosts?: AllowedHosts
+  /** Answer POST, PUT, PATCH and DELETE with 405, apart from logging in and out. Default: false. */
+  readOnly?: boolean
+  /**
+   * Delay every request by this many milliseconds, whichever world answers it; not those of test controls. Unlike `engine.delay` it outlasts a reset, and it
+   * ends when the server is closed. Default: 0.
+   */
+  delay?: number
+  /**
+   * Let other processes reset, seed, fail and hold by `/_test/...` routes, and have worlds of their own by the header or cookie `X-World`. Default: false.
+   * For tests only: whoever reaches the server may do all that, without a token.
+   */
+  testControls?: boolean | TestControlOptions
+  /** Tell `onRequest` what each request has run: statements, query plans and missing indexes. It is worked out when the answer is out. Default: false. */
+  explain?: boolean
+  /**
+   * Called when an answer has been handed to the socket; not called for a client that hung up before, or a connection that a test has lost.
+   * Default: nothing is reported.
+   */
+  onRequest?: (line: RequestLine) => void
+}
+
+/** One answered request. */
+export interface RequestLine {
+  readonly method: string
+  /** The request target as it was sent: path and query, nothing decoded. */
+  readonly path: string
+  readonly status: number
+  /** Milliseconds from the head of the request to the answer. */
+  readonly duration: number
+  /** With the option `explain`, of what the engine has answered; absent when it was closed meanwhile. */
+  readonly explanation?: Explanation
+}
+
+const OPTION_NAMES = [
+  'cors',
+  'allowedHosts',
+  'readOnly',
+  'delay',
+  'testControls',
+  'explain',
+  'onRequest',
+] as const satisfies (keyof ServerOptions)[]
+// How long a refused upload is read on, in milliseconds.
+const LINGER = 1_000
+
+/**
+ * A `node:http` server that answers every request with the engine. `listen` is yours to call, and closing the server leaves the engine open.
+ * `close` lets requests in flight finish and drops the connections that have none.
+ *
+ * @throws TypeError for an unknown option, a `cors` entry that is not an origin, or an `allowedHosts` entry that is not a name; RangeError for a delay that cannot be.
+ * @example
+ * const server = createServer(engine, { cors: 'http://localhost:5173' }).listen(3000, '127.0.0.1')
+ */
+export function createServer(engine: WorldEngine, options: ServerOptions = {}): Server {
+  checkNames(options, OPTION_NAMES, 'createServer')
+  return new RestServer(engine, options)
+}
+
+/** A connection that is open. */
+class Connection {
+  /** Requests that are being answered, and those of them that may change something. */
+  #running = 0
+  #writing = 0
+  /** Requests that have come before those in front of them were answered (RFC 9112 section 9.3.2), in their order. */
+  readonly #waiting: { readonly writes: boolean; readonly begin: () => void }[] = []
+
+  /** Whether all that has come by it is answered. */
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#waiting.length === 0
+  }
+
+  /**
+   * Whether a request may begin at once; it is running then. Else one in front of it must be answered first: what writes waits for all of them, what reads
+   * for those that write. So a client that does not wait for answers sees its own writes.
+   */
+  take(writes: boolean): boolean {
+    if (this.#waiting.length > 0 || !this.#mayBegin(writes)) return false
+    this.#count(writes)
+    return true
+  }
+
+  /** Begins a request when its turn has come. */
+  wait(writes: boolean, begin: () => void): void {
+    this.#waiting.push({ writes, begin })
+  }
+
+  #mayBegin(writes: boolean): boolean {
+    return writes ? this.#running === 0 : this.#writing === 0
+  }
+
+  #count(writes: boolean): void {
+    this.#running++
+    if (writes) this.#writing++
+  }
+
+  /** A request has been answered. */
+  end(writes: boolean): void {
+    this.#running--
+    if (writes) this.#writing--
+    for (let next = this.#waiting[0]; next !== undefined && this.#mayBegin(next.writes); next = this.#waiting[0]) {
+      this.#waiting.shift()
+      this.#count(next.writes)
+      next.begin()
+    }
+  }
+
+  /** The client has gone: what still waits is not begun. */
+  close(): void {
+    this.#waiting.length = 0
+  }
+}
+
+class RestServer extends Server {
+  readonly #engine: WorldEngine
+  readonly #controls: TestControls | undefined
+  readonly #readOnly: boolean
+  readonly #delay: number
+  /** Ends the delays. */
+  readonly #hurry = new AbortController()
+  readonly #onRequest: ((line: RequestLine) => void) | undefined
+  readonly #cors: Cors | undefined
+  readonly #guard: OriginGuard
+  readonly #methods: readonly string[]
+  /** What tells what a request has run; undefined when nobody wants to know. */
+  readonly #explanations: WeakMap<IncomingMessage, () => Explanation | undefined> | undefined
+  readonly #connections = new Map<Socket, Connection>()
+  #closing = false
+
+  constructor(engine: WorldEngine, options: ServerOptions) {
+    // Node would answer a request without Host by itself, without the body that every other error has.
+    super({ requireHostHeader: false })
+    this.#engine = engine
+    this.#readOnly = options.readOnly ?? false
+    const { delay = 0 } = options
+    if (typeof delay !== 'number' || !(delay >= 0 && delay <= MAX_DELAY))
+      throw new RangeError(`createServer: "delay" must be a number of milliseconds from 0 to ${MAX_DELAY}, got ${String(delay)}.`)
+    this.#delay = delay
+    this.#onRequest = options.onRequest
+    if (options.explain !== undefined && typeof options.explain !== 'boolean')
+      throw new TypeError('createServer: "explain" must be true or false.')
+    this.#explanations = options.explain === true ? new WeakMap() : undefined
+    this.#methods = this.#readOnly ? READ_METHODS : [...READ_METHODS, ...WRITE_METHODS]
+    this.#cors = options.cors === undefined ? undefined : new Cors(options.cors, this.#methods)
+    this.#guard = new OriginGuard(options.allowedHosts, this.#cors)
+    this.on('listening', () => this.#guard.listen(this.address()))
+    const { testControls = false } = options
+    this.#controls = testControls === false ? undefined : new TestControls(engine, testControls)
+    this.once('close', () => void this.#controls?.close())
+    this.on('request', (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response))
+    this.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      // A client that announces a body over the limit is told so before it sends it.
+      if (Number(request.headers['content-length'] ?? 0) <= engine.limits.maxBodyBytes) response.writeContinue()
+      this.#receive(request, response)
+    })
+    this.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => this.#refuseConnection(error, socket))
+    this.on('connection', (socket: Socket) => {
+      const connection = new Connection()
+      this.#connections.set(socket, connection)
+      socket.once('close', () => {
+        connection.close()
+        this.#connections.delete(socket)
+      })
+    })
+  }
+
+  override close(callback?: (error?: Error) => void): this {
+    this.#closing = true
+    this.#hurry.abort()
+    return super.close(callback)
+  }
+
+  /**
+   * Drops the connections that wait for no answer; `close` begins with it. Node's own rule would keep those that have never sent a
+   * request, as browsers open them in advance, and would cut off an answer that has been written but is not through yet.
+   */
+  override closeIdleConnections(): void {
+    for (const [socket, { isIdle }] of this.#connections) if (isIdle) socket.destroy()
+  }
+
+  #receive(request: IncomingMessage, response: ServerResponse): void {
+    const started = this.#onRequest === undefined ? 0 : performance.now()
+    // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
+    const client = new LazySender(request as HeaderSource, HTTP_TIMEOUT)
+    const connection = this.#connections.get(request.socket)!
+    const writes = WRITE_METHODS.includes(request.method ?? '')
+    // Comes once.
+    response.on('close', () => {
+      if (!response.writableFinished) client.leave(new DOMException('The client closed the connection.', 'AbortError'))
+      connection.end(writes)
+      if (this.#closing) this.closeIdleConnections()
+    })
+    if (connection.take(writes)) this.#begin(request, response, client, started)
+    else connection.wait(writes, () => this.#begin(request, response, client, started))
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse, client: LazySender, started: number): void {
+    let answering: Awaitable<DoorResponse>
+    try {
+      answering =
+        this.#delay > 0 && !this.#isControl(request)
+          ? this.#askDelayed(request, client)
+          : (this.#answerHere(request) ?? this.#ask(request, client))
+    } catch (error) {
+      this.#fail(request, response, client, error, started)
+      return
+    }
+    // What is there at once is written at once: promises in between would cost as much as reading a record does.
+    if (answering instanceof Promise) void this.#answerLater(request, response, client, answering, started)
+    else this.#deliver(request, response, answering, false, started)
+  }
+
+  async #answerLater(
+    request: IncomingMessage,
+    response: ServerResponse,
+    client: LazySender,
+    answering: Promise<DoorResponse>,
+    started: number,
+  ): Promise<void> {
+    let answer: DoorResponse
+    try {
+      answer = await answering
+    } catch (error) {
+      this.#fail(request, response, client, error, started)
+      return
+    }
+    if (!client.isGone) this.#deliver(request, response, answer, false, started)
+  }
+
+  #fail(request: IncomingMessage, response: ServerResponse, client: LazySender, error: unknown, started: number): void {
+    // Nobody is left to read an answer, so whatever went wrong is of no interest.
+    if (client.isGone) return
+    if (isConnectionLost(error)) {
+      loseConnection(request.socket)
+      return
+    }
+    const unread = error instanceof RestError && error.code === 'body_too_large'
+    this.#deliver(request, response, this.#engine.respondFailure(error, nameOf(request)), unread, started)
+  }
+
+  /** Writes an answer, and says so. Nothing is thrown: nobody above would catch it. */
+  #deliver(request: IncomingMessage, response: ServerResponse, answer: DoorResponse, unread: boolean, started: number): void {
+    let status: number
+    try {
+      status = this.#write(request, response, answer, unread)
+    } catch (error) {
+      status = this.#giveUp(request, response, error)
+    }
+    const tell = this.#onRequest
+    if (tell === undefined) return
+    const duration = performance.now() - started
+    const explanation = this.#explain(request)
+    const { method = '', url: path = '' } = request
+    guarded(() => tell({ method, path, status, duration, ...(explanation === undefined ? {} : { explanation }) }))
+  }
+
+  /** Answers with a 500 where an answer could not be written, and breaks the connection where half of it is out already. */
+  #giveUp(request: IncomingMessage, response: ServerResponse, error: unknown): number {
+    const { status, headers, body } = this.#engine.respondFailure(error, nameOf(request))
+    if (response.headersSent) {
+      request.socket.destroy()
+      return status
+    }
+    const text = JSON.stringify(body)
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text), connection: 'close' }).end(text)
+    return status
+  }
+
+  #explain(request: IncomingMessage): Explanation | undefined {
+    try {
+      return this.#explanations?.get(request)?.()
+    } catch (error) {
+      // The request has been answered; a file that another process holds locked right now must not end the server.
+      warn(error)
+      return undefined
+    }
+  }
+
+  async #askDelayed(request: IncomingMessage, client: LazySender): Promise<DoorResponse> {
+    await this.#wait(client.signal)
+    return this.#answerHere(request) ?? this.#ask(request, client)
+  }
+
+  /** Waits for the delay; throws when the client hangs up. */
+  async #wait(signal: AbortSignal): Promise<void> {
+    await wait(this.#delay, undefined, { signal: AbortSignal.any([signal, this.#hurry.signal]) }).catch(() => {
+      signal.throwIfAborted()
+    })
+  }
+
+  /** What is answered without asking the engine, if this request is of that kind. */
+  #answerHere(request: IncomingMessage): DoorResponse | undefined {
+    const { method = '' } = request
+    this.#guard.check(request, this.#aimOf(request))
+    if (method === 'OPTIONS') {
+      if (this.#cors !== undefined && Cors.isPreflight(method, request.headers)) return { status: 204, headers: {} }
+      // The asterisk form asks about the server as a whole (RFC 9110 section 9.3.7).
+      if (request.url === '*') return { status: 204, headers: { allow: this.#methods.join(', ') } }
+    }
+    if (this.#readOnly && WRITE_METHODS.includes(method) && !this.#isControl(request) && !this.#isSession(method, request)) {
+      throw refuseWriting(method)
+    }
+    return undefined
+  }
+
+  #isSession(method: string, { url = '/' }: IncomingMessage): boolean {
+    return this.#engine.isSession(method, originForm(url))
+  }
+
+  #aimOf(request: IncomingMessage): Aim {
+    const { method = '' } = request
+    if (method === 'OPTIONS') return 'read'
+    if (this.#isControl(request)) return 'control'
+    return WRITE_METHODS.includes(method) ? 'write' : 'read'
+  }
+
+  #isControl({ url = '/' }: IncomingMessage): boolean {
+    return this.#controls !== undefined && TestControls.isControl(originForm(url))
+  }
+
+  #ask(request: IncomingMessage, client: LazySender): Awaitable<DoorResponse> {
+    return this.#controls === undefined
+      ? this.#askEngine(this.#engine, request, client)
+      : this.#askControlled(this.#controls, request, client)
+  }
+
+  async #askControlled(controls: TestControls, request: IncomingMessage, client: LazySender): Promise<DoorResponse> {
+    if (!this.#isControl(request)) {
+      const world = await controls.worldOf(request.headers)
+      return world.use(async () => this.#askEngine(world.engine, request, client))
+    }
+    const { method = '', url = '/', headers } = request
+    const body = takesBody(method) ? await readBody(request, client, this.#engine.limits.maxBodyBytes) : undefined
+    return controls.answer(method, originForm(url), body, headers, client.signal)
+  }
+
+  #askEngine(engine: WorldEngine, request: IncomingMessage, client: LazySender): Awaitable<DoorResponse> {
+    if (takesBody(request.method ?? '')) return this.#askWithBody(engine, request, client)
+    try {
+      const answering = this.#askFor(engine, request, undefined, client)
+      return answering instanceof Promise ? answering.catch(failed) : answering
+    } catch (cause) {
+      return failed(cause)
+    }
+  }
+
+  #askFor(engine: WorldEngine, request: IncomingMessage, body: unknown, client: LazySender): Awaitable<DoorResponse> {
+    const { method = '', url = '/' } = request
+    if (this.#explanations === undefined) return engine.ask(method, originForm(url), undefined, body, client)
+    return this.#askAndExplain(this.#explanations, engine, request, body, client)
+  }
+
+  async #askAndExplain(
+    explanations: WeakMap<IncomingMessage, () => Explanation | undefined>,
+    engine: WorldEngine,
+    request: IncomingMessage,
+    body: unknown,
+    client: LazySender,
+  ): Promise<DoorResponse> {
+    const { response, explain } = await engine.explained(request.method ?? '', originForm(request.url ?? '/'), undefined, body, client)
+    explanations.set(request, explain)
+    return response
+  }
+
+  async #askWithBody(engine: WorldEngine, request: IncomingMessage, client: LazySender): Promise<DoorResponse> {
+    const body = await readBody(request, client, this.#engine.limits.maxBodyBytes)
+    try {
+      return await this.#askFor(engine, request, body, client)
+    } catch (cause) {
+      return failed(cause)
+    }
+  }
+
+  /** Gives the status that was written: an answer that has no text is answered with another one. */
+  #write(request: IncomingMessage, response: ServerResponse, given: DoorResponse, unread: boolean): number {
+    const answer = written(this.#engine, given, nameOf(request))
+    const headers: OutgoingHttpHeaders = { ...answer.headers }
+    if (this.#readOnly && answer.headers['allow'] !== undefined && !this.#isSession('POST', request))
+      headers['allow'] = onlyReading(answer.headers['allow'])
+    if (this.#closing || unread) headers['connection'] = 'close'
+    if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)
+    const { status, text } = answer
+    if (text === undefined) {
+      if (request.method !== 'HEAD' && status !== 204) headers['content-length'] = 0
+      response.writeHead(status, headers).end()
+      return status
+    }
+    headers['content-length'] = Buffer.byteLength(text)
+    response.writeHead(status, headers)
+    if (unread) linger(request, response, text)
+    else response.end(text)
+    return status
+  }
+
+  /** Answers what is not HTTP at all, on the bare socket. */
+  #refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const answer = this.#engine.respondError(connectionFault(error))
+    const text = JSON.stringify(answer.body)
+    const headers = { ...answer.headers, 'content-length': Buffer.byteLength(text), connection: 'close' }
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.end(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${lines.join('')}\r\n${text}`)
+  }
+}
+
+/**
+ * The engine answers every fault of a client itself; it throws when it has been closed under a server that still runs, and when a test has the connection
+ * lost.
+ */
+function failed(cause: unknown): never {
+  throw isEngineClosed(cause) ? refuse('server_closed', 'The engine is closed.', { cause }) : cause
+}
+
+/** The request as `onError` has it. */
+function nameOf({ method = '', url = '/' }: IncomingMessage): { method: string; path: string } {
+  return { method, path: originForm(url) }
+}
+
+/** The JSON value of a request's body. Rejects when the client goes away before the end. */
+function readBody(request: IncomingMessage, client: LazySender, maxBytes: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const body = new JsonBody(request.headers, maxBytes)
+    const add = (chunk: Uint8Array): void => {
+      try {
+        body.add(chunk)
+      } catch (error) {
+        request.off('data', add)
+        reject(error)
+      }
+    }
+    request.on('data', add)
+    request.once('end', () => {
+      try {
+        resolve(body.value())
+      } catch (error) {
+        reject(error)
+      }
+    })
+    client.whenGone(() => reject(client.reason))
+  })
+}
+
+/**
+ * Writes an answer to a client that is still sending, and drops what it sends for a moment more. Closing at once would reset the
+ * connection, and the client would lose the answer (RFC 9112 section 9.6).
+ */
+function linger(request: IncomingMessage, response: ServerResponse, text: string): void {
+  response.write(text)
+  request.resume()
+  const end = (): void => {
+    response.end()
+  }
+  const timer = setTimeout(end, LINGER)
+  request.once('end', end)
+  response.once('close', () => clearTimeout(timer))
+}
+
+/** Ends a connection as one that breaks does: over TCP with a reset, which a pipe does not have. */
+function loseConnection(socket: Socket): void {
+  if (socket.remoteAddress === undefined) socket.destroy()
+  else socket.resetAndDestroy()
+}
+
+/** What Node's parser says of a request that it cannot read. */
+function connectionFault(error: NodeJS.ErrnoException): RestError {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new RestError(431, 'request_head_too_large', 'The path, query and headers are too long together.')
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new RestError(408, 'request_timeout', 'The request did not arrive completely in time.')
+    case 'HPE_INVALID_URL':
+      return new RestError(400, 'request_malformed', 'The path or query holds characters that must be percent-encoded.')
+    default:
+      return new RestError(400, 'request_malformed', `The request is not HTTP: ${error.message}.`)
+  }
+}

@@ -1,0 +1,329 @@
+/**
+ * Dispatch: the door for undici, and for the `fetch` that is built on it. Takes the request that a dispatcher is handed, and answers it
+ * through its handler as a server over HTTP would, without a socket. What undici refuses to send is refused with its errors.
+ */
+import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http'
+import { stringify } from 'node:querystring'
+import type { ParsedUrlQueryInput } from 'node:querystring'
+import { types } from 'node:util'
+import type { Awaitable } from '../../base/awaitable.ts'
+import { Controller, rawOf, undiciError } from './undici-types.ts'
+import type { DispatchOptions, Handler } from './undici-types.ts'
+import { originForm, written } from '../transport.ts'
+import type { DoorEngine, DoorResponse } from '../transport.ts'
+import { LazySender } from '../../base/abort.ts'
+import { RestError } from '../../base/errors.ts'
+import { JsonBody, takesBody } from '../json-body.ts'
+
+/** Answers one request with the engine. Nothing is thrown: what goes wrong goes to the handler. */
+export function dispatch(engine: DoorEngine, origin: string, options: DispatchOptions, handler: Handler): void {
+  let head: Head
+  try {
+    head = readHead(origin, options)
+  } catch (error) {
+    handler.onResponseError?.(null, error)
+    destroy(options.body, error)
+    return
+  }
+  new Exchange(engine, head, handler).begin(options.headersTimeout ?? 0)
+}
+
+/** A request, as a server would see it. */
+interface Head {
+  readonly method: string
+  readonly path: string
+  /** Lower-case names; repeated ones are joined as `node:http` joins them. */
+  readonly headers: Record<string, string>
+  readonly body: RequestBody | undefined
+  /** What the client said of the length of its body. */
+  readonly declaredBytes: number | undefined
+}
+
+/** Microtasks within which an answer is there that waits for nothing. */
+const PROMPT = 8
+
+type RequestBody = Iterable<unknown> | AsyncIterable<unknown>
+
+/** One request and its answer. */
+class Exchange {
+  readonly #engine: DoorEngine
+  readonly #head: Head
+  readonly #handler: Handler
+  readonly #client: LazySender
+  readonly #controller = new Controller(reason => this.#fail(reason ?? undiciError('UND_ERR_ABORTED', 'Request aborted')))
+  /** Answered or failed: nothing may reach the handler any more. */
+  #settled = false
+  #failed = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(engine: DoorEngine, head: Head, handler: Handler) {
+    this.#engine = engine
+    this.#head = head
+    this.#handler = handler
+    this.#client = new LazySender(head)
+  }
+
+  begin(headersTimeout: number): void {
+    try {
+      this.#handler.onRequestStart(this.#controller, null)
+    } catch (error) {
+      this.#fail(error)
+    }
+    if (this.#settled) return
+    void this.#run()
+    if (headersTimeout > 0) void this.#watch(headersTimeout)
+  }
+
+  async #run(): Promise<void> {
+    let answer: DoorResponse
+    try {
+      answer = await this.#answer()
+    } catch (error) {
+      this.#fail(error)
+      return
+    }
+    if (!this.#settled) this.#write(answer)
+  }
+
+  /** Watches the time. What is answered at once is answered some microtasks later, and a timer would cost more than all of these. */
+  async #watch(headersTimeout: number): Promise<void> {
+    for (let turn = 0; turn < PROMPT; turn++) {
+      await Promise.resolve()
+      if (this.#settled) return
+    }
+    const late = (): void => this.#fail(undiciError('UND_ERR_HEADERS_TIMEOUT', 'Headers Timeout Error'))
+    this.#timer = setTimeout(late, headersTimeout)
+  }
+
+  #answer(): Awaitable<DoorResponse> {
+    const { method, body } = this.#head
+    if (body === undefined) return this.#ask(undefined)
+    if (takesBody(method)) return this.#answerWith(body)
+    // It means nothing, and the answer does not wait for it; yet a client may wait until all of it is sent.
+    this.#receive(body, () => {}).catch((error: unknown) => this.#fail(error))
+    return this.#ask(undefined)
+  }
+
+  async #answerWith(body: RequestBody): Promise<DoorResponse> {
+    let value: unknown
+    try {
+      const json = new JsonBody(this.#head.headers, this.#engine.limits.maxBodyBytes)
+      await this.#receive(body, chunk => json.add(chunk))
+      value = json.value()
+    } catch (error) {
+      if (error instanceof RestError) return this.#engine.respondFailure(error, this.#head)
+      throw error
+    }
+    return this.#ask(value)
+  }
+
+  #ask(value: unknown): Awaitable<DoorResponse> {
+    const { method, path } = this.#head
+    return this.#engine.ask(method, originForm(path), undefined, value, this.#client)
+  }
+
+  async #receive(body: RequestBody, take: (chunk: Uint8Array) => void): Promise<void> {
+    const { declaredBytes } = this.#head
+    const source = Symbol.asyncIterator in body ? body[Symbol.asyncIterator]() : body[Symbol.iterator]()
+    let bytes = 0
+    let isComplete = false
+    try {
+      for (;;) {
+        const next = await source.next()
+        if (this.#settled) return
+        if (next.done === true) break
+        const chunk = typeof next.value === 'string' ? Buffer.from(next.value) : next.value
+        if (!types.isUint8Array(chunk)) throw undiciError('UND_ERR_INVALID_ARG', 'chunks of a body must be strings or Uint8Arrays')
+        bytes += chunk.byteLength
+        this.#handler.onBodySent?.(chunk)
+        take(chunk)
+      }
+      isComplete = true
+    } finally {
+      if (!isComplete) giveUp(source)
+    }
+    if (declaredBytes !== undefined && declaredBytes !== bytes) {
+      throw undiciError('UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', 'Request body length does not match content-length header')
+    }
+    this.#handler.onRequestSent?.()
+  }
+
+  #write(answer: DoorResponse): void {
+    const { status, headers, text } = written(this.#engine, answer, this.#head)
+    const chunk = text === undefined ? undefined : Buffer.from(text)
+    const all: Record<string, string> = { ...headers }
+    if (chunk !== undefined) all['content-length'] = String(chunk.byteLength)
+    else if (this.#head.method !== 'HEAD' && status !== 204) all['content-length'] = '0'
+    const handler = this.#handler
+    const controller = this.#controller
+    controller.rawHeaders = rawOf(all)
+    controller.rawTrailers = []
+    try {
+      handler.onResponseStarted?.()
+      handler.onResponseStart?.(controller, status, all, STATUS_CODES[status] ?? '')
+      // The client may abort from inside its own callbacks. Whether it has paused does not matter: the body is there, and is one piece.
+      if (!this.#settled && chunk !== undefined) handler.onResponseData?.(controller, chunk)
+      if (this.#settled) return
+      this.#settle()
+      handler.onResponseEnd?.(controller, {})
+    } catch (error) {
+      this.#settled = false
+      this.#fail(error)
+    }
+  }
+
+  #settle(): void {
+    this.#settled = true
+    clearTimeout(this.#timer)
+  }
+
+  #fail(error: unknown): void {
+    if (this.#settled || this.#failed) return
+    this.#failed = true
+    this.#settle()
+    this.#client.leave(error)
+    this.#handler.onResponseError?.(this.#controller, error)
+    destroy(this.#head.body, error)
+  }
+}
+
+function readHead(origin: string, options: DispatchOptions): Head {
+  const { method, query, upgrade } = options
+  let { path } = options
+  if (typeof path !== 'string' || !/^(?:\/|https?:\/\/)/.test(path) || /[^\u0021-\u00ff]/.test(path)) {
+    throw invalid('path must be an absolute URL or start with a slash, and its characters printable ones of Latin-1')
+  }
+  if (typeof method !== 'string') throw invalid('method must be a string')
+  if (method === 'CONNECT' || (upgrade !== undefined && upgrade !== null && upgrade !== false)) {
+    const what = method === 'CONNECT' ? 'CONNECT' : `an upgrade to ${String(upgrade)}`
+    throw undiciError('UND_ERR_NOT_SUPPORTED', `${origin} is intercepted by an engine, which does not answer ${what}.`)
+  }
+  if (query !== undefined && query !== null) {
+    if (/[?#]/.test(path)) throw invalid('Query params cannot be passed when url already contains "?" or "#".')
+    const text = stringify(query as ParsedUrlQueryInput)
+    if (text !== '') path += `?${text}`
+  }
+  const headers = readHeaders(options.headers)
+  headers['host'] ??= origin.slice(origin.indexOf('//') + 2)
+  const declared = headers['content-length']
+  const body = readBody(options.body, headers)
+  return { method, path, headers, body, declaredBytes: declared === undefined ? undefined : Number(declared) }
+}
+
+/** Of these headers, Node's parser keeps the first when they are repeated; it joins others. */
+const SINGLE = new Set(['authorization', 'content-type', 'from', 'host', 'max-forwards', 'proxy-authorization', 'referer', 'user-agent'])
+const UNSENDABLE = new Set(['transfer-encoding', 'keep-alive', 'upgrade'])
+
+/** Headers in the forms that undici takes: an object, pairs, or a flat list of names and values. */
+function readHeaders(given: unknown): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (given === undefined || given === null) return headers
+  if (typeof given !== 'object') throw invalid('headers must be an object or an array')
+  if (Array.isArray(given) && !given.every(Array.isArray)) {
+    if (given.length % 2 !== 0) throw invalid('headers array must be even')
+    for (let at = 0; at < given.length; at += 2) addHeader(headers, String(given[at]), given[at + 1])
+  } else if (Symbol.iterator in given) {
+    for (const pair of given as Iterable<unknown>) {
+      if (!Array.isArray(pair) || pair.length !== 2) throw invalid('headers must be in key-value pair format')
+      addHeader(headers, String(pair[0]), pair[1])
+    }
+  } else {
+    for (const name of Object.keys(given)) addHeader(headers, name, (given as Readonly<Record<string, unknown>>)[name])
+  }
+  return headers
+}
+
+function addHeader(headers: Record<string, string>, name: string, value: unknown): void {
+  if (value === undefined) return
+  const known = sendable.get(name)
+  const key = known ?? name.toLowerCase()
+  const text = headerText(key, value, known !== undefined)
+  if (known === undefined) {
+    if (UNSENDABLE.has(key)) throw invalid(`invalid ${key} header`)
+    if (key === 'expect') throw undiciError('UND_ERR_NOT_SUPPORTED', 'expect header not supported')
+    if (sendable.size < MAX_SENDABLE && PLAIN_NAME.test(key)) sendable.set(name, key)
+  }
+  const isRepeated = Object.hasOwn(headers, key)
+  if (key === 'content-length' && (isRepeated || !/^\d+$/.test(text))) throw invalid('invalid content-length header')
+  if (!isRepeated) headers[key] = text
+  else if (!SINGLE.has(key)) headers[key] += (key === 'cookie' ? '; ' : ', ') + text
+}
+
+function headerText(name: string, value: unknown, isKnown = false): string {
+  if (typeof value === 'string' && isKnown && PLAIN_VALUE.test(value)) return value
+  if (Array.isArray(value)) return value.map(each => headerText(name, each)).join(name === 'cookie' ? '; ' : ', ')
+  if (typeof value === 'object' ? value !== null : typeof value === 'function') throw invalid(`invalid ${name} header`)
+  const text = `${(value ?? '') as string | number | boolean | bigint}`
+  // Most names and values are plain; the exact rules are Node's own.
+  if (PLAIN_NAME.test(name) && PLAIN_VALUE.test(text)) return text
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, text)
+  } catch (cause) {
+    throw undiciError('UND_ERR_INVALID_ARG', `invalid ${name} header`, cause)
+  }
+  return text
+}
+
+/** Names that have been sent before, and may be, with their lower-case forms. */
+const sendable = new Map<string, string>()
+const MAX_SENDABLE = 200
+const PLAIN_NAME = /^[a-z0-9-]+$/
+const PLAIN_VALUE = /^[ -~]*$/
+
+/** A body in any form that undici takes, as chunks; with what its form says of it in the headers. */
+function readBody(given: unknown, headers: Record<string, string>): RequestBody | undefined {
+  if (given === undefined || given === null) return undefined
+  const bytes = bytesOf(given)
+  if (bytes !== undefined) {
+    if (bytes.byteLength === 0) return undefined
+    headers['content-length'] ??= String(bytes.byteLength)
+    return [bytes]
+  }
+  const kind = typeof given === 'object' ? (given as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag] : undefined
+  if (kind === 'FormData') {
+    // One of the undici package is not the FormData of Node's Response, but holds the same.
+    const form = new FormData()
+    for (const [name, value] of given as FormData) form.append(name, value)
+    const encoded = new Response(form)
+    headers['content-type'] ??= encoded.headers.get('content-type')!
+    return encoded.body!
+  }
+  if (kind === 'Blob' || kind === 'File') {
+    const blob = given as Blob
+    if (blob.type !== '') headers['content-type'] ??= blob.type
+    headers['content-length'] ??= String(blob.size)
+    return blob.stream()
+  }
+  if (typeof given === 'object' && (Symbol.asyncIterator in given || Symbol.iterator in given)) return given as RequestBody
+  throw invalid('body must be a string, a Buffer, a Readable stream, an iterable, or an async iterable')
+}
+
+function bytesOf(given: unknown): Uint8Array | undefined {
+  if (typeof given === 'string') return Buffer.from(given)
+  if (ArrayBuffer.isView(given)) return new Uint8Array(given.buffer, given.byteOffset, given.byteLength)
+  return types.isAnyArrayBuffer(given) ? new Uint8Array(given) : undefined
+}
+
+/**
+ * Ends a source, so that the rest of a body that nobody wants is never produced. Not awaited, as leaving a `for await` would be: that of a
+ * stream in `fetch` never comes to an end. What its end throws comes too late to matter: the request has had its answer.
+ */
+function giveUp(source: AsyncIterator<unknown> | Iterator<unknown>): void {
+  const end = async (): Promise<unknown> => source.return?.()
+  end().catch(() => {})
+}
+
+/** Tells a Node stream that nobody reads it on. Other sources learn it when the loop over them ends. */
+function destroy(body: unknown, reason: unknown): void {
+  const stream = body as { destroyed?: boolean; on?: unknown; destroy?: unknown } | null | undefined
+  if (typeof stream !== 'object' || stream === null || typeof stream.on !== 'function' || typeof stream.destroy !== 'function') return
+  if (stream.destroyed === true) return
+  const source = stream as NodeJS.ReadStream
+  source.on('error', () => {})
+  source.destroy(reason instanceof Error ? reason : undefined)
+}
+
+function invalid(message: string): Error {
+  return undiciError('UND_ERR_INVALID_ARG', message)
+}

@@ -1,0 +1,160 @@
+/**
+ * Worlds: forks of one engine by name, for tests that share a server. A world is forked from the engine's state at the start when it is first asked for, and
+ * closed when nobody has asked for it for a while. Refuses with worlds_exhausted.
+ */
+import type { Clock } from '../base/clock.ts'
+import type { DoorEngine, DoorResponse } from './transport.ts'
+import { refuse } from '../base/errors.ts'
+import type { RestError } from '../base/errors.ts'
+import type { Explanation } from '../journal/explanation.ts'
+import type { DropOptions, FailOptions, FaultHandle, FaultOptions, Gate, RequestMatch } from '../testing/fault-injection.ts'
+import type { Give } from '../testing/given.ts'
+import type { Snapshot } from '../pipeline/snapshot.ts'
+
+/** What test controls use of `RestEngine`. */
+export interface WorldEngine extends DoorEngine {
+  readonly clock: Clock
+  explained(
+    method: string,
+    path: string,
+    query: undefined,
+    body: unknown,
+    context: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal },
+  ): Promise<{ response: DoorResponse; explain: () => Explanation | undefined }>
+  readonly requests: readonly object[]
+  clearRequests(): void
+  readonly given: Give
+  seed(data: Readonly<Record<string, readonly object[]>>): Promise<void>
+  snapshot(): Promise<Snapshot>
+  restore(snapshot: Snapshot): Promise<void>
+  reset(): Promise<void>
+  fork(snapshot?: Snapshot): Promise<WorldEngine>
+  isSession(method: string, target: string): boolean
+  token(user: unknown, options?: { readonly ttl?: number }): string
+  delay(match: RequestMatch, ms: number, options?: FaultOptions): FaultHandle
+  fail(match: RequestMatch, options: FailOptions): FaultHandle
+  drop(match: RequestMatch, options?: DropOptions): FaultHandle
+  hold(match: RequestMatch, options?: FaultOptions): Gate
+  close(): Promise<void>
+}
+
+/** One world of a server. */
+export class World {
+  readonly engine: WorldEngine
+  /** Snapshots and faults that have been asked for over HTTP, by their ID. */
+  readonly snapshots = new Map<string, Snapshot>()
+  readonly faults = new Map<string, NamedFault>()
+  #running = 0
+  #usedAt = performance.now()
+  #named = 0
+
+  constructor(engine: WorldEngine) {
+    this.engine = engine
+  }
+
+  /** An ID for a snapshot or fault. */
+  name(prefix: string): string {
+    return `${prefix}${++this.#named}`
+  }
+
+  /** Counts work in this world, so that it is not idle meanwhile. */
+  async use<T>(work: () => Promise<T>): Promise<T> {
+    this.#running++
+    try {
+      return await work()
+    } finally {
+      this.#running--
+      this.#usedAt = performance.now()
+    }
+  }
+
+  /** Milliseconds since it was last used. */
+  get idle(): number {
+    return this.#running > 0 ? 0 : performance.now() - this.#usedAt
+  }
+}
+
+/** A fault that has an ID. */
+export interface NamedFault {
+  readonly kind: 'delay' | 'fail' | 'drop' | 'hold'
+  readonly match: string
+  readonly handle: FaultHandle | Gate
+}
+
+/** How often idle worlds are looked for, as a part of the time after which they are. */
+const ROUNDS = 4
+
+/** The worlds of one server. */
+export class Worlds {
+  readonly #seeded: Promise<Snapshot>
+  readonly #main: World
+  readonly #worlds = new Map<string, Promise<World>>()
+  readonly #timer: NodeJS.Timeout
+  readonly #idle: number
+  readonly #max: number
+
+  /**
+   * @param idle milliseconds after which a world that nobody uses is closed
+   * @param max worlds that there may be at a time, apart from the engine's own
+   */
+  constructor(engine: WorldEngine, idle: number, max: number) {
+    this.#idle = idle
+    this.#max = max
+    this.#main = new World(engine)
+    this.#seeded = engine.snapshot()
+    // Told to whoever asks for a world.
+    this.#seeded.catch(() => {})
+    this.#timer = setInterval(() => void this.#closeIdle(), Math.max(1, idle / ROUNDS))
+    this.#timer.unref()
+  }
+
+  /** The names of the worlds that there are, apart from the engine's own. */
+  get names(): string[] {
+    return [...this.#worlds.keys()]
+  }
+
+  /** The world of a name: the engine's own without one. */
+  async of(name: string | undefined): Promise<World> {
+    if (name === undefined) return this.#main
+    let world = this.#worlds.get(name)
+    if (world === undefined) {
+      if (this.#worlds.size >= this.#max) throw this.#full(name)
+      world = this.#fork()
+      this.#worlds.set(name, world)
+      world.catch(() => this.#worlds.delete(name))
+    }
+    return world
+  }
+
+  #full(name: string): RestError {
+    return refuse(
+      'worlds_exhausted',
+      `There is no room for the world ${JSON.stringify(name)}: the server has ${this.#max} already. Close those that are done with (DELETE /_test/world), ` +
+        'or raise testControls.maxWorlds of createServer.',
+    )
+  }
+
+  async #fork(): Promise<World> {
+    return new World(await this.#main.engine.fork(await this.#seeded))
+  }
+
+  /** Closes a world, if there is one of the name; the next request that names it begins a new one. */
+  async drop(name: string): Promise<void> {
+    const world = this.#worlds.get(name)
+    this.#worlds.delete(name)
+    await (await world)?.engine.close()
+  }
+
+  async #closeIdle(): Promise<void> {
+    for (const [name, world] of this.#worlds) {
+      // Asked again after the wait: it may have been used meanwhile.
+      if ((await world).idle >= this.#idle && this.#worlds.get(name) === world) await this.drop(name)
+    }
+  }
+
+  /** Closes all worlds but the engine's own. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await Promise.all(this.names.map(name => this.drop(name)))
+  }
+}

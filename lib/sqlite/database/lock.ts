@@ -1,0 +1,65 @@
+/** Lock: one holder at a time, first come first served. A waiter whose signal aborts leaves the queue. */
+import type { Awaitable } from '../../base/awaitable.ts'
+
+/** How often those who wait ask whether it is in vain, in milliseconds. */
+const LOOK = 500
+
+export class Lock {
+  readonly #inVain: (() => Error | undefined) | undefined
+  #held = false
+  readonly #waiting: (() => void)[] = []
+
+  /** @param inVain is asked now and then by those who wait: an error ends their waiting */
+  constructor(inVain?: () => Error | undefined) {
+    this.#inVain = inVain
+  }
+
+  get held(): boolean {
+    return this.#held
+  }
+
+  /** The lock, at once when it is free: the function that releases it, which does nothing when called again. */
+  acquire(signal?: AbortSignal): Awaitable<() => void> {
+    signal?.throwIfAborted()
+    return this.#held ? this.#turn(signal).then(() => this.#take()) : this.#take()
+  }
+
+  #take(): () => void {
+    this.#held = true
+    let released = false
+    return () => {
+      if (released) return
+      released = true
+      // The lock passes on without being free in between, so that nobody overtakes the queue.
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#held = false
+      else next()
+    }
+  }
+
+  #turn(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const leave = (reason: Error): void => {
+        stop()
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1)
+        reject(reason)
+      }
+      const abort = (): void => leave(signal!.reason as Error)
+      const look = (): void => {
+        const reason = this.#inVain?.()
+        if (reason !== undefined) leave(reason)
+      }
+      const enter = (): void => {
+        stop()
+        resolve()
+      }
+      const timer = this.#inVain === undefined ? undefined : setInterval(look, LOOK)
+      const stop = (): void => {
+        clearInterval(timer)
+        signal?.removeEventListener('abort', abort)
+      }
+      this.#waiting.push(enter)
+      signal?.addEventListener('abort', abort, { once: true })
+    })
+  }
+}

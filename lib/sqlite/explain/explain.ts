@@ -1,0 +1,39 @@
+/** Explain: what SQLite does for statements that have run, and which indexes would spare it work. */
+import type Database from 'better-sqlite3'
+import type { StatementsExplained } from '../../database/dialect.ts'
+import type { RunStatement } from '../../base/trace.ts'
+import { advise } from './index-advice.ts'
+import { planLines, planTree } from './query-plan.ts'
+import { name } from '../sql/sql.ts'
+import { parametersOf, tablesOf } from './sql-text.ts'
+
+/** Rows from which going through a table is worth a mark. */
+const MANY = 1000
+
+/** Rows that are counted. */
+const COUNTED = 1_000_000
+
+export function explainStatements(db: Database.Database, statements: readonly RunStatement[]): StatementsExplained {
+  const counts = new Map<string, number | undefined>()
+  const rowsOf = (table: string): number | undefined => {
+    if (!counts.has(table)) counts.set(table, countUpTo(db, table, COUNTED))
+    return counts.get(table)
+  }
+  return {
+    statements: statements.map(({ sql, parameters }) => ({
+      ...parametersOf(sql),
+      plan: planTree(planLines(db, sql, parameters), tablesOf(sql), rowsOf, MANY),
+    })),
+    advice: advise(db, statements, rowsOf, MANY),
+  }
+}
+
+/** The number of rows of a table, up to a limit; undefined for what is no table. */
+export function countUpTo(db: Database.Database, table: string, limit: number): number | undefined {
+  const isTable = db.prepare("select 1 from main.sqlite_schema where type = 'table' and name = ?").get(table) !== undefined
+  if (!isTable) return undefined
+  return db
+    .prepare(`select count(*) from (select 1 from main.${name(table)} limit ?)`)
+    .pluck()
+    .get(limit) as number
+}

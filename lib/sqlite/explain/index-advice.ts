@@ -1,0 +1,192 @@
+/**
+ * Advise: indexes that would spare a statement from going through, or sorting, a table of many rows. Nothing is guessed: each candidate is made in an empty
+ * copy of the schema, and SQLite is asked whether it would use it (as its own `.expert` does).
+ */
+import type Database from 'better-sqlite3'
+import type { IndexAdvice, IndexColumn } from '../../database/dialect.ts'
+import type { RunStatement } from '../../base/trace.ts'
+import { Handle } from '../database/sqlite-database.ts'
+import { planLines } from './query-plan.ts'
+import type { PlanLine } from './query-plan.ts'
+import { name } from '../sql/sql.ts'
+import { tablesOf } from './sql-text.ts'
+import type { IndexPart, UsedTable } from './sql-text.ts'
+
+/** Columns of the widest index that is thought of. */
+const WIDEST = 4
+
+/** Pairs of indexes that are tried. */
+const PAIRS = 300
+
+/** What is wrong with a plan: the table that is gone through without need, or whose rows are sorted. */
+interface Problem {
+  readonly alias: string
+  readonly reason: 'scan' | 'sort'
+}
+
+interface Candidate {
+  readonly table: string
+  readonly columns: readonly IndexColumn[]
+}
+
+/**
+ * @param many the number of rows from which a table is one of many rows
+ * @returns each index once, in the order of the statements
+ */
+export function advise(
+  db: Database.Database,
+  statements: readonly RunStatement[],
+  rowsOf: (table: string) => number | undefined,
+  many: number,
+): IndexAdvice[] {
+  const advice: IndexAdvice[] = []
+  let shadow: Handle | undefined
+  try {
+    for (const { sql, parameters } of statements) {
+      const tables = tablesOf(sql)
+      const isBig = (alias: string): boolean => (rowsOf(tables.get(alias)?.table ?? '') ?? 0) >= many
+      const problemsIn = (lines: readonly PlanLine[]): Problem[] => problemsOf(lines, tables).filter(({ alias }) => isBig(alias))
+      if (problemsIn(planLines(db, sql, parameters)).length === 0) continue
+      shadow ??= shadowOf(db)
+      const { db: copy } = shadow
+      // With the indexes that are advised already.
+      let problems = problemsIn(planLines(copy, sql, parameters))
+      while (problems.length > 0) {
+        const best = bestOf(candidatesFor(tables), copy, problems, () => problemsIn(planLines(copy, sql, parameters)))
+        if (best === undefined) break
+        const { indexes, left } = best
+        const solved = problems.filter(({ alias, reason }) => !left.some(other => other.alias === alias && other.reason === reason))
+        // A scan before a sort, as the sort is of what is found.
+        const [{ alias, reason }] = solved.toSorted((one, two) => (one.reason < two.reason ? -1 : 1)) as [Problem]
+        const scanned = tables.get(alias)!.table
+        for (const index of indexes) {
+          advice.push({ ...index, reason, scanned, rows: rowsOf(scanned) ?? 0, sql: createIndex(index) })
+          copy.exec(createIndex(index))
+        }
+        problems = left
+      }
+    }
+  } finally {
+    shadow?.close()
+  }
+  return advice
+}
+
+function problemsOf(lines: readonly PlanLine[], tables: ReadonlyMap<string, UsedTable>): Problem[] {
+  return lines.flatMap(({ scans, sorts, parent }): Problem[] => {
+    // Without a condition there is nothing to look up.
+    if (scans !== undefined) return tables.get(scans)?.isFiltered === true ? [{ alias: scans, reason: 'scan' }] : []
+    if (!sorts) return []
+    // What is sorted are the rows that are gone through beside it.
+    return lines
+      .filter(line => line.parent === parent && line.scans !== undefined && (tables.get(line.scans)?.order.length ?? 0) > 0)
+      .map(line => ({ alias: line.scans!, reason: 'sort' }))
+  })
+}
+
+/** The index, or else the two indexes, with which the fewest problems are left. */
+function bestOf(
+  candidates: readonly Candidate[],
+  db: Database.Database,
+  problems: readonly Problem[],
+  look: () => Problem[],
+): { indexes: readonly Candidate[]; left: Problem[] } | undefined {
+  const pairs = candidates.flatMap((one, at) =>
+    candidates.flatMap((two, index) => (index > at && two.table !== one.table ? [[one, two]] : [])),
+  )
+  // Two tables may have to be indexed before either is of use.
+  for (const sets of [candidates.map(candidate => [candidate]), pairs.slice(0, PAIRS)]) {
+    const tried = sets.flatMap(indexes => {
+      const left = tryOut(db, indexes, look)
+      return left === undefined || left.length >= problems.length ? [] : [{ indexes, left }]
+    })
+    const width = (indexes: readonly Candidate[]): number => indexes.reduce((all, { columns }) => all + columns.length, 0)
+    const [best] = tried.toSorted((one, two) => one.left.length - two.left.length || width(one.indexes) - width(two.indexes))
+    if (best !== undefined) return best
+  }
+  return undefined
+}
+
+/** Those on other tables, too: what is found there may spare the one from being gone through. */
+function candidatesFor(tables: ReadonlyMap<string, UsedTable>): Candidate[] {
+  const texts = new Set<string>()
+  return [...tables.values()].flatMap(({ table, equal, range, order }) => {
+    const up = (part: IndexPart): IndexColumn => ({ ...part, descending: false })
+    const equals = equal.map(up)
+    const prefixes = order.map((_, index) => order.slice(0, index + 1))
+    // An index can be read from either end, so that a plain one serves one direction, whichever it is.
+    const orders = prefixes.flatMap(terms => [
+      terms.map(({ part }) => up(part)),
+      terms.map(({ part, descending }) => ({ ...part, descending })),
+    ])
+    const lists = [
+      ...equals.map(column => [column]),
+      ...range.map(part => [up(part)]),
+      ...(equals.length > 1 ? [equals] : []),
+      ...range.map(part => [...equals, up(part)]),
+      ...orders,
+      ...orders.map(columns => [...equals, ...columns]),
+    ]
+    return lists.flatMap((columns): Candidate[] => {
+      const distinct = columns.filter((column, index) => columns.findIndex(other => other.text === column.text) === index)
+      const candidate = { table, columns: distinct }
+      const text = createIndex(candidate)
+      if (distinct.length > WIDEST || texts.has(text)) return []
+      texts.add(text)
+      return [candidate]
+    })
+  })
+}
+
+/** What is found while the indexes are there; undefined when there cannot be such indexes. */
+function tryOut<T>(db: Database.Database, indexes: readonly Candidate[], look: () => T): T | undefined {
+  db.exec('savepoint candidate')
+  try {
+    for (const index of indexes) db.exec(createIndex(index))
+    return look()
+  } catch (error) {
+    // An expression that an index may not hold, such as one with a function that may give another value each time.
+    if ((error as { code?: string }).code !== 'SQLITE_ERROR') throw error
+    return undefined
+  } finally {
+    db.exec('rollback to candidate; release candidate')
+  }
+}
+
+function createIndex(candidate: Candidate): string {
+  const columns = candidate.columns.map(({ text, descending }) => (descending ? `${text} desc` : text)).join(', ')
+  return `create index ${name(indexName(candidate))} on ${name(candidate.table)} (${columns})`
+}
+
+/** As MikroORM would call it. */
+function indexName({ table, columns }: Candidate): string {
+  const names = columns.map(
+    ({ column, text, descending }) => (column ?? text.replaceAll(/\W+/g, '_').replaceAll(/^_|_$/g, '')) + (descending ? '_desc' : ''),
+  )
+  return `${table}_${names.join('_')}_index`
+}
+
+/** The schema with its statistics, without rows. What it does not take, such as a table of a module that is not loaded, is left out: then nothing is advised. */
+function shadowOf(db: Database.Database): Handle {
+  const shadow = new Handle(':memory:')
+  const { db: copy } = shadow
+  copy.pragma('foreign_keys = off')
+  const entries = db.prepare(
+    "select sql from main.sqlite_schema where sql is not null and name not like 'sqlite\\_%' escape '\\' order by rowid",
+  )
+  for (const sql of entries.pluck().all() as string[]) {
+    try {
+      copy.exec(sql)
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_ERROR') throw error
+    }
+  }
+  const hasStatistics = db.prepare("select 1 from main.sqlite_schema where name = 'sqlite_stat1'").get() !== undefined
+  if (hasStatistics) {
+    copy.exec('analyze')
+    const insert = copy.prepare('insert into sqlite_stat1 values (?, ?, ?)')
+    for (const row of db.prepare('select tbl, idx, stat from main.sqlite_stat1').raw().all() as unknown[][]) insert.run(...row)
+    copy.exec('analyze sqlite_schema')
+  }
+  return shadow
+}

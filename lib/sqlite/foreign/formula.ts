@@ -1,0 +1,71 @@
+/** Foreign formula: formulas that were written for another database, as SQLite says them. One that it cannot run is null, with a note. */
+import { isRaw } from '@mikro-orm/core'
+import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
+import type Database from 'better-sqlite3'
+import type { ForeignModel } from './model.ts'
+import { isOfAnother, toSqlite } from './translate-sql.ts'
+import { name } from '../sql/sql.ts'
+
+type Meta = EntityMetadata
+type Property = EntityProperty
+
+type Formula = (columns: object, table: object) => unknown
+
+/** A formula that names the schema of its table: SQLite calls it `main`. */
+function inMain(formula: Formula): Formula {
+  return (columns, table) => {
+    const { alias } = table as { alias: string }
+    return formula(columns, { ...table, schema: 'main', toString: () => alias })
+  }
+}
+
+/** The formulas of a model whose schema is there. One that SQLite cannot run is null. */
+export function adaptFormulas(orm: MikroORM, db: Database.Database, model: ForeignModel, speak: () => void): void {
+  for (const meta of orm.getMetadata()) {
+    for (const prop of meta.props) {
+      const written = prop.formula as unknown as Formula | undefined
+      if (typeof written !== 'function' || meta.tableName === undefined || prop.through !== undefined) continue
+      const given = model.schemas.size === 0 ? written : inMain(written)
+      const run = (formula: Formula): string | undefined => problemOf(formula, meta, db)
+      const isFine = (problem: string | undefined): boolean => !isOfAnother(problem)
+      if (isFine(run(given))) {
+        if (given !== written) prop.formula = given as unknown as NonNullable<Property['formula']>
+        continue
+      }
+      model.found()
+      speak()
+      const translated = (columns: object, table: object): unknown => {
+        const made: unknown = given(columns, table)
+        return isRaw(made)
+          ? Object.assign(Object.create(Object.getPrototypeOf(made) as object), made, { sql: toSqlite(made.sql, model.schemas) })
+          : toSqlite(String(made), model.schemas)
+      }
+      const still = run(translated)
+      const isCured = isFine(still)
+      prop.formula = (isCured ? translated : () => 'null') as unknown as NonNullable<Property['formula']>
+      const place = `${meta.className}.${prop.name}`
+      if (isCured) model.mapped("its formula is in SQLite's words here", place)
+      else model.found(`${place}: SQLite cannot run its formula (${still}): it is null.`)
+    }
+  }
+}
+
+/** What SQLite says of a formula; undefined when it can run it. */
+function problemOf(formula: Formula, meta: Meta, db: Database.Database): string | undefined {
+  const alias = 'f0'
+  const table = { alias, name: meta.tableName, schema: undefined, qualifiedName: meta.tableName, toString: () => alias }
+  let made: unknown
+  try {
+    made = formula(meta.createColumnMappingObject(alias), table)
+  } catch {
+    // One that needs more than is known here: MikroORM calls it as it is.
+    return undefined
+  }
+  const sql = isRaw(made) ? made.sql.replaceAll('??', '"c"').replaceAll('?', 'null') : String(made)
+  try {
+    db.prepare(`select (${sql}) from ${name(meta.tableName)} as ${alias} limit 0`)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}

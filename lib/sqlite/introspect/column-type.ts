@@ -1,0 +1,137 @@
+/**
+ * Column type: what a column of a file holds, by its declared type and, where that leaves several forms open, by some of its rows. SQLite takes any type
+ * name and enforces hardly any (https://www.sqlite.org/datatype3.html): so nothing that is found later is an error.
+ */
+import type Database from 'better-sqlite3'
+import type { ScalarKind, ScalarType } from '../../values/scalar-type.ts'
+import { areDates, storedTime } from '../../values/stored-time.ts'
+import type { Column, Table } from './introspect.ts'
+import { name as quoted } from '../sql/sql.ts'
+
+/** How many rows are looked at, from each end of a table. */
+const SAMPLES = 50
+
+/** Type names that say more than their affinity does. */
+const NAMED: readonly (readonly [RegExp, ScalarKind])[] = [
+  [/^BOOL(?:EAN)?$/, 'boolean'],
+  [/^(?:DATETIME|TIMESTAMP)/, 'datetime'],
+  [/^DATE$/, 'date'],
+  [/^TIME/, 'time'],
+  [/^JSONB?$/, 'json'],
+  [/^(?:UUID|GUID|UNIQUEIDENTIFIER)$/, 'uuid'],
+  [/^(?:BIGINT|BIG INT|INT8|UNSIGNED BIG INT)(?: UNSIGNED)?$/, 'bigint'],
+  [/^(?:DEC|DECIMAL|NUMERIC|NUMBER|MONEY|SMALLMONEY|CURRENCY)$/, 'decimal'],
+  [/^YEAR$/, 'integer'],
+  [/^(?:VAR)?BINARY$|^BYTEA$/, 'blob'],
+  [/^(?:MULTI)?POINT$/, 'any'],
+  // SQLite's own rules of affinity, in their order.
+  [/INT/, 'integer'],
+  [/CHAR|CLOB|TEXT/, 'text'],
+  [/BLOB/, 'blob'],
+  [/REAL|FLOA|DOUB/, 'float'],
+]
+
+interface Declared {
+  readonly kind: ScalarKind
+  readonly first: number | undefined
+  readonly second: number | undefined
+}
+
+function declaredOf(type: string): Declared {
+  const [, name = '', first, second] =
+    /^\s*([^(]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\).*)?$/.exec(type.toUpperCase().replaceAll(/\s+/g, ' ')) ?? []
+  return {
+    kind: NAMED.find(([pattern]) => pattern.test(name))?.[1] ?? 'any',
+    first: first === undefined ? undefined : Number(first),
+    second: second === undefined ? undefined : Number(second),
+  }
+}
+
+/** The types of the columns of a table. */
+export class ColumnTypes {
+  readonly #table: Table
+  readonly #samples: ReadonlyMap<string, readonly unknown[]>
+
+  constructor(db: Database.Database, table: Table) {
+    this.#table = table
+    const wanted = table.columns.filter(({ name, type }) => {
+      const { kind } = declaredOf(type)
+      return kind === 'datetime' || kind === 'date' || table.key.includes(name)
+    })
+    // What a view costs to read nobody knows.
+    this.#samples =
+      table.kind === 'table' && wanted.length > 0
+        ? readSamples(
+            db,
+            table,
+            wanted.map(({ name }) => name),
+          )
+        : new Map()
+  }
+
+  of(column: Column): ScalarType {
+    const samples = this.#samples.get(column.name) ?? []
+    const { kind, first, second } = declaredOf(column.type)
+    const type: ScalarType = { kind, loose: true, ...(column.collated ? { collated: true } : {}) }
+    switch (kind) {
+      case 'datetime':
+        // Of a view it is not known in which forms they come.
+        return { ...type, time: { ...storedTime(samples), ...(this.#table.kind === 'table' ? {} : { uniform: false }) } }
+      case 'date':
+        return areDates(samples) ? type : { ...type, kind: 'datetime', time: storedTime(samples) }
+      case 'decimal':
+        return { ...type, asNumber: true, ...(first === undefined ? {} : { precision: first, scale: second ?? 0 }) }
+      case 'text':
+        return {
+          ...type,
+          ...itemsOf(column, 'string'),
+          // No text has no characters: `char(0)` says nothing.
+          ...(first === undefined || first === 0 || column.items !== undefined ? {} : { length: first }),
+        }
+      case 'integer':
+        return { ...type, ...itemsOf(column, 'number') }
+      default:
+        return type
+    }
+  }
+
+  /** The type of a column of the key: one of which an ID can be made. Undefined when none can. */
+  ofKey(column: Column): ScalarType | undefined {
+    const type = this.of(column)
+    const { kind } = type
+    const samples = this.#samples.get(column.name) ?? []
+    if (kind === 'text' || kind === 'bigint') return type
+    // IDs are found as they are stored, and UUIDs are lower case in the API.
+    if (kind === 'uuid')
+      return samples.every(value => typeof value === 'string' && value === value.toLowerCase()) ? type : { ...type, kind: 'text' }
+    // Beyond 2^53 a JSON number is not exact.
+    if (kind === 'integer') return samples.some(value => typeof value === 'bigint') ? { kind: 'bigint', loose: true } : type
+    if (kind === 'date') return type
+    if (kind === 'blob' || samples.some(value => value instanceof Uint8Array || (typeof value === 'number' && !Number.isInteger(value))))
+      return undefined
+    if (samples.length > 0 && samples.every(value => typeof value === 'number')) return { kind: 'integer', loose: true }
+    if (samples.some(value => typeof value === 'bigint')) return { kind: 'bigint', loose: true }
+    if (kind === 'boolean' || kind === 'decimal')
+      return samples.some(value => typeof value === 'string') ? { kind: 'text', loose: true } : { kind: 'integer', loose: true }
+    return kind === 'float' || kind === 'json' ? undefined : { kind: 'text', loose: true, ...(column.collated ? { collated: true } : {}) }
+  }
+}
+
+function itemsOf({ items }: Column, type: 'string' | 'number'): { items?: readonly (string | number)[] } {
+  return items !== undefined && items.length > 0 && items.every(item => typeof item === type) ? { items: Object.freeze([...items]) } : {}
+}
+
+/** Some values of columns, without NULL: from the beginning of the table and, where that costs little, from its end. */
+function readSamples(db: Database.Database, table: Table, columns: readonly string[]): ReadonlyMap<string, readonly unknown[]> {
+  const from = `select ${columns.map(quoted).join(', ')} from main.${quoted(table.name)}`
+  const rows = db.prepare(`${from} limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]
+  if (rows.length === SAMPLES && table.rowid !== undefined) {
+    rows.push(...(db.prepare(`${from} order by ${table.rowid} desc limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]))
+  }
+  return new Map(columns.map((column, index) => [column, rows.map(row => numberOf(row[index])).filter(value => value !== null)]))
+}
+
+/** Integers that a number holds exactly, as numbers. */
+function numberOf(value: unknown): unknown {
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
+}

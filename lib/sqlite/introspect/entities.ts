@@ -1,0 +1,340 @@
+/**
+ * Entities of a file: what introspect.ts has found becomes entities for MikroORM, and the names of resources where the default ones will not do. The names
+ * are those of the file in the API's spelling; where two things would have one name, a rule tells them apart, and in the end a number.
+ */
+import { EntitySchema } from '@mikro-orm/core'
+import type Database from 'better-sqlite3'
+import { FileType } from '../../model/metadata/file-type.ts'
+import { camelCase, camelPlural, camelSingular, defaultNames, isResourceName, words } from '../../model/resource-names.ts'
+import type { ResourceNames } from '../../model/resource-names.ts'
+import { ENVELOPE_KEYS } from '../../model/metadata/read-model.ts'
+import { resource } from '../../model/resource-config.ts'
+import type { ResourceDefinition } from '../../model/resource-config.ts'
+import type { ScalarType } from '../../values/scalar-type.ts'
+import { ColumnTypes } from './column-type.ts'
+import type { Column, ForeignKey, Introspection, Table } from './introspect.ts'
+import { isWritable, relationsOf } from './relations.ts'
+import type { Link, Pivot, Relations } from './relations.ts'
+import { name as quoted } from '../sql/sql.ts'
+
+/** The model of a file. */
+export interface FileModel {
+  readonly entities: readonly EntitySchema[]
+  readonly definitions: readonly ResourceDefinition[]
+  /** What is left out, a sentence each. */
+  readonly notes: readonly string[]
+}
+
+type Properties = Record<string, object>
+
+/** Property names that would hide what every object has. */
+const OF_OBJECTS = new Set([...Object.getOwnPropertyNames(Object.prototype), 'toJSON', 'then'])
+
+/** A table on its way to an entity. */
+class Draft {
+  readonly table: Table
+  /** Types of the key's columns; undefined when the records have no IDs. */
+  readonly keyTypes: ReadonlyMap<string, ScalarType> | undefined
+  readonly types: ColumnTypes
+  readonly properties: Properties = {}
+  readonly #names = new Set<string>()
+  /** Names of attributes by column. */
+  readonly byColumn = new Map<string, string>()
+  schema: EntitySchema | undefined
+
+  constructor(table: Table, db: Database.Database) {
+    this.table = table
+    this.types = new ColumnTypes(db, table)
+    this.keyTypes = keyTypesOf(table, this.types)
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name)
+  }
+
+  /** The first of some names that is free, else the last one with a number; it is taken then. */
+  take(...names: readonly string[]): string {
+    let name = names.find(each => each !== '' && !this.#names.has(each))
+    for (let number = 2; name === undefined; number++) {
+      const last = names.at(-1) === '' ? 'column' : names.at(-1)!
+      const numbered = number === 2 && names.at(-1) === '' ? last : `${last}${number}`
+      if (!this.#names.has(numbered)) name = numbered
+    }
+    this.#names.add(name)
+    return name
+  }
+
+  add(name: string, property: object): void {
+    const own = propertyOf(name)
+    this.properties[own] = own === name ? property : { ...property, serializedName: name }
+  }
+}
+
+/** The name of the property that is shown as an attribute: one that code can have. */
+function propertyOf(name: string): string {
+  if (OF_OBJECTS.has(name)) return `${name}_`
+  return /^\d/.test(name) ? `_${name}` : name
+}
+
+function keyTypesOf(table: Table, types: ColumnTypes): ReadonlyMap<string, ScalarType> | undefined {
+  if (table.kind !== 'table' || table.key.length === 0) return undefined
+  const found = new Map<string, ScalarType>()
+  for (const column of table.columns) {
+    if (!table.key.includes(column.name)) continue
+    const type = types.ofKey(column)
+    if (type === undefined) return undefined
+    found.set(column.name, type)
+  }
+  return found
+}
+
+export function entitiesOf({ tables, broken }: Introspection, db: Database.Database): FileModel {
+  const drafts = new Map(tables.map(table => [table.name, new Draft(table, db)]))
+  const keyed = [...drafts.values()].filter(({ keyTypes }) => keyTypes !== undefined).map(({ table }) => table)
+  const relations = relationsOf(keyed)
+  const pivots = new Set(relations.pivots.map(({ table }) => table.name))
+  const entities = [...drafts.values()].filter(({ table }) => !pivots.has(table.name))
+  for (const draft of entities) addColumns(draft, relations, drafts)
+  addLists(relations, drafts)
+  const classNames = new Set<string>()
+  for (const draft of entities) draft.schema = schemaOf(draft, classNames)
+  return {
+    entities: entities.map(({ schema }) => schema!),
+    definitions: definitionsOf(entities),
+    notes: [...broken].map(([name, reason]) => `${name}: it is left out, since SQLite cannot read it: ${reason}.`),
+  }
+}
+
+/** Adds what stands in the table itself, in the order of its columns. */
+function addColumns(draft: Draft, { links }: Relations, drafts: ReadonlyMap<string, Draft>): void {
+  const { table } = draft
+  const own = links.filter(link => link.table === table)
+  const linked = new Map(own.flatMap(link => link.foreignKey.columns.map(column => [column, link] as const)))
+  // Plain columns first, so that a link gives way to them.
+  const names = new Map<Column | Link, string>()
+  for (const column of table.columns) if (!linked.has(column.name)) names.set(column, draft.take(camelCase(column.name)))
+  for (const link of own) names.set(link, draft.take(...linkNames(link.foreignKey)))
+  for (const column of table.columns) {
+    const link = linked.get(column.name)
+    if (link === undefined) {
+      const name = names.get(column)!
+      draft.byColumn.set(column.name, name)
+      draft.add(name, plainProperty(column, draft))
+    } else if (link.foreignKey.columns.find(first => table.columns.some(({ name }) => name === first)) === column.name) {
+      const name = names.get(link)!
+      for (const each of link.foreignKey.columns) draft.byColumn.set(each, name)
+      draft.add(name, linkProperty(link, drafts))
+    }
+  }
+  if (draft.keyTypes === undefined && table.rowid !== undefined) {
+    draft.properties[draft.take('rowid', 'rowid_')] = {
+      type: new FileType({ kind: 'integer', loose: true }, true),
+      fieldName: table.rowid,
+      hidden: true,
+      persist: false,
+    }
+  }
+}
+
+function plainProperty(column: Column, { table, keyTypes, types }: Draft): object {
+  const primary = keyTypes?.get(column.name)
+  const isRowid = primary !== undefined && table.rowidKey
+  return {
+    type: new FileType(primary ?? types.of(column)),
+    // Whatever the file holds: MikroORM is not to judge it.
+    runtimeType: 'unknown',
+    fieldName: column.name,
+    ...(primary === undefined ? {} : { primary: true }),
+    ...(isRowid && isWritable(table) ? { autoincrement: true } : {}),
+    ...(column.notNull || primary !== undefined ? {} : { nullable: true }),
+    ...(column.defaultSql === undefined || primary !== undefined ? {} : { defaultRaw: defaultOf(column.defaultSql) }),
+    ...(column.generated ? { generated: column.name } : {}),
+    ...(table.uniques.some(set => set.length === 1 && set[0] === column.name) ? { unique: true } : {}),
+  }
+}
+
+/** The SQL of a default; in double quotes a text is one too there, since it can be no name. */
+function defaultOf(sql: string): string {
+  const [, text] = /^"((?:[^"]|"")*)"$/.exec(sql) ?? []
+  return text === undefined ? sql : `'${text.replaceAll('""', '"').replaceAll("'", "''")}'`
+}
+
+function linkProperty(link: Link, drafts: ReadonlyMap<string, Draft>): object {
+  const { table, foreignKey, target, unique, primary } = link
+  const columns = table.columns.filter(({ name }) => foreignKey.columns.includes(name))
+  return {
+    kind: unique ? '1:1' : 'm:1',
+    entity: () => drafts.get(target.name)!.schema,
+    ...(unique ? { owner: true } : {}),
+    joinColumns: foreignKey.columns,
+    referencedColumnNames: foreignKey.targets,
+    deleteRule: foreignKey.onDelete,
+    updateRule: 'no action',
+    ...(primary ? { primary: true } : {}),
+    ...(primary || columns.every(({ notNull }) => notNull) ? {} : { nullable: true }),
+    ...(columns.every(({ defaultSql }) => defaultSql !== undefined) ? { defaultRaw: columns[0]!.defaultSql } : {}),
+  }
+}
+
+/**
+ * The names of a link, best first: its column without `Id`, or the words that its columns begin with, or what it refers to.
+ */
+function linkNames({ columns, table }: ForeignKey): string[] {
+  const [column = ''] = columns
+  const target = camelSingular(table)
+  if (columns.length === 1) {
+    const own = words(column)
+    if (own.length > 1 && own.at(-1) === 'id') return [camelCase(own.slice(0, -1).join('_')), camelCase(column)]
+    const bare = own.length === 1 && own[0]!.endsWith('id') ? own[0]!.slice(0, -2) : undefined
+    if (bare === '' || (bare !== undefined && [camelCase(table), target, camelPlural(table)].some(name => name.toLowerCase() === bare))) {
+      return [target, camelCase(column)]
+    }
+    return [camelCase(column)]
+  }
+  const [first = [], ...others] = columns.map(words)
+  let length = 0
+  while (length < first.length - 1 && others.every(other => other.length > length + 1 && other[length] === first[length])) length++
+  return [camelCase(first.slice(0, length).join('_')), target, `${target}Link`]
+}
+
+function pascal(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** Adds the other sides: lists of what links a record, and both sides of pivot tables. */
+function addLists({ links, pivots }: Relations, drafts: ReadonlyMap<string, Draft>): void {
+  const draftOf = (table: Table): Draft => drafts.get(table.name)!
+  for (const link of links) {
+    const { table, target, unique } = link
+    const owner = draftOf(target)
+    const attribute = draftOf(table).byColumn.get(link.foreignKey.columns[0]!)!
+    const plain = unique ? camelSingular(table.name) : listName(table.name)
+    const several = links.filter(other => other.table === table && other.target === target).length > 1
+    const long = `${plain}As${pascal(attribute)}`
+    const name = owner.take(...(several ? [long] : [plain, long]))
+    owner.add(name, { kind: unique ? '1:1' : '1:m', entity: () => draftOf(table).schema, mappedBy: propertyOf(attribute) })
+    const property = draftOf(table).properties[propertyOf(attribute)]!
+    draftOf(table).properties[propertyOf(attribute)] = { ...property, inversedBy: propertyOf(name) }
+  }
+  for (const pivot of pivots) addPivot(pivot, pivots, draftOf)
+}
+
+function addPivot(pivot: Pivot, pivots: readonly Pivot[], draftOf: (table: Table) => Draft): void {
+  const [left, right] = pivot.links
+  const isSelf = left.target === right.target
+  const several = pivots.some(
+    other =>
+      other !== pivot && other.links.every(({ target }) => target === left.target || target === right.target) && sameTargets(other, pivot),
+  )
+  const nameOf = (owner: Draft, link: Link): string => {
+    const plain = isSelf ? camelPlural(linkNames(link.foreignKey)[0]!) : listName(link.target.name)
+    const long = `${plain}Via${pascal(camelCase(pivot.table.name))}`
+    return owner.take(...(several ? [long] : [plain, long]))
+  }
+  const [a, b] = [draftOf(left.target), draftOf(right.target)]
+  // Each side is called after what it leads to.
+  const there = nameOf(a, right)
+  const back = nameOf(b, left)
+  a.add(there, {
+    kind: 'm:n',
+    entity: () => b.schema,
+    owner: true,
+    pivotTable: pivot.table.name,
+    joinColumns: inKeyOrder(left, a),
+    inverseJoinColumns: inKeyOrder(right, b),
+    inversedBy: propertyOf(back),
+  })
+  b.add(back, { kind: 'm:n', entity: () => a.schema, mappedBy: propertyOf(there) })
+}
+
+function sameTargets(a: Pivot, b: Pivot): boolean {
+  const names = ({ links }: Pivot): string =>
+    links
+      .map(({ target }) => target.name)
+      .toSorted()
+      .join('\0')
+  return names(a) === names(b)
+}
+
+/** The columns of a link in the order in which the target's entity has its key. */
+function inKeyOrder({ foreignKey }: Link, { keyTypes }: Draft): string[] {
+  return [...keyTypes!.keys()].map(column => foreignKey.columns[foreignKey.targets.indexOf(column)]!)
+}
+
+function schemaOf(draft: Draft, classNames: Set<string>): EntitySchema {
+  const { table, keyTypes, properties } = draft
+  // Code is made of the name, in which no line may end.
+  const plain = pascal(camelSingular(table.name)).replaceAll(/[^\p{L}\p{M}\p{N}_]/gu, '')
+  const stem = /^\p{L}/u.test(plain) ? plain : `Table${plain}`
+  let name = stem
+  for (let number = 2; classNames.has(name); number++) name = `${stem}${number}`
+  classNames.add(name)
+  const uniques = table.uniques.flatMap(columns => {
+    const names = [...new Set(columns.map(column => propertyOf(draft.byColumn.get(column)!)))]
+    const covered = names.flatMap(each => {
+      const { joinColumns } = properties[each] as { joinColumns?: readonly string[] }
+      return joinColumns ?? [(properties[each] as { fieldName: string }).fieldName]
+    })
+    // A set that has only a part of a composite link in it is left to the database.
+    return names.length > 1 && covered.length === columns.length ? [{ properties: names }] : []
+  })
+  return new EntitySchema({
+    name,
+    // What cannot be written is never named to SQLite by MikroORM: only the name must be its own.
+    ...(isWritable(table) ? { tableName: table.name } : { tableName: `(${name})`, comment: table.name, readonly: true }),
+    properties,
+    uniques,
+    ...(keyTypes === undefined
+      ? {
+          expression: `select ${table.rowid === undefined ? '' : `${table.rowid} as ${quoted(table.rowid)}, `}* from ${quoted(table.name)}`,
+        }
+      : {}),
+  } as never)
+}
+
+/** Whether the last word of a name has no English plural: one with a number at its end, or of another script. */
+function isOdd(name: string): boolean {
+  return /\d$|[^\0-\x7f]/.test(words(name).at(-1) ?? '')
+}
+
+/** What a list of the records of a table is called. */
+function listName(table: string): string {
+  return isOdd(table) ? camelCase(table) : camelPlural(table)
+}
+
+/** The names of the resource of a table, by the table's own. */
+function namesOf(table: string): ResourceNames {
+  if (!isOdd(table)) return defaultNames(table)
+  const own = words(table)
+  return { plural: own.join('_'), singular: own.join('_'), accepted: [...new Set([own.join('_'), own.join('-'), camelCase(table)])] }
+}
+
+/** Names of resources, where the entity's own will not do: two tables of one name, or one that is a key of the answers. */
+function definitionsOf(drafts: readonly Draft[]): ResourceDefinition[] {
+  const taken = new Set<string>()
+  // A table that is called as its resource comes first.
+  const isExact = ({ table }: Draft): boolean => namesOf(table.name).plural === table.name.toLowerCase()
+  return [...drafts.filter(isExact), ...drafts.filter(draft => !isExact(draft))].flatMap(({ table, schema }) => {
+    const entity = schema!
+    const standard = defaultNames(entity.meta.className)
+    const own = namesOf(table.name)
+    const isFree = (names: readonly string[]): boolean =>
+      names.every(name => isResourceName(name) && !ENVELOPE_KEYS.has(name) && !taken.has(name))
+    if (isFree(own.accepted) && own.plural === standard.plural && own.singular === standard.singular) {
+      for (const name of own.accepted) taken.add(name)
+      return []
+    }
+    const stem = isResourceName(own.singular) ? own.singular : 'table'
+    const candidates = function* (): Generator<[string, string]> {
+      if (isResourceName(own.plural)) yield [own.plural, own.singular]
+      yield [`${stem}_records`, `${stem}_record`]
+      for (let number = 2; ; number++) yield [`${isResourceName(own.plural) ? own.plural : 'tables'}_${number}`, `${stem}_${number}`]
+    }
+    for (const names of candidates()) {
+      if (!isFree(names)) continue
+      for (const name of names) taken.add(name)
+      return [resource(entity, { name: names[0], singular: names[1] })]
+    }
+    return []
+  })
+}

@@ -1,0 +1,122 @@
+/**
+ * Highest keys: SQLite gives the ID of the last row out again once that row is deleted, unless the table was made with AUTOINCREMENT. The schema of a file
+ * is not ours to change, so the highest ID of each such table is kept here, for as long as the engine runs. Tables that the engine makes have
+ * AUTOINCREMENT, and are none of these.
+ */
+import type { MikroORM } from '@mikro-orm/core'
+import type Database from 'better-sqlite3'
+import type { Notes } from '../../base/notes.ts'
+import { readDdl } from '../database/ddl.ts'
+import { name } from '../sql/sql.ts'
+
+/** The largest integer that SQLite stores. */
+const LARGEST = 2n ** 63n - 1n
+
+/** The highest keys ever given, by table. */
+export type KeyState = ReadonlyMap<string, bigint>
+
+/** The tables of entities whose integer keys SQLite counts without remembering the highest, each with the column of the key. */
+export function countersOf(orm: MikroORM, db: Database.Database): ReadonlyMap<string, string> {
+  const rows = db.prepare("select lower(name), sql from main.sqlite_schema where type = 'table'").raw().all() as [string, string][]
+  const tables = new Map(rows)
+  const counters = new Map<string, string>()
+  for (const { props, tableName } of orm.getMetadata()) {
+    const column = props.find(({ autoincrement }) => autoincrement === true)?.fieldNames?.[0]
+    const sql = tables.get(tableName?.toLowerCase())
+    if (column === undefined || sql === undefined || (/autoincrement/i.test(sql) && readDdl(sql).autoincrement)) continue
+    if (rowidColumn(db, tableName)?.toLowerCase() === column.toLowerCase()) counters.set(tableName, column)
+  }
+  return counters
+}
+
+/** New records must bring the key that MikroORM takes for counted, where the table of a file is made such that SQLite does not. */
+export function requireKeys(orm: MikroORM, db: Database.Database, notes: Notes): void {
+  // Those with AUTOINCREMENT are counted by SQLite.
+  const find = db
+    .prepare("select name from main.sqlite_schema where type = 'table' and name = ? collate nocase and sql not like '%autoincrement%'")
+    .pluck()
+  for (const { props, tableName, view } of orm.getMetadata()) {
+    const prop = props.find(({ autoincrement }) => autoincrement === true)
+    const column = prop?.fieldNames?.[0]
+    if (prop === undefined || column === undefined || view === true) continue
+    const table = find.get(tableName) as string | undefined
+    if (table === undefined || rowidColumn(db, table)?.toLowerCase() === column.toLowerCase()) continue
+    prop.autoincrement = false
+    notes.add(`${table}.${column}: not counted by SQLite, as the table is made in the file: a new record must bring its own.`)
+  }
+}
+
+/** The column that is the rowid, where one is: the only one of the key, without an index. */
+function rowidColumn(db: Database.Database, table: string): string | undefined {
+  const [row] = db.pragma(`main.table_list(${name(table)})`) as { wr: number }[]
+  const key = (db.pragma(`main.table_info(${name(table)})`) as { name: string; pk: number }[]).filter(({ pk }) => pk > 0)
+  const indexes = db.pragma(`main.index_list(${name(table)})`) as { origin: string }[]
+  return row?.wr === 0 && key.length === 1 && !indexes.some(({ origin }) => origin === 'pk') ? key[0]!.name : undefined
+}
+
+export class HighestKeys {
+  /** The column of the key, by table. */
+  readonly counters: ReadonlyMap<string, string>
+  /** By table; undefined until something is written. */
+  #highest: Map<string, bigint> | undefined
+  /** That ask for the highest key in the content, of the database that was asked last. */
+  readonly #statements = new Map<string, Database.Statement>()
+  #asked: Database.Database | undefined
+
+  constructor(counters: ReadonlyMap<string, string>) {
+    this.counters = counters
+  }
+
+  /** Before anything is written. */
+  prepare(db: Database.Database): void {
+    this.#highest ??= new Map([...this.counters.keys()].map(table => [table, this.#read(db, table)]))
+  }
+
+  /** What goes with the content; undefined when nothing has been written: the content tells. */
+  /** Whether the keys of a table are counted here. */
+  counts(table: string): boolean {
+    return this.counters.has(table)
+  }
+
+  get state(): KeyState | undefined {
+    return this.#highest === undefined ? undefined : new Map(this.#highest)
+  }
+
+  /** The content is another one. */
+  restore(state: KeyState | undefined): void {
+    this.#highest = state === undefined ? undefined : new Map(state)
+  }
+
+  /** The key of a new row, or undefined where SQLite counts by itself. */
+  next(db: Database.Database, table: string): bigint | undefined {
+    const known = this.#highest?.get(table)
+    if (known === undefined) return undefined
+    const stored = this.#read(db, table)
+    const highest = stored > known ? stored : known
+    // Behind the last one SQLite looks for a free one.
+    if (highest >= LARGEST) return undefined
+    this.#highest!.set(table, highest + 1n)
+    return highest + 1n
+  }
+
+  /** A row has been given its key by whoever makes it. */
+  give(table: string, key: bigint): void {
+    const known = this.#highest?.get(table)
+    if (known !== undefined && key > known) this.#highest!.set(table, key)
+  }
+
+  #read(db: Database.Database, table: string): bigint {
+    if (this.#asked !== db) this.#statements.clear()
+    this.#asked = db
+    let statement = this.#statements.get(table)
+    if (statement === undefined) {
+      statement = db
+        .prepare(`select max(${name(this.counters.get(table)!)}) from main.${name(table)}`)
+        .safeIntegers(true)
+        .pluck()
+      this.#statements.set(table, statement)
+    }
+    const highest = statement.get() as bigint | null
+    return highest === null || highest < 0n ? 0n : highest
+  }
+}

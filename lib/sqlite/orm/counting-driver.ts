@@ -1,0 +1,86 @@
+/** Counting driver: the driver of the engine. Gives new rows the keys that SQLite would give out a second time. See autoincrement.ts. */
+import type {
+  Dictionary,
+  EntityDictionary,
+  EntityName,
+  NativeInsertUpdateManyOptions,
+  NativeInsertUpdateOptions,
+  QueryResult,
+} from '@mikro-orm/core'
+import { after } from '../../base/awaitable.ts'
+import type { Awaitable } from '../../base/awaitable.ts'
+import type { LentSqliteDialect } from './shared-dialect.ts'
+import { BoundSqliteDriver } from './driver.ts'
+
+/** The key of a table that is counted. */
+interface Counter {
+  readonly property: string
+  readonly column: string
+}
+
+/** A key that comes as an integer. */
+function isKey(value: unknown): value is number | bigint {
+  return typeof value === 'bigint' || Number.isSafeInteger(value)
+}
+
+export class CountingDriver extends BoundSqliteDriver {
+  override async nativeInsert<T extends object>(
+    entityName: EntityName<T>,
+    data: EntityDictionary<T>,
+    options?: NativeInsertUpdateOptions<T>,
+  ): Promise<QueryResult<T>> {
+    const counter = this.#count(entityName, [data])
+    const result = await super.nativeInsert(entityName, data, options)
+    return counter === undefined ? result : withKeys(result, [data], counter)
+  }
+
+  override async nativeInsertMany<T extends object>(
+    entityName: EntityName<T>,
+    data: EntityDictionary<T>[],
+    options?: NativeInsertUpdateManyOptions<T>,
+    transform?: (sql: string) => string,
+  ): Promise<QueryResult<T>> {
+    // One row goes through `insertAtOnce`, which counts by itself.
+    if (data.length === 1 && transform === undefined) return super.nativeInsertMany(entityName, data, options)
+    const counter = this.#count(entityName, data)
+    const result = await super.nativeInsertMany(entityName, data, options, transform)
+    return counter === undefined ? result : withKeys(result, data, counter)
+  }
+
+  override insertAtOnce<T extends object>(
+    entityName: EntityName<T>,
+    row: EntityDictionary<T>,
+    options: NativeInsertUpdateManyOptions<T>,
+  ): Awaitable<QueryResult<T>> {
+    const counter = this.#count(entityName, [row])
+    return after(super.insertAtOnce(entityName, row, options), result =>
+      counter === undefined ? result : withKeys(result, [row], counter),
+    )
+  }
+
+  #count<T extends object>(entityName: EntityName<T>, data: readonly Dictionary[]): Counter | undefined {
+    const { lender } = this.config.get('driverOptions') as unknown as LentSqliteDialect
+    if (!lender.counts) return undefined
+    const meta = this.metadata.get(entityName)
+    const counter = meta.props.find(prop => prop.autoincrement === true)
+    if (counter === undefined) return undefined
+    const { name } = counter
+    // First those that bring their key, so that no other gets it.
+    for (const row of data) if (isKey(row[name])) lender.giveKey(meta.tableName, row[name])
+    for (const row of data) {
+      const key = (row[name] as unknown) ?? lender.nextKey(meta.tableName)
+      if (key !== undefined) row[name] = key
+    }
+    return { property: name, column: counter.fieldNames[0]! }
+  }
+}
+
+/** Only what the database gives comes back from it: the keys that have been given to it are added. */
+function withKeys<T extends object>(result: QueryResult<T>, data: readonly Dictionary[], { property, column }: Counter): QueryResult<T> {
+  const rows = data.map((row, index): Dictionary => {
+    const key = row[property] as unknown
+    return { ...(key === undefined ? {} : { [column]: key }), ...result.rows?.[index] }
+  })
+  const key = rows[0]?.[column] as QueryResult<T>['insertId'] | undefined
+  return { ...result, rows, row: { ...rows[0], ...result.row }, ...(key === undefined ? {} : { insertId: key }) }
+}

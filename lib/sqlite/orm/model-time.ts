@@ -1,0 +1,100 @@
+/**
+ * Model time: what the functions and initialisers of entities take from the system's clock, `new Date()` above all, becomes the time of the engine's clock.
+ * A value is taken for the time when it is that of the call itself; the functions of a model know no engine, and several engines may share them.
+ */
+import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
+import type { Clock } from '../../base/clock.ts'
+import type { LentSqliteDialect } from './shared-dialect.ts'
+import { likewise, takeOver } from './on-update.ts'
+
+type ModelFunction = (entity: Record<string, unknown>, em: EntityManager) => unknown
+
+const following = new WeakSet<ModelFunction>()
+
+const two = (number: number): string => String(number).padStart(2, '0')
+
+/** The ways to write a time of whole seconds, or only its date or time of day. */
+const SPELLINGS: readonly { readonly of: 'datetime' | 'date' | 'time'; readonly write: (date: Date) => string }[] = [
+  { of: 'datetime', write: date => `${date.toISOString().slice(0, 19)}Z` },
+  { of: 'datetime', write: date => date.toISOString().slice(0, 19).replace('T', ' ') },
+  { of: 'date', write: date => date.toISOString().slice(0, 10) },
+  { of: 'date', write: date => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}` },
+  { of: 'time', write: date => date.toISOString().slice(11, 19) },
+  { of: 'time', write: date => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}` },
+]
+
+/** The value, or the engine's time in its place when it is the system's time between two moments. */
+function onClock(value: unknown, type: string, from: number, to: number, clock: Clock): unknown {
+  if (value instanceof Date) return value.getTime() >= from && value.getTime() <= to ? clock.now() : value
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    const now = clock.now().getTime()
+    const number = Number(value)
+    const isSeconds = number >= Math.floor(from / 1000) && number <= to / 1000
+    if (!isSeconds && !(number >= from && number <= to)) return value
+    const moved = isSeconds ? Math.floor(now / 1000) : now
+    return typeof value === 'bigint' ? BigInt(moved) : moved
+  }
+  if (typeof value !== 'string') return value
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) {
+    const time = Date.parse(value)
+    return time >= from && time <= to ? clock.now().toISOString() : value
+  }
+  // A bare date or time of day may as well be a constant, unless the property says what it is.
+  const spelling = SPELLINGS.find(
+    ({ of, write }) =>
+      (of === 'datetime' || of === type.toLowerCase().replace(/type$/, '')) &&
+      (write(new Date(from)) === value || write(new Date(to)) === value),
+  )
+  return spelling === undefined ? value : spelling.write(clock.now())
+}
+
+/** The clock of the engine that an entity manager belongs to; undefined while there is none that differs from the system's. */
+function clockOf(em: EntityManager): Clock | undefined {
+  const lent = em.config.get('driverOptions') as unknown as LentSqliteDialect
+  const clock = lent.lender.clock()
+  return clock === undefined || clock.isSystem ? undefined : clock
+}
+
+/** Has `onCreate` and `onUpdate` follow the clock of the engine that they are called by. */
+export function followClock(orm: MikroORM): void {
+  for (const meta of orm.getMetadata()) {
+    for (const prop of meta.props) {
+      for (const name of ['onCreate', 'onUpdate'] as const) {
+        const original = prop[name] as ModelFunction | undefined
+        if (original === undefined || following.has(original)) continue
+        const wrapper = likewise<ModelFunction>(original, (entity, em) => {
+          const clock = clockOf(em)
+          if (clock === undefined) return original(entity, em)
+          const from = Date.now()
+          const value = original(entity, em)
+          return onClock(value, prop.type, from, Date.now(), clock)
+        })
+        following.add(wrapper)
+        takeOver(original, wrapper)
+        prop[name] = wrapper as NonNullable<typeof prop.onCreate>
+      }
+    }
+  }
+}
+
+/**
+ * Puts the engine's time where the constructor of a new entity has put the system's: `createdAt = new Date()` in a class.
+ *
+ * @param given what the entity was made of, which stays as it is
+ * @param from when the making began, by the system's clock
+ */
+export function retime(
+  entity: Record<string, unknown>,
+  given: object,
+  properties: readonly EntityProperty[],
+  from: number,
+  clock: Clock,
+): void {
+  const to = Date.now()
+  for (const { name, type, kind } of properties) {
+    if (kind !== 'scalar' || Object.hasOwn(given, name)) continue
+    const value = entity[name]
+    const moved = onClock(value, type, from, to, clock)
+    if (moved !== value) entity[name] = moved
+  }
+}

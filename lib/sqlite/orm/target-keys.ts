@@ -1,0 +1,201 @@
+/**
+ * Target keys: links by another key than the primary one, of which MikroORM 7.2 takes several things wrong.
+ *
+ * Of such a link it makes an entity that has this key alone, and takes it for a new record at the next flush, since it has no primary key. So it is given the
+ * primary keys before it makes entities of rows: then it finds references in its identity map that have both keys. The rest is in `correctTargetKeys`.
+ */
+import { ChangeSetComputer, Utils, helper } from '@mikro-orm/core'
+import type { EntityManager, EntityMetadata, EntityProperty, MetadataStorage, Platform, Transaction } from '@mikro-orm/core'
+import { canCorrectLinks } from './orm-members.ts'
+import { name } from '../sql/sql.ts'
+
+type Row = Record<string, unknown>
+
+/** Of the driver, what is needed here. */
+interface Driver {
+  getMetadata(): MetadataStorage
+  execute(sql: string, params: unknown[], method: 'all', transaction?: Transaction): Promise<unknown>
+}
+
+/** What MikroORM keeps with an entity. */
+interface Wrapped {
+  readonly __meta: EntityMetadata
+  readonly __originalEntityData: Row | undefined
+  readonly __platform: Platform
+}
+
+interface ComputesChanges {
+  computeChangeSet(entity: object): unknown
+  processToOne(prop: EntityProperty, changeSet: unknown): void
+}
+
+/** The links of entities that are written right. */
+const corrected = new WeakMap<EntityMetadata, ReadonlySet<EntityProperty>>()
+
+const computer = ChangeSetComputer.prototype as unknown as ComputesChanges
+const { computeChangeSet, processToOne } = computer
+
+// What such a link holds is among the values of a record that are compared already. MikroORM adds it once more to what has changed, whether it has or not: every
+// record with such a link that is known to a unit of work would be updated, with its `onUpdate` and its version.
+function processLink(this: ComputesChanges, prop: EntityProperty, changeSet: unknown): void {
+  const { meta } = changeSet as { meta: EntityMetadata }
+  if (corrected.get(meta)?.has(prop) !== true) processToOne.call(this, prop, changeSet)
+}
+
+// What MikroORM notes as stored is not always what is: then an unchanged link would be written, and its record changed.
+function computeChange(this: ComputesChanges, entity: object): unknown {
+  const { __meta: meta, __originalEntityData: stored, __platform: platform } = helper(entity) as unknown as Wrapped
+  for (const prop of stored === undefined ? [] : (corrected.get(meta) ?? [])) {
+    const noted = stored![prop.name] ?? null
+    const target = (entity as Row)[prop.name]
+    if (noted === null) continue
+    const { name: key, customType, runtimeType } = prop.targetMeta!.properties[prop.targetKey as never] as EntityProperty
+    const value = Utils.isEntity<Row>(target, true) ? target[key] : undefined
+    if (value !== undefined && isSame(prop, noted, target as object)) {
+      stored![prop.name] = customType?.convertToDatabaseValue(value, platform, { mode: 'serialization' }) ?? value
+    } else if (runtimeType === 'Date' && typeof noted === 'number') {
+      // It is compared with a Date.
+      stored![prop.name] = new Date(noted)
+    }
+  }
+  return computeChangeSet.call(this, entity)
+}
+
+if (canCorrectLinks) Object.assign(computer, { computeChangeSet: computeChange, processToOne: processLink })
+
+/** Whether what is noted means the record that is linked. */
+function isSame({ targetKey, updateRule, createForeignKeyConstraint }: EntityProperty, noted: unknown, target: object): boolean {
+  // Where the other side of a one-to-one has made the reference, it is what a plain foreign key would hold.
+  if (String(noted) === String(helper(target).getPrimaryKey(true))) return true
+  const { __originalEntityData: stored } = helper(target) as unknown as Wrapped
+  // The record gets another key, and the database sees to those that link it.
+  return updateRule === 'cascade' && createForeignKeyConstraint && String(stored?.[targetKey!]) === String(noted)
+}
+
+/**
+ * Corrects how MikroORM sees such links; to be done once it has discovered the entities. It gives their column two names: it creates and reads the one after
+ * the primary key (`author_id`), and joins and updates by the other one (`author_email`), so that an update sets nothing: there is one column. And where the
+ * key has a type of its own, it notes as stored what that makes of the primary key.
+ */
+export function correctTargetKeys(metadata: Iterable<EntityMetadata>): void {
+  for (const meta of metadata) {
+    const links = meta.relations.filter(isByTargetKey)
+    if (links.length === 0) continue
+    corrected.set(meta, new Set(links))
+    for (const prop of links) {
+      prop.joinColumns = prop.ownColumns = [...prop.fieldNames]
+      if (prop.customType !== undefined)
+        prop.customType = Object.create(prop.customType, { ensureComparable: { value: () => false } }) as never
+    }
+  }
+}
+
+function isByTargetKey(prop: EntityProperty): boolean {
+  return prop.targetKey !== undefined && (prop.kind === 'm:1' || prop.owner) && prop.mapToPk !== true
+}
+
+/** The links of an entity, and those of the classes that inherit from it. */
+const links = new WeakMap<EntityMetadata, readonly EntityProperty[]>()
+
+function linksOf(meta: EntityMetadata, metadata: MetadataStorage): readonly EntityProperty[] {
+  let found = links.get(meta)
+  if (found === undefined) {
+    const family = meta.root.inheritanceType === undefined ? [meta] : [...metadata].filter(({ root }) => root === meta.root)
+    const byName = new Map(family.flatMap(({ relations }) => relations.filter(isByTargetKey)).map(prop => [prop.name, prop]))
+    links.set(meta, (found = [...byName.values()]))
+  }
+  return found
+}
+
+/** The entity managers of open transactions: not every call of a driver tells for whom it is. */
+const managers = new WeakMap<Transaction, EntityManager>()
+
+export function tellManager(em: EntityManager, transaction?: Transaction): void {
+  if (transaction !== undefined) managers.set(transaction, em)
+}
+
+/**
+ * Makes the entity manager know the records that rows link by another key than the primary one.
+ *
+ * @param rows as the driver gives them, before entities are made of them. A value that no record has becomes null: it links nothing.
+ * @param em for whom they are, where that is known
+ */
+export async function knowTargets(
+  meta: EntityMetadata,
+  rows: readonly Row[],
+  driver: Driver,
+  em: EntityManager | undefined,
+  transaction?: Transaction,
+): Promise<void> {
+  for (const prop of rows.length === 0 ? [] : linksOf(meta, driver.getMetadata())) {
+    const linking = rows.filter(({ [prop.name]: value }) => value !== undefined && value !== null && typeof value !== 'object')
+    const manager = em ?? (transaction === undefined ? undefined : managers.get(transaction))
+    if (linking.length > 0 && manager !== undefined) await knowTarget(prop, linking, driver, manager, transaction)
+  }
+}
+
+async function knowTarget(
+  prop: EntityProperty,
+  rows: readonly Row[],
+  driver: Driver,
+  em: EntityManager,
+  transaction?: Transaction,
+): Promise<void> {
+  const target = prop.targetMeta!
+  const { targetKey = '' } = prop
+  const referred = target.properties[targetKey as never] as EntityProperty
+  const platform = em.getPlatform()
+  const work = em.getUnitOfWork()
+  const metadata = em.getMetadata()
+  const schema = target.root.schema ?? em.config.getSchema()
+  const missing = new Map<string, unknown>()
+  for (const { [prop.name]: value } of rows) {
+    if (work.getByKey(target.class, targetKey, String(value), undefined, true) === undefined) missing.set(String(value), value)
+  }
+  for (const row of missing.size === 0 ? [] : await keysOf(target, referred, [...missing.values()], driver, transaction)) {
+    const { [targetKey]: value, ...key } = row
+    const entity: Row = em
+      .getEntityFactory()
+      .create(target.class, key as never, { merge: true, convertCustomTypes: true, initialized: false })
+    // A reference has its primary key alone. What is set here is no change.
+    if (entity[targetKey] === undefined) {
+      em.config.getHydrator(metadata).hydrate(entity, target, { [targetKey]: value }, em.getEntityFactory(), 'full', false, true)
+      ;(work.getOriginalEntityData(entity) as Row)[targetKey] = (em.config.getComparator(metadata).prepareEntity(entity) as Row)[targetKey]
+    }
+    // Not by the unit of work, which would set the property as well, and undo what has been changed. The text is that by which MikroORM looks for it.
+    const text = String(referred.customType?.convertToJSValue(String(value), platform, { mode: 'hydration' }) ?? value)
+    work.getIdentityMap().storeByKey(entity as never, targetKey, text, schema)
+    missing.delete(String(value))
+  }
+  for (const row of rows) if (missing.has(String(row[prop.name]))) row[prop.name] = null
+}
+
+/** Both keys of the records that have the values, as they are stored. */
+async function keysOf(
+  target: EntityMetadata,
+  referred: EntityProperty,
+  values: readonly unknown[],
+  driver: Driver,
+  transaction?: Transaction,
+): Promise<Row[]> {
+  // Of a hierarchy with a table for each class, the one that has the column.
+  let holder = target
+  while (holder.tptParent !== undefined && !holder.ownProps!.some(prop => prop.name === referred.name)) holder = holder.tptParent
+  const { root } = target
+  const kind = root.inheritanceType === 'sti' ? [root.properties[root.discriminatorColumn as never] as EntityProperty] : []
+  const props = [...holder.getPrimaryProps(), referred, ...kind]
+  const columns = props.flatMap(({ fieldNames }) => fieldNames.map(name))
+  const column = name(referred.fieldNames[0]!)
+  // A chunk stays below the number of parameters that a statement takes.
+  const rows: Row[] = []
+  for (let start = 0; start < values.length; start += 10_000) {
+    const chunk = values.slice(start, start + 10_000)
+    const sql = `select ${columns.join(', ')} from ${name(holder.tableName)} where ${column} in (${chunk.map(() => '?').join(', ')})`
+    rows.push(...((await driver.execute(sql, chunk, 'all', transaction)) as Row[]))
+  }
+  return rows.map(row =>
+    Object.fromEntries(
+      props.map(prop => [prop.name, prop.fieldNames.length > 1 ? prop.fieldNames.map(each => row[each]) : row[prop.fieldNames[0]!]]),
+    ),
+  )
+}

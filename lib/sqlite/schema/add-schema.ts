@@ -1,0 +1,157 @@
+/**
+ * Add the schema: creates the tables, columns and indexes that the entities need and the database lacks, all in one transaction. Nothing that is there is
+ * changed or dropped: what differs is served as it is, with a note, or refused before anything is touched.
+ */
+import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
+import type { DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
+import type Database from 'better-sqlite3'
+import type { Notes } from '../../base/notes.ts'
+import { Findings, compareTable, createTable } from './compare-table.ts'
+import type { Addition, Comparing } from './compare-table.ts'
+import { existingTable, folded, objectNamed } from './existing-table.ts'
+import { name as quoted } from '../sql/sql.ts'
+
+/** How many faults are named. */
+const SHOWN = 5
+
+/** What is given a schema. */
+export interface Target {
+  readonly orm: MikroORM
+  readonly db: Database.Database
+  readonly path: string
+  readonly notes: Notes
+}
+
+/**
+ * Adds the schema.
+ *
+ * @param build what needs it: when this fails nothing is added
+ * @throws Error in one line that names what cannot be served as it is, nor added.
+ */
+export function addSchema<T>({ orm, db, path, notes }: Target, build: () => T): T {
+  /** The unique indexes that the rows break already. */
+  const broken = new Set<string>()
+  for (;;) {
+    // One state of the file, whatever other processes do to it.
+    const { findings, version } = db.transaction(() => ({ findings: findingsOf(orm, db), version: versionOf(db) }))()
+    if (findings.faults.length > 0) throw misfit(findings.faults, path)
+    const additions = findings.additions.filter(({ what }) => !broken.has(what))
+    const outcome = additions.length === 0 ? { built: build() } : run(additions, { db, version, path }, build)
+    if (outcome === 'changed') continue
+    if ('what' in outcome) {
+      broken.add(outcome.what)
+      continue
+    }
+    for (const { table, column } of findings.otherTypes) takeAnyType(orm, table, column)
+    for (const note of findings.notes) notes.add(note)
+    for (const { what, orNote } of findings.additions) if (broken.has(what)) notes.add(orNote!)
+    return outcome.built
+  }
+}
+
+/** MikroORM would refuse to save a record for a value that it has in the file: what clients send is checked by the engine. */
+function takeAnyType(orm: MikroORM, table: string, column: string): void {
+  for (const meta of orm.getMetadata())
+    if (folded(meta.tableName ?? '') === folded(table))
+      meta.validateProps = meta.validateProps.filter(({ fieldNames }) => !fieldNames?.includes(column))
+}
+
+interface State {
+  readonly db: Database.Database
+  /** Of the schema for which the additions were found. */
+  readonly version: number
+  readonly path: string
+}
+
+/** Adds all or nothing: nothing when another process has changed the schema meanwhile, or rows break a unique index, which is given back. */
+function run<T>(additions: readonly Addition[], { db, version, path }: State, build: () => T): { built: T } | Addition | 'changed' {
+  let current: Addition | undefined
+  const add = db.transaction(() => {
+    if (versionOf(db) !== version) return 'changed' as const
+    for (const addition of additions) {
+      current = addition
+      db.exec(addition.sql)
+    }
+    current = undefined
+    return { built: build() }
+  })
+  try {
+    return add.immediate()
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    if (current === undefined) throw error
+    if (code === 'SQLITE_CONSTRAINT_UNIQUE' && current.orNote !== undefined) return current
+    // The failure of a file or a device is no matter of the entities.
+    if (code !== 'SQLITE_ERROR' && !code?.startsWith('SQLITE_CONSTRAINT')) throw error
+    throw misfit([`${current.what} cannot be created: ${message}`], path, error)
+  }
+}
+
+/** Changes with every change of the schema. */
+function versionOf(db: Database.Database): number {
+  return db.pragma('main.schema_version', { simple: true }) as number
+}
+
+function misfit(faults: readonly string[], path: string, cause?: unknown): Error {
+  const place = path === ':memory:' ? 'The database' : path
+  const more = faults.length > SHOWN ? `; and ${faults.length - SHOWN} more` : ''
+  return new Error(`${place} does not fit the entities, and nothing in it was changed: ${faults.slice(0, SHOWN).join('; ')}${more}.`, {
+    cause,
+  })
+}
+
+function findingsOf(orm: MikroORM, db: Database.Database): Findings {
+  const findings = new Findings()
+  const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
+  const helper = orm.em.getPlatform().getSchemaHelper() as SchemaHelper
+  const comparing: Comparing = { db, helper, findings, made: new Set() }
+  const tables = Map.groupBy(schema.getTables(), ({ name }) => folded(name))
+  const views = schema.getViews()
+  for (const targets of tables.values()) addTable(targets, comparing)
+  for (const { name, definition } of views) {
+    const meta = [...orm.getMetadata()].find(({ tableName, view }) => view === true && tableName === name)
+    addView(name, helper.createView(name, undefined, definition), meta, comparing)
+  }
+  return findings
+}
+
+/** @param targets what the entities of one table want, each */
+function addTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
+  const { db, findings } = comparing
+  const [target] = targets
+  try {
+    const existing = existingTable(db, target!.name)
+    if (existing !== undefined) compareTable(targets, existing, comparing)
+    else createTable(targets, comparing)
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    if (code !== 'SQLITE_ERROR') throw error
+    findings.faults.push(`"${target!.name}" cannot be read: ${message}`)
+  }
+}
+
+function addView(name: string, sql: string, meta: EntityMetadata | undefined, { db, findings, made }: Comparing): void {
+  const found = objectNamed(db, name)
+  if (found === undefined && !made.has(folded(name))) {
+    made.add(folded(name))
+    findings.additions.push({ what: `the view "${name}"`, sql })
+    return
+  }
+  if (found === undefined || found.type === 'index') {
+    findings.faults.push(`the view "${name}" cannot be created, since an index has its name`)
+    return
+  }
+  let columns: readonly string[]
+  try {
+    columns = db
+      .prepare(`select * from main.${quoted(found.name)}`)
+      .columns()
+      .map(column => folded(column.name))
+  } catch (error) {
+    findings.faults.push(`the view "${name}" cannot be read: ${(error as Error).message}`)
+    return
+  }
+  const wanted = (meta?.props ?? []).filter(({ persist, formula }) => persist !== false && formula === undefined)
+  for (const column of wanted.flatMap(({ fieldNames }) => fieldNames ?? []))
+    if (!columns.includes(folded(column))) findings.faults.push(`the view "${found.name}" has no column "${column}", and stays as it is`)
+}

@@ -1,0 +1,292 @@
+/**
+ * Compare a table: what the entities want of one that exists, with what it is: what can be added to it, what stays as it is, and what it cannot do without.
+ * Nothing is done here.
+ */
+import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
+import type Database from 'better-sqlite3'
+import { folded, hasTrigger, objectNamed } from './existing-table.ts'
+import type { ExistingTable } from './existing-table.ts'
+import type { Column as ExistingColumn } from '../introspect/introspect.ts'
+import { name as quoted } from '../sql/sql.ts'
+
+/** One statement that adds something. */
+export interface Addition {
+  /** What it adds: `the column "product"."price"`. */
+  readonly what: string
+  readonly sql: string
+  /** Of a unique index on a table that exists: the note that says that it is left out, where rows have the same values already. */
+  readonly orNote?: string
+}
+
+/** What is found out of a schema. */
+export class Findings {
+  readonly additions: Addition[] = []
+  /** What stays as it is, each a sentence that begins with its place. */
+  readonly notes: string[] = []
+  /** What makes it impossible to serve the file with these entities. */
+  readonly faults: string[] = []
+  /** Columns that hold values of another type than the entity's, by table, each as the entity calls it. */
+  readonly otherTypes: { readonly table: string; readonly column: string }[] = []
+}
+
+/** What tables are compared with. */
+export interface Comparing {
+  readonly db: Database.Database
+  readonly helper: SchemaHelper
+  readonly findings: Findings
+  /** The names of indexes and tables that the additions make, folded. */
+  readonly made: Set<string>
+}
+
+/** @param targets what the entities of this table want, each */
+export function compareTable(targets: readonly DatabaseTable[], existing: ExistingTable, comparing: Comparing): void {
+  const { notes } = comparing.findings
+  const added = new Set<string>()
+  for (const target of targets) {
+    for (const column of target.getColumns()) {
+      const found = columnOf(existing, column.name)
+      if (found !== undefined) compareColumn(column, found, existing, comparing.findings)
+      else if (!added.has(folded(column.name))) {
+        added.add(folded(column.name))
+        addColumn(target, column, existing, comparing)
+      }
+    }
+    compareKey(target, existing, comparing)
+    if (existing.kind !== 'table') continue
+    for (const index of target.getIndexes()) if (!index.primary) addIndex(target, index, existing, comparing)
+    for (const key of Object.values(target.getForeignKeys())) notes.push(...foreignKeyNotes(key, existing, added))
+    for (const check of target.getChecks()) notes.push(...checkNotes(check, existing, added))
+    addTriggers(target, comparing)
+  }
+  const wanted = new Set(targets.flatMap(target => target.getColumns().map(({ name }) => folded(name))))
+  for (const { name, notNull, defaultSql, generated } of existing.columns) {
+    if (existing.kind !== 'table' || wanted.has(folded(name)) || !notNull || defaultSql !== undefined || generated) continue
+    if (existing.rowidKey && existing.key[0] === name) continue
+    notes.push(
+      `${existing.name}.${name}: NOT NULL without a default in the file, and no property of an entity: records of "${existing.name}" cannot be created.`,
+    )
+  }
+  if (existing.kind === 'view' && !hasInsteadOf(existing.name, comparing.db))
+    notes.push(`${existing.name}: a view in the file, without a trigger INSTEAD OF: what is written to it is refused.`)
+}
+
+/**
+ * Finds the statements that make a table, and add to it what other entities want of it.
+ *
+ * @param targets what the entities of this table want, each. MikroORM has one twice that two others lead back to, and which leads to both.
+ */
+export function createTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
+  const { helper, made, findings, db } = comparing
+  const [target, ...narrower] = targets.toSorted((a, b) => b.getColumns().length - a.getColumns().length) as [
+    DatabaseTable,
+    ...DatabaseTable[],
+  ]
+  const clash = objectNamed(db, target.name)
+  if (clash !== undefined) {
+    findings.faults.push(`the table "${target.name}" cannot be created, since an index of "${clash.table}" has its name`)
+    return
+  }
+  made.add(folded(target.name))
+  const [table, ...others] = helper.createTable(target)
+  findings.additions.push({ what: `the table "${target.name}"`, sql: table! })
+  const indexes = new Map(target.getIndexes().map(index => [statement(helper.createIndex(index, target)), index]))
+  for (const sql of new Set(others)) {
+    const index = indexes.get(sql)
+    if (index === undefined) findings.additions.push({ what: `a trigger of "${target.name}"`, sql })
+    else if (isFree(target, indexName(index), comparing)) findings.additions.push({ what: `the index "${indexName(index)}"`, sql })
+  }
+  for (const other of narrower)
+    for (const column of other.getColumns().filter(({ name }) => !target.hasColumn(name)))
+      findings.additions.push({ what: `the column "${target.name}"."${column.name}"`, sql: columnSql(other, column, helper) })
+}
+
+/** As MikroORM ends them. */
+function statement(sql: string): string {
+  const text = sql.trim()
+  return text === '' || text.endsWith(';') ? text : `${text};`
+}
+
+function columnOf({ columns }: ExistingTable, name: string): ExistingColumn | undefined {
+  return columns.find(column => folded(column.name) === folded(name))
+}
+
+function addColumn(target: DatabaseTable, column: Column, existing: ExistingTable, { db, helper, findings }: Comparing): void {
+  const what = `the column "${existing.name}"."${column.name}"`
+  const cannot = (reason: string): void => {
+    findings.faults.push(`${what} cannot be added${reason}`)
+  }
+  if (existing.kind !== 'table') return cannot(`, since "${existing.name}" is a ${existing.kind === 'view' ? 'view' : 'virtual table'}`)
+  const isKey = target.getPrimaryKey()?.columnNames.some(name => folded(name) === folded(column.name)) ?? false
+  if (isKey) return cannot(', since it belongs to the primary key of the entity, and the table has another one')
+  if (/\bstored\s*$/i.test(column.generated ?? '')) return cannot(', since it is generated and stored: declare it as virtual')
+  if (db.prepare(`select 1 from main.${quoted(existing.name)} limit 1`).get() !== undefined) {
+    const fallback = column.default ?? 'null'
+    const isEmpty = /^null$/i.test(fallback)
+    if (!column.nullable && column.generated === undefined && isEmpty)
+      return cannot(', since it is NOT NULL without a default, and the table has rows: make it nullable, or give it a default in SQL')
+    if (/^\s*(?:\(|current_)/i.test(fallback))
+      return cannot(', since its default is an expression, and the table has rows: make it a constant')
+  }
+  findings.additions.push({ what, sql: columnSql(target, column, helper) })
+}
+
+function columnSql(target: DatabaseTable, column: Column, helper: SchemaHelper): string {
+  // MikroORM takes away the foreign key that it writes into the column.
+  const difference = { toTable: target, addedForeignKeys: { ...target.getForeignKeys() } }
+  const [sql] = (helper as AddsColumns).getAddColumnsSQL(target, [column], difference as unknown as TableDifference)
+  return sql!
+}
+
+/** SQLite's helper asks for one argument more than the others. */
+interface AddsColumns {
+  getAddColumnsSQL(table: DatabaseTable, columns: Column[], difference: TableDifference): string[]
+}
+
+type Affinity = 'text' | 'number' | 'any'
+
+/** How SQLite stores the values of a column: https://www.sqlite.org/datatype3.html, section 3.1. */
+function affinityOf(type: string): Affinity {
+  if (/int/i.test(type)) return 'number'
+  if (/char|clob|text/i.test(type)) return 'text'
+  if (type === '' || /blob|^any$/i.test(type)) return 'any'
+  return 'number'
+}
+
+function compareColumn(column: Column, found: ExistingColumn, { name: table, kind, key }: ExistingTable, findings: Findings): void {
+  if (found.name !== column.name)
+    findings.faults.push(
+      `the column "${table}"."${found.name}" is spelt "${column.name}" in the entity: say fieldName('${found.name}') there`,
+    )
+  if (kind !== 'table') return
+  const { notes } = findings
+  const place = `${table}.${found.name}`
+  if (found.generated && column.generated === undefined) notes.push(`${place}: generated in the file: what is written to it is refused.`)
+  if (!found.generated && column.generated !== undefined)
+    notes.push(`${place}: an ordinary column in the file, and generated in the entity: new records have no value in it.`)
+  const isKey = key.includes(found.name)
+  if (found.notNull && column.nullable && !isKey) notes.push(`${place}: NOT NULL in the file, and nullable in the entity: null is refused.`)
+  if (!found.notNull && !found.generated && !column.nullable && column.generated === undefined && !isKey && !column.primary)
+    notes.push(`${place}: nullable in the file, and not in the entity: records that hold nothing in it show null.`)
+  // What these declare is about numbers to SQLite, and stored as a text here and there by everybody.
+  const isLoose = /^(?:json|date|time|numeric|decimal)/i.test(column.type)
+  const [wanted, is] = [affinityOf(column.type), affinityOf(found.type)]
+  if (!isLoose && wanted !== is && wanted !== 'any' && is !== 'any') {
+    findings.otherTypes.push({ table, column: column.name })
+    notes.push(
+      `${place}: declared as "${found.type}" in the file, and as "${column.type}" in the entity: SQLite stores its values as ${is}s.`,
+    )
+  }
+  const fallback = column.default ?? 'null'
+  if (!/^null$/i.test(fallback) && found.defaultSql === undefined && column.generated === undefined)
+    notes.push(`${place}: without the default of the entity (${fallback}) in the file, which stays as it is.`)
+}
+
+function compareKey(target: DatabaseTable, existing: ExistingTable, { db, findings }: Comparing): void {
+  const columns = (target.getPrimaryKey()?.columnNames ?? []).flatMap(name => columnOf(existing, name)?.name ?? [])
+  if (existing.kind !== 'table' || columns.length === 0 || isUnique(columns, existing)) return
+  const names = columns.map(name => `"${name}"`).join(', ')
+  const list = columns.map(quoted).join(', ')
+  const table = `main.${quoted(existing.name)}`
+  const isBroken =
+    db.prepare(`select 1 from ${table} where ${columns.map(name => `${quoted(name)} is null`).join(' or ')} limit 1`).get() !== undefined ||
+    db.prepare(`select 1 from ${table} group by ${list} having count(*) > 1 limit 1`).get() !== undefined
+  if (isBroken)
+    findings.faults.push(`rows of "${existing.name}" have the same ${names}, or nothing in it, which is the primary key of the entity`)
+  else findings.notes.push(`${existing.name}: ${names} is the key of the entity, and not unique in the file: nothing keeps it so.`)
+}
+
+function isUnique(columns: readonly string[], { key, indexes }: ExistingTable): boolean {
+  const covers = (unique: readonly (string | undefined)[]): boolean =>
+    unique.length > 0 && unique.every(column => column !== undefined && columns.some(name => folded(name) === folded(column)))
+  return covers(key) || indexes.some(index => index.unique && !index.partial && covers(index.columns))
+}
+
+function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTable, comparing: Comparing): void {
+  const { helper, findings } = comparing
+  const isPlain = index.expression === undefined && index.where === undefined && !index.columnNames.some(name => name.includes('.'))
+  if (isPlain && isThere(index, existing)) return
+  const name = indexName(index)
+  const same = existing.indexes.find(other => folded(other.name) === folded(name))
+  if (same !== undefined) {
+    // What only its text says of it is taken to be right.
+    if (isPlain)
+      findings.notes.push(`${existing.name}: the index "${same.name}" of the file is another one than that of the entity, and stays.`)
+    return
+  }
+  if (!isFree(target, name, comparing)) return
+  const what = `the index "${name}" of "${existing.name}"`
+  const columns = index.columnNames.map(column => `"${column}"`).join(', ')
+  const orNote = `${existing.name}: rows have the same values in ${columns || `"${name}"`} already, so that the unique index "${name}" is left out.`
+  const isUniqueIndex = index.unique || /^\s*create\s+unique/i.test(index.expression ?? '')
+  findings.additions.push({ what, sql: helper.createIndex(index, target), ...(isUniqueIndex ? { orNote } : {}) })
+}
+
+/** Whether an index does what this one would, whatever its name. */
+function isThere({ unique, columnNames, columns }: IndexDef, existing: ExistingTable): boolean {
+  // That fewer columns are unique says more.
+  if (unique) return isUnique(columnNames, existing)
+  if (columns?.some(({ collation, sort }) => collation !== undefined || sort !== undefined)) return false
+  const begins = (others: readonly (string | undefined)[]): boolean =>
+    columnNames.every((name, at) => others[at] !== undefined && folded(others[at]) === folded(name))
+  return begins(existing.key) || existing.indexes.some(index => !index.partial && begins(index.columns))
+}
+
+/** The name in a statement that the entity has written itself, or MikroORM's. */
+function indexName({ expression, keyName }: IndexDef): string {
+  const match =
+    /^\s*create\s+(?:unique\s+)?index\s+(?:if\s+not\s+exists\s+)?(?:"(?<double>[^"]+)"|`(?<back>[^`]+)`|\[(?<bracket>[^\]]+)\]|(?<word>[\w$]+))/i.exec(
+      expression ?? '',
+    )?.groups
+  return match?.['double'] ?? match?.['back'] ?? match?.['bracket'] ?? match?.['word'] ?? keyName
+}
+
+/** Whether nothing has the name of an index yet, which would be left out. */
+function isFree({ name: table }: DatabaseTable, name: string, { db, made, findings }: Comparing): boolean {
+  const clash = objectNamed(db, name)
+  if (clash === undefined && !made.has(folded(name))) {
+    made.add(folded(name))
+    return true
+  }
+  const place = clash === undefined || clash.type === 'index' ? `an index of "${clash?.table ?? table}"` : `a ${clash.type}`
+  findings.notes.push(`${table}: its index "${name}" is left out, since ${place} has that name.`)
+  return false
+}
+
+function foreignKeyNotes(key: ForeignKey, existing: ExistingTable, added: ReadonlySet<string>): string[] {
+  if (key.columnNames.every(name => added.has(folded(name))) && key.columnNames.length === 1) return []
+  const isSame = (one: readonly string[], other: readonly string[]): boolean =>
+    one.length === other.length && one.every(name => other.some(column => folded(column) === folded(name)))
+  const target = key.referencedTableName.split('.').at(-1)!
+  const found = existing.foreignKeys.find(({ columns, table }) => isSame(columns, key.columnNames) && folded(table) === folded(target))
+  const place = `${existing.name}.${key.columnNames.join(', ')}`
+  if (found === undefined) return [`${place}: without a foreign key to "${target}" in the file, to which none can be added.`]
+  const wanted = key.deleteRule?.toLowerCase() ?? 'no action'
+  const isNoAction = (rule: string): boolean => rule === 'no action' || rule === 'restrict'
+  if (wanted === found.onDelete || (isNoAction(wanted) && isNoAction(found.onDelete))) return []
+  return [
+    `${place}: ON DELETE ${found.onDelete.toUpperCase()} in the file, and ${wanted.toUpperCase()} in the entity: that of the file holds.`,
+  ]
+}
+
+function checkNotes({ name, expression, columnName }: CheckDef, { name: table, sql }: ExistingTable, added: ReadonlySet<string>): string[] {
+  if (columnName !== undefined && added.has(folded(columnName))) return []
+  const plain = (text: string): string => text.toLowerCase().replaceAll(/[\s"'`[\]()]+/g, '')
+  if (plain(sql).includes(plain(String(expression)))) return []
+  return [`${table}: without the check "${name}" of the entity in the file, to which none can be added.`]
+}
+
+function addTriggers(target: DatabaseTable, { db, helper, findings }: Comparing): void {
+  for (const trigger of target.getTriggers()) {
+    const isOne = trigger.events.length === 1 || trigger.expression !== undefined
+    for (const event of isOne ? trigger.events.slice(0, 1) : trigger.events) {
+      const name = isOne ? trigger.name : `${trigger.name}_${event}`
+      if (hasTrigger(db, name)) continue
+      const sql = helper.createTrigger(target, isOne ? trigger : { ...trigger, name, events: [event] })
+      findings.additions.push({ what: `the trigger "${name}" of "${target.name}"`, sql })
+    }
+  }
+}
+
+function hasInsteadOf(view: string, db: Database.Database): boolean {
+  return db.prepare("select 1 from main.sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase").get(view) !== undefined
+}

@@ -1,0 +1,151 @@
+/** Compile the checks: the small statements by which a write is judged: does a record exist, is a value taken, who refers to a record. */
+import type { Statement } from '../../database/dialect.ts'
+import type { Attribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+import type { ScopeLookup } from '../../plan/read-plan.ts'
+import type { ScalarType } from '../../values/scalar-type.ts'
+import { Scope, both, tableOf, told } from './from-clause.ts'
+import { Select, existing, isExact, isKey, selected } from './select.ts'
+import { bind, join, literal, sql, text } from './sql.ts'
+import type { Sql } from './sql.ts'
+
+/** A statement that gives one row when the record of the request's key exists, and meets the condition of a list, if one is given. */
+export function compileExists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute): Statement {
+  const select = new Select(scopeOf)
+  const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  select.columns.push(text('1'))
+  select.from = sql`${tableOf(resource)} as ${scope.alias}`
+  const listed = list === undefined ? undefined : scope.tables.meets(list, scope.alias)
+  select.where = [isKey(scope.key, resource.key), ...existing(scope), ...(listed === undefined ? [] : [listed])]
+  return select.finish()
+}
+
+/** See `Dialect.columns`. */
+export function compileColumns(resource: Resource, columns: readonly string[]): Statement {
+  const select = new Select()
+  const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  for (const column of columns) select.columns.push(text(scope.column(column)))
+  select.from = sql`${tableOf(resource)} as ${scope.alias}`
+  select.where = [isKey(scope.key, resource.key)]
+  return select.finish()
+}
+
+/** See `Dialect.taken`. */
+export function compileTaken(
+  resource: Resource,
+  attributes: readonly { readonly attribute: Attribute; readonly given: boolean }[],
+  excludeSelf: boolean,
+): Statement | undefined {
+  const select = new Select()
+  const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  const self = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  const where: Sql[] = []
+  let index = 0
+  for (const { attribute, given } of attributes) {
+    const columns = columnsOfAttribute(attribute)
+    if (columns === undefined) return undefined
+    const ofSelf = ({ column }: ComparedColumn): Sql =>
+      sql`(select ${self.column(column)} from ${tableOf(resource)} as ${self.alias} where ${isKey(self.key, resource.key)})`
+    for (const column of columns) {
+      where.push(sql`${scope.column(column.column)} = ${given ? givenValue(column, select, () => index++) : ofSelf(column)}`)
+    }
+  }
+  if (excludeSelf) where.push(sql`not (${isKey(scope.key, resource.key)})`)
+  select.columns.push(text('1'))
+  select.from = sql`${tableOf(resource)} as ${scope.alias}`
+  select.where = where
+  return select.finish()
+}
+
+/** A column that is compared with a value. */
+interface ComparedColumn {
+  readonly column: string
+  readonly type: ScalarType
+  /** What it is to be, whatever the values are. */
+  readonly constant?: string
+  /** The to-one whose foreign key holds another key of the linked record than the primary one, of which the values are. */
+  readonly relation?: ToOneAttribute & { readonly targetKey: TargetKey }
+}
+
+function givenValue({ type, constant, relation }: ComparedColumn, select: Select, next: () => number): Sql {
+  if (constant !== undefined) return text(literal(constant))
+  if (relation === undefined) return bind({ from: 'given', index: next(), type })
+  const { target, targetKey } = relation
+  const there = new Scope(target, select.tables, select.tables.next(), select.joins)
+  const isLinked = target.key.map((part, at) => sql`${there.key[at]!} = ${bind({ from: 'given', index: next(), type: part.type })}`)
+  return sql`(select ${there.column(targetKey.part.column)} from ${tableOf(target)} as ${there.alias} where ${join(isLinked, ' and ')})`
+}
+
+function columnsOfAttribute(attribute: Attribute): ComparedColumn[] | undefined {
+  if (attribute.kind === 'scalar')
+    return attribute.source.kind === 'column' ? [{ column: attribute.source.column, type: attribute.type }] : undefined
+  // A link of one to several that stays as it is; one that changes is one to the resource that it is to link.
+  if (attribute.kind === 'toOneOf') return attribute.columns.map(column => ({ column, type: { kind: 'text' } }))
+  if (attribute.kind !== 'toOne' || !attribute.owner || attribute.document !== undefined) return undefined
+  const { targetKey, discriminator } = attribute
+  const keys = attribute.columns.map((column, index) => ({ column, type: attribute.target.key[index]!.type }))
+  if (discriminator !== undefined) return [{ column: discriminator.column, type: { kind: 'text' }, constant: discriminator.value }, ...keys]
+  if (targetKey !== undefined) return [{ column: attribute.columns[0]!, type: targetKey.part.type, relation: { ...attribute, targetKey } }]
+  return keys
+}
+
+/** See `Dialect.referrers`. */
+export function compileReferrers(resource: Resource, attribute: ToOneAttribute): Statement {
+  const select = new Select()
+  const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  for (const [index, column] of scope.key.entries()) select.columns.push(selected(text(column), isExact(resource.key[index]!)))
+  select.from = sql`${tableOf(resource)} as ${scope.alias}`
+  select.where = [refersToKey(attribute, scope)]
+  return select.finish()
+}
+
+/** The record links the one of the request's key. */
+function refersToKey(attribute: ToOneAttribute, scope: Scope): Sql {
+  const { target, targetKey, discriminator } = attribute
+  const here = scope.foreignKey(attribute)
+  const isMeant = told(discriminator, column => scope.column(column))
+  if (targetKey === undefined) return both(isKey(here, target.key), isMeant)
+  const there = new Scope(target, scope.tables, scope.tables.next())
+  const referred = there.referred(targetKey)[0]!
+  return sql`${here[0]!} in (select ${referred} from ${tableOf(target)} as ${there.alias} where ${isKey(there.key, target.key)})`
+}
+
+/** What SQLite does not do to views, to columns that are generated, and to tables that it keeps itself. */
+const UNWRITABLE =
+  /^(?:cannot modify .+ because it is a view|cannot (?:INSERT into|UPDATE) generated column .+|table .+ may not be modified)$/
+
+/**
+ * What SQLite says where a trigger refuses, a strict table cannot store a value, a foreign key of the schema leads nowhere, a trigger or an index needs
+ * what only the program of the file has, or an entity stands on what cannot be written to.
+ */
+export function refusal(error: Error): string | undefined {
+  const { code = '', message } = error as { code?: string; message: string }
+  const isRule = /^SQLITE_(?:CONSTRAINT_(?:TRIGGER|DATATYPE|VTAB)|MISMATCH)$/.test(code)
+  return isRule ||
+    UNWRITABLE.test(message) ||
+    /^(?:foreign key mismatch|no such table: main\.|no such (?:function|module|collation sequence): )/.test(message)
+    ? message
+    : undefined
+}
+
+/** See `Dialect.failure`. MikroORM's exceptions keep the code of SQLite. */
+export function failure(error: unknown): 'busy' | 'failed' | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    const { code } = cause as { code?: unknown }
+    if (typeof code !== 'string') continue
+    if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return 'busy'
+    if (/^SQLITE_(?:FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|PERM|AUTH|NOMEM|PROTOCOL)/.test(code)) return 'failed'
+  }
+  return undefined
+}
+
+/** SQLite names the columns in the text of its error, and nowhere else. */
+export function violation(error: Error): { table: string; columns: string[] } | undefined {
+  const match = /(?:UNIQUE|NOT NULL) constraint failed: (.+)$/m.exec(error.message)
+  if (match === null) return undefined
+  const names = match[1]!.split(', ').map(item => item.split('.'))
+  return { table: names[0]![0]!, columns: names.map(([, column]) => column ?? '') }
+}
+
+export function breaksReference(error: Error): boolean {
+  return (error as { code?: string }).code === 'SQLITE_CONSTRAINT_FOREIGNKEY'
+}

@@ -1,0 +1,96 @@
+/** Select: a SELECT statement under construction, and the conditions on keys that every statement is made of. */
+import type { Binding, Statement } from '../../database/dialect.ts'
+import type { KeyPart } from '../../model/model.ts'
+import type { ScopeLookup } from '../../plan/read-plan.ts'
+import { condition } from './expressions.ts'
+import { mark, statementOf } from './time-checks.ts'
+import { NO_SCOPES, Tables } from './from-clause.ts'
+import type { Scope } from './from-clause.ts'
+import { bind, join, sql, text } from './sql.ts'
+import type { Sql } from './sql.ts'
+
+/** A SELECT under construction. */
+export class Select {
+  readonly tables: Tables
+  readonly columns: Sql[] = []
+  readonly joins: Sql[] = []
+  from: Sql = text('')
+  where: readonly Sql[] = []
+  order: readonly Sql[] = []
+  page = false
+
+  /** Where looks at the clock stand, in front of the conditions. */
+  mark = ''
+  /** The same where there are none. */
+  wholeMark = ''
+
+  readonly #scopeOf: ScopeLookup
+
+  constructor(scopeOf: ScopeLookup = NO_SCOPES) {
+    this.#scopeOf = scopeOf
+    this.tables = new Tables(scopeOf, condition)
+  }
+
+  /** From now on the statement can be run with looks at the clock, as it goes through the rows of a scope; `all` says that these may be all that there are. */
+  watch(scope: Scope, all: boolean): void {
+    const { resource } = scope
+    const [key] = scope.key
+    if (key === undefined) return
+    this.tables.watched ??= []
+    const visit = { table: resource.source.kind === 'query' ? undefined : resource.table }
+    if (all) this.tables.watched.push(visit)
+    scope.origin = { visit, isOnce: true }
+    const isInteger = resource.key.length === 1 && resource.key[0]!.type.kind === 'integer'
+    this.mark = mark(key, isInteger)
+    this.wholeMark = mark(key, isInteger, true)
+  }
+
+  /** A further statement over the same rows that exist. */
+  inside(): Select {
+    const inside = new Select(this.#scopeOf)
+    inside.tables.watched = this.tables.watched && []
+    return inside
+  }
+
+  /** Adds a column; gives its position in the rows. */
+  add(column: Sql): number {
+    const known = this.columns.findIndex(other => other.text === column.text && other.bindings.length === 0)
+    return known >= 0 && column.bindings.length === 0 ? known : this.columns.push(column) - 1
+  }
+
+  /** @param about see `Costs` */
+  finish(about = ''): Statement {
+    const parts = [sql`select ${this.columns.length === 0 ? '1' : join(this.columns, ', ')} from ${this.from}`, ...this.joins]
+    if (this.where.length > 0) parts.push(sql`where ${this.mark}${join(this.where, ' and ')}`)
+    if (this.order.length > 0) parts.push(sql`${this.where.length > 0 ? '' : this.wholeMark}order by ${join(this.order, ', ')}`)
+    if (this.page) parts.push(sql`limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`)
+    const whole = join(parts, ' ')
+    return statementOf(whole, this.tables.watched ?? [], about)
+  }
+}
+
+export function isKey(columns: readonly string[], parts: readonly KeyPart[]): Sql {
+  return join(
+    columns.map((column, part) => {
+      const { type } = parts[part]!
+      const value = (form: 'value' | 'upper'): Sql => bind({ from: 'key', part, type, form } satisfies Binding)
+      return type.kind === 'uuid' ? sql`${column} in (${value('value')}, ${value('upper')})` : sql`${column} = ${value('value')}`
+    }),
+    ' and ',
+  )
+}
+
+/** Leaves out the rows that do not exist for the caller. */
+export function existing(scope: Scope): Sql[] {
+  const found = scope.tables.existing(scope.resource, scope.alias)
+  return found === undefined ? [] : [found]
+}
+
+/** Beyond 2^53 a JavaScript number is not exact, so 64-bit integers leave SQLite as text. */
+export function selected(value: Sql, exact: boolean): Sql {
+  return exact ? sql`cast(${value} as text)` : value
+}
+
+export function isExact(part: KeyPart): boolean {
+  return part.type.codec?.exact ?? (part.type.kind === 'bigint' && part.type.asNumber !== true)
+}

@@ -1,0 +1,74 @@
+/** SQL fragments: text with the bindings of its `?` in the order of the text, put together by a template tag. */
+import type { Binding } from '../../database/dialect.ts'
+
+/** A piece of SQL with its bindings. */
+export interface Sql {
+  readonly text: string
+  readonly bindings: readonly Binding[]
+}
+
+const NO_BINDINGS: readonly Binding[] = Object.freeze([])
+
+/** SQL text without parameters: only what the model or this folder wrote, never what a client sent. */
+export function text(sql: string): Sql {
+  return { text: sql, bindings: NO_BINDINGS }
+}
+
+/** One parameter. */
+export function bind(binding: Binding): Sql {
+  return { text: '?', bindings: [binding] }
+}
+
+/** Puts fragments together; a plain string is taken as SQL text. */
+export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | string)[]): Sql {
+  let result = strings[0]!
+  let bindings: Binding[] | undefined
+  for (const [index, part] of parts.entries()) {
+    if (typeof part === 'string') {
+      result += part
+    } else {
+      result += part.text
+      if (part.bindings.length > 0) (bindings ??= []).push(...part.bindings)
+    }
+    result += strings[index + 1]!
+  }
+  return { text: result, bindings: bindings ?? NO_BINDINGS }
+}
+
+/** Joins fragments with a separator. */
+export function join(parts: readonly Sql[], separator: string): Sql {
+  if (parts.length === 1) return parts[0]!
+  return { text: parts.map(part => part.text).join(separator), bindings: parts.flatMap(part => part.bindings) }
+}
+
+/** Joins conditions with `and` or `or`, by halves: SQLite nests what stands in a row as deep as it is long, and takes a depth of 1,000. */
+export function joinEvenly(parts: readonly Sql[], separator: ' and ' | ' or '): Sql {
+  if (parts.length <= 64) return join(parts, separator)
+  const middle = Math.ceil(parts.length / 2)
+  return sql`(${joinEvenly(parts.slice(0, middle), separator)})${separator}(${joinEvenly(parts.slice(middle), separator)})`
+}
+
+/** A quoted identifier. The only place where names get into SQL; they come from the model. */
+export function name(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`
+}
+
+/** A row value of SQL: `(a, b)`; a single expression stays as it is. */
+export function tuple(expressions: readonly string[]): string {
+  return expressions.length === 1 ? expressions[0]! : `(${expressions.join(', ')})`
+}
+
+/** A quoted text literal, for JSON paths of the model. */
+export function literal(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`
+}
+
+/** A key as a step of a JSON path. */
+export function jsonKey(key: string): string {
+  return `.${JSON.stringify(key)}`
+}
+
+/** What stands at the keys of a JSON document. */
+export function inDocument(column: string, keys: readonly string[]): string {
+  return `json_extract(${column}, ${literal(`$${keys.map(jsonKey).join('')}`)})`
+}

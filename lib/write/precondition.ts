@@ -1,0 +1,42 @@
+/**
+ * Precondition: `If-Match` and `If-None-Match` of a request that changes a record (RFC 9110 sections 13.1.1 and 13.1.2), against the version of the
+ * record. The tags are those that answers with the record carry. Refuses with precondition_failed.
+ */
+import { withArticle } from '../base/article.ts'
+import { refuse } from '../base/errors.ts'
+import type { Resource } from '../model/model.ts'
+import { fromProperty, scalarToJson } from '../values/scalar-type.ts'
+
+/** The entity tag of a version. */
+export function tagOf(version: string | number): string {
+  return `"${version}"`
+}
+
+/** Tags of a header: `*`, or a list of them, weak or strong. */
+function tagsIn(header: string): readonly string[] {
+  return header.trim() === '*' ? ['*'] : (header.match(/(?:W\/)?"[^"]*"/g) ?? [])
+}
+
+/** Refuses a change of a record that is there, unless the headers allow it. */
+export function checkPrecondition(
+  headers: Readonly<Record<string, string>>,
+  resource: Resource,
+  entity: Readonly<Record<string, unknown>>,
+): void {
+  const [must, mustNot] = [headers['if-match'], headers['if-none-match']]
+  if (must === undefined && mustNot === undefined) return
+  const { version } = resource
+  const value = version === undefined ? undefined : scalarToJson(fromProperty(entity[version.property], version.type), version.type)
+  const tag = value === undefined ? undefined : tagOf(value as string | number)
+  const isAmong = (header: string): boolean => tagsIn(header).some(given => given === '*' || given === tag)
+  if (must !== undefined && !isAmong(must)) {
+    const why = tag === undefined ? `${withArticle(resource.singular)} has no version` : `its tag is ${tag}`
+    throw refuse('precondition_failed', `The ${resource.singular} is not the one that "If-Match" names: ${why}.`, {
+      headers: tag === undefined ? {} : { etag: tag },
+    })
+  }
+  // Weak comparison: a tag names the version, whether it is marked as weak or not.
+  if (mustNot !== undefined && isAmong(mustNot.replaceAll('W/', ''))) {
+    throw refuse('precondition_failed', `"If-None-Match" names the ${resource.singular} that is there.`)
+  }
+}

@@ -1,0 +1,346 @@
+/**
+ * Seed: records by resource name, in any order, in one transaction, validated like bodies of POST. A record may refer to any other of the seed by its
+ * ID, also to one that comes later, that is nested in another, or that refers back.
+ */
+import { FlushMode } from '@mikro-orm/core'
+import type { Collection, EntityManager } from '@mikro-orm/core'
+import { create, hasKey, linkedValue, load, reference, requireTargetKey, setLink } from './apply.ts'
+import type { Work } from './apply.ts'
+import { checkChanges, givenKey, recordName } from './check-database.ts'
+import type { Implied } from './check-database.ts'
+import type { Connection } from '../database/dialect.ts'
+import { refuse } from '../base/errors.ts'
+import type { Fault } from '../base/errors.ts'
+import { FaultList } from '../base/body-errors.ts'
+import { orderInserts } from './insert-order.ts'
+import type { EmbeddedAttribute, Model, RelationAttribute, ToOneAttribute } from '../model/model.ts'
+import type { Entity } from '../model/entity-key.ts'
+import { rowsOf } from './seed-rows.ts'
+import type { SeedData } from './seed-rows.ts'
+import { hint, nearest } from '../base/suggest.ts'
+import { isObject, owningName, validateRecord } from './validate-record.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import { explain } from './writer.ts'
+import type { RecordChange, RecordRef } from './write-plan.ts'
+
+/** What is loaded by the deployer is judged by nobody's rules. */
+const UNJUDGED = { exists: () => true, stays: () => true, meets: () => true, authorize: () => undefined, tells: () => true } as const
+
+/** @throws RestError with all faults of all records, each with its path (`users.0.email`). */
+export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
+  if (await insertedAtOnce(data, model, connection)) return
+  const faults = new FaultList()
+  const changes = validated(data, model, faults)
+  try {
+    await connection.write(async (em: EntityManager) => insert(changes, faults, em, connection))
+  } catch (error) {
+    throw explain(error, connection.dialect, model)
+  }
+}
+
+/** Whether the records could be inserted as rows; what SQLite refuses of them is found again, and named, one by one. */
+async function insertedAtOnce(data: SeedData, model: Model, connection: Connection): Promise<boolean> {
+  const tables = rowsOf(data, model)
+  if (tables === undefined) return false
+  try {
+    return await connection.write(em => {
+      connection.deferReferences()
+      return connection.insertRows(tables, em)
+    })
+  } catch (error) {
+    if ((error as { code?: string }).code?.startsWith('SQLITE_CONSTRAINT') !== true) throw error
+    return false
+  }
+}
+
+/**
+ * Checks and inserts records inside a transaction; gives their entities, in order.
+ *
+ * @param faults those that are known already
+ */
+export async function insert(
+  changes: readonly RecordChange[],
+  faults: FaultList,
+  em: EntityManager,
+  connection: Connection,
+): Promise<Entity[]> {
+  const records = changes.flatMap(change => withNested(change))
+  await checkChanges(changes, { known: new Set(records.flatMap(record => record.name ?? [])) }, connection, EVERYTHING, faults)
+  const refusal = faults.refusal()
+  if (refusal !== undefined) throw refusal
+  // Looking for one record must not write others that are not linked yet.
+  em.setFlushMode(FlushMode.COMMIT)
+  orderInserts(em)
+  // There is no such order where classes of one table refer to each other's owners.
+  connection.deferReferences()
+  const loader = new Loader(records, { em, connection, ...UNJUDGED, touched: [], listed: [], named: new Set() })
+  loader.refuseCircles()
+  await loader.load()
+  return changes.map(change => loader.entityOf(change))
+}
+
+function validated(data: SeedData, model: Model, faults: FaultList): RecordChange[] {
+  const changes: RecordChange[] = []
+  for (const [name, records] of Object.entries(data)) {
+    const resource = model.byName.get(name)
+    if (resource === undefined) {
+      const suggestion = nearest(
+        name,
+        model.resources.map(({ plural }) => plural),
+      )
+      throw refuse('resource_unknown', `seed: there is no resource "${name}".${hint(suggestion)}`)
+    }
+    if (resource.readOnly) throw refuse('method_not_allowed', `seed: the ${resource.plural} are read-only.`)
+    if (!Array.isArray(records)) throw refuse('body_invalid', `seed: "${name}" must be an array of records.`)
+    for (const [index, record] of (records as unknown[]).entries()) {
+      const path = `${name}.${index}`
+      if (!isObject(record)) throw refuse('body_invalid', `seed: "${path}" must be an object.`)
+      changes.push(validateRecord(record, resource, { mode: 'create', seeding: true }, faults, path))
+    }
+  }
+  return changes
+}
+
+/** A record of the seed, at the top or nested in another one, which then sets one of its links. */
+interface SeedRecord {
+  readonly change: RecordChange
+  readonly implied: (Implied & { readonly owner: RecordChange }) | undefined
+  /** What others call it, where it gives itself a key. */
+  readonly name: string | undefined
+}
+
+function withNested(change: RecordChange, implied?: SeedRecord['implied']): SeedRecord[] {
+  const key = givenKey(change, implied)
+  const record: SeedRecord = { change, implied, name: key === undefined ? undefined : recordName(change.resource, key) }
+  return [
+    record,
+    ...references(change).flatMap(({ relation, refs }) => {
+      const name = owningName(relation)
+      const inner = name === undefined ? undefined : { name, owner: change }
+      return refs.flatMap(ref => (ref.kind === 'new' ? withNested(ref.record, inner) : []))
+    }),
+  ]
+}
+
+interface Referring {
+  readonly relation: RelationAttribute
+  /** The embedded objects that the relation is in; undefined: none. */
+  readonly within?: readonly EmbeddedAttribute[] | undefined
+  readonly refs: readonly RecordRef[]
+}
+
+function references(change: RecordChange): Referring[] {
+  return [
+    ...change.links.map(({ attribute, within, link }) => ({ relation: attribute, within, refs: link === null ? [] : [link] })),
+    ...change.lists.map(({ attribute, items }) => ({ relation: attribute, refs: items })),
+  ]
+}
+
+/** That a record cannot be inserted before another one. */
+interface Need {
+  readonly record: SeedRecord
+  readonly needed: SeedRecord
+  /** The path of the link. */
+  readonly at: string
+  /** The link, where it is the record's own and not in an embedded object. */
+  readonly link: ToOneAttribute | undefined
+  /** Whether the other record must be inserted before this one is made: a property holds its key (`mapToPk`), which the database gives. */
+  readonly awaitsKey: boolean
+}
+
+/** A link that is not set yet. */
+interface OpenLink {
+  readonly record: SeedRecord
+  readonly relation: RelationAttribute
+  readonly within: Referring['within']
+  readonly ref: RecordRef
+}
+
+/** What a link between two records of the seed means for their order: the one that holds the foreign key comes second, unless it may be null. */
+function needOf(record: SeedRecord, { relation, within = [] }: Referring, other: SeedRecord): Need | undefined {
+  const name = owningName(relation)
+  const held = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
+  if (held === undefined || held.nullable) return undefined
+  const [holder, needed] = name === undefined ? [record, other] : [other, record]
+  const awaitsKey = held.kind === 'toOne' && held.holdsKey && needed.name === undefined
+  const link = held.kind === 'toOne' && within.length === 0 ? held : undefined
+  return {
+    record: holder,
+    needed,
+    link,
+    at: [holder.change.path, ...within.map(embedded => embedded.name), held.name].join('.'),
+    awaitsKey,
+  }
+}
+
+/**
+ * Two rounds: first every record with its plain values and the links that are part of its key, then the other links, when all records are there to be
+ * linked. MikroORM then finds the order of the inserts. What needs a key that only the database can give is made when that record is inserted.
+ */
+class Loader {
+  readonly #records: readonly SeedRecord[]
+  readonly #work: Work
+  readonly #byChange: ReadonlyMap<RecordChange, SeedRecord>
+  readonly #byName: ReadonlyMap<string, SeedRecord>
+  readonly #made = new Map<SeedRecord, Entity>()
+  #needs: ReadonlyMap<SeedRecord, readonly Need[]> = new Map()
+
+  constructor(records: readonly SeedRecord[], work: Work) {
+    this.#records = records
+    this.#work = work
+    this.#byChange = new Map(records.map(record => [record.change, record]))
+    this.#byName = new Map(records.flatMap(record => (record.name === undefined ? [] : [[record.name, record]])))
+  }
+
+  entityOf(change: RecordChange): Entity {
+    return this.#made.get(this.#byChange.get(change)!)!
+  }
+
+  /** Refuses records that need each other in a circle: whichever came first would lack the next. */
+  refuseCircles(): void {
+    const needs = new Map<SeedRecord, Need[]>(this.#records.map(record => [record, []]))
+    const waiting = new Map<SeedRecord, SeedRecord[]>(this.#records.map(record => [record, []]))
+    for (const record of this.#records) {
+      for (const referring of references(record.change)) {
+        for (const ref of referring.refs) {
+          const other = this.#recordOf(ref, referring.relation)
+          const need = other === undefined ? undefined : needOf(record, referring, other)
+          if (need === undefined) continue
+          needs.get(need.record)!.push(need)
+          waiting.get(need.needed)!.push(need.record)
+        }
+      }
+    }
+    this.#needs = needs
+    // What needs nothing can be made, and then what needs only that; what is left over stands in circles, or needs one that does.
+    const open = new Map([...needs].map(([record, all]) => [record, all.length]))
+    const free = [...open].filter(([, count]) => count === 0).map(([record]) => record)
+    for (let record = free.pop(); record !== undefined; record = free.pop()) {
+      open.delete(record)
+      for (const other of waiting.get(record)!) {
+        const count = open.get(other)! - 1
+        open.set(other, count)
+        if (count === 0) free.push(other)
+      }
+    }
+    const [start] = open.keys()
+    if (start === undefined) return
+    const walked: Need[] = []
+    for (let record = start; !walked.some(need => need.record === record); record = walked.at(-1)!.needed) {
+      walked.push(needs.get(record)!.find(({ needed }) => open.has(needed))!)
+    }
+    const circle = walked.slice(walked.findIndex(need => need.record === walked.at(-1)!.needed))
+    const path = [...circle.map(({ at }) => `"${at}"`), `"${circle[0]!.record.change.path}"`].join(' → ')
+    const detail = `Records need each other in a circle, so that none of them can come first: ${path}. One of these relations must be able to be null.`
+    const errors = circle.map(({ at, needed }): Fault => ({
+      code: 'conflict',
+      detail: `"${at}" cannot be linked: "${needed.change.path}" needs this record first.`,
+      attribute: at,
+    }))
+    throw refuse('validation_failed', detail, { errors })
+  }
+
+  async load(): Promise<void> {
+    let open: readonly OpenLink[] = this.#records.flatMap(record =>
+      references(record.change).flatMap(({ relation, within, refs }) => refs.map(ref => ({ record, relation, within, ref }))),
+    )
+    for (const records of this.#stages()) {
+      for (const record of records) await this.#make(record)
+      open = await this.#linkAll(open)
+      await this.#work.em.flush()
+    }
+    if (open.length === 0) return
+    // What may be null, and could not be set before its record was there. Of two changes of records in several tables MikroORM mistakes the second's.
+    for (const link of open) {
+      await this.#link(link, true)
+      await this.#work.em.flush()
+    }
+  }
+
+  /** Makes a record, after those that the constructor of its class takes: it may read them. */
+  async #make(record: SeedRecord): Promise<void> {
+    if (this.#made.has(record)) return
+    const { change } = record
+    const { constructorParams = [] } = this.#work.em.getMetadata().get(change.resource.entity as never)
+    const taken: Entity = {}
+    if (constructorParams.length > 0) {
+      for (const { needed, link } of this.#needs.get(record)!) {
+        if (link === undefined || !constructorParams.includes(link.property)) continue
+        await this.#make(needed)
+        taken[link.property] = linkedValue(link, this.#made.get(needed)!)
+      }
+      for (const { attribute, within, link } of change.links) {
+        const isTaken = link?.kind === 'existing' && within === undefined && constructorParams.includes(attribute.property)
+        if (isTaken && attribute.owner && this.#recordOf(link, attribute) === undefined)
+          taken[attribute.property] = linkedValue(attribute, (await this.#target(link, attribute))!)
+      }
+    }
+    this.#made.set(record, await create({ ...change, links: [], lists: [] }, this.#work, taken))
+  }
+
+  /** The records in groups, each of which can be inserted when those before are; nearly always that is one. */
+  #stages(): (readonly SeedRecord[])[] {
+    if (![...this.#needs.values()].some(needs => needs.some(({ awaitsKey }) => awaitsKey))) return [this.#records]
+    const known = new Map<SeedRecord, number>()
+    const stageOf = (record: SeedRecord): number => {
+      const stage = known.get(record) ?? Math.max(0, ...this.#needs.get(record)!.map(need => stageOf(need.needed) + Number(need.awaitsKey)))
+      known.set(record, stage)
+      return stage
+    }
+    const stages: SeedRecord[][] = []
+    for (const record of this.#records) (stages[stageOf(record)] ??= []).push(record)
+    return stages
+  }
+
+  /** Sets the links between records that are made, and gives those that it could not set yet. */
+  async #linkAll(links: readonly OpenLink[]): Promise<OpenLink[]> {
+    const later: OpenLink[] = []
+    for (const link of links) if (!(await this.#link(link))) later.push(link)
+    return later
+  }
+
+  async #link({ record, relation, within, ref }: OpenLink, last = false): Promise<boolean> {
+    const entity = this.#made.get(record)
+    const target = entity === undefined ? undefined : await this.#target(ref, relation)
+    if (entity === undefined || target === undefined) return false
+    if (!last && this.#mustWait(record, relation, ref)) return false
+    const name = owningName(relation)
+    const other = name === undefined ? undefined : (relation.target.byName.get(name) as ToOneAttribute)
+    if (other !== undefined) return this.#setLink(target, other, entity)
+    if (relation.kind === 'toOne') return this.#setLink(entity, relation, target, within)
+    ;(entity[relation.property] as Collection<object>).add(target)
+    return true
+  }
+
+  /** Links an entity, or holds its key where that is what the property does; not yet when there is none. */
+  #setLink(entity: Entity, attribute: ToOneAttribute, target: Entity, within?: Referring['within']): boolean {
+    requireTargetKey(attribute, target)
+    if (attribute.holdsKey && !hasKey(target)) return false
+    const value = linkedValue(attribute, target)
+    setLink(entity, attribute, within, value, this.#work.em)
+    return true
+  }
+
+  /** Of a record in several tables, MikroORM sets what is not there yet in the wrong one. */
+  #mustWait(record: SeedRecord, relation: RelationAttribute, ref: RecordRef): boolean {
+    const other = this.#recordOf(ref, relation)
+    if (other === undefined) return false
+    const name = owningName(relation)
+    const holder = name === undefined ? record : other
+    const held = name === undefined ? relation : relation.target.byName.get(name)
+    return held?.kind === 'toOne' && held.nullable && holder.change.resource.source.kind === 'joined'
+  }
+
+  #recordOf(ref: RecordRef, relation: RelationAttribute): SeedRecord | undefined {
+    return ref.kind === 'new' ? this.#byChange.get(ref.record) : this.#byName.get(recordName(relation.target, ref.key))
+  }
+
+  /** What a reference means: a record of the seed, once it is made, or one that is there already. */
+  async #target(ref: RecordRef, relation: RelationAttribute): Promise<Entity | undefined> {
+    const record = this.#recordOf(ref, relation)
+    if (record !== undefined) return this.#made.get(record)
+    const { key } = ref as RecordRef & { kind: 'existing' }
+    const isReferred = owningName(relation) === undefined && (relation.kind === 'toMany' || relation.targetKey === undefined)
+    return isReferred ? reference(relation.target, key, this.#work.em) : (await load(relation.target, key, this.#work))!
+  }
+}

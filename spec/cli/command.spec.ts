@@ -1,0 +1,531 @@
+/** The command line, as processes of its own: what is served, what is printed, how it ends. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { after, afterEach, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Command } from '../helpers/command.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const COMMAND = join(ROOT, 'bin', 'serve.js')
+const ORM = import.meta.resolve('@mikro-orm/core')
+// Colours are for terminals; whoever runs the specs may have forced them.
+const { FORCE_COLOR: _, ...ENV } = process.env
+
+/** A model in JavaScript. Its creations say that they have begun, and wait for `delay` milliseconds. */
+function modelText(entity: string, delay = 0): string {
+  return `
+    import { defineEntity, p } from '${ORM}'
+    const ${entity} = defineEntity({ name: '${entity}', properties: { id: p.integer().primary(), name: p.string() } })
+    const begin = resolve => {
+      if (${delay} > 0) console.log('begun')
+      setTimeout(resolve, ${delay})
+    }
+    const subscriber = { beforeCreate: () => new Promise(begin) }
+    export default { entities: [${entity}], orm: { subscribers: [subscriber] } }
+  `
+}
+
+class Running {
+  readonly child: ChildProcess
+  stdout = ''
+  stderr = ''
+  readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+
+  constructor(args: readonly string[], node = process.execPath, cwd = folder) {
+    this.child = spawn(node, args, { cwd, env: ENV, stdio: ['ignore', 'pipe', 'pipe'] })
+    this.child.stdout?.on('data', chunk => (this.stdout += String(chunk)))
+    this.child.stderr?.on('data', chunk => (this.stderr += String(chunk)))
+    this.ended = new Promise(resolve => {
+      this.child.once('close', (code, signal) => resolve({ code, signal }))
+    })
+    running.push(this)
+  }
+
+  /** The match of a pattern in what has been printed, as soon as there is one. */
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    for (let waited = 0; waited < 20_000; waited += 20) {
+      const match = pattern.exec(this.stdout)
+      if (match !== null) return match
+      if (this.child.exitCode !== null) break
+      await wait(20)
+    }
+    throw new Error(`${String(pattern)} was not printed: ${this.stdout}${this.stderr}`)
+  }
+
+  /** The address, once the command listens and has printed all of its first lines. */
+  async origin(): Promise<string> {
+    return (await this.printed(/ at (http:\S+)\n[^]*Try:\n(?: .*\n)+\n/))[1] ?? ''
+  }
+}
+
+const running: Running[] = []
+let folder: string
+
+function serve(...args: string[]): Running {
+  return new Running([COMMAND, '--port', '0', ...args])
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+async function run(...args: string[]): Promise<Ended> {
+  const command = new Running([COMMAND, ...args])
+  const { code } = await command.ended
+  return { code, stdout: command.stdout, stderr: command.stderr }
+}
+
+/** Runs something for every case, a few at a time: most of what a process takes to start is waiting. */
+async function each<T>(cases: readonly T[], body: (one: T) => Promise<void>): Promise<void> {
+  const left = [...cases]
+  const work = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) await body(next)
+  }
+  await Promise.all(Array.from({ length: 4 }, work))
+}
+
+/** Asserts a failure of the command line: an exit code, one line, no stack. */
+function assertFails(result: Ended, code: number, message: RegExp): void {
+  assert.match(result.stderr, /^mikro-rest: [^\n]+\n$/)
+  assert.match(result.stderr, message)
+  assert.equal(result.stdout, '')
+  assert.equal(result.code, code)
+}
+
+async function post(origin: string, path: string, body: unknown): Promise<Response> {
+  return fetch(origin + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+}
+
+describe('command', () => {
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mikro-rest-command-'))
+    await writeFile(join(folder, 'model.mjs'), modelText('Book'))
+    await writeFile(join(folder, 'seed.json'), '{ "books": [{ "name": "Emma" }] }')
+  })
+  afterEach(async () => {
+    for (const command of running.splice(0)) {
+      command.child.kill('SIGKILL')
+      await command.ended
+    }
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  describe('serving', () => {
+    it('serves the sample model, whose printed requests answer', async () => {
+      const command = serve()
+      const origin = await command.origin()
+      assert.match(command.stdout, /\/v1\/publishers\n/)
+      const urls = [...command.stdout.matchAll(/curl '(.+)'/g)].map(match => match[1] ?? '')
+      assert.equal(urls.length, 3)
+      assert.ok(['sort=sites.desc', '*', 'expand='].every((part, index) => urls[index]?.includes(part)))
+      for (const url of urls) {
+        const response = await fetch(url)
+        assert.equal(response.status, 200, url)
+        const body = (await response.json()) as { count: number }
+        assert.ok(body.count > 0, url)
+      }
+      assert.equal((await fetch(`${origin}/v1`)).status, 200)
+      assert.equal(command.stderr, '')
+    })
+
+    it('prints requests that answer for any model', async () => {
+      for (const args of [['model.mjs', '--seed', 'seed.json'], ['model.mjs'], [join(ROOT, 'fixtures', 'library', 'index.ts')]]) {
+        const command = serve(...args, '--version', 'v2')
+        await command.origin()
+        const urls = [...command.stdout.matchAll(/curl '(.+)'/g)].map(match => match[1] ?? '')
+        assert.ok(urls.length > 0)
+        for (const url of urls) assert.equal((await fetch(url)).status, 200, url)
+      }
+    })
+
+    it('prints a line for every request, plain where there is no terminal', async () => {
+      const command = serve()
+      const origin = await command.origin()
+      await fetch(`${origin}/v1/users?limit=1`)
+      await fetch(`${origin}/v1/nobody`)
+      await command.printed(/^\d\d:\d\d:\d\d GET \/v1\/users\?limit=1 200 \d+\.\d ms\n\S+ GET \/v1\/nobody 404 \S+ ms\n/m)
+      assert.ok(!command.stdout.includes('\u001b'))
+    })
+
+    it('prints no such lines with --quiet', async () => {
+      const command = serve('--quiet')
+      const origin = await command.origin()
+      await fetch(`${origin}/v1/users?limit=1`)
+      await wait(50)
+      assert.doesNotMatch(command.stdout, / GET /)
+    })
+
+    it('answers writes with 405 with --read-only', async () => {
+      const origin = await serve('--read-only').origin()
+      const response = await post(origin, '/v1/users', {})
+      assert.equal(response.status, 405)
+      assert.equal(response.headers.get('allow'), 'GET, HEAD, OPTIONS')
+      assert.equal((await fetch(`${origin}/v1/users`)).status, 200)
+    })
+
+    it('takes versions and origins more than once', async () => {
+      const origin = await serve('--version', 'v1', '--version', 'v3', '--cors', 'http://a.test', '--cors=http://b.test').origin()
+      for (const version of ['v1', 'v3']) assert.equal((await fetch(`${origin}/${version}/users`)).status, 200)
+      const response = await fetch(`${origin}/v3/users`, { headers: { origin: 'http://b.test' } })
+      assert.equal(response.headers.get('access-control-allow-origin'), 'http://b.test')
+    })
+
+    it('tells in one line that the port is in use', async () => {
+      const other = createServer().listen(0, '127.0.0.1')
+      await new Promise(resolve => other.once('listening', resolve))
+      const { port } = other.address() as AddressInfo
+      assertFails(await run('--port', String(port)), 1, new RegExp(`Port ${port} is in use: .*--port 0`))
+      other.close()
+    })
+
+    it('tells in one line that the host is none', async () => {
+      assertFails(await run('--port', '0', '--host', '203.0.113.1'), 1, /203\.0\.113\.1 is no address of this machine/)
+    })
+  })
+
+  describe('models', () => {
+    it('come from modules of every kind', async () => {
+      const definition = `defineEntity({ name: 'Book', properties: { id: p.integer().primary() } })`
+      const imports = `import { defineEntity, p } from '${ORM}'\n`
+      const modules: [string, string][] = [
+        ['options.mjs', `${imports}export default { entities: [${definition}], versions: ['v1'] }`],
+        ['array.mjs', `${imports}export default [${definition}]`],
+        ['named.mjs', `${imports}export const Book = ${definition}\nexport const version = 1\nexport class Helper {}`],
+        ['typed.mts', `${imports}export enum Kind { A = 'a' }\nexport const Book: object = ${definition}`],
+        ['typed.ts', `${imports}export default { entities: [${definition}] } satisfies object`],
+        ['common.cjs', `const { defineEntity, p } = require('${fileURLToPath(ORM)}')\nmodule.exports = { Book: ${definition} }`],
+        [
+          'class.mjs',
+          `${imports}const Schema = ${definition}\nexport class Book extends Schema.class {}\nSchema.setClass(Book)\nexport { Schema }`,
+        ],
+      ]
+      await each(modules, async ([name, text]) => {
+        await writeFile(join(folder, name), text)
+        const { code, stdout, stderr } = await run(name, '--get', '/v1')
+        assert.equal(code, 0, name + stderr)
+        assert.deepEqual((JSON.parse(stdout) as { resources: unknown }).resources, { books: '/v1/books' }, name)
+      })
+    })
+
+    it('go with a SQLite file, which is made when it is missing and keeps its records', async () => {
+      const text = modelText('Book').replace('export default {', `export default { seed: { books: [{ name: 'Persuasion' }] },`)
+      await writeFile(join(folder, 'seeded.mjs'), text)
+      const names = (result: Ended): string[] => (JSON.parse(result.stdout) as { books: { name: string }[] }).books.map(book => book.name)
+      const file = join(folder, 'books.db')
+      assert.deepEqual(names(await run('books.db', '--config', 'seeded.mjs', '--get', '/v1/books')), ['Persuasion'])
+      assert.ok(!existsSync(file), '--get makes no file')
+      for (const more of [[], ['--seed', 'seed.json']]) {
+        await using command = new Command(folder, 'books.db', '--config', 'seeded.mjs', '--port', '0', ...more)
+        await command.origin()
+        await command.stop()
+      }
+      const bytes = await readFile(file)
+      assert.deepEqual(names(await run('books.db', '--config', 'seeded.mjs', '--get', '/v1/books')), ['Persuasion', 'Emma'])
+      assert.deepEqual(names(await run('books.db', '--config', 'model.mjs', '--get', '/v1/books')), ['Persuasion', 'Emma'])
+      const refused = await run('books.db', '--config', 'model.mjs', '--seed', 'seed.json', '--get', '/v1/books')
+      assertFails(refused, 2, /--seed would write to books\.db, which --get and --eject leave as it is\./)
+      const longer = await readFile(join(folder, 'model.mjs'), 'utf8')
+      await writeFile(join(folder, 'longer.mjs'), longer.replace('name: p.string()', 'name: p.string(), pages: p.integer().nullable()'))
+      assertFails(await run('books.db', '--config', 'longer.mjs', '--get', '/v1/books'), 1, /lacks what the entities need.*"book"\."pages"/)
+      // The file tells its model itself.
+      const alone = await run('books.db', '--get', '/v1/books')
+      assert.equal(alone.code, 0, alone.stderr)
+      assert.equal((JSON.parse(alone.stdout) as { resource: string }).resource, 'books')
+      const plain = `export default [defineEntity({ name: 'Book', properties: { id: p.integer().primary(), name: p.string() } })]`
+      await writeFile(join(folder, 'plain.mjs'), `import { defineEntity, p } from '${ORM}'\n${plain}`)
+      assert.equal((await run('books.db', '--config', 'plain.mjs', '--eject', 'ejected')).code, 0)
+      assert.ok((await readFile(file)).equals(bytes), '--get and --eject leave the file as it is')
+    })
+
+    it('take a seed from JSON or a module', async () => {
+      await writeFile(join(folder, 'seed.mjs'), `export default { books: [{ name: 'Emma' }] }`)
+      for (const seed of ['seed.json', 'seed.mjs']) {
+        const { stdout } = await run('model.mjs', '--seed', seed, '--get', '/v1/books?attributes=name')
+        assert.deepEqual((JSON.parse(stdout) as { books: unknown }).books, [{ name: 'Emma' }])
+      }
+    })
+
+    it('that cannot be served are told in one line', async () => {
+      await mkdir(join(folder, 'directory.db'))
+      const files: [string, string][] = [
+        ['empty.mjs', ''],
+        ['throws.mjs', `throw new TypeError('first line\\nsecond line')`],
+        ['syntax.ts', 'export default ['],
+        ['lost.mjs', `import './nowhere.js'`],
+        ['typo.mjs', modelText('Book').replace('entities:', `version: ['v1'], entities:`)],
+        ['data.json', '{ "books": [1] }'],
+        ['text.txt', 'Some text'],
+        ['bad-seed.json', '{ "books": [{ "nmae": "Emma" }] }'],
+        ['broken-seed.json', '{ "books": ['],
+        ['list-seed.json', '[]'],
+      ]
+      for (const [name, text] of files) await writeFile(join(folder, name), text)
+      const cases: [string[], RegExp][] = [
+        [['nowhere.mjs'], /nowhere\.mjs does not exist/],
+        [['nowhere.db'], /nowhere\.db does not exist/],
+        [['model.mjs/nowhere.db'], /does not exist/],
+        [['directory.db'], /directory\.db is not a file/],
+        [['empty.mjs'], /empty\.mjs exports no model/],
+        [['throws.mjs'], /throws\.mjs cannot be loaded: first line second line \(.*throws\.mjs:1\)/],
+        [['syntax.ts'], /syntax\.ts cannot be loaded/],
+        [['lost.mjs'], /lost\.mjs cannot be loaded: .*nowhere\.js/],
+        [['typo.mjs'], /unknown option "version"\. Did you mean "versions"\?/],
+        [['data.json', '--strict'], /data\.json: books\[0\] is a number; a collection is an array of objects/],
+        [['text.txt'], /neither a module nor a SQLite file/],
+        [['new.db', '--config', 'text.txt'], /text\.txt is not a module/],
+        [['new.db', '--config', 'nowhere.mjs'], /nowhere\.mjs does not exist/],
+        [['model.mjs', '--seed', 'nowhere.json'], /nowhere\.json does not exist/],
+        [['model.mjs', '--seed', 'bad-seed.json'], /"nmae".*"name"/],
+        [['model.mjs', '--seed', 'broken-seed.json'], /broken-seed\.json is not JSON/],
+        [['model.mjs', '--seed', 'list-seed.json'], /list-seed\.json is no seed/],
+        [['--version', 'v/1'], /"versions" must be path segments/],
+      ]
+      await each(cases, async ([args, message]) => assertFails(await run(...args, '--get', '/v1'), 1, message))
+    })
+
+    it(
+      'that may not be read are told in one line',
+      { skip: process.getuid?.() === 0 ? 'the superuser may read everything' : false },
+      async () => {
+        await writeFile(join(folder, 'secret.db'), '')
+        await chmod(join(folder, 'secret.db'), 0)
+        assertFails(await run('secret.db'), 1, /secret\.db may not be read/)
+      },
+    )
+  })
+
+  describe('options', () => {
+    it('that are wrong are told in one line, with exit code 2', async () => {
+      const cases: [string[], RegExp][] = [
+        [['--prot', '1'], /Unknown option --prot\. Did you mean "--port"\?/],
+        [['--readonly'], /Did you mean "--read-only"\?/],
+        [['-x'], /Unknown option -x/],
+        [['--delay', '2s'], /--delay takes a number of milliseconds from 0 to 2147483647, got "2s"/],
+        [['--delay=-1'], /got "-1"/],
+        [['--delay', '2147483648'], /got "2147483648"/],
+        [['--delai', '100'], /Did you mean "--delay"\?/],
+        [['--port', '65536'], /--port takes a number from 0 to 65535, got "65536"/],
+        [['--port', '-1'], /--port needs a value/],
+        [['--port=-1'], /got "-1"/],
+        [['--port=1e3'], /got "1e3"/],
+        [['--port'], /--port needs a value: --port PORT/],
+        [['--config', '--quiet'], /--config needs a value/],
+        [['--read-only=yes'], /--read-only takes no value, got "yes"/],
+        [['--get', 'v1'], /begins with "\/"/],
+        [['--get', '/v1', '--watch', 'model.mjs'], /does not go with --watch/],
+        [['--watch'], /--watch needs a module, a JSON file or a seed file/],
+        [['a.db', 'b.db'], /One FILE can be served, got 2/],
+        [['model.mjs', '--config', 'model.mjs'], /--config goes with a SQLite file/],
+      ]
+      await each(cases, async ([args, message]) => assertFails(await run(...args), 2, message))
+    })
+
+    it('are listed by --help', async () => {
+      for (const flag of ['--help', '-h']) {
+        const { code, stdout, stderr } = await run(flag)
+        assert.deepEqual([code, stderr], [0, ''])
+        for (const name of ['port', 'host', 'config', 'seed', 'version', 'read-only', 'cors', 'watch', 'quiet', 'get'])
+          assert.ok(stdout.includes(`--${name}`))
+      }
+    })
+  })
+
+  describe('--get', () => {
+    it('prints the body as JSON and tells by its exit code whether all was well', async () => {
+      const found = await run('--get', '/v1/publishers?sort=sites.desc&limit=5')
+      assert.deepEqual([found.code, found.stderr], [0, ''])
+      const body = JSON.parse(found.stdout) as { publishers: { sites: unknown[] }[] }
+      assert.equal(found.stdout, `${JSON.stringify(body, undefined, 2)}\n`)
+      const counts = body.publishers.map(publisher => publisher.sites.length)
+      assert.equal(counts.length, 5)
+      assert.deepEqual(
+        counts,
+        counts.toSorted((a, b) => b - a),
+      )
+      const missing = await run('--get', '/v1/nobody')
+      assert.equal(missing.code, 1)
+      assert.equal((JSON.parse(missing.stdout) as { code: string }).code, 'resource_unknown')
+    })
+  })
+
+  describe('--delay', () => {
+    it('slows every request down, but not the start', async () => {
+      const command = serve('model.mjs', '--seed', 'seed.json', '--delay', '400')
+      const origin = await command.origin()
+      for (const path of ['/v1/books', '/v1/nothing']) {
+        const started = performance.now()
+        await (await fetch(origin + path)).text()
+        const took = performance.now() - started
+        assert.ok(took >= 395, `${path} took ${took} ms`)
+      }
+      assert.match((await command.printed(/GET \/v1\/nothing 404 (\d+)/))[1] ?? '', /^[4-9]\d\d|\d{4,}$/)
+      // What is delayed is in flight, and is answered.
+      const answer = fetch(`${origin}/v1/books`)
+      await wait(100)
+      command.child.kill('SIGTERM')
+      assert.equal((await answer).status, 200)
+      assert.deepEqual(await command.ended, { code: 0, signal: null })
+    })
+
+    it('holds for --get, too', async () => {
+      const answered = async (delay: string): Promise<number> => {
+        const started = performance.now()
+        assert.equal((await run('model.mjs', '--get', '/v1/books', '--delay', delay)).code, 0)
+        return performance.now() - started
+      }
+      const took = await answered('3000')
+      assert.ok(took >= 2995, `${took} ms`)
+    })
+  })
+
+  describe('signals', () => {
+    it('end it with exit code 0', async () => {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+        const command = serve()
+        // The fetch of this process keeps its connection open: it must not keep the command from ending.
+        await (await fetch(`${await command.origin()}/v1`)).text()
+        command.child.kill(signal)
+        assert.deepEqual(await command.ended, { code: 0, signal: null })
+        assert.equal(command.stderr, '')
+      }
+    })
+
+    it('let what is in flight finish first', async () => {
+      await writeFile(join(folder, 'slow.mjs'), modelText('Book', 500))
+      const command = serve('slow.mjs')
+      const answer = post(await command.origin(), '/v1/books', { name: 'Emma' })
+      await command.printed(/begun/)
+      command.child.kill('SIGTERM')
+      assert.equal((await answer).status, 200)
+      assert.deepEqual(await command.ended, { code: 0, signal: null })
+    })
+
+    it('end it at once the second time, but not when both are one', async () => {
+      await writeFile(join(folder, 'stuck.mjs'), modelText('Book', 60_000))
+      const command = serve('stuck.mjs')
+      const answer = post(await command.origin(), '/v1/books', { name: 'Emma' }).catch(() => 'lost')
+      await command.printed(/begun/)
+      command.child.kill('SIGINT')
+      command.child.kill('SIGTERM')
+      await wait(300)
+      assert.equal(command.child.exitCode, null)
+      command.child.kill('SIGTERM')
+      assert.deepEqual(await command.ended, { code: 143, signal: null })
+      assert.equal(await answer, 'lost')
+    })
+  })
+
+  describe('--watch', () => {
+    it('starts again when the module changes, and survives a broken one', async () => {
+      await mkdir(join(folder, 'watched'))
+      const file = join(folder, 'watched', 'model.mjs')
+      await writeFile(file, modelText('Book'))
+      const command = serve('watched/model.mjs', '--watch')
+      await command.origin()
+      await writeFile(file, 'export default [')
+      await command.printed(/changed, starting again/)
+      for (let waited = 0; !command.stderr.includes('waiting for a change') && waited < 10_000; waited += 20) await wait(20)
+      assert.match(command.stderr, /cannot be loaded/)
+      command.stdout = ''
+      await writeFile(file, modelText('Author'))
+      assert.equal((await fetch(`${await command.origin()}/v1/authors`)).status, 200)
+      command.child.kill('SIGTERM')
+      assert.deepEqual(await command.ended, { code: 0, signal: null })
+    })
+  })
+
+  describe('on a Node that is too old', () => {
+    const old = oldNode()
+
+    it('runs itself on the installed one', { skip: old === undefined ? 'no Node before 22.17 is on the PATH' : false }, async () => {
+      const command = new Running([COMMAND, '--port', '0'], old)
+      assert.equal((await fetch(`${await command.origin()}/v1/users`)).status, 200)
+      command.child.kill('SIGTERM')
+      assert.deepEqual(await command.ended, { code: 0, signal: null })
+      const failed = new Running([COMMAND, '--get', '/v1/nobody'], old)
+      assert.equal((await failed.ended).code, 1)
+      assert.match(failed.stdout, /resource_unknown/)
+    })
+
+    // The same file with other demands: every Node is too old for it.
+    async function demanding(installed?: string): Promise<string> {
+      const root = await mkdtemp(join(folder, 'demanding-'))
+      await mkdir(join(root, 'bin'))
+      await copyFile(COMMAND, join(root, 'bin', 'serve.js'))
+      await writeFile(join(root, 'package.json'), JSON.stringify({ type: 'module', engines: { node: '>=99.1.0' } }))
+      if (installed !== undefined) {
+        const bin = join(root, 'node_modules', 'node', 'bin')
+        await mkdir(bin, { recursive: true })
+        await writeFile(join(root, 'node_modules', 'node', 'package.json'), '{}')
+        await writeFile(join(bin, 'node'), installed)
+        await chmod(join(bin, 'node'), 0o755)
+      }
+      return join(root, 'bin', 'serve.js')
+    }
+
+    it('says what to do where none is installed', async () => {
+      const command = new Running([await demanding()])
+      assert.equal((await command.ended).code, 1)
+      assert.match(command.stderr, /^mikro-rest: Node 99\.1\.0 or newer is needed and this is \S+: update Node, or .*\n$/)
+    })
+
+    it('says what to do in a repository whose packages are not installed', async () => {
+      const script = await demanding()
+      await mkdir(join(script, '..', '..', 'lib', 'cli'), { recursive: true })
+      await writeFile(join(script, '..', '..', 'lib', 'cli', 'main.ts'), `import 'no-such-package'`)
+      const tooOld = new Running([script])
+      assert.equal((await tooOld.ended).code, 1)
+      assert.match(tooOld.stderr, /^mikro-rest: Node .* is needed.*npm ci.*\n$/)
+      await writeFile(join(script, '..', '..', 'package.json'), JSON.stringify({ type: 'module', engines: { node: '>=16.0.0' } }))
+      const lacking = new Running([script])
+      assert.equal((await lacking.ended).code, 1)
+      assert.match(lacking.stderr, /^mikro-rest: the packages are not installed: run "npm ci" first\.\n$/)
+    })
+
+    it('says so too where the installed one is too old', { skip: noShell() }, async () => {
+      const command = new Running([await demanding(`#!/bin/sh\nexec "${process.execPath}" "$@"\n`)])
+      assert.equal((await command.ended).code, 1)
+      assert.match(command.stderr, /^mikro-rest: Node 99\.1\.0 or newer is needed.*\n$/)
+    })
+
+    it('passes arguments, output, exit code and signals through', { skip: noShell() }, async () => {
+      const echo = new Running([await demanding('#!/bin/sh\nshift\necho "$@"\necho fault >&2\nexit 7\n'), 'a b', '--quiet'])
+      assert.equal((await echo.ended).code, 7)
+      assert.deepEqual([echo.stdout, echo.stderr], ['a b --quiet\n', 'fault\n'])
+      const script = await demanding(
+        `#!/bin/sh\nexec "${process.execPath}" -e "process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); console.log('ready')"\n`,
+      )
+      const listening = new Running([script])
+      await listening.printed(/ready/)
+      listening.child.kill('SIGTERM')
+      assert.deepEqual(await listening.ended, { code: 5, signal: null })
+      const dying = new Running([await demanding('#!/bin/sh\nkill -9 $$\n')])
+      assert.deepEqual(await dying.ended, { code: null, signal: 'SIGKILL' })
+    })
+  })
+})
+
+function noShell(): string | false {
+  return process.platform === 'win32' ? 'needs a POSIX shell' : false
+}
+
+/** A Node on this machine that is older than the package asks for: `npm` puts the installed one before it on the PATH. */
+function oldNode(): string | undefined {
+  for (const directory of (process.env['PATH'] ?? '').split(delimiter)) {
+    if (directory.includes('node_modules')) continue
+    const file = join(directory, process.platform === 'win32' ? 'node.exe' : 'node')
+    const [, major, minor] = /^v(\d+)\.(\d+)/.exec(spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout ?? '') ?? []
+    if (major !== undefined && (Number(major) < 22 || (major === '22' && Number(minor) < 17))) return file
+  }
+  return undefined
+}

@@ -1,0 +1,398 @@
+/** `--eject`: what is written serves the same, reads as people write it, and passes the checks that a project would run. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import Database from 'better-sqlite3'
+import * as prettier from 'prettier'
+import { Command, ROOT, send } from '../helpers/command.ts'
+
+const ORM = import.meta.resolve('@mikro-orm/core')
+
+/** Every kind of property and relation that code can be made of. */
+const FEATURES = `
+import { defineEntity, p } from '${ORM}'
+const Address = defineEntity({ name: 'Address', embeddable: true, properties: { street: p.string().length(80), zip: p.string().length(10).nullable(), genre: () => p.manyToOne(Genre).nullable() } })
+const Size = defineEntity({ name: 'Size', embeddable: true, properties: { width: p.float(), unit: p.enum(['mm', 'in']).default('mm'), of: () => p.manyToOne(Genre).nullable() } })
+const Author = defineEntity({
+  name: 'Author',
+  tableName: 'writers',
+  properties: {
+    id: p.integer().primary(),
+    name: p.string().length(60).fieldName('full_name'),
+    email: p.string().length(120).unique(),
+    bio: p.text().nullable().comment('what\\'s "said"'),
+    born: p.date().nullable(),
+    wakesAt: p.time().nullable(),
+    active: p.boolean().default(true),
+    rating: p.float().nullable(),
+    weight: p.double().nullable(),
+    royalties: p.decimal().precision(12).scale(2).default('0.00'),
+    fee: p.decimal('number').precision(8).scale(2).nullable(),
+    followers: p.bigint().default(0),
+    views: p.bigint('number').default(0),
+    code: p.bigint('string').nullable(),
+    role: p.enum(['writer', 'editor']).default('writer'),
+    kind: p.enum(['a very long name of a kind', 'another very long name of a kind', 'one more']).nullable().default('one more'),
+    passwordHash: p.string().hidden().nullable(),
+    penName: p.string().serializedName('pen_name').nullable(),
+    home: () => p.embedded(Address).nullable(),
+    size: () => p.embedded(Size).object().nullable(),
+    work: () => p.embedded(Address).prefix('at_').nullable(),
+    createdAt: p.datetime().onCreate(() => new Date()),
+    updatedAt: p.datetime().nullable().onUpdate(() => new Date()),
+    version: p.integer().version(),
+    token: p.uuid().onCreate(() => crypto.randomUUID()),
+    meta: p.json().nullable(),
+    cover: p.blob().nullable(),
+    draft: p.boolean().persist(false).nullable(),
+    since: p.string().defaultRaw("'x'"),
+    mentor: () => p.manyToOne(Author).nullable(),
+    pupils: () => p.oneToMany(Author).mappedBy('mentor'),
+    profile: () => p.oneToOne(Profile).mappedBy('author').nullable(),
+    books: () => p.oneToMany(Book).mappedBy('author').orderBy({ title: 'desc' }).orphanRemoval(),
+  },
+  uniques: [{ properties: ['name', 'born'] }],
+  indexes: [{ properties: ['name', 'email'] }],
+  filters: { active: { name: 'active', cond: { active: true }, default: false } },
+})
+const Profile = defineEntity({ name: 'Profile', properties: { id: p.integer().primary(), website: p.string(), author: () => p.oneToOne(Author).inversedBy('profile') } })
+const Book = defineEntity({
+  name: 'Book',
+  properties: {
+    id: p.integer().primary(),
+    title: p.string().length(120).index(),
+    edition: p.enum([1, 2, 3]).default(1),
+    author: () => p.manyToOne(Author).deleteRule('cascade').joinColumn('writer'),
+    editor: () => p.manyToOne(Author).nullable().deleteRule('no action'),
+    genres: () => p.manyToMany(Genre).inversedBy('books').pivotTable('kinds_of_books'),
+    similar: () => p.manyToMany(Book),
+    reviews: () => p.oneToMany(Review).mappedBy('book').cascade('all'),
+    remarks: () => p.oneToMany(Comment).mappedBy('about'),
+  },
+})
+const Genre = defineEntity({ name: 'Genre', properties: { code: p.string().length(10).primary(), books: () => p.manyToMany(Book).mappedBy('genres') } })
+const Review = defineEntity({
+  name: 'Review',
+  properties: { book: () => p.manyToOne(Book).primary(), number: p.integer().primary(), stars: p.smallint(), comments: () => p.oneToMany(Comment).mappedBy('review') },
+})
+const Comment = defineEntity({ name: 'Comment', properties: { id: p.integer().primary(), text: p.text(), review: () => p.manyToOne(Review).inversedBy('comments'),
+  about: () => p.manyToOne([Book, Profile]).nullable(),
+  cites: () => p.manyToOne([Genre, Coded]).discriminator('citing').discriminatorMap({ g: 'Genre', c: 'Coded' }).nullable(),
+  reader: () => p.manyToOne(Author).targetKey('email').updateRule('cascade').joinColumn('read_by').nullable(),
+} })
+const Coded = defineEntity({ name: 'Coded', properties: { code: p.string().primary(), citations: () => p.oneToMany(Comment).mappedBy('cites') } })
+export default {
+  entities: [Author, Book, Genre, Review, Comment, Profile, Coded],
+  versions: ['v1', 'v2'],
+  limits: { maxLimit: 50 },
+  createdStatus: 201,
+  seed: {
+    authors: [{ id: 1, name: 'Ann', email: 'a@x', token: '3d1f8a50-9c5e-4d8e-9d0e-0123456789ab', createdAt: '2026-01-01T00:00:00.000Z', size: { width: 1, unit: 'mm', of: 'x' }, home: { street: 's', zip: null, genre: 'x' }, meta: { a: [1] }, cover: 'AAEC' }],
+    genres: [{ code: 'x' }],
+    books: [{ id: 1, title: 'B', author: 1, genres: ['x'], similar: [2] }, { id: 2, title: 'C', author: 1, editor: 1 }],
+    reviews: [{ book: 1, number: 1, stars: 4, comments: [{ text: 'yes', about: { type: 'book', id: 2 }, cites: { type: 'coded', id: 'z' }, reader: 1 }] }],
+    codeds: [{ code: 'z' }],
+    profiles: [{ website: 'w', author: 1 }],
+  },
+}
+`
+
+/** Tables of all sorts, a view, and what SQLite lets them hold. */
+const TABLES = `
+create table user (id integer primary key, name text collate nocase, born date, at timestamp, any_thing, flag boolean default 1, n int not null default (1+1), total generated always as (n*2), unique(name, born));
+create table "Order" ("OrderNo" int primary key, user_id int references user(id) on delete cascade, placed datetime, total decimal(10,2), data json, note varchar(20));
+create table order_tag (order_no int references "Order"("OrderNo"), tag_id text references tag(id), primary key(order_no, tag_id));
+create table tag (id text primary key, kind text check(kind in ('a','b')), parent text references tag(id) on delete set null);
+create table log (line text);
+create table item (order_no int references "Order"("OrderNo"), pos int, big bigint, price real, primary key (order_no, pos)) without rowid;
+create table profile (user_id integer primary key references user(id), bio text);
+create view big_orders as select * from "Order" where total > 100;
+insert into user(id,name,at,any_thing) values (1,'Ann',1700000000,'x'),(2,'bob',1700000001,2.5);
+insert into "Order" values (5,1,'2020-01-02 03:04:05',12.5,'{"a":1}','n'),(7,null,'2021-01-02 03:04:05',200,null,null);
+insert into tag values ('x','a',null),('y','b','x');
+insert into order_tag values (5,'x'); insert into item values (5,1,9007199254740993,1.5); insert into log values ('l1'),('l0'); insert into profile values (1,'hi');
+`
+
+/** A module with one entity and something beside it. */
+function moduleWith(properties: string, options = ''): string {
+  return `
+    import { defineEntity, p } from '${ORM}'
+    const Book = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), ${properties} } })
+    export default { entities: [Book], ${options} }
+  `
+}
+
+describe('--eject', () => {
+  let folder: string
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mikro-rest-eject-'))
+    await copyFile(join(ROOT, 'fixtures', 'blog.json'), join(folder, 'blog.json'))
+    await writeFile(join(folder, 'features.mjs'), FEATURES)
+    const db = new Database(join(folder, 'shop.sqlite'))
+    db.exec(TABLES)
+    db.close()
+    await copyFile(join(folder, 'shop.sqlite'), join(folder, 'same.sqlite'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  const run = async (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> => {
+    await using command = new Command(folder, ...args)
+    const { code } = await command.ended
+    return { code, stdout: command.stdout, stderr: command.stderr }
+  }
+
+  async function eject(file: string, to: string): Promise<void> {
+    const { code, stderr, stdout } = await run(file, '--eject', to)
+    assert.deepEqual([code, stderr], [0, ''])
+    const content = await readdir(join(folder, to), { recursive: true })
+    for (const name of content.filter(each => each.includes('.'))) assert.ok(stdout.includes(`  ${name}\n`), name)
+  }
+
+  /** Asserts that two servers answer requests alike. What was generated by chance is left out. */
+  async function sameAnswers(file: string, to: string, requests: readonly (readonly [string, string, unknown?])[]): Promise<void> {
+    await using original = new Command(folder, file, '--port', '0')
+    await using ejected = new Command(folder, to, '--port', '0')
+    const [a, b] = [await original.origin(), await ejected.origin()]
+    const comparable = ({ status, body }: { status: number; body: unknown }): unknown => [
+      status,
+      JSON.parse(
+        JSON.stringify(body)
+          .replaceAll(/"(timestamp|createdAt|updatedAt)":"[^"]+"/g, '"$1":"now"')
+          .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'uuid'),
+      ),
+    ]
+    for (const [method, path, body] of requests) {
+      const [left, right] = [await send(a, method, path, body), await send(b, method, path, body)]
+      assert.deepEqual(comparable(right), comparable(left), `${method} ${path}`)
+      assert.ok(left.status < 500)
+    }
+  }
+
+  it('of a JSON file serves the same', async () => {
+    await eject('blog.json', 'blog')
+    await sameAnswers('blog.json', 'blog', [
+      ['GET', '/v1'],
+      ...['users', 'posts', 'comments', 'tags', 'settings', 'profile'].flatMap(
+        name =>
+          [
+            ['GET', `/v1/${name}?depth=2`],
+            ['GET', `/v1/${name}/1`],
+            ['POST', `/v1/${name}`, {}],
+            ['OPTIONS', `/v1/${name}`],
+          ].filter(([method]) => method !== 'OPTIONS') as [string, string, unknown?][],
+      ),
+      ['GET', '/v1/posts?user.name=A*&sort=comments.desc,title&expand=tags'],
+      ['GET', '/v1/posts?published=null'],
+      ['POST', '/v1/posts', { title: 'n', body: 'b', views: 1.5, user: 9, tags: ['nope'] }],
+      ['POST', '/v1/posts', { title: 'n', body: 'b', views: 1, user: 2, tags: ['travel', 'home'] }],
+      ['POST', '/v1/tags', { label: 'New' }],
+      ['PUT', '/v1/settings/2', { value: [1, { a: null }] }],
+      ['DELETE', '/v1/users/3'],
+      ['DELETE', '/v1/comments/1'],
+      ['GET', '/v1/users?sort=posts.desc&depth=2'],
+    ])
+  })
+
+  it('of files of other programs serves the same', async () => {
+    const cases = {
+      prisma: `create table "User" ("id" integer not null primary key autoincrement, "createdAt" datetime not null default current_timestamp, "updatedAt" datetime not null);
+        insert into "User" values (1, 1700000000123, 1700000000456)`,
+      lengths: `create table t (id integer primary key, c char(0), f text default "in double quotes"); insert into t (id, c) values (1, 'x')`,
+      unicode: `create table Größe (id integer primary key, "Länge" int, "größe_id" int references Größe); insert into Größe values (1, 5, 1)`,
+      dotted: `create table "a.b" (id integer primary key, n int); create table c (id integer primary key, "x.y" int, ab_id int references "a.b"); insert into "a.b" values (1, 2); insert into c values (1, 2, 1)`,
+    }
+    for (const [name, sql] of Object.entries(cases)) {
+      const db = new Database(join(folder, `${name}.sqlite`))
+      db.exec(sql)
+      db.close()
+      await eject(`${name}.sqlite`, name)
+      const paths = ['users', 'ts', encodeURIComponent('größe'), 'a_bs', 'cs']
+      await sameAnswers(`${name}.sqlite`, name, [['GET', '/v1'], ...paths.map(path => ['GET', `/v1/${path}?depth=2`] as const)])
+    }
+  })
+
+  it('of a module serves the same, in its versions', async () => {
+    await eject('features.mjs', 'features')
+    await sameAnswers('features.mjs', 'features', [
+      ['GET', '/v1'],
+      ['GET', '/v3/books'],
+      ...['authors', 'books', 'genres', 'reviews', 'comments', 'profiles'].map(name => ['GET', `/v2/${name}?depth=2`] as [string, string]),
+      ['POST', '/v1/authors', { name: 'x'.repeat(61), email: 1, role: 'none', born: 'never', version: 2, token: 'x' }],
+      [
+        'POST',
+        '/v1/authors',
+        { name: 'Ben', email: 'b@x', pen_name: 'Q', books: [{ title: 'D', edition: 2, genres: [{ code: 'y' }] }], size: { width: 2 } },
+      ],
+      ['PUT', '/v1/authors/1', { bio: 'B', version: 1, royalties: '1.5', work: { street: 't' } }],
+      ['PUT', '/v1/authors/1', { bio: 'C', version: 1 }],
+      ['GET', '/v1/authors?books.title=B&pen_name=null&sort=name.desc'],
+      ['PUT', '/v1/books/1/similar', []],
+      ['DELETE', '/v1/books/1'],
+      ['GET', '/v1/reviews'],
+      ['DELETE', '/v1/authors/1'],
+    ])
+  })
+
+  it('of a SQLite file serves the same', async () => {
+    await eject('shop.sqlite', 'shop')
+    const names = ['users', 'orders', 'tags', 'logs', 'items', 'profiles', 'big_orders']
+    await sameAnswers('same.sqlite', 'shop', [
+      ['GET', '/v1'],
+      ...names.flatMap(
+        name =>
+          [
+            ['GET', `/v1/${name}?depth=2`],
+            ['POST', `/v1/${name}`, {}],
+            ['GET', `/v1/${name}/1`],
+          ] as [string, string, unknown?][],
+      ),
+      ['GET', '/v1/orders?placed>=2020-06-01&sort=placed.desc'],
+      ['GET', '/v1/users?name=ANN'],
+      ['GET', '/v1/users?anyThing=2.5'],
+      ['POST', '/v1/orders', { orderNo: 9, placed: '2026-05-04T03:02:01Z', total: 'much', note: 'x'.repeat(21), user: 77 }],
+      [
+        'POST',
+        '/v1/orders',
+        { orderNo: 9, placed: '2026-05-04T03:02:01Z', total: 3.25, user: 2, tags: ['y'], items: [{ pos: 3, big: '12' }], data: [1] },
+      ],
+      ['GET', '/v1/orders/9?depth=2'],
+      ['GET', '/v1/orders?placed=2026-05-04T03:02:01Z'],
+      ['PUT', '/v1/users/1', { at: '2026-01-01T00:00:00Z', flag: false, n: 4, born: '2000-01-01' }],
+      ['PUT', '/v1/users/1', { total: 4 }],
+      ['DELETE', '/v1/orders/5'],
+      ['DELETE', '/v1/users/2'],
+      ['DELETE', '/v1/tags/x'],
+      ...names.map(name => ['GET', `/v1/${name}`] as [string, string]),
+    ])
+    const [a, b] = ['shop.sqlite', 'same.sqlite'].map(name => {
+      const db = new Database(join(folder, name), { readonly: true })
+      const rows = db.prepare('select * from "Order"').all()
+      const schema = db.prepare('select sql from sqlite_master').all()
+      db.close()
+      return { rows, schema }
+    })
+    assert.deepEqual(a, b, 'what is stored has the same form')
+  })
+
+  it('writes what Prettier would, and what passes strict types', async () => {
+    await mkdir(join(folder, 'node_modules', 'mikro-rest'), { recursive: true })
+    const installed = join(folder, 'node_modules', 'mikro-rest')
+    const tsc = (...args: string[]): void => {
+      const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), ...args], {
+        encoding: 'utf8',
+      })
+      assert.equal(status, 0, stdout)
+    }
+    tsc('-p', join(ROOT, 'tsconfig.build-types.json'), '--outDir', join(installed, 'dist'))
+    await writeFile(join(installed, 'package.json'), JSON.stringify({ type: 'module', exports: { types: './dist/lib/index.d.ts' } }))
+    for (const name of ['@mikro-orm', '@types', 'kysely', 'better-sqlite3']) {
+      await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name), 'junction')
+    }
+    for (const project of ['blog', 'features', 'shop']) {
+      const files = (await readdir(join(folder, project), { recursive: true })).filter(name => /\.\w+$/.test(name) && name !== 'seed.json')
+      assert.ok(files.length > 8)
+      for (const name of files) {
+        const text = await readFile(join(folder, project, name), 'utf8')
+        const filepath = join(folder, project, name)
+        assert.equal(text, await prettier.format(text, { filepath, semi: false, singleQuote: true }), name)
+      }
+      tsc('-p', join(folder, project, 'tsconfig.json'))
+    }
+    await rm(join(folder, 'node_modules'), { recursive: true })
+  })
+
+  it('can be ejected again, to the same text', async () => {
+    for (const project of ['blog', 'features']) {
+      await eject(project, `${project}-again`)
+      for (const name of await readdir(join(folder, project), { recursive: true })) {
+        if (!/\.(ts|json)$/.test(name)) continue
+        const [text, again] = [project, `${project}-again`].map(each => readFile(join(folder, each, name), 'utf8'))
+        assert.equal(await again, await text, name)
+      }
+    }
+  })
+
+  it('keeps names that are no identifiers, and records without IDs', async () => {
+    const things = [1, 2].map(number => ({
+      'first name': `n${number}`,
+      ID: number,
+      'a.b': "it's",
+      größe: null,
+      一: true,
+      constructor: 'c',
+    }))
+    await writeFile(
+      join(folder, 'odd.json'),
+      JSON.stringify({
+        things,
+        'blog-posts': [{ id: 'x', userId: 1 }],
+        users: [{ id: 1 }],
+        user: [{ id: 5 }],
+        profile: { a: 1 },
+        none: [],
+      }),
+    )
+    await eject('odd.json', 'odd')
+    const code = await readFile(join(folder, 'odd', 'index.ts'), 'utf8')
+    assert.match(code, /^\/\/ none is empty: [^\n]+\n(?:\/\/ [^\n]+\n)*export default \{/m, 'what was guessed is a comment')
+    await sameAnswers('odd.json', 'odd', [
+      ['GET', '/v1'],
+      ...['things', 'blog-posts', 'users', 'user', 'none'].flatMap(
+        name =>
+          [
+            ['GET', `/v1/${name}`],
+            ['POST', `/v1/${name}`, { ID: 3 }],
+          ] as [string, string, unknown?][],
+      ),
+      ['DELETE', '/v1/profile/1'],
+    ])
+  })
+
+  it('leaves alone a folder with something in it', async () => {
+    await mkdir(join(folder, 'full'))
+    await writeFile(join(folder, 'full', 'precious.txt'), 'mine')
+    const { code, stderr } = await run('blog.json', '--eject', 'full')
+    assert.equal(stderr, 'mikro-rest: full is not empty: --eject writes into a new or empty folder.\n')
+    assert.equal(code, 1)
+    assert.deepEqual(await readdir(join(folder, 'full')), ['precious.txt'])
+    assert.match((await run('blog.json', '--eject', 'blog.json')).stderr, /blog\.json is not a folder/)
+  })
+
+  it('refuses what is code already, and leaves nothing behind', async () => {
+    const cases: [string, RegExp][] = [
+      [
+        moduleWith(`name: p.string().onCreate(() => 'x'.repeat(3))`),
+        /Book\.name cannot be written as code: its "onCreate" is code already/,
+      ],
+      [moduleWith(`double: p.integer().formula(() => 'id * 2')`), /Book\.double cannot be written as code/],
+      [
+        moduleWith('name: p.string()', 'routes: [{ method: "GET", path: "/{version}/x", handler: () => ({}) }]'),
+        /The option "routes" cannot be written as code/,
+      ],
+      [moduleWith('name: p.string()', 'orm: { subscribers: [] }'), /The option "orm" cannot be written as code/],
+      [
+        moduleWith('name: p.string()', 'resources: [{ entity: Book, config: { access: () => true } }]'),
+        /resource\(Book\) cannot be written as code: its "access" is code already/,
+      ],
+    ]
+    for (const [index, [text, message]] of cases.entries()) {
+      await writeFile(join(folder, `code-${index}.mjs`), text)
+      const { code, stderr } = await run(`code-${index}.mjs`, '--eject', 'refused')
+      assert.match(stderr, message)
+      assert.match(stderr, /^mikro-rest: [^\n]+\n$/)
+      assert.equal(code, 1)
+      assert.ok(!(await readdir(folder)).includes('refused'))
+    }
+  })
+
+  it('goes alone', async () => {
+    for (const other of [['--watch'], ['--save'], ['--get', '/v1'], ['--read-only']]) {
+      const { code, stderr } = await run('blog.json', '--eject', 'never', ...other)
+      assert.match(stderr, new RegExp(`--eject writes a project and ends: it does not go with ${other[0]}`))
+      assert.equal(code, 2)
+    }
+  })
+})

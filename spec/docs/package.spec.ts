@@ -1,0 +1,396 @@
+/**
+ * The package, as users get it: packed, installed into an empty folder, imported, type-checked against and run from there. Whatever works
+ * in the repository only (a file that is not published, a dependency that is not declared, an import of a source file) fails here.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join, resolve } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { describeGuides } from '../helpers/guides.ts'
+import { testOrmVersions } from '../helpers/orm-versions.ts'
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
+const MINUTES = 60_000
+// Packing compiles, and installing loads two database packages.
+const TIMEOUT = 5 * MINUTES
+
+/** All that the package exports; what is missing or added here is missing or added for every user. */
+const VALUES = [
+  'Clock',
+  'ERRORS',
+  'FAULTS',
+  'RestEngine',
+  'RestError',
+  'Snapshot',
+  'auth',
+  'createServer',
+  'fileType',
+  'fromJson',
+  'hashPassword',
+  'resource',
+]
+const TYPES = [
+  'AccessRule',
+  'Action',
+  'AttributeRules',
+  'AuthModule',
+  'AuthOptions',
+  'Change',
+  'Claims',
+  'ClockSetting',
+  'ComputedAttribute',
+  'ComputedGroup',
+  'CorsOrigins',
+  'DropOptions',
+  'EngineHandle',
+  'EngineOptions',
+  'ErrorCode',
+  'ExpectedChange',
+  'ExpectedChanges',
+  'ExplainedStatement',
+  'Explanation',
+  'FailOptions',
+  'FailedRequest',
+  'FailureDetails',
+  'Fault',
+  'FaultCode',
+  'FaultHandle',
+  'FaultOptions',
+  'FaultRequest',
+  'FileType',
+  'FromJsonOptions',
+  'Gate',
+  'Give',
+  'GivenOptions',
+  'GivenRecord',
+  'HandleContext',
+  'HandlerResponse',
+  'HookContext',
+  'IndexHint',
+  'InterceptOptions',
+  'Interception',
+  'JournalEntry',
+  'JsonData',
+  'JsonModel',
+  'JsonOf',
+  'Limits',
+  'Overrides',
+  'OwnParameter',
+  'PlanStep',
+  'PropertyName',
+  'PublicKey',
+  'QueryInput',
+  'QueryValue',
+  'RefusalDetails',
+  'RequestLine',
+  'RequestMatch',
+  'ResourceConfig',
+  'ResourceDefinition',
+  'RestResponse',
+  'Route',
+  'RowCounts',
+  'ScalarKind',
+  'ScalarType',
+  'SeedData',
+  'ServerOptions',
+  'SqlFragment',
+  'StoredTime',
+  'TestControlOptions',
+  'Wrapper',
+]
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const guides = await readFile(join(root, 'docs/testing.md'), 'utf8')
+
+/** Settings of npm that say how the registry is reached. An npm around this spec sets others, of its own folder and command. */
+const NETWORK = /^npm_config_(?:registry|cache|userconfig|globalconfig|cafile|fetch_\w+|https?_proxy|proxy|noproxy|offline)$/
+
+/** Runs a command with this Node first on the PATH. */
+function run(command: string, args: readonly string[], cwd: string): Promise<Ended> {
+  const inherited = Object.entries(process.env).filter(([name]) => NETWORK.test(name) || !/^(?:npm_|INIT_CWD$|NODE_)/.test(name))
+  const env = { ...Object.fromEntries(inherited), PATH: dirname(process.execPath) + delimiter + process.env['PATH'] }
+  return new Promise((end, reject) => {
+    const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    child.once('error', reject)
+    child.once('close', code => end({ code, stdout, stderr }))
+  })
+}
+
+async function succeed(command: string, args: readonly string[], cwd: string): Promise<string> {
+  const { code, stdout, stderr } = await run(command, args, cwd)
+  assert.equal(code, 0, `${command} ${args.join(' ')}\n${stdout}\n${stderr}`)
+  return stdout
+}
+
+/** Why npm could not reach its registry, if that is what went wrong. */
+const UNREACHABLE = /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED)\b/
+
+describe('package-lock.json', () => {
+  it('knows the packages of every platform, so that npm ci takes it on each', async () => {
+    const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { readonly optionalDependencies?: Record<string, string> }>
+    }
+    const wanted = Object.values(packages).flatMap(each => Object.keys(each.optionalDependencies ?? {}))
+    assert.deepEqual(
+      wanted.filter(name => !Object.hasOwn(packages, `node_modules/${name}`)),
+      [],
+    )
+  })
+})
+
+describe('the package', { timeout: TIMEOUT }, () => {
+  let folder: string
+  let packed: { readonly filename: string; readonly files: readonly { readonly path: string }[]; readonly unpackedSize: number }
+  /** Why nothing could be installed, if so. */
+  let offline: string | undefined
+
+  before(
+    async () => {
+      folder = await mkdtemp(join(tmpdir(), 'mikro-rest-package-'))
+      // What the build prints comes first.
+      const output = await succeed('npm', ['pack', '--json', '--pack-destination', folder], root)
+      const listed = JSON.parse(output.slice(output.search(/^[[{]\s*$/m))) as Record<string, typeof packed>
+      packed = Object.values(listed)[0]!
+      await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+      const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, packed.filename)]
+      const { code, stdout, stderr } = await run('npm', install, folder)
+      if (code !== 0) {
+        const [reason] = UNREACHABLE.exec(stderr) ?? []
+        assert.ok(reason, `npm ${install.join(' ')}\n${stdout}\n${stderr}`)
+        offline = `npm cannot reach its registry (${reason})`
+      }
+    },
+    { timeout: TIMEOUT },
+  )
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  it('holds what is needed to run it, and nothing else', () => {
+    const paths = packed.files.map(file => file.path)
+    const strays = paths.filter(
+      path =>
+        !/^(?:package\.json|README\.md|LICENSE|(?:ARCHITECTURE|CHANGELOG|CONTRIBUTING|SECURITY)\.md|decisions\/[\w-]+\.md|bin\/serve\.js|docs\/(?:[\w-]+\.md|plots\/[\w-]+\.svg)|dist\/(?:lib|fixtures\/sample)\/[\w/-]+\.(?:js|d\.ts))$/.test(
+          path,
+        ),
+    )
+    assert.deepEqual(strays, [])
+    for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'bin/serve.js', 'dist/lib/index.js', 'dist/lib/index.d.ts']) {
+      assert.ok(paths.includes(path), path)
+    }
+    assert.ok(packed.unpackedSize < 2_000_000, `${packed.unpackedSize} bytes`)
+  })
+
+  it('has no dead link', async () => {
+    const paths = packed.files.map(file => file.path)
+    const dead: string[] = []
+    for (const path of paths.filter(name => name.endsWith('.md'))) {
+      const text = (await readFile(join(root, path), 'utf8')).replaceAll(/^```[^]*?^```/gm, '')
+      for (const [, link = ''] of text.matchAll(/(?:\]\(|src(?:set)?=")([^)\s"#]+)/g)) {
+        const target = join(dirname(path), link)
+        const isThere = paths.some(each => each === target || each.startsWith(target.replace(/\/?$/, '/')))
+        if (!/^[a-z]+:/.test(link) && !isThere) dead.push(`${path}: ${link}`)
+      }
+    }
+    assert.deepEqual(dead, [])
+  })
+
+  it('exports what it always has', async () => {
+    const types = await readFile(join(root, 'dist/lib/index.d.ts'), 'utf8')
+    const values: string[] = []
+    const onlyTypes: string[] = []
+    for (const [, type, names = ''] of types.matchAll(/^export (type )?\{([^}]*)\}/gm)) {
+      ;(type === undefined ? values : onlyTypes).push(
+        ...names
+          .split(',')
+          .map(name => name.trim())
+          .filter(name => name !== ''),
+      )
+    }
+    assert.deepEqual(values.toSorted(), VALUES)
+    assert.deepEqual(onlyTypes.toSorted(), TYPES)
+    const loaded = (await import(join(root, 'dist/lib/index.js'))) as object
+    assert.deepEqual(Object.keys(loaded).toSorted(), VALUES)
+  })
+
+  it('documents everything that it exports', async () => {
+    const types = await readFile(join(root, 'dist/lib/index.d.ts'), 'utf8')
+    const missing: string[] = []
+    for (const [, names = '', file = ''] of types.matchAll(/^export (?:type )?\{([^}]*)\} from '(.+?)\.js'/gm)) {
+      const text = await readFile(join(root, 'dist/lib', `${file}.d.ts`), 'utf8')
+      for (const name of names
+        .split(',')
+        .map(one => one.trim())
+        .filter(one => one !== '')) {
+        const declared = new RegExp(
+          `(\\*/\\s*)?^export (?:declare )?(?:abstract )?(?:class|function|const|interface|type) ${name}\\b`,
+          'm',
+        ).exec(text)
+        assert.ok(declared, `${name} is not declared in ${file}.d.ts`)
+        if (declared[1] === undefined) missing.push(name)
+      }
+    }
+    assert.deepEqual(missing, [])
+  })
+
+  it('answers a request in the process that imports it', async t => {
+    if (offline !== undefined) return t.skip(offline)
+    await writeFile(
+      join(folder, 'use.js'),
+      `import { defineEntity, p } from '@mikro-orm/core'
+      import { RestEngine } from 'mikro-rest'
+      const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), name: p.string() } })
+      const engine = await RestEngine.create({ entities: [User], seed: { users: [{ name: 'Ann' }, { name: 'Bob' }] } })
+      const { status, body } = await engine.handle('GET', '/v1/users', { name: 'A*' })
+      console.log(JSON.stringify({ status, users: body.users }))
+      await engine.close()`,
+    )
+    const output = await succeed(process.execPath, ['use.js'], folder)
+    assert.deepEqual(JSON.parse(output), { status: 200, users: [{ id: 1, name: 'Ann' }] })
+  })
+
+  it('is required by CommonJS', async t => {
+    if (offline !== undefined) return t.skip(offline)
+    await writeFile(
+      join(folder, 'use.cjs'),
+      `const { defineEntity, p } = require('@mikro-orm/core')
+      const { RestEngine } = require('mikro-rest')
+      const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), name: p.string() } })
+      async function main() {
+        const engine = await RestEngine.create({ entities: [User], seed: { users: [{ name: 'Ann' }] } })
+        const { fetch } = engine
+        console.log((await (await fetch('/v1/users')).json()).count)
+        await engine.close()
+      }
+      main()`,
+    )
+    assert.equal((await succeed(process.execPath, ['use.cjs'], folder)).trim(), '1')
+  })
+
+  it('stands in a test that is bundled, with packages outside', async t => {
+    if (offline !== undefined) return t.skip(offline)
+    assert.match(guides, /--bundle --platform=node --format=esm --packages=external/)
+    const options = ['--bundle', '--platform=node', '--format=esm', '--packages=external', '--log-level=error', '--outfile=bundled.mjs']
+    await succeed(join(root, 'node_modules/.bin/esbuild'), ['use.js', ...options], folder)
+    assert.equal((JSON.parse(await succeed(process.execPath, ['bundled.mjs'], folder)) as { status: number }).status, 200)
+  })
+
+  it('has types that a compiler for ES2022 accepts', async t => {
+    if (offline !== undefined) return t.skip(offline)
+    await mkdir(join(folder, 'es2022'))
+    await writeFile(
+      join(folder, 'es2022/use.ts'),
+      `import { RestEngine, resource } from 'mikro-rest'
+      import type { Gate } from 'mikro-rest'
+      class User { id!: number; name!: string }
+      const trimmed = resource(User, { create: (ctx, next) => { ctx.data.name = String(ctx.data.name).trim(); return next() } })
+      export async function main(): Promise<Gate> {
+        const engine = await RestEngine.create({ entities: [User], resources: [trimmed] })
+        const answer: Response = await engine.fetch('/v1/users', { method: 'GET' })
+        console.log(answer.status, (await engine.handle('GET', '/v1/users')).body.users[0].name)
+        return engine.hold('*')
+      }`,
+    )
+    const compilerOptions = {
+      target: 'es2022',
+      lib: ['es2022'],
+      module: 'nodenext',
+      strict: true,
+      skipLibCheck: false,
+      noEmit: true,
+      typeRoots: [join(root, 'node_modules/@types')],
+      types: ['node'],
+    }
+    await writeFile(join(folder, 'es2022/tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }))
+    await succeed(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(folder, 'es2022')], folder)
+  })
+
+  it('has types that a strict compiler accepts', async t => {
+    if (offline !== undefined) return t.skip(offline)
+    await writeFile(
+      join(folder, 'use.ts'),
+      `import { defineEntity, p } from '@mikro-orm/core'
+      import { RestEngine, RestError, createServer, ERRORS } from 'mikro-rest'
+      import type { EngineOptions, ErrorCode, RestResponse } from 'mikro-rest'
+
+      interface UserRecord { name: string }
+      const users: UserRecord[] = [{ name: 'Ann' }]
+      const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), name: p.string() } })
+      const options: EngineOptions = { entities: [User], limits: { maxLimit: 10 }, seed: { users }, onError: error => console.error(error) }
+      await using engine = await RestEngine.create(options)
+      const response: RestResponse = await engine.handle('GET', '/v1/users', { 'id>=': 1, name: ['A*', 'B*'], limit: 5 })
+      const status: number = response.status
+      const code: ErrorCode = 'record_not_found'
+      createServer(engine, { cors: true }).listen(0).close()
+      const answer: Response = await engine.fetch(new Request('http://api.test/v1/users'))
+      const found = await engine.orm.em.fork().findOneOrFail(User, { name: 'Ann' })
+      const name: string = found.name
+      using api = engine.intercept(['https://api.test', new URL('https://b.test')], { strict: true })
+      await fetch(api.origins[0]!, { dispatcher: api.dispatcher })
+      console.log(status, ERRORS[code].status, answer.status, name, new RestError(403, 'not_yours', 'No.').code)
+      // @ts-expect-error -- there is no such option
+      await RestEngine.create({ entities: [User], databse: 'x' })
+      `,
+    )
+    const compilerOptions = {
+      target: 'es2024',
+      lib: ['es2024', 'esnext.disposable'],
+      module: 'nodenext',
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      // Ours are checked too; those of MikroORM 7.2 would not stand exactOptionalPropertyTypes beside it.
+      skipLibCheck: false,
+      noEmit: true,
+      typeRoots: [join(root, 'node_modules/@types')],
+      types: ['node'],
+    }
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }))
+    await succeed(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], folder)
+  })
+
+  it('brings the command', async t => {
+    if (offline !== undefined) return t.skip(offline)
+    const output = await succeed('npx', ['--no-install', 'mikro-rest', '--get', '/v1/publishers?limit=1'], folder)
+    const body = JSON.parse(output) as { success: boolean; publishers: unknown[] }
+    assert.equal(body.success, true)
+    assert.equal(body.publishers.length, 1)
+  })
+
+  it('serves a model of the folder that it is installed in', async t => {
+    if (offline !== undefined) return t.skip(offline)
+    await mkdir(join(folder, 'model'))
+    await writeFile(
+      join(folder, 'model/entities.ts'),
+      `import { defineEntity, p } from '@mikro-orm/core'
+      export const Book: object = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), title: p.string() } })`,
+    )
+    const output = await succeed('npx', ['--no-install', 'mikro-rest', 'model/entities.ts', '--get', '/v1/books'], folder)
+    assert.equal((JSON.parse(output) as { count: number }).count, 0)
+  })
+
+  testOrmVersions({
+    root,
+    run,
+    offline: () => offline,
+    tarball: () => join(folder, packed.filename),
+    range: async () => {
+      const { peerDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+        peerDependencies: Record<string, string>
+      }
+      assert.equal(peerDependencies['@mikro-orm/core'], peerDependencies['@mikro-orm/sqlite'])
+      return peerDependencies['@mikro-orm/core']!
+    },
+  })
+
+  describeGuides(guides, root, () => ({ folder, offline }))
+})

@@ -1,0 +1,164 @@
+/**
+ * The examples of the README and of the pages in docs/, run as they stand there: every fenced block below `<!-- run -->`. JavaScript runs as a file of its
+ * own, in a folder where `mikro-rest` is installed; the requests of shell blocks go, in the order of each page, to the sample model that `npm start` serves.
+ * Blocks below `<!-- run configured -->` are for configured.spec.ts, the guides (`<!-- file ... -->`, `<!-- guide -->`) for package.spec.ts.
+ */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { readFileSync, readdirSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { markedBlocks } from '../helpers/markdown.ts'
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
+/** Pages whose blocks show shapes and statements alone. */
+const WITHOUT_EXAMPLES = ['reference.md', 'benchmarks.md']
+const pages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs')).flatMap(name => (name.endsWith('.md') && !WITHOUT_EXAMPLES.includes(name) ? [`docs/${name}`] : [])),
+]
+const texts = new Map(pages.map(page => [page, readFileSync(join(root, page), 'utf8')]))
+const blocks = pages.flatMap(page => markedBlocks(texts.get(page)!).map(block => ({ ...block, page })))
+const SHOWN = 'http://127.0.0.1:3000'
+
+/** Environment of a process that is not part of this test run. */
+function environment(): NodeJS.ProcessEnv {
+  const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...others } = process.env
+  return others
+}
+
+describe('README.md and docs/', () => {
+  it('mark their examples to be run', () => {
+    const others = blocks.filter(({ language, marker }) => ['js', 'sh'].includes(language) && !/^(?:run|file|guide)\b/.test(marker))
+    assert.deepEqual(
+      others.map(({ text }) => text),
+      [],
+    )
+    const requests = [...texts.values()].reduce((sum, text) => sum + text.split(SHOWN).length - 1, 0)
+    assert.equal(requests, shellCommands().length, 'a request outside of a block that is run')
+  })
+
+  it('begins with a page that is read at a sitting', () => {
+    assert.ok(texts.get('README.md')!.split('\n').length <= 160)
+  })
+
+  it('lists every page', () => {
+    const index = texts.get('docs/README.md')!
+    for (const page of readdirSync(join(root, 'docs')))
+      if (page.endsWith('.md') && page !== 'README.md') assert.ok(index.includes(`](${page})`), page)
+  })
+
+  it('embeds the engine in less than fifteen lines', () => {
+    const [embedding] = blocks.filter(block => block.language === 'js')
+    assert.match(embedding?.text ?? '', /from 'node:test'/)
+    assert.ok((embedding?.text ?? '').trimEnd().split('\n').length < 15)
+  })
+})
+
+describe('examples in JavaScript', () => {
+  let folder: string
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mikro-rest-readme-'))
+    const installed = join(folder, 'node_modules', 'mikro-rest')
+    await mkdir(installed, { recursive: true })
+    // The source in place of the built package, which spec/docs/package.spec.ts proves.
+    await writeFile(join(installed, 'package.json'), JSON.stringify({ type: 'module', exports: './index.ts' }))
+    await writeFile(join(installed, 'index.ts'), `export * from ${JSON.stringify(pathToFileURL(join(root, 'lib/index.ts')).href)}\n`)
+    await symlink(join(root, 'node_modules/@mikro-orm'), join(folder, 'node_modules/@mikro-orm'), 'junction')
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  for (const { page, language, marker, text, line } of blocks) {
+    if (language !== 'js' || marker.startsWith('file')) continue
+    it(`${page}:${line} runs`, async () => {
+      assert.equal(marker, 'run')
+      const file = join(folder, `${page.replaceAll(/\W/g, '-')}-${line}.js`)
+      await writeFile(file, text)
+      const args = ['--import', import.meta.resolve('tsx'), ...(text.includes('node:test') ? ['--test-reporter=tap'] : []), file]
+      const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+        cwd: folder,
+        env: environment(),
+        encoding: 'utf8',
+        timeout: 60_000,
+      })
+      assert.equal(status, 0, stdout + stderr)
+      if (text.includes('node:test')) assert.match(stdout, /^# pass [1-9]/m)
+    })
+  }
+})
+
+interface Command {
+  readonly page: string
+  readonly text: string
+  readonly line: number
+  readonly status: number
+  /** The answer that the page shows. */
+  readonly prints: string | undefined
+}
+
+/** The requests of all shell blocks. A line that ends with a backslash goes on. */
+function shellCommands(): Command[] {
+  return blocks.flatMap((block, index) => {
+    if (block.language !== 'sh' || block.marker === 'guide' || block.marker.startsWith('run configured')) return []
+    const [, status = '200'] = /^run(?: (\d+))?$/.exec(block.marker) ?? []
+    const next = blocks[index + 1]
+    const texts = [...block.text.matchAll(/^(?!#)(?:[^\n]*\\\n)*[^\n]+$/gm)]
+    return texts.map(({ 0: text, index: at }, position) => {
+      const isLast = position === texts.length - 1
+      const line = block.line + block.text.slice(0, at).split('\n').length - 1
+      return { page: block.page, text, line, status: Number(status), prints: isLast && next?.marker === 'prints' ? next.text : undefined }
+    })
+  })
+}
+
+const noCurl = spawnSync('curl', ['--version']).error === undefined ? false : 'there is no curl'
+
+describe('examples of requests', { skip: noCurl }, () => {
+  let server: ChildProcess
+  let origin: string
+  before(async () => {
+    server = spawn(process.execPath, ['bin/serve.js', '--port', '0'], {
+      cwd: root,
+      env: environment(),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    origin = await new Promise((found, reject) => {
+      let output = ''
+      server.stdout!.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+        const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(output) ?? []
+        if (address !== undefined) found(address)
+      })
+      server.once('exit', code => reject(new Error(`bin/serve.js ended with ${code}: ${output}`)))
+    })
+  })
+  after(async () => {
+    if (server.exitCode !== null) return
+    const ended = new Promise(resolvePromise => server.once('exit', resolvePromise))
+    server.kill('SIGTERM')
+    assert.equal(await ended, 0)
+  })
+
+  for (const { page, text, line, status, prints } of shellCommands()) {
+    it(`${page}:${line} is answered with ${status}`, () => {
+      assert.match(text, /^curl /)
+      const command = `${text.replaceAll(SHOWN, origin)} --silent --show-error --write-out '\\n%{http_code}'`
+      const { stdout, stderr } = spawnSync('bash', ['-c', command], { encoding: 'utf8', timeout: 60_000 })
+      const [body = '', code] = stdout.split(/\n(?=\d+$)/)
+      assert.equal(Number(code), status, stdout + stderr)
+      const answer = JSON.parse(body) as Record<string, unknown>
+      assert.equal(answer['success'], status === 200)
+      const records = answer[String(answer['resource'])]
+      if (Array.isArray(records)) assert.ok(records.length > 0, 'an example that finds nothing shows nothing')
+      if (prints === undefined) return
+      const expected = JSON.parse(prints) as Record<string, unknown>
+      assert.deepEqual({ ...answer, timestamp: expected['timestamp'] }, expected)
+      assert.deepEqual(Object.keys(answer), Object.keys(expected))
+    })
+  }
+})

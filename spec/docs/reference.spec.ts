@@ -1,0 +1,205 @@
+/** The documentation against the code, both ways: what exists is documented, and what is documented exists. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { defineEntity, p } from '@mikro-orm/core'
+import { helpText } from '../../lib/cli/arguments.ts'
+import { Clock, ERRORS, FAULTS, RestEngine } from '../../lib/index.ts'
+import { DEFAULT_LIMITS, HTTP_TIMEOUT } from '../../lib/base/limits.ts'
+import { RESERVED } from '../../lib/request/query-string.ts'
+import { anchors, firstCells, localLinks, tableBelow } from '../helpers/markdown.ts'
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const reference = read('docs/reference.md')
+const readme = read('README.md')
+const api = read('docs/api.md')
+
+const sources = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' })
+  .filter(file => file.endsWith('.ts'))
+  .map(file => file.replaceAll('\\', '/'))
+
+/** The members of an interface, from its source: types are gone when a spec runs. */
+function membersOf(name: string): string[] {
+  for (const file of sources) {
+    const body = new RegExp(`^export interface ${name}(?:<[^{\\n]*>)?(?: extends [^{\\n]+)? \\{\\n(.*?)^\\}`, 'ms').exec(
+      read(`lib/${file}`),
+    )?.[1]
+    if (body !== undefined) return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, member = '']) => member)
+  }
+  throw new Error(`There is no interface ${name}.`)
+}
+
+function methodsOf(prototype: object): string[] {
+  return Object.getOwnPropertyNames(prototype).filter(name => name !== 'constructor')
+}
+
+function sameNames(documented: readonly string[], existing: readonly string[]): void {
+  assert.deepEqual(documented.toSorted(), existing.toSorted())
+}
+
+function uncapitalised(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+describe('docs/reference.md', () => {
+  it('has every section in its table of contents', () => {
+    const contents = reference.slice(0, reference.indexOf('\n## '))
+    for (const anchor of anchors(reference).slice(1)) assert.ok(contents.includes(`](#${anchor})`), anchor)
+  })
+
+  it('lists the error codes with their status and title', () => {
+    const existing = Object.entries(ERRORS).map(([code, { status, title }]) => [code, String(status), uncapitalised(title)])
+    assert.deepEqual(tableBelow(reference, 'Error codes'), existing)
+  })
+
+  it('is complete: no refusal has a code of its own', () => {
+    for (const file of sources) {
+      for (const line of read(`lib/${file}`).split('\n')) {
+        // Examples in comments are those of deployers, who may choose their codes.
+        if (/^\s*(?:\*|\/\/)/.test(line)) continue
+        for (const [, code = ''] of line.matchAll(/new RestError\(\d{3}, '(\w+)'/g))
+          assert.ok(Object.hasOwn(ERRORS, code), `${file}: ${code}`)
+      }
+    }
+  })
+
+  it('lists the codes of faults with their meaning', () => {
+    assert.deepEqual(tableBelow(reference, 'Faults'), Object.entries(FAULTS))
+  })
+
+  it('lists the limits with their defaults', () => {
+    const documented = tableBelow(reference, 'Limits').map(([name = '', value = '']) => [name, Number(value)])
+    assert.deepEqual(documented, Object.entries({ ...DEFAULT_LIMITS, timeout: HTTP_TIMEOUT }))
+  })
+
+  it('lists the options of the engine and of the server', () => {
+    sameNames(firstCells(reference, 'Engine options'), membersOf('EngineOptions'))
+    sameNames(firstCells(reference, 'HTTP server'), membersOf('ServerOptions'))
+  })
+
+  it('lists the options of an interception, and its members', () => {
+    sameNames(firstCells(reference, 'Intercepting'), membersOf('InterceptOptions'))
+    sameNames(firstCells(reference, 'Interception'), membersOf('Interception'))
+  })
+
+  it('lists the options, rules and members of customisation and authentication', () => {
+    sameNames(firstCells(reference, 'Resource options'), membersOf('ResourceConfig'))
+    sameNames(firstCells(reference, 'Attribute rules'), membersOf('AttributeRules'))
+    sameNames(firstCells(reference, 'Computed attributes'), [...membersOf('ComputedAttribute'), ...membersOf('ComputedGroup')])
+    sameNames(firstCells(reference, 'Context'), membersOf('HookContext'))
+    sameNames(firstCells(reference, 'Authentication options'), membersOf('AuthOptions'))
+  })
+
+  it('gives the types of computed attributes and the operators of filter queries', () => {
+    const [, union = ''] = /^ {2}readonly type: (.+)$/m.exec(read('lib/model/resource-config.ts')) ?? []
+    const types = [...union.matchAll(/'(\w+)'/g)].map(([, type = '']) => type)
+    assert.ok(types.length > 5, union)
+    const [, meaning = ''] = tableBelow(reference, 'Computed attributes').find(([name]) => name === 'type') ?? []
+    for (const type of types) assert.match(meaning, new RegExp(`\\b${type}\\b`))
+    const operators = [...read('lib/access/orm-filter.ts').matchAll(/(?:case|===) '(\$\w+)'/g)].map(([, operator = '']) => operator)
+    for (const operator of new Set(operators)) assert.ok(reference.includes(`\`${operator}\``), operator)
+  })
+
+  it('says which options of MikroORM are the engine’s own', async () => {
+    const [, , , meaning = ''] = tableBelow(reference, 'Engine options').find(([name]) => name === 'orm') ?? []
+    const [, names = ''] = /; not (.+)$/.exec(meaning) ?? []
+    for (const name of names.split(', ')) {
+      await assert.rejects(RestEngine.create({ entities: [Book], orm: { [name]: undefined } }), /is set by the engine/, name)
+    }
+  })
+
+  it('lists the members of an engine and of its clock', async () => {
+    await using engine = await RestEngine.create({ entities: [Book] })
+    // For the doors and the command only, marked as internal.
+    const internal = ['respondError', 'respondFailure', 'ask', 'isSession', 'explained', 'unindexedLinks']
+    const methods = methodsOf(RestEngine.prototype).filter(name => !internal.includes(name))
+    sameNames(firstCells(reference, 'Engine members'), [...methods, ...Object.keys(engine)])
+    sameNames(firstCells(reference, 'Clock'), methodsOf(Clock.prototype))
+  })
+
+  it('lists the options of faults and the members of gates', () => {
+    const options = ['FaultOptions', 'DropOptions', 'FailOptions', 'FailureDetails'].flatMap(membersOf)
+    sameNames(firstCells(reference, 'Making it fail'), options)
+    sameNames(firstCells(reference, 'Gate'), [...membersOf('Gate'), ...membersOf('FaultHandle')])
+    const [, , code = ''] = tableBelow(reference, 'Making it fail').find(([name]) => name === 'code') ?? []
+    assert.ok(Object.hasOwn(ERRORS, code), code)
+  })
+
+  it('lists the reserved parameters and the operators', () => {
+    sameNames(firstCells(reference, 'Query parameters'), RESERVED)
+    const [, union = ''] = /^export type Operator = (.+)$/m.exec(read('lib/request/query-string.ts')) ?? []
+    const operators = [...union.matchAll(/'([^']+)'/g)].map(([, operator = '']) => operator)
+    assert.ok(operators.length > 5, union)
+    sameNames(firstCells(reference, 'Filters'), [...operators, '!='])
+  })
+
+  it('lists the options of the command line as --help does', () => {
+    const help = [...helpText().matchAll(/^ {2}(--[\w-]+)(?: ([A-Z]+))? {2,}(.+)$/gm)]
+    const existing = help.map(([, name = '', value = '', text = '']) => [name, value, /\(default (.+)\)$/.exec(text)?.[1] ?? ''])
+    const documented = tableBelow(reference, 'Command line').map(([name = '', value = '', standard = '']) => {
+      return [name, value, standard === 'none' || standard === 'off' ? '' : standard]
+    })
+    assert.deepEqual(documented, existing)
+  })
+})
+
+describe('docs/api.md', () => {
+  it('shows every reserved parameter and every operator', () => {
+    assert.deepEqual(firstCells(api, 'Query parameters').slice(0, -1), [...RESERVED])
+    const shown = firstCells(api, 'Filters').join(' ').split(' ')
+    for (const operator of firstCells(reference, 'Filters')) assert.ok(shown.includes(operator), operator)
+  })
+
+  it('gives the default limits', () => {
+    const limit = tableBelow(api, 'Query parameters').find(([name]) => name === 'limit')
+    assert.equal(limit?.[1], String(DEFAULT_LIMITS.defaultLimit))
+    assert.ok(limit[2]?.includes(String(DEFAULT_LIMITS.maxLimit)))
+  })
+})
+
+describe('README.md', () => {
+  it('has the two commands that continuous integration and newcomers use', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+    const commands = [...readme.matchAll(/^```sh\n(npm ci && npm (\w+))\n```$/gm)]
+    assert.deepEqual(
+      commands.map(([, command]) => command),
+      ['npm ci && npm start', 'npm ci && npm test'],
+    )
+    for (const [, , script = ''] of commands) assert.ok(scripts[script], script)
+    assert.equal(read('.ci/run').trimEnd().split('\n').at(-1), commands[1]?.[1])
+  })
+})
+
+describe('ARCHITECTURE.md', () => {
+  const architecture = read('ARCHITECTURE.md')
+  const named = new Set([...architecture.matchAll(/`((?:[\w-]+\/)*[\w-]+\.ts)`/g)].map(([, file = '']) => file))
+
+  it('names files by their path in lib/ or in the repository, and none that does not exist', () => {
+    assert.deepEqual(
+      [...named].filter(file => !sources.includes(file) && !existsSync(join(root, file))),
+      [],
+    )
+  })
+})
+
+describe('links', () => {
+  const files = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
+  for (const folder of ['docs', 'decisions']) {
+    for (const file of readdirSync(join(root, folder))) if (file.endsWith('.md')) files.push(`${folder}/${file}`)
+  }
+  for (const file of files) {
+    it(`of ${file} lead somewhere`, () => {
+      for (const link of localLinks(read(file))) {
+        const [path = '', anchor] = link.split('#')
+        const target = path === '' ? file : join(dirname(file), path)
+        assert.ok(existsSync(join(root, target)), link)
+        if (anchor !== undefined && statSync(join(root, target)).isFile()) assert.ok(anchors(read(target)).includes(anchor), link)
+      }
+    })
+  }
+})
+
+const Book = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), title: p.string() } })

@@ -1,0 +1,461 @@
+/** JSON files and plain data: what is inferred, what is served, what is saved, and how it ends. */
+import assert from 'node:assert/strict'
+import { chmod, copyFile, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { RestEngine, fromJson } from '../../lib/index.ts'
+import type { RestResponse } from '../../lib/index.ts'
+import { Command, ROOT, send } from '../helpers/command.ts'
+
+type Data = Parameters<typeof fromJson>[0]
+
+async function serving(data: Data): Promise<RestEngine> {
+  return RestEngine.create({ ...fromJson(data), onError: error => console.error(error) })
+}
+
+/** The records of a list, or the record. */
+function records({ status, body }: RestResponse): unknown {
+  assert.equal(status, 200, JSON.stringify(body))
+  const envelope = body as Record<string, unknown>
+  return envelope[envelope['resource'] as string]
+}
+
+async function get(engine: RestEngine, path: string): Promise<unknown> {
+  return records(await engine.handle('GET', path))
+}
+
+describe('fromJson', () => {
+  it('serves each collection under its own name', async () => {
+    const data = {
+      posts: [{ id: 1 }],
+      blogPosts: [{ id: 2 }],
+      'news-items': [{ id: 3 }],
+      user_roles: [{ id: 4 }],
+      person: [{ id: 5 }],
+      news: [{ id: 6 }],
+      'v1.1~x': [{ id: 7, 一: [], 二: 1 }, { id: 8 }],
+    }
+    await using engine = await serving(data)
+    for (const [name, expected] of Object.entries(data)) {
+      const response = await engine.handle('GET', `/v1/${name}`)
+      assert.equal((response.body as { resource: string }).resource, name)
+      assert.deepEqual(records(response), name === 'v1.1~x' ? [expected[0], { id: 8, 一: null, 二: null }] : expected, name)
+    }
+    const one = await engine.handle('GET', '/v1/blogPosts/2')
+    assert.deepEqual((one.body as { blogPost: unknown }).blogPost, { id: 2 })
+  })
+
+  it('keeps collections apart whose entities would be called the same', async () => {
+    const data = { post: [{ id: 1 }], posts: [{ id: 2 }], Posts: [{ id: 3 }], objects: [{ id: 4 }], '2020': [{ id: 5 }] }
+    await using engine = await serving(data)
+    for (const [name, expected] of Object.entries(data)) assert.deepEqual(await get(engine, `/v1/${name}`), expected, name)
+  })
+
+  it('infers types, and null where a record has none', async () => {
+    await using engine = await serving({
+      things: [
+        { id: 1, count: 1, price: 1, name: 'a', on: true, maybe: null, when: '2026-01-02', inner: { a: 1 }, list: [1] },
+        { id: 2, count: 2, price: 2.5, name: 'b', on: false, when: '2026-1-2', inner: {}, list: [] },
+      ],
+    })
+    assert.deepEqual(await get(engine, '/v1/things?count>=2&price<3&name=*b*&on=false&sort=when.desc'), [
+      { id: 2, count: 2, price: 2.5, name: 'b', on: false, maybe: null, when: '2026-1-2', inner: {}, list: [] },
+    ])
+    const refused = await engine.handle('PUT', '/v1/things/1', undefined, {
+      count: 1.5,
+      price: 'x',
+      name: 1,
+      on: 'yes',
+      when: null,
+      inner: null,
+    })
+    assert.equal(refused.status, 422)
+    const faults = (refused.body as { errors: { attribute: string }[] }).errors.map(({ attribute }) => attribute)
+    assert.deepEqual(faults, ['count', 'price', 'name', 'on', 'when', 'inner'])
+    assert.equal(
+      (await engine.handle('PUT', '/v1/things/1', undefined, { price: 9.99, maybe: { any: ['thing'] }, inner: [1] })).status,
+      200,
+    )
+    const [lacking] = ((await engine.handle('POST', '/v1/things', undefined, {})).body as { errors: { code: string }[] }).errors
+    assert.equal(lacking?.code, 'required')
+  })
+
+  it('keeps every value as it is', async () => {
+    const values = [
+      '',
+      ' ',
+      'null',
+      '01',
+      '5',
+      'a\0b',
+      '\ud83d\ude00',
+      "it's",
+      '2026-01-01T00:00:00+02:00',
+      'C0FFEE00-0000-4000-8000-000000000000',
+    ]
+    const mixed = [1, '1', true, false, 'true', 1.5, [], {}, [null], { a: { b: [1, '2', null] } }, '', 1e300, -0.5, '\ud800', 'null']
+    const numbers = [0, 1.5, -1e-7, 1e300, 2 ** 53, 5e-324, 123456789.125]
+    const data = {
+      texts: values.map((value, index) => ({ id: index, value })),
+      mixes: mixed.map((value, index) => ({ id: index, value })),
+      numbers: numbers.map((value, index) => ({ id: index, value })),
+    }
+    await using engine = await serving(data)
+    for (const [name, expected] of Object.entries(data)) assert.deepEqual(await get(engine, `/v1/${name}`), expected, name)
+    assert.deepEqual(await get(engine, '/v1/texts?value=01'), [{ id: 3, value: '01' }])
+  })
+
+  it('counts integer IDs on, and gives texts a UUID', async () => {
+    await using engine = await serving({
+      a: [{ id: 7 }, { id: 3 }],
+      b: [{ id: 'x' }],
+      c: [{ id: '3d1f8a50-9c5e-4d8e-9d0e-0123456789ab' }],
+      d: [{ n: 1 }, { n: 2 }],
+    })
+    const created = async (path: string, body: object = {}): Promise<unknown> =>
+      (records(await engine.handle('POST', path, undefined, body)) as { id: unknown }).id
+    assert.equal(await created('/v1/a'), 8)
+    assert.match((await created('/v1/b')) as string, /^[0-9a-f-]{36}$/)
+    assert.equal(await created('/v1/b', { id: 'of my own' }), 'of my own')
+    assert.match((await created('/v1/c')) as string, /^[0-9a-f-]{36}$/)
+    assert.deepEqual(await get(engine, '/v1/d'), [
+      { id: 1, n: 1 },
+      { id: 2, n: 2 },
+    ])
+    assert.equal(await created('/v1/d', { n: 3 }), 3)
+  })
+
+  it('relates both ways what refers to another collection', async () => {
+    await using engine = await serving({
+      users: [{ id: 'u1' }, { id: 'u2' }],
+      blogPosts: [
+        { id: 1, userId: 'u1' },
+        { id: 2, userId: null },
+      ],
+      comments: [
+        { id: 1, blog_post_id: 1, commentId: null, tag_ids: [2, 1] },
+        { id: 2, blog_post_id: 1, commentId: 1 },
+      ],
+      tags: [{ id: 1 }, { id: 2 }],
+    })
+    assert.deepEqual(await get(engine, '/v1/blogPosts'), [
+      { id: 1, user: 'u1', comments: [1, 2] },
+      { id: 2, user: null, comments: [] },
+    ])
+    assert.deepEqual(await get(engine, '/v1/users?blogPosts.comments.id=2'), [{ id: 'u1', blogPosts: [1] }])
+    assert.deepEqual(await get(engine, '/v1/comments'), [
+      { id: 1, blog_post: 1, comment: null, tags: [2, 1], comments: [2] },
+      { id: 2, blog_post: 1, comment: 1, tags: [], comments: [] },
+    ])
+    assert.deepEqual(await get(engine, '/v1/tags'), [
+      { id: 1, comments: [1] },
+      { id: 2, comments: [1] },
+    ])
+    const unknown = await engine.handle('PUT', '/v1/blogPosts/1', undefined, { user: 'nobody' })
+    assert.equal((unknown.body as { errors: { code: string }[] }).errors[0]?.code, 'reference_not_found')
+  })
+
+  it('leaves as they are keys that do not refer, or whose name is taken', async () => {
+    const posts = [
+      { id: 1, userId: 9, tagIds: [1, 1], topicId: 1, topic: 'x', noteIds: 'n', nobodyId: 4 },
+      { id: 2, userId: 1, tagIds: [1], topicId: 1, topic: 'y', noteIds: 'm', nobodyId: 5 },
+    ]
+    const data = { posts, users: [{ id: 1 }], tags: [{ id: 1 }], topics: [{ id: 1 }], notes: [{ text: 'no IDs' }] }
+    await using engine = await serving(data)
+    assert.deepEqual(await get(engine, '/v1/posts'), posts)
+    assert.deepEqual(await get(engine, '/v1/users'), [{ id: 1 }])
+  })
+
+  it('relates one way where the other side has the name already', async () => {
+    await using engine = await serving({ posts: [{ id: 1, userId: 1 }], users: [{ id: 1, posts: 'many' }] })
+    assert.deepEqual(await get(engine, '/v1/posts'), [{ id: 1, user: 1 }])
+    assert.deepEqual(await get(engine, '/v1/users'), [{ id: 1, posts: 'many' }])
+  })
+
+  it('takes records that refer to one another in a circle', async () => {
+    await using engine = await serving({ users: [{ id: 1, teamId: 1, userId: 1 }], teams: [{ id: 1, userId: 1 }] })
+    assert.deepEqual(await get(engine, '/v1/users'), [{ id: 1, team: 1, user: 1, users: [1], teams: [1] }])
+  })
+
+  it('takes attributes of any name', async () => {
+    const names = [
+      'first name',
+      'ID',
+      'Id',
+      'iD_',
+      '__meta',
+      'constructor',
+      'toString',
+      '$or',
+      'a.b',
+      '1',
+      'größe',
+      '',
+      'then',
+      'limit',
+      '!',
+      'x~y',
+      '@id',
+      'user_id',
+    ]
+    const things = [1, 2].map(id => ({ id, ...Object.fromEntries(names.map(name => [name, `${name} of ${id}`])) }))
+    await using engine = await serving({ things, users: [{ id: 1 }] })
+    assert.deepEqual(await get(engine, '/v1/things'), things)
+    assert.deepEqual(await get(engine, '/v1/things?first%20name=first%20name%20of%202&attributes=id'), [{ id: 2 }])
+    const created = { id: 3, ...Object.fromEntries(names.map(name => [name, 'x'])) }
+    assert.deepEqual(records(await engine.handle('POST', '/v1/things', undefined, created)), created)
+  })
+
+  it('serves an object as its only record, which stays', async () => {
+    await using engine = await serving({ profile: { name: 'x' }, $schema: 'not a collection' })
+    assert.deepEqual(await get(engine, '/v1/profile'), [{ id: 1, name: 'x' }])
+    assert.deepEqual(records(await engine.handle('PUT', '/v1/profile/1', undefined, { name: 'y' })), { id: 1, name: 'y' })
+    assert.equal((await engine.handle('POST', '/v1/profile', undefined, { name: 'z' })).status, 403)
+    assert.equal((await engine.handle('DELETE', '/v1/profile/1')).status, 403)
+  })
+
+  it('knows nothing of an empty collection but its ID', async () => {
+    await using engine = await serving({ users: [{ id: 1 }], posts: [] })
+    const refused = await engine.handle('POST', '/v1/posts', undefined, { title: 'x' })
+    assert.equal(refused.status, 422)
+    assert.deepEqual(records(await engine.handle('POST', '/v1/posts', undefined, {})), { id: 1 })
+  })
+
+  it('refuses what it cannot serve, and with strict what it would note, by collection and record', () => {
+    const cases: [unknown, RegExp][] = [
+      [[], /the top level must be an object of collections, got an array/],
+      [{}, /there is no collection in it/],
+      [{ a: 1 }, /"a" is a number; a collection is an array of objects/],
+      [{ a: [{}, 'x'] }, /a\[1\] is a string; a collection is an array of objects/],
+      [{ a: [[1]] }, /a\[0\] is an array/],
+      [{ a: [{ id: 1 }, { id: 2 }, { id: 1 }] }, /a\[0\] and a\[2\] have the same "id", 1/],
+      [{ a: [{ id: 1 }, { id: '2' }] }, /the "id" of a\[1\] is "2" and that of a\[0\] is 1: they must be of one type/],
+      [{ a: [{ id: 1 }, { name: 'x' }] }, /a\[1\] has no "id", and a\[0\] has one/],
+      [{ a: [{ id: 1.5 }] }, /the "id" of a\[0\] is 1\.5; an ID is an integer or a text/],
+      [{ a: [{ id: null }] }, /the "id" of a\[0\] is null/],
+      [{ a: [{ id: '' }] }, /the "id" of a\[0\] is ""/],
+      [{ status: [{ id: 1 }] }, /"status" cannot be the name of a collection: it is a key of every answer/],
+      [{ '---': [{ id: 1 }] }, /"---" cannot be the name of a collection/],
+      [{ 'blog posts': [{ id: 1 }] }, /"blog posts" cannot be the name of a collection: it is made of letters, digits and/],
+      [{ a: [{ id: 1, at: new Date() }] }, /fromJson\.a\.0\.at is a Date/],
+      [{ a: [{ id: 1, n: Number.NaN }] }, /fromJson\.a\.0\.n is NaN/],
+      [JSON.parse('{ "a": [{ "id": 1, "__proto__": 1 }] }'), /the records of a have an attribute "__proto__"/],
+    ]
+    for (const [data, message] of cases) assert.throws(() => fromJson(data as Data, { strict: true }), message, JSON.stringify(data))
+  })
+})
+
+describe('a JSON file', () => {
+  let folder: string
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mikro-rest-json-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  const file = async (name: string, content: string): Promise<string> => {
+    const path = join(folder, name)
+    await writeFile(path, content)
+    return path
+  }
+  const text = async (name: string): Promise<string> => readFile(join(folder, name), 'utf8')
+  const run = async (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> => {
+    await using command = new Command(folder, ...args)
+    const { code } = await command.ended
+    return { code, stdout: command.stdout, stderr: command.stderr }
+  }
+
+  it('is served, and tells what it was taken for', async () => {
+    await copyFile(join(ROOT, 'fixtures', 'blog.json'), join(folder, 'blog.json'))
+    await using command = new Command(folder, 'blog.json', '--port', '0')
+    const origin = await command.origin()
+    assert.match(
+      command.stdout,
+      /Inferred from blog\.json:\n {2}users {5}3 records {2}id integer, name text, .*address json\?, newsletter boolean/,
+    )
+    assert.match(command.stdout, /\n {2}posts .*rating number\?, user → users, tags → tags\[\], comments ← comments\.post\n/)
+    assert.match(command.stdout, /\n {2}profile {3}an object {2}id by position, name text, since integer\n/)
+    const { body } = await send(origin, 'GET', '/v1/posts?user.name=Ann*&sort=views.desc&expand=tags&attributes=title,tags')
+    assert.deepEqual(body['posts'], [
+      {
+        title: 'Rain again',
+        tags: [
+          { id: 'weather', label: 'Weather', posts: [1, 4] },
+          { id: 'home', label: 'At home', posts: [1] },
+        ],
+      },
+      { title: 'Drafts', tags: [] },
+    ])
+    const before = await text('blog.json')
+    assert.equal((await send(origin, 'DELETE', '/v1/comments/1')).status, 200)
+    assert.equal(await command.stop(), 0)
+    assert.equal(await text('blog.json'), before, 'without --save nothing is written')
+  })
+
+  it('tells of what looks like a relation and is none', async () => {
+    await file('odd.json', '{ "users": [{ "id": 1 }], "posts": [{ "id": 1, "userId": 1 }, { "id": 2, "userId": 7 }], "empty": [] }')
+    await using command = new Command(folder, 'odd.json', '--port', '0')
+    await command.origin()
+    assert.match(command.stdout, /Note: posts\.userId is a plain attribute: 7 of posts\[1\] is not the ID of any record of users\./)
+    assert.match(command.stdout, /Note: empty is empty: nothing but its "id" is known/)
+  })
+
+  it('that cannot be served is told in one line', async () => {
+    const cases: [string, string | Buffer, RegExp][] = [
+      ['broken.json', '{\n  "a": [,]\n}', /broken\.json is not JSON: unexpected "," at line 2, column 9 \(position 10\)\./],
+      ['short.json', '{ "a": [', /short\.json is not JSON: the text ends too early at line 1, column 9/],
+      ['text.json', '"x"', /text\.json: the top level must be an object of collections, got a string/],
+      ['scalar.json', '{ "a": 1 }', /scalar\.json: there is no collection in it/],
+      ['latin.json', Buffer.from([0x7b, 0x22, 0xe9, 0x22, 0x7d]), /latin\.json is not UTF-8 text/],
+      ['empty.json', '', /empty\.json is not JSON: the text ends too early/],
+      ['huge.json', '{ "a": [{ "id": 1, "n": 1e999 }] }', /huge\.json\.a\.0\.n is Infinity/],
+    ]
+    for (const [name, content, message] of cases) {
+      await writeFile(join(folder, name), content)
+      const { code, stderr, stdout } = await run(name, '--get', '/v1')
+      assert.match(stderr, message)
+      assert.match(stderr, /^mikro-rest: [^\n]+\n$/)
+      assert.deepEqual([code, stdout], [1, ''], name)
+    }
+  })
+
+  it('goes with the options that make sense', async () => {
+    await file('one.json', '{ "a": [{ "id": 1 }] }')
+    const cases: [string[], RegExp][] = [
+      [['one.json', '--save', '--read-only'], /--save .* does not go with --read-only/],
+      [['one.json', '--save', '--get', '/v1'], /--save .* does not go with --get/],
+      [['one.json', '--save', '--seed', 'one.json'], /--save .* does not go with --seed/],
+      [['--save'], /--save goes with a JSON FILE/],
+      [['one.json', '--config', 'x.mjs'], /one\.json is a JSON file, whose model is inferred/],
+    ]
+    for (const [args, message] of cases) {
+      const { code, stderr } = await run(...args)
+      assert.match(stderr, message)
+      assert.equal(code, 2)
+    }
+    const { stdout } = await run('one.json', '--get', '/v3/a/1', '--version', 'v3')
+    assert.deepEqual((JSON.parse(stdout) as { a: unknown }).a, { id: 1 })
+  })
+
+  it('with --save holds what was changed, and otherwise every character as it was', async () => {
+    const content = [
+      '\ufeff{',
+      '\t"$schema": "./schema.json",',
+      '\t"users": [',
+      '\t\t{ "id": 1, "name": "Ann", "age": 5.0 },',
+      '\t\t{ "id": 2, "name": "B\\u00f6b", "age": 1e2 }, { "id": 3, "name": "Cy", "age": 3 }',
+      '\t],',
+      '\t"posts": [',
+      '\t\t{',
+      '\t\t\t"title":  "a", "id": 1,',
+      '\t\t\t"userId": 1, "tagIds": [2,   1]',
+      '\t\t}',
+      '\t],',
+      '\t"tags": [{"id":1,"big":12345678901234567890},{"id":2}],',
+      '\t"profile": { "name": "typicode" },',
+      '\t"none": []',
+      '}',
+      '',
+    ].join('\r\n')
+    const path = await file('styled.json', content)
+    await chmod(path, 0o640)
+    await symlink('styled.json', join(folder, 'link.json'))
+    await using command = new Command(folder, 'link.json', '--save', '--port', '0')
+    const origin = await command.origin()
+    assert.equal((await send(origin, 'PUT', '/v1/users/1', { name: 'Ann' })).status, 200)
+    await wait(150)
+    assert.equal(await text('styled.json'), content)
+    await send(origin, 'POST', '/v1/users', { name: 'Di', age: 9 })
+    await send(origin, 'DELETE', '/v1/users/3')
+    await send(origin, 'PUT', '/v1/posts/1', { user: 2, tags: [1] })
+    await send(origin, 'POST', '/v1/posts', { title: 'new', user: 4, tags: [] })
+    await send(origin, 'PUT', '/v1/tags/2', { big: 0.5 })
+    await send(origin, 'PUT', '/v1/profile/1', { name: 'me' })
+    await send(origin, 'POST', '/v1/none', {})
+    assert.equal((await send(origin, 'POST', '/v1/users', { name: 1 })).status, 422)
+    assert.equal(await command.stop(), 0)
+    const expected = content
+      .replace('{ "id": 3, "name": "Cy", "age": 3 }', '{ "id": 4, "name": "Di", "age": 9 }')
+      .replace('"userId": 1, "tagIds": [2,   1]', '"userId": 2, "tagIds": [1]')
+      .replace(
+        '\t\t}\r\n\t],',
+        '\t\t},\r\n\t\t{\r\n\t\t\t"title": "new",\r\n\t\t\t"id": 2,\r\n\t\t\t"userId": 4,\r\n\t\t\t"tagIds": []\r\n\t\t}\r\n\t],',
+      )
+      .replace('{"id":2}', '{"id":2,"big":0.5}')
+      .replace('typicode', 'me')
+      .replace('"none": []', '"none": [\r\n\t\t{\r\n\t\t\t"id": 1\r\n\t\t}\r\n\t]')
+    assert.equal(await text('styled.json'), expected)
+    assert.equal((await stat(path)).mode & 0o777, 0o640)
+    assert.equal(await text('link.json'), expected, 'a link stays a link')
+  })
+
+  it('with --save is written soon after a change', async () => {
+    await file('soon.json', '{"a":[{"id":1,"n":1}]}')
+    await using command = new Command(folder, 'soon.json', '--save', '--quiet', '--port', '0')
+    const origin = await command.origin()
+    await send(origin, 'POST', '/v1/a', { n: 2 })
+    await command.until('the new record', async () => (await text('soon.json')) === '{"a":[{"id":1,"n":1},{"id":2,"n":2}]}')
+    assert.equal(command.stdout.includes('POST'), false)
+  })
+
+  it('with --save leaves alone what another program has changed, and says so', async () => {
+    await file('shared.json', '{"a":[{"id":1}]}')
+    await using command = new Command(folder, 'shared.json', '--save', '--port', '0')
+    const origin = await command.origin()
+    await file('shared.json', '{"a":[{"id":7}]}')
+    await send(origin, 'POST', '/v1/a', {})
+    await command.until('the complaint', () => command.stderr.includes('shared.json was changed by another program'))
+    assert.equal(await command.stop(), 1)
+    assert.equal(await text('shared.json'), '{"a":[{"id":7}]}')
+    assert.equal(command.stderr.split('\n').length, 2, 'it is said once')
+  })
+
+  it('with --save is whole whenever the process is killed', async () => {
+    const records = Array.from({ length: 300 }, (_, index) => ({ id: index + 1, text: 'x'.repeat(500) }))
+    for (let round = 0; round < 4; round++) {
+      await file('killed.json', JSON.stringify({ a: records }, undefined, 2))
+      await using command = new Command(folder, 'killed.json', '--save', '--quiet', '--port', '0')
+      const origin = await command.origin()
+      const writing = (async () => {
+        while (command.child.exitCode === null && command.child.signalCode === null)
+          await send(origin, 'POST', '/v1/a', { text: 'y'.repeat(500) }).catch(() => {})
+      })()
+      await wait(80 + round * 53)
+      command.child.kill('SIGKILL')
+      await command.ended
+      await writing
+      const found = JSON.parse(await text('killed.json')) as { a: { id: number }[] }
+      assert.deepEqual(
+        found.a.map(({ id }) => id),
+        found.a.map((_, index) => index + 1),
+      )
+      assert.ok(found.a.length >= 300)
+    }
+    // What such an end leaves behind goes with the next start.
+    await using command = new Command(folder, 'killed.json', '--save', '--port', '0')
+    await command.origin()
+    assert.deepEqual(
+      (await readdir(folder)).filter(name => name.endsWith('.tmp')),
+      [],
+    )
+  })
+
+  it('with --watch is served anew when others change it, and not when it is saved', async () => {
+    await file('watched.json', '{"a":[{"id":1}]}')
+    await using command = new Command(folder, 'watched.json', '--watch', '--save', '--port', '0')
+    const origin = await command.origin()
+    await send(origin, 'POST', '/v1/a', {})
+    await command.until('the new record', async () => (await text('watched.json')) === '{"a":[{"id":1},{"id":2}]}')
+    await wait(400)
+    assert.doesNotMatch(command.stdout, /starting again/)
+    await file('watched.json', '{"b":[{"id":5}]}')
+    const again = await command.origin(2)
+    assert.deepEqual((await send(again, 'GET', '/v1/b')).body['b'], [{ id: 5 }])
+    await file('watched.json', '{"b":[{"id":5')
+    await command.until('the complaint', () => command.stderr.includes('watched.json is not JSON'))
+    await file('watched.json', '{"c":[{"id":6}]}')
+    assert.deepEqual((await send(await command.origin(3), 'GET', '/v1/c')).body['c'], [{ id: 6 }])
+    assert.equal(await command.stop(), 0)
+  })
+})

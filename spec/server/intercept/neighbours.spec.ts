@@ -1,0 +1,155 @@
+/** The engine beside other tools that answer requests: MSW, servers that speak Request and Response, and Jest, whose tests have a realm of their own. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { defineEntity, p } from '@mikro-orm/core'
+import { http, HttpResponse } from 'msw'
+import { setupServer } from 'msw/node'
+import * as undici from 'undici'
+import { RestEngine } from '../../../lib/index.ts'
+
+const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
+const API = 'https://api.example.test'
+const OTHER = 'https://other.example.test'
+const post = (text: string): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ text }),
+})
+
+let engine: RestEngine
+before(async () => {
+  engine = await RestEngine.create({ entities: [Note], seed: { notes: [{ text: 'one' }] } })
+})
+after(() => engine.close())
+
+async function works(origin: string): Promise<void> {
+  const created = await fetch(`${origin}/v1/notes`, post('two'))
+  assert.equal(created.headers.get('content-type'), 'application/json; charset=UTF-8')
+  const { note } = (await created.json()) as { note: { id: number; text: string } }
+  assert.equal(note.text, 'two')
+  const answer = await fetch(`${origin}/v1/notes?text=t*&attributes=text`)
+  assert.deepEqual(((await answer.json()) as { notes: unknown }).notes, [{ text: 'two' }])
+  assert.equal((await fetch(`${origin}/v1/notes/${note.id}`, { method: 'DELETE' })).status, 200)
+  const missing = await fetch(`${origin}/v1/notes/${note.id}`)
+  assert.deepEqual([missing.status, ((await missing.json()) as { code: string }).code], [404, 'record_not_found'])
+  assert.equal((await fetch(`${origin}/v1/notes`, { method: 'OPTIONS' })).status, 204)
+  assert.equal(await (await fetch(`${origin}/v1/notes/1`, { method: 'HEAD' })).text(), '')
+}
+
+describe('MSW', () => {
+  const server = setupServer(
+    http.get(`${API}/v1/fixed`, () => HttpResponse.json({ fixed: true })),
+    http.all(`${API}/*`, ({ request }) => engine.fetch(request)),
+  )
+  before(() => server.listen({ onUnhandledFrame: 'bypass' }))
+  after(() => server.close())
+
+  it('takes engine.fetch as a handler, beside its own', async () => {
+    await works(API)
+    assert.deepEqual(await (await fetch(`${API}/v1/fixed`)).json(), { fixed: true })
+  })
+
+  it('lets through what is intercepted', async () => {
+    using _ = engine.intercept(OTHER)
+    await works(OTHER)
+    await works(API)
+    assert.equal((await undici.request(`${OTHER}/v1/notes`)).statusCode, 200)
+  })
+})
+
+describe('a server that speaks Request and Response', () => {
+  /** What frameworks for such handlers do between node:http and them. */
+  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { method = 'GET', headers } = incoming
+    const hasBody = method !== 'GET' && method !== 'HEAD'
+    const response = await engine.fetch(
+      new Request(`http://${headers.host}${incoming.url}`, {
+        method,
+        headers: headers as Record<string, string>,
+        ...(hasBody ? { body: Readable.toWeb(incoming) as ReadableStream, duplex: 'half' } : {}),
+      }),
+    )
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+    if (response.body === null) outgoing.end()
+    else Readable.fromWeb(response.body).pipe(outgoing)
+  }
+
+  let server: Server
+  before(async () => {
+    server = createServer((request, response) => void serve(request, response)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+
+  it('takes engine.fetch as its handler', () => works(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+})
+
+describe('Jest', () => {
+  it('runs tests that intercept, in realms of their own', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-jest-'))
+    try {
+      const lib = fileURLToPath(new URL('../../../lib/index.ts', import.meta.url))
+      const jest = dirname(createRequire(import.meta.url).resolve('jest/package.json'))
+      await symlink(dirname(jest), join(folder, 'node_modules'), 'junction')
+      const config = { testEnvironment: 'node', transform: { '\\.ts$': './strip.cjs' }, extensionsToTreatAsEsm: ['.ts'] }
+      await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', jest: config }))
+      await writeFile(
+        join(folder, 'strip.cjs'),
+        `const { stripTypeScriptTypes } = require('node:module')
+        module.exports = { process: text => ({ code: stripTypeScriptTypes(text) }) }`,
+      )
+      for (const when of ['early', 'late']) {
+        await writeFile(
+          join(folder, `${when}.test.js`),
+          `import { runInThisContext } from 'node:vm'
+          import { defineEntity, p } from '@mikro-orm/core'
+          import { RestEngine } from ${JSON.stringify(lib)}
+          ${when === 'early' ? "import 'undici'" : ''}
+          const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
+          const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: new TextEncoder().encode('{"text":"a"}') }
+          test('is answered by the engine', async () => {
+            expect(runInThisContext('globalThis')).not.toBe(globalThis)
+            const engine = await RestEngine.create({ entities: [Note] })
+            const api = engine.intercept('${API}', { strict: true })
+            const { request } = await import('undici')
+            expect((await fetch('${API}/v1/notes', post)).status).toBe(200)
+            expect((await request('${API}/v1/notes', post)).statusCode).toBe(200)
+            expect((await (await fetch('${API}/v1/notes')).json()).count).toBe(2)
+            await expect(request('${OTHER}')).rejects.toMatchObject({ code: 'ERR_NOT_INTERCEPTED' })
+            await engine.close()
+          })`,
+        )
+      }
+      const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...env } = process.env
+      const args = [
+        '--no-warnings',
+        '--experimental-vm-modules',
+        join(jest, 'bin/jest.js'),
+        '--rootDir',
+        folder,
+        '--ci',
+        '--runInBand',
+        '--no-cache',
+      ]
+      const { status, stderr, stdout } = spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8', timeout: 120_000 })
+      assert.equal(status, 0, stdout + stderr)
+      assert.match(stderr, /Tests: +2 passed/)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+})

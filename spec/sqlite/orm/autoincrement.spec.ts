@@ -1,0 +1,117 @@
+/** Highest keys: the ID of a deleted record never comes again, whatever the tables of a file are like. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/core'
+import Database from 'better-sqlite3'
+import { RestEngine } from '../../../lib/index.ts'
+import type { EngineOptions } from '../../../lib/index.ts'
+import { fileOf, rowsOf } from '../introspect/world.ts'
+
+const Plain = defineEntity({ name: 'Plain', properties: { id: p.integer().primary(), name: p.string().nullable() } })
+const Big = defineEntity({
+  name: 'Big',
+  tableName: 'bigs',
+  properties: { key: p.bigint().primary().fieldName('id'), name: p.string().nullable() },
+})
+const Counted = defineEntity({ name: 'Counted', properties: { id: p.integer().primary(), name: p.string().nullable() } })
+const Coded = defineEntity({ name: 'Coded', properties: { code: p.string().primary(), name: p.string().nullable() } })
+const entities = [Plain, Big, Counted, Coded]
+
+// In an order and spelling of their own, as others write tables.
+const SQL = `
+  create table plain (name text, id integer primary key);
+  create table bigs (id integer not null, name text /* autoincrement */, constraint k primary key (id));
+  create table counted (id integer primary key autoincrement, name text);
+  create table coded (code text primary key, name text);
+  insert into plain (id) values (1), (2);
+  insert into bigs (id) values (1), (2);
+  insert into counted (id) values (1), (2);
+`
+const NAMES = ['plains', 'bigs', 'counteds']
+
+async function post(engine: RestEngine, name: string, body: object = {}): Promise<number> {
+  const answer = await engine.handle('POST', `/v1/${name}`, undefined, body)
+  assert.equal(answer.status, 200, JSON.stringify(answer.body))
+  const { resource, ...record } = answer.body as { resource: string } & Record<string, Record<string, unknown>>
+  return Number(record[resource]!['id'] ?? record[resource]!['key'])
+}
+
+async function remove(engine: RestEngine, name: string, id: number): Promise<void> {
+  assert.equal((await engine.handle('DELETE', `/v1/${name}/${id}`)).status, 200)
+}
+
+const KINDS: readonly (readonly [string, () => EngineOptions])[] = [
+  ['entities on a file', () => ({ entities, database: fileOf(SQL) })],
+  ['entities on a file that they keep', () => ({ entities, database: fileOf(SQL), schema: 'keep' })],
+  ['a file without entities', () => ({ database: fileOf(SQL) })],
+]
+
+describe('IDs of deleted records', () => {
+  for (const [what, options] of KINDS) {
+    it(`do not come again: ${what}`, async () => {
+      await using engine = await RestEngine.create(options())
+      for (const name of NAMES) {
+        await remove(engine, name, 2)
+        assert.equal(await post(engine, name), 3, 'of a row that was there before')
+        await remove(engine, name, 3)
+        assert.equal(await post(engine, name), 4, 'of a row of its own')
+      }
+    })
+
+    it(`do not come again in forks and after a restore, and do after a reset: ${what}`, async () => {
+      await using engine = await RestEngine.create(options())
+      for (const name of NAMES) {
+        await post(engine, name)
+        await remove(engine, name, 3)
+      }
+      const snapshot = await engine.snapshot()
+      await using fork = await engine.fork()
+      await using later = await engine.fork(snapshot)
+      for (const name of NAMES) {
+        for (const each of [engine, fork, later]) assert.equal(await post(each, name), 4)
+        assert.equal(await post(fork, name), 5, 'each counts by itself')
+      }
+      await engine.restore(snapshot)
+      for (const name of NAMES) assert.equal(await post(engine, name), 4)
+      await engine.reset()
+      for (const name of NAMES) assert.equal(await post(engine, name), 3, 'IDs go on as after the seed')
+      await fork.reset()
+      for (const name of NAMES) assert.equal(await post(fork, name), 4, 'a fork goes back to where it was forked')
+    })
+  }
+
+  it('do not come again in tables of our own, which count by themselves', async () => {
+    await using engine = await RestEngine.create({ entities, seed: { plains: [{}, {}], bigs: [{}, {}] } })
+    for (const name of ['plains', 'bigs']) {
+      await remove(engine, name, 2)
+      assert.equal(await post(engine, name), 3)
+    }
+  })
+
+  it('leave keys alone that are given, and those of other processes', async () => {
+    const database = fileOf(SQL)
+    await using engine = await RestEngine.create({ entities, database })
+    assert.equal(await post(engine, 'plains', { id: 10 }), 10)
+    await remove(engine, 'plains', 10)
+    await engine.seed({ plains: [{ name: 'a' }, { id: 20, name: 'b' }, { name: 'c' }], codeds: [{ code: 'x' }] })
+    assert.deepEqual(
+      rowsOf(database, 'select id, name from plain where id > 2 order by id').map(row => Object.values(row as object)),
+      [
+        [20, 'b'],
+        [21, 'a'],
+        [22, 'c'],
+      ],
+    )
+    const other = new Database(database)
+    other.exec('insert into plain (id) values (50)')
+    assert.equal(await post(engine, 'plains'), 51)
+    other.close()
+    const em = engine.orm.em.fork()
+    const first = em.create(Plain, { name: 'entity' })
+    await em.persist(first).flush()
+    await em.remove(first).flush()
+    const second = em.create(Plain, { name: 'entity' })
+    await em.persist(second).flush()
+    assert.deepEqual([first.id, second.id], [52, 53], 'the unit of work of the deployer counts, too')
+  })
+})

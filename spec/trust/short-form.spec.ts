@@ -1,0 +1,16 @@
+/** The short form of `npm run trust`: every check that it makes by itself, at a small part of its size. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { CHECKS } from '../../trust/checks.ts'
+import { tallyOf } from '../../trust/tally.ts'
+import { seed } from '../helpers/check.ts'
+
+describe('trust', () => {
+  for (const check of CHECKS) {
+    it(check.name, async () => {
+      const { tried, failed, failures } = await tallyOf(check, { seed, scale: 0.02 })
+      console.log(`# ${check.name}: seed ${seed}, ${tried} ${check.what}`)
+      assert.equal(failed, 0, failures.join('\n'))
+    })
+  }
+})

@@ -35,7 +35,7 @@ const User = defineEntity({
   properties: { id: p.integer().primary(), name: p.string(), email: p.string().unique(), city: p.string(), created_at: p.datetime() },
 })
 
-/** The fixed answer is an own route, of an engine of its own: where the deployer's code may run, requests are watched more closely. */
+/** The fixed answer is an own route, of an engine of its own: where the application's code may run, requests are watched more closely. */
 await using routed = await RestEngine.create({
   entities: [User],
   routes: [{ method: 'GET', path: '/{version}/fixed', handler: () => ({ body: FIXED }) }],

@@ -15,8 +15,8 @@ import { Faults } from './testing/fault-injection.ts'
 import type { DropOptions, FailOptions, FaultHandle, FaultOptions, FaultRequest, Gate, RequestMatch } from './testing/fault-injection.ts'
 import type { FailedRequest } from './base/report-failure.ts'
 import { answer } from './server/fetch.ts'
-import { familyOf } from './pipeline/shared-state.ts'
-import type { Family } from './pipeline/shared-state.ts'
+import { sharedStateOf } from './pipeline/shared-state.ts'
+import type { SharedState } from './pipeline/shared-state.ts'
 import { Given } from './testing/given.ts'
 import type { Give } from './testing/given.ts'
 import { Handler, NO_CONTEXT, READING } from './pipeline/handle.ts'
@@ -25,7 +25,7 @@ import { Journal } from './journal/journal.ts'
 import type { JournalEntry } from './journal/journal.ts'
 import { intercept } from './server/intercept/intercept.ts'
 import type { InterceptOptions, Interception } from './server/intercept/intercept.ts'
-import { Life } from './pipeline/lifecycle.ts'
+import { Lifecycle } from './pipeline/lifecycle.ts'
 import type { Limits } from './base/limits.ts'
 import type { Model, Resource } from './model/model.ts'
 import type { Services } from './pipeline/operate.ts'
@@ -73,12 +73,12 @@ export class RestEngine {
   readonly #given: Given
   readonly #options: CheckedOptions
   readonly #connection: SqliteConnection
-  readonly #family: Family
+  readonly #family: SharedState
   readonly #served: ReadonlyMap<string, Services>
   readonly #authentication: Authentication | undefined
   /** What `reset` goes back to, beside the data. */
   readonly #origin: WorldState
-  readonly #life = new Life()
+  readonly #life = new Lifecycle()
   readonly #faults: Faults
   readonly #fork = (): EntityManager => this.orm.em.fork()
   readonly #journal: Journal | undefined
@@ -99,7 +99,7 @@ export class RestEngine {
     const { connection, definitions } = opened
     const complete = definitions.length === 0 ? checked : { ...checked, resources: [...definitions, ...checked.resources] }
     try {
-      const engine = opened.complete(() => new RestEngine(complete, connection, familyOf(complete, connection.orm, connection, notes)))
+      const engine = opened.complete(() => new RestEngine(complete, connection, sharedStateOf(complete, connection.orm, connection, notes)))
       if (checked.seed !== undefined) await engine.seed(checked.seed)
       connection.start()
       engine.#followUsers()
@@ -114,7 +114,7 @@ export class RestEngine {
   private constructor(
     options: CheckedOptions,
     connection: SqliteConnection,
-    family: Family,
+    family: SharedState,
     elder?: { readonly engine: RestEngine; readonly state: WorldState },
   ) {
     // JavaScript does not know that it is private.
@@ -163,7 +163,7 @@ export class RestEngine {
       authentication: this.#authentication,
       fork: this.#fork,
       failureOf: error => connection.dialect.failure(error),
-      mayRunOwnCode: family.mayRunOwnCode,
+      mayRunOwnCode: family.mayRunApplicationCode,
     })
   }
 
@@ -456,7 +456,7 @@ export class RestEngine {
   async restore(snapshot: Snapshot): Promise<void> {
     this.#life.assertOpen()
     this.#checkSnapshot(snapshot, 'restore')
-    await this.#connection.replace(snapshot.image, () => this.#life.endEra('restore'))
+    await this.#connection.replace(snapshot.image, () => this.#life.invalidate('restore'))
     this.#take(snapshot.state)
   }
 
@@ -471,7 +471,7 @@ export class RestEngine {
     this.#life.assertOpen()
     this.#faults.reset()
     this.#journal?.reset()
-    await this.#connection.reset(() => this.#life.endEra('reset'))
+    await this.#connection.reset(() => this.#life.invalidate('reset'))
     this.#take(this.#origin)
   }
 

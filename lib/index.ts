@@ -3,8 +3,8 @@ export { RestEngine } from './engine.ts'
 export type { HandleContext } from './pipeline/handle.ts'
 export type { ExplainedStatement, Explanation, IndexHint } from './journal/explanation.ts'
 export type { PlanStep } from './database/dialect.ts'
-export { RestError, ERRORS, FAULTS } from './base/errors.ts'
-export type { ErrorCode, Fault, FaultCode, RefusalDetails } from './base/errors.ts'
+export { RestError, ERRORS, FIELD_ERRORS } from './base/errors.ts'
+export type { ErrorCode, FieldError, FieldErrorCode, RefusalDetails } from './base/errors.ts'
 export type {
   DropOptions,
   FailOptions,
@@ -27,7 +27,7 @@ export type { FromJsonOptions, JsonData, JsonModel } from './json-model/from-jso
 export { auth } from './auth/auth.ts'
 export type { AuthModule, AuthOptions } from './auth/auth.ts'
 export type { Action, Claims, EngineHandle, HandlerResponse, HookContext, Wrapper } from './request/hook-context.ts'
-export type { OwnParameter } from './access/access-rules.ts'
+export type { CustomParameter } from './access/access-rules.ts'
 export { hashPassword } from './auth/password.ts'
 export { resource } from './model/resource-config.ts'
 export type {

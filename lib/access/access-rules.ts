@@ -4,10 +4,10 @@
  * Refuses with forbidden, or token_missing where a log-in would help.
  */
 import type { ResourceAction } from './actions.ts'
-import { after } from '../base/awaitable.ts'
+import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { Action, HookContext } from '../request/hook-context.ts'
-import { refuse } from '../base/errors.ts'
+import { restError } from '../base/errors.ts'
 import { FilterQueryReader } from './orm-filter.ts'
 import { isValue } from '../model/model.ts'
 import type { Model, Resource } from '../model/model.ts'
@@ -15,11 +15,11 @@ import type { Parameters } from '../request/query-string.ts'
 import type { Condition } from '../plan/read-plan.ts'
 import { unknownAttribute } from './resolve-path.ts'
 import type { Target } from './resolve-path.ts'
-import { EVERYTHING, Unasked, leadsSomewhere, openNames, whenAsked } from '../plan/visibility.ts'
-import type { Rule, Visibility } from '../plan/visibility.ts'
+import { EVERYTHING, RuleNotEvaluated, hasVisibleTarget, openNames, retryWithRules } from '../plan/visibility.ts'
+import type { PendingRule, Visibility } from '../plan/visibility.ts'
 
-/** An own parameter of the deployer: gives a condition on the records that are read. */
-export type OwnParameter = (value: string, ctx: HookContext) => unknown
+/** A custom parameter of the application: gives a condition on the records that are read. */
+export type CustomParameter = (value: string, ctx: HookContext) => unknown
 
 /** Whether a model has rules on what may be done or read. */
 function hasRules(model: Model): boolean {
@@ -28,19 +28,19 @@ function hasRules(model: Model): boolean {
 
 const ruled = new WeakMap<Model, boolean>()
 
-/** What exists for the caller; own parameters are yet to be read. */
+/** What exists for the caller; custom parameters are yet to be read. */
 export function visibilityOf(model: Model, parameters: Parameters, ctx: HookContext): Visibility {
   let rules = ruled.get(model)
   if (rules === undefined) ruled.set(model, (rules = hasRules(model)))
   return !rules && parameters.flags.length === 0 && parameters.own.length === 0 ? EVERYTHING : new Caller(parameters.flags, ctx)
 }
 
-/** The same, narrowed by own parameters. `root` is the resource that they narrow. */
+/** The same, narrowed by custom parameters. `root` is the resource that they narrow. */
 export function narrowed(
   visibility: Visibility,
   root: Resource | undefined,
   parameters: Parameters,
-  own: ReadonlyMap<string, OwnParameter>,
+  own: ReadonlyMap<string, CustomParameter>,
 ): Awaitable<Visibility> {
   return parameters.own.length > 0 && visibility instanceof Caller ? visibility.narrow(root, parameters, own) : visibility
 }
@@ -48,7 +48,7 @@ export function narrowed(
 /** What a scope says of a resource. */
 interface ReadScope {
   readonly condition: Condition | undefined
-  /** The part of it that is the deployer's scope, not a filter of the entity. */
+  /** The part of it that is the application's scope, not a filter of the entity. */
   readonly own: Condition | undefined
   readonly values: readonly unknown[]
   readonly shape: string
@@ -71,7 +71,7 @@ class Caller implements Visibility {
     this.#ctx = ctx
   }
 
-  async narrow(root: Resource | undefined, parameters: Parameters, own: ReadonlyMap<string, OwnParameter>): Promise<this> {
+  async narrow(root: Resource | undefined, parameters: Parameters, own: ReadonlyMap<string, CustomParameter>): Promise<this> {
     const reader = new FilterQueryReader(undefined)
     const where: Condition[] = []
     for (const { name, value } of parameters.own) {
@@ -96,7 +96,7 @@ class Caller implements Visibility {
     const rule = resource.rules.access[action]
     const answer = typeof rule === 'boolean' ? rule : this.#answers.get(resource)?.[action]
     if (typeof answer === 'boolean') return answer
-    throw new Unasked({ resource, about: action })
+    throw new RuleNotEvaluated({ resource, about: action })
   }
 
   readonly scopeOf = (resource: Resource): Condition | undefined => this.#known(resource).condition
@@ -111,13 +111,13 @@ class Caller implements Visibility {
   #known(resource: Resource): ReadScope {
     if (resource.rules.scopes.length === 0) return WHOLE
     const scope = this.#scopes.get(resource)
-    if (scope === undefined || scope instanceof Promise) throw new Unasked({ resource, about: 'scope' })
+    if (scope === undefined || scope instanceof Promise) throw new RuleNotEvaluated({ resource, about: 'scope' })
     return scope
   }
 
-  readonly ask = ({ resource, about }: Rule): Awaitable<string> => {
-    if (about === 'scope') return after(this.#scope(resource), ({ shape }) => shape)
-    return after(this.permits(resource, about), answer => (answer ? '+' : '-'))
+  readonly ask = ({ resource, about }: PendingRule): Awaitable<string> => {
+    if (about === 'scope') return chain(this.#scope(resource), ({ shape }) => shape)
+    return chain(this.permits(resource, about), answer => (answer ? '+' : '-'))
   }
 
   #scope(resource: Resource): Awaitable<ReadScope> {
@@ -161,7 +161,7 @@ function readFilter(query: object, resource: Resource, reader: FilterQueryReader
   try {
     return reader.read(query, resource, `filter of ${resource.className}`)
   } catch (error) {
-    throw refuse('filter_unsupported', `A filter of the model cannot be applied: ${(error as Error).message}`)
+    throw restError('filter_unsupported', `A filter of the model cannot be applied: ${(error as Error).message}`)
   }
 }
 
@@ -181,12 +181,12 @@ function settled<T, U>(answer: T | PromiseLike<T>, read: (answer: T) => U, keep:
 
 /** Refuses an action that the rules of the resource do not allow. */
 export function authorize(resource: Resource, action: Action, visibility: Visibility, ctx: HookContext): Awaitable<void> {
-  return after(visibility.permits(resource, action), isAllowed => {
+  return chain(visibility.permits(resource, action), isAllowed => {
     if (isAllowed) return
     if (ctx.logsIn && ctx.claims === undefined) {
-      throw refuse('token_missing', `To ${action} ${resource.plural} a log-in is needed.`, { headers: { 'www-authenticate': 'Bearer' } })
+      throw restError('token_missing', `To ${action} ${resource.plural} a log-in is needed.`, { headers: { 'www-authenticate': 'Bearer' } })
     }
-    throw refuse('forbidden', `You may not ${action} ${resource.plural}.`)
+    throw restError('forbidden', `You may not ${action} ${resource.plural}.`)
   })
 }
 
@@ -202,12 +202,12 @@ export function authorizeRequest(
 ): Awaitable<void> {
   if (visibility === EVERYTHING || target.kind !== 'attribute' || isValue(target.attribute)) return authorizeAll(actions, visibility, ctx)
   const { resource, attribute } = target
-  return after(authorizeAll(actions.slice(-1), visibility, ctx), () =>
-    after(
+  return chain(authorizeAll(actions.slice(-1), visibility, ctx), () =>
+    chain(
       // OPTIONS needs no token, and a rule need not know what to say of nobody.
       actions.length === 0 && ctx.logsIn && ctx.claims === undefined
         ? openNames([attribute]).length > 0
-        : whenAsked(visibility, () => leadsSomewhere(attribute, visibility)),
+        : retryWithRules(visibility, () => hasVisibleTarget(attribute, visibility)),
       leads => {
         if (!leads) throw unknownAttribute(resource, attribute.name)
         return authorizeAll(actions.slice(0, -1), visibility, ctx)

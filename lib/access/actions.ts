@@ -1,7 +1,7 @@
 /** Actions: what a method does to which resource, in the terms of access rules and wrappers. */
 import type { Action } from '../request/hook-context.ts'
 import type { Resource } from '../model/model.ts'
-import type { About } from '../request/request-context.ts'
+import type { RequestFacts } from '../request/request-context.ts'
 import type { Target } from './resolve-path.ts'
 
 /** An action on a resource. */
@@ -32,7 +32,7 @@ export function actionsOf(method: string, target: Target): readonly ResourceActi
   return [{ resource, action: 'update' }]
 }
 
-/** The resource whose records a request reads or answers with: what own parameters narrow. */
+/** The resource whose records a request reads or answers with: what custom parameters narrow. */
 export function rootOf(target: Target): Resource | undefined {
   if (target.kind === 'index' || target.kind === 'own') return undefined
   if (target.kind === 'attribute' && (target.attribute.kind === 'toOne' || target.attribute.kind === 'toMany'))
@@ -42,7 +42,7 @@ export function rootOf(target: Target): Resource | undefined {
 }
 
 /** What a hook's context tells of the target. */
-export function aboutOf(target: Target, action: ResourceAction | undefined): About {
+export function aboutOf(target: Target, action: ResourceAction | undefined): RequestFacts {
   return {
     action: action?.action,
     resource: action?.resource.plural,

@@ -1,5 +1,5 @@
 /** Check the parameters: which of them a path and method take, and how much they may ask for. Refuses others with parameter_invalid. */
-import { refuseParameter } from '../base/errors.ts'
+import { parameterError } from '../base/errors.ts'
 import { spellingOfParameter } from '../base/habits.ts'
 import type { Limits } from '../base/limits.ts'
 import { isValue } from '../model/model.ts'
@@ -54,7 +54,7 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
   const spelling = isKnown ? undefined : spellingOfParameter(name, each => calledIn(vocabulary, each), reserved)
   const suggestion = spelling?.suggestion ?? (isKnown ? undefined : nearest(name, known))
   const takes = known.length === 0 ? 'no parameters' : known.join(', ')
-  return refuseParameter({
+  return parameterError({
     code: 'parameter_not_allowed',
     detail: `${what} takes ${takes}${filters ? ' and filters' : ''}, not "${parameter.slice(0, 100)}".${spelling === undefined ? hint(suggestion) : ` ${spelling.detail}`}`,
     parameter,
@@ -79,7 +79,7 @@ function checkLength(pairs: readonly Pair[], { maxQueryLength }: Limits): void {
   let length = 0
   for (const { name, value } of pairs) length += name.length + value.length
   if (length <= maxQueryLength) return
-  throw refuseParameter({
+  throw parameterError({
     code: 'limit_exceeded',
     detail: `The names and values of a query may have at most ${maxQueryLength} characters together; these have ${length}.`,
     parameter: longestOf(pairs),
@@ -104,7 +104,7 @@ function checkList(reserved: Reserved, list: readonly unknown[] | undefined, mos
 }
 
 function tooMany(parameter: string, holder: string, count: number, most: number, what: string) {
-  return refuseParameter({
+  return parameterError({
     code: 'limit_exceeded',
     detail: `${holder} may have at most ${most} ${what}; this one has ${count}.`,
     parameter,
@@ -115,7 +115,7 @@ function checkFilter(filter: RawFilter, { maxOrPaths, maxListValues, maxStars }:
   const { label, paths, values } = filter
   if (paths.length > maxOrPaths) throw tooMany(label, `"${label.slice(0, 100)}"`, paths.length, maxOrPaths, 'paths between "|"')
   if (values.length > maxListValues) {
-    throw refuseParameter({
+    throw parameterError({
       code: 'limit_exceeded',
       detail: `The list of "${label}" has ${values.length} values; at most ${maxListValues} are allowed.`,
       parameter: label,
@@ -123,7 +123,7 @@ function checkFilter(filter: RawFilter, { maxOrPaths, maxListValues, maxStars }:
   }
   for (const value of values) {
     if (value.kind === 'pattern' && value.pieces.length - 1 > maxStars) {
-      throw refuseParameter({
+      throw parameterError({
         code: 'limit_exceeded',
         detail: `A value of "${label}" has ${value.pieces.length - 1} stars; at most ${maxStars} are allowed.`,
         parameter: label,

@@ -1,8 +1,8 @@
 /**
- * Filter query: a condition in MikroORM's own language (FilterQuery), as scopes, entity filters and own parameters give it, becomes a Condition.
+ * Filter query: a condition in MikroORM's own language (FilterQuery), as scopes, entity filters and custom parameters give it, becomes a Condition.
  * Names are properties of the entity; comparisons have SQL's meaning, as they have in MikroORM: NULL is neither equal nor unequal to anything, and
  * neither is what lies behind an empty link.
- * Refuses with a plain Error what cannot be translated: that is a mistake of the deployer's code.
+ * Refuses with a plain Error what cannot be translated: that is a mistake of the application's code.
  */
 import { Reference } from '@mikro-orm/core'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
@@ -13,7 +13,7 @@ import { scalarFromJson } from '../values/scalar-type.ts'
 import { hint, nearest } from '../base/suggest.ts'
 
 /** What makes a condition true, and what makes it false: with NULLs it may be neither, which `$not` leaves so. */
-interface Verdict {
+interface TernaryCondition {
   readonly holds: Condition
   readonly fails: Condition
 }
@@ -26,7 +26,7 @@ export class FilterQueryReader {
   /** What tells one condition from another, values aside. */
   shape = ''
 
-  /** @param of the resource whose scope is read; undefined for own parameters; 'model' for what is the same for everybody, whose values go with the condition */
+  /** @param of the resource whose scope is read; undefined for custom parameters; 'model' for what is the same for everybody, whose values go with the condition */
   constructor(of: Resource | 'model' | undefined) {
     this.#isOfModel = of === 'model'
     this.#of = of === 'model' ? undefined : of
@@ -38,7 +38,7 @@ export class FilterQueryReader {
     return this.#object(query, resource.attributes, [], where).holds
   }
 
-  #object(query: unknown, attributes: readonly Attribute[], hops: readonly ToOneAttribute[], where: string): Verdict {
+  #object(query: unknown, attributes: readonly Attribute[], hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     if (Array.isArray(query)) return all(this.#each(query, attributes, hops, where))
     if (typeof query !== 'object' || query === null || Object.getPrototypeOf(query) !== Object.prototype) {
       throw new Error(`${where}: a condition must be a plain object of properties, got ${typeof query}.`)
@@ -46,7 +46,7 @@ export class FilterQueryReader {
     if (Object.getOwnPropertySymbols(query).length > 0)
       throw new Error(`${where}: a condition in SQL (raw, sql) is not supported here, only one of properties.`)
     this.shape += '{'
-    const parts = Object.entries(query).flatMap(([name, value]: [string, unknown]): Verdict[] => {
+    const parts = Object.entries(query).flatMap(([name, value]: [string, unknown]): TernaryCondition[] => {
       if (value === undefined) return []
       this.shape += `${name}:`
       if (name === '$and' || name === '$or') {
@@ -66,21 +66,21 @@ export class FilterQueryReader {
     return all(parts)
   }
 
-  #each(query: readonly unknown[], attributes: readonly Attribute[], hops: readonly ToOneAttribute[], where: string): Verdict[] {
+  #each(query: readonly unknown[], attributes: readonly Attribute[], hops: readonly ToOneAttribute[], where: string): TernaryCondition[] {
     this.shape += '['
     const parts = query.map(part => this.#object(part, attributes, hops, where))
     this.shape += ']'
     return parts
   }
 
-  #property(attribute: Attribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Verdict {
+  #property(attribute: Attribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     if (attribute.kind === 'scalar') return this.#scalar(attribute, value, { hops, attribute }, where)
     if (attribute.kind === 'embedded') return this.#object(value, attribute.attributes, hops, where)
     return attribute.kind === 'toOneOf' ? this.#oneOf(attribute, value, hops, where) : this.#relation(attribute, value, hops, where)
   }
 
   /** As MikroORM writes them: an entity, or the discriminator with the key. */
-  #oneOf({ branches }: ToOneOfAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Verdict {
+  #oneOf({ branches }: ToOneOfAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     const empty: Condition = { kind: 'all', of: branches.map(relation => ({ kind: 'unlinked', hops, relation })) }
     if (value === null) {
       this.shape += 'null '
@@ -112,18 +112,18 @@ export class FilterQueryReader {
     return this.#isOfModel ? { from: 'model', key, resource } : { from: 'scope', of: this.#of, index: this.values.push(key) - 1, resource }
   }
 
-  #scalar(attribute: ScalarAttribute, value: unknown, operand: Operand, where: string): Verdict {
+  #scalar(attribute: ScalarAttribute, value: unknown, operand: Operand, where: string): TernaryCondition {
     const { type } = attribute
     const absent: Condition = { kind: 'null', operand }
     /** A comparison, which NULL neither meets nor fails. */
-    const compared = (holds: Condition): Verdict => ({
+    const compared = (holds: Condition): TernaryCondition => ({
       holds,
       fails: { kind: 'all', of: [complement(holds), complement(absent)] },
     })
-    const oneOf = (list: readonly unknown[]): Verdict => {
+    const oneOf = (list: readonly unknown[]): TernaryCondition => {
       const values = list.filter(item => item !== null)
       this.shape += `in${values.length}${values.length < list.length ? '?' : ''} `
-      const parts: Verdict[] = []
+      const parts: TernaryCondition[] = []
       if (values.length > 0) parts.push(compared({ kind: 'in', operand, values: values.map(item => this.#ref(item, type, where)) }))
       if (values.length < list.length) parts.push(certain(absent))
       return any(parts)
@@ -131,7 +131,7 @@ export class FilterQueryReader {
     if (value === null || typeof value !== 'object' || value instanceof Date || value instanceof Uint8Array) return oneOf([value])
     if (Array.isArray(value)) return oneOf(value)
     this.shape += '{'
-    const parts = Object.entries(value).map(([operator, given]: [string, unknown]): Verdict => {
+    const parts = Object.entries(value).map(([operator, given]: [string, unknown]): TernaryCondition => {
       this.shape += operator
       switch (operator) {
         case '$eq':
@@ -164,7 +164,7 @@ export class FilterQueryReader {
     return all(parts)
   }
 
-  #relation(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Verdict {
+  #relation(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     const { target } = relation
     const other = relation.kind === 'toOne' && relation.owner ? relation.targetKey : undefined
     // As in MikroORM, the bare value of such a link is what the foreign key holds.
@@ -174,11 +174,11 @@ export class FilterQueryReader {
     }
     const empty: Condition =
       relation.kind === 'toOne' ? { kind: 'unlinked', hops, relation } : complement({ kind: 'some', hops, relation, where: undefined })
-    const keys = (list: readonly unknown[]): Verdict => {
+    const keys = (list: readonly unknown[]): TernaryCondition => {
       const present = list.filter(item => item !== null)
       this.shape += `in${present.length}${present.length < list.length ? '?' : ''} `
       const refs = present.map(item => this.#keyRef(item, target, where))
-      const parts: Verdict[] = []
+      const parts: TernaryCondition[] = []
       if (refs.length > 0) {
         if (relation.kind === 'toOne') {
           const holds: Condition = { kind: 'linked', hops, relation, keys: refs }
@@ -197,7 +197,7 @@ export class FilterQueryReader {
     if (operators.length === 0) return this.#related(relation, value, hops, where)
     if (operators.length < entries.length) throw new Error(`${where}: operators and properties cannot be mixed here.`)
     this.shape += '{'
-    const parts = operators.map(([operator, given]): Verdict => {
+    const parts = operators.map(([operator, given]): TernaryCondition => {
       this.shape += operator
       switch (operator) {
         case '$eq':
@@ -222,7 +222,7 @@ export class FilterQueryReader {
     return all(parts)
   }
 
-  #related(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Verdict {
+  #related(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     if (relation.kind === 'toOne') return this.#object(value, relation.target.attributes, [...hops, relation], where)
     return certain({ kind: 'some', hops, relation, where: this.#object(value, relation.target.attributes, [], where).holds })
   }
@@ -238,21 +238,21 @@ function complement(of: Condition): Condition {
 }
 
 /** A condition that NULLs cannot leave open. */
-function certain(holds: Condition): Verdict {
+function certain(holds: Condition): TernaryCondition {
   return { holds, fails: complement(holds) }
 }
 
-function not({ holds, fails }: Verdict): Verdict {
+function not({ holds, fails }: TernaryCondition): TernaryCondition {
   return { holds: fails, fails: holds }
 }
 
-function all(of: readonly Verdict[]): Verdict {
+function all(of: readonly TernaryCondition[]): TernaryCondition {
   return of.length === 1
     ? of[0]!
     : { holds: { kind: 'all', of: of.map(part => part.holds) }, fails: { kind: 'any', of: of.map(part => part.fails) } }
 }
 
-function any(of: readonly Verdict[]): Verdict {
+function any(of: readonly TernaryCondition[]): TernaryCondition {
   return not(all(of.map(not)))
 }
 

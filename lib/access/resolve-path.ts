@@ -3,7 +3,7 @@
  * Takes path segments; refuses with version_unknown, resource_unknown, record_not_found (an ID that cannot be one), attribute_not_found, path_unknown.
  */
 import { withCapitalArticle } from '../base/article.ts'
-import { RestError, refuse } from '../base/errors.ts'
+import { RestError, restError } from '../base/errors.ts'
 import { describeKey, keyFromText } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { isValue, targetsOf } from '../model/model.ts'
@@ -15,7 +15,7 @@ import type { Visibility } from '../plan/visibility.ts'
 /** What a path points at. `base` is the path of the collection as the client sent it: `/v1/users`. */
 export type Target =
   | { readonly kind: 'index' }
-  /** A path where nothing but own routes of the deployer is. */
+  /** A path where nothing but custom routes of the application is. */
   | { readonly kind: 'own' }
   | { readonly kind: 'collection'; readonly resource: Resource; readonly base: string }
   | { readonly kind: 'record'; readonly resource: Resource; readonly base: string; readonly key: KeyValues; readonly id: string }
@@ -29,10 +29,10 @@ export type Target =
     }
 
 /** Finds the resource of a path segment. */
-export type LookUp = (name: string, version: string) => Resource | undefined
+export type ResourceLookup = (name: string, version: string) => Resource | undefined
 
 /** The default look-up: any accepted name of a resource. */
-export function defaultLookUp(model: Model): LookUp {
+export function defaultLookUp(model: Model): ResourceLookup {
   return name => model.byName.get(name)
 }
 
@@ -43,7 +43,7 @@ export function versionOf(segments: readonly string[], versions: readonly string
   return version
 }
 
-function resolve(segments: readonly string[], version: string, model: Model, lookUp: LookUp): Target {
+function resolve(segments: readonly string[], version: string, model: Model, lookUp: ResourceLookup): Target {
   const [, name, id, attributeName, ...more] = segments
   if (name === undefined) return { kind: 'index' }
   const resource = lookUp(name.includes('%') ? decodeURIComponent(name) : name, version)
@@ -51,7 +51,10 @@ function resolve(segments: readonly string[], version: string, model: Model, loo
   const base = `/${version}/${name}`
   if (id === undefined) return { kind: 'collection', resource, base }
   if (more.length > 0) {
-    throw refuse('path_unknown', `A path has at most four segments: /{version}/{resource}/{ID}/{attribute}; "${more[0]}" is one too many.`)
+    throw restError(
+      'path_unknown',
+      `A path has at most four segments: /{version}/{resource}/{ID}/{attribute}; "${more[0]}" is one too many.`,
+    )
   }
   const attribute = attributeName === undefined ? undefined : attributeOf(resource, decodeURIComponent(attributeName))
   const key = keyFromText(id, resource, true)
@@ -59,8 +62,14 @@ function resolve(segments: readonly string[], version: string, model: Model, loo
   return attribute === undefined ? { kind: 'record', resource, base, key, id } : { kind: 'attribute', resource, base, key, id, attribute }
 }
 
-/** As `resolve`, for a path that own routes answer too: where they alone are, only their methods are known. */
-export function resolveBeside(own: readonly string[], segments: readonly string[], version: string, model: Model, lookUp: LookUp): Target {
+/** As `resolve`, for a path that custom routes answer too: where they alone are, only their methods are known. */
+export function resolveBeside(
+  own: readonly string[],
+  segments: readonly string[],
+  version: string,
+  model: Model,
+  lookUp: ResourceLookup,
+): Target {
   if (own.length === 0) return resolve(segments, version, model, lookUp)
   try {
     return resolve(segments, version, model, lookUp)
@@ -73,8 +82,8 @@ export function resolveBeside(own: readonly string[], segments: readonly string[
 /** The refusal of an ID that no record has. */
 export function notFound(resource: Resource, id: string) {
   if (resource.key.length === 0)
-    return refuse('record_not_found', `${withCapitalArticle(resource.singular)} has no ID: there is only the list of them.`)
-  return refuse(
+    return restError('record_not_found', `${withCapitalArticle(resource.singular)} has no ID: there is only the list of them.`)
+  return restError(
     'record_not_found',
     `There is no ${resource.singular} with the ID ${id.slice(0, 100)} (IDs look like this: ${describeKey(resource)}).`,
   )
@@ -84,7 +93,10 @@ function unknownVersion(version: string, versions: readonly string[], model: Mod
   const meant = model.byName.has(decodeURIComponent(version))
     ? ` Did you mean "/${versions[0]}/${version}"?`
     : hint(nearest(version, versions))
-  return refuse('version_unknown', `The path must begin with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".${meant}`)
+  return restError(
+    'version_unknown',
+    `The path must begin with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".${meant}`,
+  )
 }
 
 function unknownResource(name: string, model: Model) {
@@ -93,7 +105,7 @@ function unknownResource(name: string, model: Model) {
     model.resources.map(resource => resource.plural),
   )
   const known = model.resources.map(resource => resource.plural).join(', ')
-  return refuse('resource_unknown', `There is no resource "${name.slice(0, 100)}".${hint(suggestion)} Resources: ${known}.`)
+  return restError('resource_unknown', `There is no resource "${name.slice(0, 100)}".${hint(suggestion)} Resources: ${known}.`)
 }
 
 function attributeOf(resource: Resource, name: string): Attribute {
@@ -107,7 +119,7 @@ function attributeOf(resource: Resource, name: string): Attribute {
 export function unknownAttribute(resource: Resource, name: string) {
   // Whether the caller may know the attributes of the resource is only judged once the path is resolved.
   const suggestion = resource.rules.access.get === true ? nearest(name, openNames(resource.attributes)) : undefined
-  return refuse(
+  return restError(
     'attribute_not_found',
     `${withCapitalArticle(resource.singular)} has no attribute "${name.slice(0, 100)}".${hint(suggestion)}`,
   )
@@ -162,9 +174,9 @@ export function allowedMethods(target: Target): readonly string[] {
 }
 
 /**
- * Gives the methods that a path takes, own routes included. Refuses another: 405, or 400 where it is the kind of the attribute that rules it out.
+ * Gives the methods that a path takes, custom routes included. Refuses another: 405, or 400 where it is the kind of the attribute that rules it out.
  *
- * @param own methods of own routes of the same path
+ * @param own methods of custom routes of the same path
  */
 export function checkMethod(method: string, target: Target, own: readonly string[] = []): readonly string[] {
   if (target.kind === 'attribute' && !WRITING.has(method) && !existsFor(target.attribute, EVERYTHING)) {
@@ -181,7 +193,7 @@ export function checkMethod(method: string, target: Target, own: readonly string
       method === 'POST'
         ? `POST appends to a list, and "${attribute.name}" is ${what}.`
         : `DELETE deletes related records, and "${attribute.name}" is ${what}.`
-    throw refuse('action_not_possible', why, { headers })
+    throw restError('action_not_possible', why, { headers })
   }
-  throw refuse('method_not_allowed', `${method.slice(0, 40)} is not allowed here; allowed: ${allowed.join(', ')}.`, { headers })
+  throw restError('method_not_allowed', `${method.slice(0, 40)} is not allowed here; allowed: ${allowed.join(', ')}.`, { headers })
 }

@@ -1,5 +1,5 @@
 /**
- * Auth: the optional authentication module. Log-in and log-out as own routes, and the check of the token of every other request.
+ * Auth: the optional authentication module. Log-in and log-out as custom routes, and the check of the token of every other request.
  * Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked, login_failed, login_throttled, and with body_invalid
  * and validation_failed for credentials that are not of their form.
  */
@@ -10,8 +10,8 @@ import type { Awaitable } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Claims, HandlerResponse, HookContext } from '../request/hook-context.ts'
 import { isInEagerCircle } from '../model/metadata/eager-cycles.ts'
-import { refuse } from '../base/errors.ts'
-import type { Fault, RestError } from '../base/errors.ts'
+import { restError } from '../base/errors.ts'
+import type { FieldError, RestError } from '../base/errors.ts'
 import { keyFromJson, keyFromText, keyToSegment, textOfPart } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Model, Resource } from '../model/model.ts'
@@ -230,7 +230,7 @@ export class Authentication {
     }
     const match = /^Bearer +(\S+) *$/i.exec(header)
     if (match === null) {
-      throw refuse('token_malformed', 'The header "Authorization" must be "Bearer" and a token.', {
+      throw restError('token_malformed', 'The header "Authorization" must be "Bearer" and a token.', {
         headers: { 'www-authenticate': 'Bearer error="invalid_request"' },
       })
     }
@@ -332,8 +332,8 @@ export class Authentication {
     const { authenticate, entity, identifier, password } = this.#options
     if (authenticate !== undefined) return authenticate(ctx.data, ctx)
     const credentials = ctx.data
-    if (!isObject(credentials)) throw refuse('body_invalid', `The body must be an object with "${identifier}" and "${password}".`)
-    const faults = [identifier, password].flatMap((name): Fault[] => {
+    if (!isObject(credentials)) throw restError('body_invalid', `The body must be an object with "${identifier}" and "${password}".`)
+    const faults = [identifier, password].flatMap((name): FieldError[] => {
       const value = credentials[name]
       if (typeof value === 'string') return []
       return [{ code: value === undefined ? 'required' : 'value_invalid', detail: `"${name}" must be given as a text.`, attribute: name }]
@@ -347,7 +347,7 @@ export class Authentication {
               .slice(0, 5)
               .map(name => `"${name.slice(0, 100)}"`)
               .join(', ')} instead.`
-      throw refuse('validation_failed', faults.map(({ detail }) => detail).join(' ') + instead, { errors: faults })
+      throw restError('validation_failed', faults.map(({ detail }) => detail).join(' ') + instead, { errors: faults })
     }
     const em = this.#services.orm().em.fork()
     const where = { [identifier]: credentials[identifier] }
@@ -397,7 +397,9 @@ export class Authentication {
     const recent = this.#recentFailures(identifier)
     if (recent.length < MAX_FAILURES) return
     const wait = Math.max(1, Math.ceil((recent[0]! + FAILURE_WINDOW - this.#services.clock.now().getTime()) / 1000))
-    throw refuse('login_throttled', `Too many failed log-ins: try again in ${wait} seconds.`, { headers: { 'retry-after': String(wait) } })
+    throw restError('login_throttled', `Too many failed log-ins: try again in ${wait} seconds.`, {
+      headers: { 'retry-after': String(wait) },
+    })
   }
 
   #fail(identifier: string): void {
@@ -419,17 +421,17 @@ function isLogIn({ method, segments }: Request): boolean {
 }
 
 function missing(): RestError {
-  return refuse('token_missing', 'This needs a token: send the header "Authorization: Bearer <token>".', {
+  return restError('token_missing', 'This needs a token: send the header "Authorization: Bearer <token>".', {
     headers: { 'www-authenticate': 'Bearer' },
   })
 }
 
 function refuseUser(code: 'token_invalid' | 'token_revoked', detail: string): RestError {
-  return refuse(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
+  return restError(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }
 
 function failed(): never {
-  throw refuse('login_failed', 'The log-in is wrong.', { headers: { 'www-authenticate': 'Bearer' } })
+  throw restError('login_failed', 'The log-in is wrong.', { headers: { 'www-authenticate': 'Bearer' } })
 }
 
 /** The ID as `sub` carries it: that of records, as text. */

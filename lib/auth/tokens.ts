@@ -6,7 +6,7 @@ import { hkdfSync, randomBytes } from 'node:crypto'
 import nacl from 'tweetnacl'
 import type { Clock } from '../base/clock.ts'
 import type { Claims } from '../request/hook-context.ts'
-import { refuse } from '../base/errors.ts'
+import { restError } from '../base/errors.ts'
 import type { ErrorCode } from '../base/errors.ts'
 import { newTokenId } from './user-state.ts'
 
@@ -34,7 +34,7 @@ function isReduced(signature: Buffer): boolean {
 }
 
 function refuseToken(code: ErrorCode & `token_${string}`, detail: string) {
-  return refuse(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
+  return restError(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }
 
 /** A key pair, with what is known of the tokens that it has signed. */

@@ -1,8 +1,8 @@
 /** End: what may end a request before it is answered: the signal of whoever sent it, that of the world in which it runs, and the time that it may take. */
-import { refuse } from './errors.ts'
+import { restError } from './errors.ts'
 
 /** Who has sent a request, and may end it. */
-export interface Sender {
+export interface Client {
   readonly signal?: AbortSignal
 }
 
@@ -12,7 +12,7 @@ export interface HeaderSource {
 }
 
 /** A sender whose signal and headers are made when they are first asked for: what is answered at once never asks. */
-export class LazySender implements Sender {
+export class LazyClient implements Client {
   readonly #source: HeaderSource
   #controller: AbortController | undefined
   #reason: unknown
@@ -50,7 +50,7 @@ export class LazySender implements Sender {
   }
 
   /** Calls a function when it goes away, the one that was given last. */
-  whenGone(tell: () => void): void {
+  onDisconnect(tell: () => void): void {
     this.#whenGone = tell
   }
 
@@ -63,13 +63,13 @@ export class LazySender implements Sender {
 }
 
 /** The parameters of a reading that an error can name. */
-interface Asked {
+interface ReadingParameters {
   readonly filters: readonly { readonly label: string }[]
   readonly sort?: readonly { readonly path: string }[] | undefined
 }
 
 /** Describes what a request is doing, by what the running statement reads. */
-function activityOf({ filters, sort }: Asked, about: string | undefined): string {
+function activityOf({ filters, sort }: ReadingParameters, about: string | undefined): string {
   if (about !== 'rows' && about !== 'count')
     return about === undefined ? 'putting the answer together' : `reading the relation "${about}" of what it shows`
   const by = filters.length === 0 ? [] : [`filtering by ${[...new Set(filters.map(({ label }) => `"${label}"`))].join(', ')}`]
@@ -77,8 +77,8 @@ function activityOf({ filters, sort }: Asked, about: string | undefined): string
   return by.length === 0 ? 'reading its records' : `${about === 'count' ? 'counting what is left after ' : ''}${by.join(' and ')}`
 }
 
-export class End {
-  readonly #sender: Sender
+export class RequestAbort {
+  readonly #sender: Client
   readonly #world: AbortSignal
   #both: AbortSignal | undefined
 
@@ -86,12 +86,12 @@ export class End {
   readonly deadline: number | undefined
   readonly #budget: number
   /** What a reading is asked for, for the error. A function here would keep each request alive until a full garbage collection. */
-  asked: Asked | undefined
+  asked: ReadingParameters | undefined
   /** What the statement reads that runs: see `Costs.about`. */
   about: string | undefined
 
   /** @param budget milliseconds that the request may take; 0: as long as it takes */
-  constructor(sender: Sender, world: AbortSignal, budget: number) {
+  constructor(sender: Client, world: AbortSignal, budget: number) {
     this.#sender = sender
     this.#world = world
     this.#budget = budget
@@ -99,12 +99,12 @@ export class End {
   }
 
   /** @throws RestError when the time is over; the reason of the signal that has aborted, if one has. */
-  look(): void {
+  checkTime(): void {
     if (this.deadline === undefined) return
     this.throwIfReached()
     if (performance.now() < this.deadline) return
     const what = this.asked === undefined ? '' : ` The time was over while it was ${activityOf(this.asked, this.about)}.`
-    throw refuse('timeout', `The request took longer than the ${this.#budget} ms that it may take; nothing was written.${what}`)
+    throw restError('timeout', `The request took longer than the ${this.#budget} ms that it may take; nothing was written.${what}`)
   }
 
   /** Both signals as one, for work that waits. Made when it is first asked for: that costs more than the reading of a record, which never waits. */
@@ -117,7 +117,7 @@ export class End {
   /** @throws the reason of the signal that has aborted, if one has. */
   throwIfReached(): void {
     const sender = this.#sender
-    if (!(sender instanceof LazySender)) sender.signal?.throwIfAborted()
+    if (!(sender instanceof LazyClient)) sender.signal?.throwIfAborted()
     else if (sender.isGone) throw sender.reason
     this.#world.throwIfAborted()
   }

@@ -6,6 +6,6 @@
 export type Awaitable<T> = T | Promise<T>
 
 /** What follows from a value: at once when it is there. */
-export function after<T, U>(value: Awaitable<T>, then: (value: T) => Awaitable<U>): Awaitable<U> {
+export function chain<T, U>(value: Awaitable<T>, then: (value: T) => Awaitable<U>): Awaitable<U> {
   return value instanceof Promise ? value.then(then) : then(value)
 }

@@ -2,12 +2,12 @@
  * Fault list: the faults of one body, as many as an answer lists, and the records that the body speaks of, as many as a body may. The others are counted:
  * a body of a megabyte can have a hundred thousand faults, each of which would cost a search for the nearest name, and a line of the answer.
  */
-import { refuse } from './errors.ts'
-import type { Fault, RestError } from './errors.ts'
+import { restError } from './errors.ts'
+import type { FieldError, RestError } from './errors.ts'
 import type { Limits } from './limits.ts'
 
-export class FaultList {
-  readonly #listed: Fault[] = []
+export class FieldErrors {
+  readonly #listed: FieldError[] = []
   readonly #maxErrors: number
   readonly #maxRecords: number
   #others = 0
@@ -21,7 +21,7 @@ export class FaultList {
     this.#maxRecords = limits?.maxBodyRecords ?? Infinity
   }
 
-  push(...faults: readonly Fault[]): void {
+  push(...faults: readonly FieldError[]): void {
     for (const fault of faults) {
       if (fault.code !== 'not_unique') this.#onlyTaken = false
       if (this.#listed.length < this.#maxErrors) this.#listed.push(fault)
@@ -30,13 +30,13 @@ export class FaultList {
   }
 
   /** Adds a fault that costs something to describe; it is not one of uniqueness. */
-  describe(fault: () => Fault): void {
+  describe(fault: () => FieldError): void {
     this.#onlyTaken = false
     if (this.#listed.length < this.#maxErrors) this.#listed.push(fault())
     else this.#others++
   }
 
-  get listed(): readonly Fault[] {
+  get listed(): readonly FieldError[] {
     return this.#listed
   }
 
@@ -49,7 +49,7 @@ export class FaultList {
   countRecord(): void {
     if (++this.#records <= this.#maxRecords) return
     const detail = `The body makes or links more than ${this.#maxRecords} records (limits.maxBodyRecords): send them in several requests.`
-    throw refuse('body_invalid', detail, { errors: [{ code: 'limit_exceeded', detail }] })
+    throw restError('body_invalid', detail, { errors: [{ code: 'limit_exceeded', detail }] })
   }
 
   /** The refusal of the body, or nothing when there is no fault: 409 when all that is wrong is uniqueness, else 422. */
@@ -58,6 +58,6 @@ export class FaultList {
     if (errors.length === 0 && this.#others === 0) return undefined
     const rest = this.#others === 0 ? [] : [`And ${this.#others} more faults, which are not listed (limits.maxErrors).`]
     const detail = [...errors.map(fault => fault.detail), ...rest].join(' ')
-    return refuse(this.#onlyTaken ? 'unique_conflict' : 'validation_failed', detail, { errors })
+    return restError(this.#onlyTaken ? 'unique_conflict' : 'validation_failed', detail, { errors })
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Errors: the one table of codes, and the one class that carries a refusal through the stages.
- * Every stage refuses by throwing `refuse(code, detail)`; only respond.ts turns a refusal into a body.
+ * Every stage refuses by throwing `restError(code, detail)`; only respond.ts turns a refusal into a body.
  * Codes are stable: a retired one stays here as a comment and is not used again.
  */
 import { checkedHeaders } from './headers.ts'
@@ -66,7 +66,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /** Codes of the single faults in the `errors` list of an answer, each with its meaning. */
-export const FAULTS = {
+export const FIELD_ERRORS = {
   parameter_unknown: 'no parameter, attribute or flag has this name',
   parameter_repeated: 'a reserved parameter may be given once only',
   parameter_not_allowed: 'this path or method does not take the parameter',
@@ -90,11 +90,11 @@ export const FAULTS = {
 } as const satisfies Record<string, string>
 
 /** The code of a single fault. */
-export type FaultCode = keyof typeof FAULTS
+export type FieldErrorCode = keyof typeof FIELD_ERRORS
 
 /** One fault of a request: what is wrong, where, and what would be right. */
-export interface Fault {
-  readonly code: FaultCode
+export interface FieldError {
+  readonly code: FieldErrorCode
   readonly detail: string
   /** Dotted path of the attribute in the body (a list member by its index: `sites.0.url`). */
   readonly attribute?: string
@@ -107,7 +107,7 @@ export interface Fault {
 
 /** What a refusal may carry beside its text. */
 export interface RefusalDetails {
-  readonly errors?: readonly Fault[]
+  readonly errors?: readonly FieldError[]
   /** Extra response headers, lower-case names. */
   readonly headers?: Readonly<Record<string, string>>
   readonly cause?: unknown
@@ -122,7 +122,7 @@ export class RestError extends Error {
   override readonly name = 'RestError'
   readonly status: number
   readonly code: string
-  readonly errors: readonly Fault[] | undefined
+  readonly errors: readonly FieldError[] | undefined
   readonly headers: Readonly<Record<string, string>>
 
   constructor(status: number, code: string, detail: string, details: RefusalDetails = {}) {
@@ -138,13 +138,13 @@ export class RestError extends Error {
 }
 
 /** The refusal of a known code; the status comes from the table. */
-export function refuse(code: ErrorCode, detail: string, details?: RefusalDetails): RestError {
+export function restError(code: ErrorCode, detail: string, details?: RefusalDetails): RestError {
   return new RestError(ERRORS[code].status, code, detail, details)
 }
 
 /** The refusal of query parameters (400), told by its faults. */
-export function refuseParameter(...errors: [Fault, ...Fault[]]): RestError {
-  return refuse('parameter_invalid', errors.map(e => e.detail).join(' '), { errors })
+export function parameterError(...errors: [FieldError, ...FieldError[]]): RestError {
+  return restError('parameter_invalid', errors.map(e => e.detail).join(' '), { errors })
 }
 
 /** The error of a connection that is lost: no answer comes. It has the `code` of Node's own error. */

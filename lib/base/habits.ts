@@ -5,12 +5,12 @@
 import { hint, nearest } from './suggest.ts'
 
 /** The right spelling: for programs, and as a sentence. */
-export interface Spelling {
+export interface SuggestedSpelling {
   readonly suggestion: string
   readonly detail: string
 }
 
-/** The name that the deployer gave a reserved parameter. */
+/** The name that the application gave a reserved parameter. */
 type Called = (reserved: Reserved) => string
 type Reserved = 'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand'
 
@@ -52,7 +52,7 @@ const OPERATORS = byName({
 const SIGNS: Readonly<Record<string, string>> = { '=>': '>=', '=<': '<=', '==': '=', '!': '!=', '<>': '!=' }
 
 /** A filter as it is spelt here, from an operator of the table above. */
-function spelt(name: string, operator: string, value: string): Spelling {
+function spelt(name: string, operator: string, value: string): SuggestedSpelling {
   const sign = operator.replace('*', '')
   const text = value.slice(0, 100)
   const before = operator === '~=*' || operator === '*=' ? '*' : ''
@@ -61,7 +61,7 @@ function spelt(name: string, operator: string, value: string): Spelling {
 }
 
 /** The reserved parameter that is meant by a name, as far as the place takes it. */
-export function spellingOfParameter(name: string, called: Called, taken: readonly Reserved[]): Spelling | undefined {
+export function spellingOfParameter(name: string, called: Called, taken: readonly Reserved[]): SuggestedSpelling | undefined {
   const meant = PARAMETERS.get(name.toLowerCase())
   if (meant === undefined) return undefined
   const reserved = RESERVED_MEANT[meant] ?? (meant as Reserved)
@@ -77,7 +77,7 @@ export function spellingOfParameter(name: string, called: Called, taken: readonl
 }
 
 /** What is known where a filter was looked for. */
-export interface Known {
+export interface KnownNames {
   /** The way there: `author.` where `author.nmae` is unknown. */
   readonly prefix: string
   /** The attributes that the caller may see. */
@@ -90,7 +90,7 @@ export interface Known {
 const LIST_PARAMETERS: readonly Reserved[] = ['limit', 'offset', 'sort', 'depth', 'attributes', 'expand']
 
 /** @param path as it was written, where there is no such attribute */
-export function spellingOfFilter(path: string, text: string, { prefix, names, texts, called }: Known): Spelling | undefined {
+export function spellingOfFilter(path: string, text: string, { prefix, names, texts, called }: KnownNames): SuggestedSpelling | undefined {
   const whole = prefix === '' ? spellingOfWhole(path, text, names, texts, called) : undefined
   if (whole !== undefined) return whole
   // `filter[age][gte]` is `age[gte]`.
@@ -112,7 +112,7 @@ function spellingOfWhole(
   names: readonly string[],
   texts: readonly string[],
   called: Called,
-): Spelling | undefined {
+): SuggestedSpelling | undefined {
   const reserved = spellingOfParameter(path, called, LIST_PARAMETERS)
   if (reserved !== undefined) return reserved
   if (SEARCHES.has(path.toLowerCase())) return texts.length === 0 ? undefined : spelt(texts.slice(0, 3).join('|'), '~=*', text)
@@ -129,7 +129,7 @@ function knownPath(path: string, names: readonly string[]): string | undefined {
 }
 
 /** Where a value cannot be of its type, and begins with what may be an operator: `age=>3`, `age=gte.3`. */
-export function spellingOfValue(paths: readonly string[], value: string): Spelling | undefined {
+export function spellingOfValue(paths: readonly string[], value: string): SuggestedSpelling | undefined {
   const sign = /^(?<sign>>=|<=|=>|=<|==|!=|<>|[><!])(?<rest>.+)$/s.exec(value)?.groups
   if (sign !== undefined) return spelt(paths.join('|'), SIGNS[sign['sign']!] ?? sign['sign']!, sign['rest']!.trim())
   const word = /^\$?(?<word>[a-z]+)[.:](?<rest>.+)$/is.exec(value)?.groups
@@ -138,7 +138,7 @@ export function spellingOfValue(paths: readonly string[], value: string): Spelli
 }
 
 /** Where a sort key is unknown: `-name`, `name:desc`, `name desc`, and `name,desc`. */
-export function spellingOfSort(prefix: string, path: string, names: readonly string[]): Spelling | undefined {
+export function spellingOfSort(prefix: string, path: string, names: readonly string[]): SuggestedSpelling | undefined {
   const match = /^(?<sign>[-+ ]?)(?<name>.+?)(?:[: |_](?<direction>asc|desc|ascending|descending))?$/i.exec(path)?.groups
   const sign = match?.['sign'] ?? ''
   const direction = match?.['direction']?.toLowerCase()
@@ -155,7 +155,7 @@ export function spellingOfSort(prefix: string, path: string, names: readonly str
 }
 
 /** Where a query that is given as an object has an object as a value: `{ age: { $gte: 3 } }`. */
-export function spellingOfObject(name: string, value: object): Spelling | undefined {
+export function spellingOfObject(name: string, value: object): SuggestedSpelling | undefined {
   if (value instanceof Date) return { suggestion: name, detail: 'Give its toISOString().' }
   const [key, inner] = Object.entries(value)[0] ?? []
   if (key === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Headers: which ones can be sent. What a deployer's code gives is looked at where it is given, since a door that writes it could only break off. */
+/** Headers: which ones can be sent. What an application's code gives is looked at where it is given, since a door that writes it could only break off. */
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 
 /**

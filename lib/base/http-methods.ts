@@ -1,19 +1,19 @@
 /** Read-only: which requests an engine or a server that is read-only refuses, and with what. Refuses with method_not_allowed. */
-import { refuse } from './errors.ts'
+import { restError } from './errors.ts'
 import type { RestError } from './errors.ts'
 
 export const READ_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 export const WRITE_METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE']
 
 /** The refusal of a method that writes. */
-export function refuseWriting(method: string): RestError {
-  return refuse('method_not_allowed', `This server is read-only: ${method} is not allowed.`, {
+export function readOnlyError(method: string): RestError {
+  return restError('method_not_allowed', `This server is read-only: ${method} is not allowed.`, {
     headers: { allow: READ_METHODS.join(', ') },
   })
 }
 
 /** What is left of an `Allow` header. */
-export function onlyReading(allow: string): string {
+export function readingMethodsOf(allow: string): string {
   return allow
     .split(', ')
     .filter(method => !WRITE_METHODS.includes(method))

@@ -4,7 +4,7 @@
  */
 
 /** The first character that cannot be part of a JSON text. `position` counts UTF-16 units from 0; `line` and `column` count from 1. */
-export interface JsonFault {
+export interface JsonSyntaxError {
   readonly position: number
   readonly line: number
   readonly column: number
@@ -25,18 +25,18 @@ const ESCAPE_CUT = /\\(?:u[0-9a-fA-F]{0,3})?/y
 const LITERALS: Readonly<Record<string, string>> = { t: 'true', f: 'false', n: 'null' }
 
 /** The fault of a text, or nothing when it is JSON. */
-export function findJsonFault(text: string): JsonFault | undefined {
+export function findJsonError(text: string): JsonSyntaxError | undefined {
   const position = faultPosition(text)
   return position === undefined ? undefined : place(text, position)
 }
 
 /** `line 3, column 5 (position 42)`, for error texts. */
-export function describePlace(fault: JsonFault): string {
+export function describePosition(fault: JsonSyntaxError): string {
   return `line ${fault.line}, column ${fault.column} (position ${fault.position})`
 }
 
 /** Line and column of a position. */
-function place(text: string, position: number): JsonFault {
+function place(text: string, position: number): JsonSyntaxError {
   const before = text.slice(0, position)
   const code = text.codePointAt(position)
   return {

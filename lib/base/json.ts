@@ -1,6 +1,6 @@
 /** JSON: what is a JSON value, for what callers, hooks and renderers hand in. */
 import { withArticle } from './article.ts'
-import { refuse } from './errors.ts'
+import { restError } from './errors.ts'
 
 /** Levels of objects and arrays in a body. */
 const MAX_NESTING = 200
@@ -11,7 +11,7 @@ export function isPlain(value: unknown): boolean {
 }
 
 /**
- * Refuses a value that is not JSON: that is a mistake of the deployer's or caller's code, not of a client.
+ * Refuses a value that is not JSON: that is a mistake of the application's or caller's code, not of a client.
  *
  * @throws TypeError that names the place; RestError when a body is nested too deep.
  */
@@ -61,7 +61,7 @@ function placeOf(place: string, path: readonly (string | number)[]): string {
 
 function tooDeep(place: string, within: readonly object[], path: readonly (string | number)[]): Error {
   const back = within.findIndex((value, index) => within.indexOf(value) < index)
-  if (back < 0) return refuse('body_invalid', `The body is nested deeper than ${MAX_NESTING} levels.`)
+  if (back < 0) return restError('body_invalid', `The body is nested deeper than ${MAX_NESTING} levels.`)
   return new TypeError(`${placeOf(place, path.slice(0, back))} refers back to an object that contains it, which is not JSON.`)
 }
 

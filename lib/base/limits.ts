@@ -8,7 +8,7 @@ export interface Limits {
   readonly maxLimit: number
   /** Relations in one path of a filter, sort key, expand or attributes. Default 5. */
   readonly maxPathRelations: number
-  /** Filters, flags and own parameters in one request, together. Default 50. */
+  /** Filters, flags and custom parameters in one request, together. Default 50. */
   readonly maxFilters: number
   /** Values in the comma-separated list of one filter. Default 1000. */
   readonly maxListValues: number

@@ -12,7 +12,7 @@ export interface Weights<T> {
   readonly weigh: (value: T, key: string) => number
 }
 
-export class Recent<T> {
+export class LruCache<T> {
   readonly #size: number
   readonly #weights: Weights<T> | undefined
   #young = new Map<string, T>()

@@ -28,11 +28,11 @@ export const printFailure: OnError = (error, { method, path }) => {
 
 /** Reports an error. What the reporting itself throws, now or later, is a warning: the request is answered all the same. */
 export function reportFailure(onError: OnError, error: unknown, request: FailedRequest): void {
-  guarded(() => onError(error, request))
+  runGuarded(() => onError(error, request))
 }
 
-/** Calls a function of the deployer's that nobody waits for: what it throws, or rejects with, ends neither the request nor the process. */
-export function guarded(call: () => unknown): void {
+/** Calls a function of the application's that nobody waits for: what it throws, or rejects with, ends neither the request nor the process. */
+export function runGuarded(call: () => unknown): void {
   try {
     const result = call()
     if (result instanceof Promise) result.catch(warn)

@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
  * The stages that are told apart: `fault` (what a test does to the request), `parse`, `auth` (who asks), `resolve` (path and parameters), `access`
- * (access functions and scopes), `handler` (own routes, and wrappers of resources), `lock` (waiting for the write of another request), `validate`
+ * (access functions and scopes), `handler` (custom routes, and wrappers of resources), `lock` (waiting for the write of another request), `validate`
  * (the body, and what of it the database must confirm), `plan`, `sql`, `write` (MikroORM's unit of work), `render` (records, and the envelope).
  */
 export type Stage =

@@ -19,7 +19,7 @@ import {
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../model/metadata/file-type.ts'
 import { isHiddenInverse } from '../model/metadata/read-attribute.ts'
-import { asWritten } from '../sqlite/orm/on-update.ts'
+import { originalFunction } from '../sqlite/orm/on-update.ts'
 import { CommandError } from './command-error.ts'
 import { print } from './layout.ts'
 import type { Doc } from './layout.ts'
@@ -314,8 +314,8 @@ class PropertyWriter {
     if (prop.generated !== undefined) this.#add('generated', prop.generated)
     if (prop.default !== undefined) this.#add('default', prop.default)
     else if (prop.defaultRaw !== undefined && prop.version !== true) this.#add('defaultRaw', prop.defaultRaw)
-    if (prop.onCreate !== undefined) this.#add('onCreate', this.#code(asWritten(prop.onCreate), 'onCreate'))
-    if (prop.onUpdate !== undefined) this.#add('onUpdate', this.#code(asWritten(prop.onUpdate), 'onUpdate'))
+    if (prop.onCreate !== undefined) this.#add('onCreate', this.#code(originalFunction(prop.onCreate), 'onCreate'))
+    if (prop.onUpdate !== undefined) this.#add('onUpdate', this.#code(originalFunction(prop.onUpdate), 'onUpdate'))
   }
 
   /** The code of a function, of those whose meaning does not depend on where they stand. */

@@ -6,7 +6,7 @@ import { basename, extname } from 'node:path'
 import { infer } from '../json-model/infer.ts'
 import type { InferOptions } from '../json-model/infer.ts'
 import type { InferredAttribute, InferredCollection } from '../json-model/infer-model.ts'
-import { describePlace, findJsonFault } from '../base/json-position.ts'
+import { describePosition, findJsonError } from '../base/json-position.ts'
 import { CommandError } from './command-error.ts'
 
 // From so many bytes on the command says what it is doing.
@@ -57,10 +57,10 @@ export function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(bare)
   } catch (error) {
-    const fault = findJsonFault(bare)
+    const fault = findJsonError(bare)
     if (fault === undefined) throw error
     const found = fault.found === undefined ? 'the text ends too early' : `unexpected ${JSON.stringify(fault.found)}`
-    throw new CommandError(`${name} is not JSON: ${found} at ${describePlace(fault)}.`)
+    throw new CommandError(`${name} is not JSON: ${found} at ${describePosition(fault)}.`)
   }
 }
 

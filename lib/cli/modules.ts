@@ -1,5 +1,5 @@
 /**
- * Modules: loads the deployer's JavaScript and TypeScript, and tells what their exports are.
+ * Modules: loads the application's JavaScript and TypeScript, and tells what their exports are.
  */
 import { createRequire, registerHooks } from 'node:module'
 import { extname } from 'node:path'

@@ -22,7 +22,7 @@ import type { Saver } from './save.ts'
 type HttpServer = ReturnType<typeof createServer>
 
 // After this many milliseconds a request that still runs, or an upload that has stalled, no longer keeps the command from ending.
-const PATIENCE = 10_000
+const SHUTDOWN_TIMEOUT_MS = 10_000
 // Ctrl-C reaches a process twice at once when its parent passes signals on too, as npm does. Nobody means that as a second signal.
 const SAME_SIGNAL = 100
 
@@ -102,7 +102,7 @@ function stopOnSignal(server: HttpServer): { stopped: Promise<void> } {
         return
       }
       firstAt = performance.now()
-      const timer = setTimeout(() => server.closeAllConnections(), PATIENCE)
+      const timer = setTimeout(() => server.closeAllConnections(), SHUTDOWN_TIMEOUT_MS)
       server.close(() => {
         clearTimeout(timer)
         resolve()

@@ -4,14 +4,14 @@
  */
 import { withArticle } from '../base/article.ts'
 import type { Binding, Dialect, Statement, ValueForm } from './dialect.ts'
-import type { End } from '../base/abort.ts'
-import { refuseParameter } from '../base/errors.ts'
+import type { RequestAbort } from '../base/abort.ts'
+import { parameterError } from '../base/errors.ts'
 import { spellingOfValue } from '../base/habits.ts'
 import { describeKey, describeTypedKey, keyFromText, typedKeyFromText } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Renderer, Resource, ToOneOfAttribute } from '../model/model.ts'
 import type { RawFilter, RawValue } from '../request/query-string.ts'
-import type { Room } from '../plan/answer-limits.ts'
+import type { AnswerBudget } from '../plan/answer-limits.ts'
 import { decimalBound, describeScalar, scalarFromText } from '../values/scalar-type.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 
@@ -25,16 +25,16 @@ export interface Arguments {
   readonly links?: string
   /** The key of the one row above. */
   readonly link?: readonly unknown[]
-  /** Collects the values that are yet to be rendered by the deployer's functions, which may be asynchronous. */
+  /** Collects the values that are yet to be rendered by the application's functions, which may be asynchronous. */
   readonly pending?: PendingRender[]
-  /** The values of a resource's scope, or of own parameters. */
+  /** The values of a resource's scope, or of custom parameters. */
   readonly valuesOf?: (resource: Resource | undefined) => readonly unknown[]
   /** The values that the engine itself asks for. */
   readonly given?: readonly unknown[]
   /** What the answer may hold; undefined for what the engine reads for itself. */
-  readonly room?: Room
+  readonly room?: AnswerBudget
   /** What may end the request. */
-  readonly end?: End | undefined
+  readonly end?: RequestAbort | undefined
 }
 
 /** A value to be rendered once all rows are read. */
@@ -173,7 +173,7 @@ function boundOf(value: RawValue, type: ScalarType, filter: RawFilter): unknown 
 }
 
 function longPattern(filter: RawFilter) {
-  return refuseParameter({
+  return parameterError({
     code: 'limit_exceeded',
     detail: `The pattern of "${filter.label}" is longer than ${MAX_PATTERN} characters.`,
     parameter: filter.label,
@@ -186,7 +186,7 @@ function textOf(value: RawValue): string {
 
 function wrongValue(filter: RawFilter, value: string, due: string, allowed?: readonly unknown[]) {
   const spelling = filter.operator === '=' && !filter.negated ? spellingOfValue(filter.paths, value) : undefined
-  return refuseParameter({
+  return parameterError({
     code: 'value_invalid',
     detail: `"${value.slice(0, 100)}" in "${filter.label}" is not ${due}.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
     parameter: filter.label,

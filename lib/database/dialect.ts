@@ -4,10 +4,10 @@
  */
 import type { EntityManager, EntityName } from '@mikro-orm/core'
 import type { Awaitable } from '../base/awaitable.ts'
-import type { End } from '../base/abort.ts'
+import type { RequestAbort } from '../base/abort.ts'
 import type { Attribute, Renderer, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
 import type { ReadPlan, ScopeLookup } from '../plan/read-plan.ts'
-import type { Room } from '../plan/answer-limits.ts'
+import type { AnswerBudget } from '../plan/answer-limits.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 import type { RunStatement } from '../base/trace.ts'
 
@@ -75,7 +75,7 @@ export type Binding =
   | { readonly from: 'limit' }
   | { readonly from: 'offset' }
   | { readonly from: 'literal'; readonly value: unknown }
-  /** A value of a scope or own parameter. */
+  /** A value of a scope or custom parameter. */
   | {
       readonly from: 'scope'
       readonly of: Resource | undefined
@@ -219,7 +219,7 @@ export interface ReadingStep {
 
 /** The room that is left for the rows of a statement. */
 export interface RowBound {
-  readonly room: Room
+  readonly room: AnswerBudget
   readonly areIds: boolean
   /** How often a row may come at most: through a pivot table, with every owner. */
   readonly times: number
@@ -325,7 +325,7 @@ export interface TableRows {
 export interface Connection {
   readonly dialect: Dialect
   /** Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed. */
-  read<T>(reading: () => Reading<T>, end?: End): T | Promise<T>
+  read<T>(reading: () => Reading<T>, end?: RequestAbort): T | Promise<T>
   /** Runs reading work at once, also while another request's transaction is open, whose changes it sees then. */
   readNow<T>(reading: () => Reading<T>): T
   /** What the database does for statements that have run. Runs none of them. */
@@ -334,11 +334,11 @@ export interface Connection {
   check(statement: Statement): void
   /**
    * Runs work in a transaction, one at a time; inside the work of another one it is nested in that. What the work leaves pending is flushed.
-   * At once where nobody is to be waited for, and none of the deployer's code runs.
+   * At once where nobody is to be waited for, and none of the application's code runs.
    *
    * @param flushed whether the work flushes by itself, and lets nobody have the entity manager
    */
-  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: End, flushed?: boolean): Awaitable<T>
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, flushed?: boolean): Awaitable<T>
   /** Writes what is pending in the entity manager, inside of its transaction, as `em.flush` does. */
   flush(em: EntityManager): Awaitable<void>
   /** The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is none. */
@@ -354,7 +354,7 @@ export interface Connection {
    * @param from when the making began, in milliseconds of the system's clock
    */
   retime(entity: object, given: object, from: number): void
-  /** Inside a transaction: inserts rows as they are, where no code of the deployer's listens and the engine counts no keys; else it says false. */
+  /** Inside a transaction: inserts rows as they are, where no code of the application's listens and the engine counts no keys; else it says false. */
   insertRows(tables: readonly TableRows[], em: EntityManager): boolean
   /** Inside a transaction: lets records refer to others that are written later in it. */
   deferReferences(): void

@@ -33,7 +33,7 @@ const ENVELOPE = new Set(
 type Shape = Pick<Resource | EmbeddedAttribute, 'byName'> | undefined
 
 /** The parts of a request and its answer that may hold secrets. */
-export interface Exchange {
+export interface RedactedExchange {
   readonly method: string
   readonly path: string
   readonly pairs: readonly Pair[]
@@ -77,7 +77,7 @@ export class Secrets {
     return this.#columns.has(column) || SECRET_NAME.test(column)
   }
 
-  mask(exchange: Exchange): Masked {
+  mask(exchange: RedactedExchange): Masked {
     const { pairs, body, resource, attribute, model, response } = exchange
     const mask = new Mask(this.#names, resource)
     const segments = exchange.path.split('/').slice(1)

@@ -68,7 +68,7 @@ function keyOf(records: readonly JsonObject[], wanted: string | undefined): stri
   })
 }
 
-interface Given {
+interface GivenId {
   readonly given: readonly unknown[]
   readonly idKey: string
   /** Whether IDs are texts. */
@@ -79,7 +79,7 @@ interface Given {
 }
 
 /** The IDs, with new ones in the place of those that are none, or stand there a second time: the next integers, or free numbers as texts. */
-function withoutRepeats({ given, idKey, isText, at, first }: Given, fault: Fault): (number | string)[] {
+function withoutRepeats({ given, idKey, isText, at, first }: GivenId, fault: Fault): (number | string)[] {
   const seen = new Map<number | string, number>()
   const odd: number[] = []
   const ids = given.map((value, index): number | string => {

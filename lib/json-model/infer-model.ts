@@ -43,7 +43,7 @@ export interface InferredCollection extends InferredIds {
 }
 
 /** A collection under way. */
-export interface Draft extends InferredCollection {
+export interface CollectionDraft extends InferredCollection {
   readonly attributes: InferredAttribute[]
   readonly notes: string[]
   /** The keys of its records, in their order. */

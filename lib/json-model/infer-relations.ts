@@ -2,7 +2,7 @@
  * Infer relations: which keys hold IDs of another collection. A name proposes, the values prove: all of them must be IDs of that collection. What is
  * proposed and not proved is a note.
  */
-import type { Draft } from './infer-model.ts'
+import type { CollectionDraft } from './infer-model.ts'
 import { shortened, valueOf } from './infer-values.ts'
 import { pluralOf, singularOf, words } from '../model/resource-names.ts'
 
@@ -11,21 +11,21 @@ export interface Relation {
   readonly kind: 'toOne' | 'toMany'
   readonly key: string
   readonly name: string
-  readonly source: Draft
-  readonly target: Draft
+  readonly source: CollectionDraft
+  readonly target: CollectionDraft
 }
 
 /** What a key would be a relation to, by its name alone. */
 interface Proposal {
   readonly kind: Relation['kind']
   readonly name: string
-  readonly target: Draft
+  readonly target: CollectionDraft
   /** The name says it: `userId`. Of others, such as `user` or `planId`, values must prove it, and it is nothing odd if they do not. */
   readonly isClear: boolean
 }
 
 /** The keys of a collection that name another one, and whose values are its IDs. */
-export function relationsOf(source: Draft, drafts: readonly Draft[]): Relation[] {
+export function relationsOf(source: CollectionDraft, drafts: readonly CollectionDraft[]): Relation[] {
   const relations: Relation[] = []
   for (const key of source.keys) {
     if (key === source.idKey) continue
@@ -48,13 +48,13 @@ export function relationsOf(source: Draft, drafts: readonly Draft[]): Relation[]
   return relations
 }
 
-function proposalsFor(key: string, source: Draft, drafts: readonly Draft[]): Proposal[] {
+function proposalsFor(key: string, source: CollectionDraft, drafts: readonly CollectionDraft[]): Proposal[] {
   const { stem, isMany } = stemOf(key)
   const parts = words(stem ?? key)
   if (parts.length === 0) return []
   const one = singularWords(parts)
   const others = drafts.filter(({ single, records }) => !single && records.length > 0)
-  const called = (draft: Draft): string[] => singularWords(words(draft.name))
+  const called = (draft: CollectionDraft): string[] => singularWords(words(draft.name))
   const exact = others.find(draft => called(draft).join(' ') === one.join(' '))
   if (stem === undefined) {
     // A name alone, `user` or `tags`, says no more than what the values do.
@@ -91,14 +91,14 @@ function singularWords(parts: readonly string[]): string[] {
   return parts.map((word, index) => (index === parts.length - 1 ? singularOf(word) || word : word))
 }
 
-function valuesOf(key: string, { records }: Draft): unknown[] {
+function valuesOf(key: string, { records }: CollectionDraft): unknown[] {
   return records.map(record => valueOf(record, key)).filter(value => value !== null)
 }
 
 function reasonAgainst(
   key: string,
   { kind, name, target, isClear }: Proposal,
-  source: Draft,
+  source: CollectionDraft,
   others: readonly Relation[],
 ): string | undefined {
   if ((name !== key && source.keys.includes(name)) || others.some(other => other.name === name))
@@ -119,7 +119,7 @@ function reasonAgainst(
   return isProved || isClear ? undefined : 'it has no values'
 }
 
-function whyStrange(value: unknown, { name, idType, idSet }: Draft): string {
+function whyStrange(value: unknown, { name, idType, idSet }: CollectionDraft): string {
   const isText = idType !== 'integer'
   const other = typeof value === 'number' ? String(value) : typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : undefined
   if (other !== undefined && idSet.has(other))
@@ -128,7 +128,7 @@ function whyStrange(value: unknown, { name, idType, idSet }: Draft): string {
 }
 
 /** Whether most values of a key are IDs of a collection, so that its author may have meant a relation. */
-function comesNear(key: string, source: Draft, { idSet, hasIds }: Draft): boolean {
+function comesNear(key: string, source: CollectionDraft, { idSet, hasIds }: CollectionDraft): boolean {
   if (!hasIds) return false
   const values = valuesOf(key, source).flat()
   const fitting = values.filter(
@@ -141,7 +141,7 @@ function comesNear(key: string, source: Draft, { idSet, hasIds }: Draft): boolea
 export function relationsInCycles(relations: readonly Relation[]): ReadonlySet<Relation> {
   const toOnes = relations.filter(({ kind }) => kind === 'toOne')
   const leadsBack = (relation: Relation): boolean => {
-    const reached = new Set<Draft>()
+    const reached = new Set<CollectionDraft>()
     const open = [relation.target]
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (next === relation.source) return true

@@ -4,7 +4,7 @@
  */
 import { idsOf } from './infer-ids.ts'
 import type { Fault } from './infer-ids.ts'
-import type { Draft, InferredAttribute, InferredCollection } from './infer-model.ts'
+import type { CollectionDraft, InferredAttribute, InferredCollection } from './infer-model.ts'
 import { relationsInCycles, relationsOf } from './infer-relations.ts'
 import type { Relation } from './infer-relations.ts'
 import { describe, typeOfOne, valueOf } from './infer-values.ts'
@@ -39,7 +39,7 @@ const TAKEN_CLASSES = new Set(
  */
 export function infer(data: unknown, where: string, options: InferOptions = {}): readonly InferredCollection[] {
   assertJson(data, where)
-  const drafts: Draft[] = []
+  const drafts: CollectionDraft[] = []
   const left: string[] = []
   const refuse = (text: string): never => {
     throw new TypeError(`${where}: ${text}.`)
@@ -72,7 +72,13 @@ interface Member {
   readonly isTop: boolean
 }
 
-function draftOf(member: Member, others: readonly Draft[], fault: Fault, notes: string[], wanted: string | undefined): Draft | undefined {
+function draftOf(
+  member: Member,
+  others: readonly CollectionDraft[],
+  fault: Fault,
+  notes: string[],
+  wanted: string | undefined,
+): CollectionDraft | undefined {
   const { name, value, isTop } = member
   const single = isObject(value)
   if (!single && !Array.isArray(value)) {
@@ -127,7 +133,7 @@ function keysOf(records: readonly JsonObject[]): Set<string> {
 }
 
 /** The names of a collection: one that a path can have, which is no key of answers. */
-function namesOf(name: string, others: readonly Draft[], fault: Fault): { resource: string; className: string } {
+function namesOf(name: string, others: readonly CollectionDraft[], fault: Fault): { resource: string; className: string } {
   const isSpelt = isResourceName(name) && camelCase(name) !== ''
   const spelt = isSpelt ? name : name.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_').replaceAll(/^_|_$/g, '') || 'records'
   const taken = new Set(others.map(other => other.resource))
@@ -151,7 +157,7 @@ function freeName(name: string, taken: ReadonlySet<string>, gap: string): string
   return free
 }
 
-function addPlainAndRelations(draft: Draft, relations: readonly Relation[], cyclic: ReadonlySet<Relation>): void {
+function addPlainAndRelations(draft: CollectionDraft, relations: readonly Relation[], cyclic: ReadonlySet<Relation>): void {
   for (const key of draft.keys) {
     if (key === draft.idKey) {
       draft.attributes.push({ kind: 'id', key, name: key })

@@ -1,11 +1,11 @@
 /**
- * Customise: applies what the deployer says about a resource to its attributes, and reads its rules.
+ * Customise: applies what the application says about a resource to its attributes, and reads its rules.
  * Refuses, when the engine is created, unknown options and attributes, each with the nearest known name.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../base/article.ts'
 import type { Action, HookContext } from '../request/hook-context.ts'
-import { refuse } from '../base/errors.ts'
+import { restError } from '../base/errors.ts'
 import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlText } from './model.ts'
 import { isResourceName } from './resource-names.ts'
 import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig } from './resource-config.ts'
@@ -33,8 +33,8 @@ const CONFIG = [
 const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable']
 export const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'delete']
 
-/** The attributes of a resource as the deployer wants them shown. */
-export function customiseAttributes(className: string, attributes: readonly Attribute[], config: Config): Attribute[] {
+/** The attributes of a resource as the application wants them shown. */
+export function applyAttributeConfigs(className: string, attributes: readonly Attribute[], config: Config): Attribute[] {
   const where = `resource(${className})`
   checkNames(config, CONFIG, where)
   for (const name of ['attributes', 'computed'] as const) requireObject(config[name] ?? {}, `${where}: "${name}"`)
@@ -187,7 +187,7 @@ function computedAttribute(
   return Object.freeze({ kind: 'scalar', ...common, type, source, primary: false, version: false } as const)
 }
 
-/** What the deployer and MikroORM's own filters say about a resource beside its attributes. */
+/** What the application and MikroORM's own filters say about a resource beside its attributes. */
 export function rulesOf(meta: EntityMetadata, orm: MikroORM, config: Config): ResourceRules {
   const where = `resource(${meta.className})`
   const { access = true, scope, depth = 1, expand = [] } = config
@@ -237,7 +237,7 @@ function ormFilters(meta: EntityMetadata, orm: MikroORM): ResourceRules['scopes'
       if (typeof filter.cond !== 'function') return filter.cond
       const args = ctx.em.getFilterParams(name)
       if (args === undefined && filter.cond.length > 0 && filter.args !== false) {
-        throw refuse(
+        throw restError(
           'filter_unset',
           `The filter "${name}" of ${meta.className} has no parameters: set them with engine.orm.em.setFilterParams("${name}", ...).`,
         )

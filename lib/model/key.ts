@@ -2,7 +2,7 @@
  * Key: the ID of a record, in its three forms. As text in a path or a filter, as JSON in a body or a record, and as the values of the key's parts.
  * A composite key is its parts joined by `~`, each percent-encoded (RFC 3986 section 2.1, and `~` itself as %7E).
  */
-import type { Branch, Resource, ToOneOfAttribute } from './model.ts'
+import type { PolymorphicTarget, Resource, ToOneOfAttribute } from './model.ts'
 import { scalarFromJson, scalarFromText, scalarToJson } from '../values/scalar-type.ts'
 import type { ScalarValue } from '../values/scalar-type.ts'
 
@@ -48,7 +48,7 @@ export function keyFromJson(json: unknown, resource: Resource): KeyValues | unde
 
 /** An ID of a record of one of several resources. */
 export interface TypedKey {
-  readonly branch: Branch
+  readonly branch: PolymorphicTarget
   readonly key: KeyValues
 }
 

@@ -52,7 +52,7 @@ interface AttributeBase {
 /** See `AttributeRules.render`. */
 export type Renderer = (value: unknown, record: Readonly<Record<string, unknown>>, ctx: HookContext) => unknown
 
-/** What the deployer says about a resource beside its attributes. */
+/** What the application says about a resource beside its attributes. */
 export interface ResourceRules {
   readonly depth: 0 | 1 | 2
   readonly expand: readonly string[]
@@ -60,7 +60,7 @@ export interface ResourceRules {
   readonly access: Readonly<Record<Action, boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)>>
   /** The conditions, in MikroORM's own language, that a row meets which exists for the caller: the scope, and the filters of the entity. */
   readonly scopes: readonly ((ctx: HookContext) => object | undefined | Promise<object | undefined>)[]
-  /** How many of them are the deployer's scope, none or one: the first. The others are filters of MikroORM's. */
+  /** How many of them are the application's scope, none or one: the first. The others are filters of MikroORM's. */
   readonly ownScopes: number
   readonly wrappers: Readonly<Partial<Record<Action, Wrapper>>>
 }
@@ -140,7 +140,7 @@ export interface Discriminator {
 export interface ToOneOfAttribute extends AttributeBase {
   readonly kind: 'toOneOf'
   /** A to-one for each of the entities. All have the name of this one, and its property. */
-  readonly branches: readonly Branch[]
+  readonly branches: readonly PolymorphicTarget[]
   /** The name of the attribute, of a linked record and of its ID, that tells its resource. */
   readonly typeName: string
   /** All columns: of the discriminator and of the key. */
@@ -150,7 +150,7 @@ export interface ToOneOfAttribute extends AttributeBase {
 }
 
 /** One of the entities that a `ToOneOfAttribute` may link. */
-export interface Branch extends ToOneAttribute {
+export interface PolymorphicTarget extends ToOneAttribute {
   readonly discriminator: Discriminator
   /** What tells the resource of a linked record, as an attribute of the record. */
   readonly type: ScalarAttribute
@@ -236,7 +236,7 @@ export type TableSource =
       readonly typeColumn: string
       readonly own: string
     }
-  /** A query of the deployer's. */
+  /** A query of the application's. */
   | { readonly kind: 'query'; readonly sql: string }
 
 /** One table of several that have one key. */
@@ -304,7 +304,7 @@ export interface Model {
   readonly resources: readonly Resource[]
   /** Every entity, those too that are not served in this version. */
   readonly entities: readonly Resource[]
-  /** By what the deployer passed as entity, and by MikroORM's class for it. */
+  /** By what the application passed as entity, and by MikroORM's class for it. */
   readonly byEntity: ReadonlyMap<object, Resource>
   /** By every accepted path segment. */
   readonly byName: ReadonlyMap<string, Resource>

@@ -1,4 +1,4 @@
-/** Resource: per-model customisation, as the deployer writes it. Typed from the entity; checked by name when the engine is created. */
+/** Resource: per-model customisation, as the application writes it. Typed from the entity; checked by name when the engine is created. */
 import type { EntityName, FilterQuery } from '@mikro-orm/core'
 import type { Action, HookContext, Wrapper } from '../request/hook-context.ts'
 

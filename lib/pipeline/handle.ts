@@ -7,7 +7,7 @@
  *     #answer   parse          the request as it is written
  *               authenticate   who asks
  *     #perform  read-only      whether anything may be written
- *     #operate  own route      or else:
+ *     #operate  custom route      or else:
  *               resolve        what the path means in the model
  *               check          method and parameters
  *               authorize      whether the caller may, and what exists for him
@@ -19,15 +19,15 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { EntityManager } from '@mikro-orm/core'
 import { aboutOf, actionsOf, rootOf } from '../access/actions.ts'
 import { Authentication } from '../auth/auth.ts'
-import { after } from '../base/awaitable.ts'
+import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import { authorizeRequest, narrowed, visibilityOf } from '../access/access-rules.ts'
 import { parametersOf } from '../access/check-parameters.ts'
 import type { Clock } from '../base/clock.ts'
 import type { EngineHandle } from '../request/hook-context.ts'
 import type { Connection } from '../database/dialect.ts'
-import { End, LazySender } from '../base/abort.ts'
-import { RestError, refuse } from '../base/errors.ts'
+import { RequestAbort, LazyClient } from '../base/abort.ts'
+import { RestError, restError } from '../base/errors.ts'
 import { explanationOf } from '../journal/explanation.ts'
 import type { Explanation } from '../journal/explanation.ts'
 import { faultRequest } from '../testing/fault-injection.ts'
@@ -37,7 +37,7 @@ import type { FailedRequest } from '../base/report-failure.ts'
 import { JournalRecord, copyOf, maskOf } from '../journal/journal.ts'
 import type { Journal } from '../journal/journal.ts'
 import { assertJson } from '../base/json.ts'
-import type { Life } from './lifecycle.ts'
+import type { Lifecycle } from './lifecycle.ts'
 import type { Model } from '../model/model.ts'
 import { operate } from './operate.ts'
 import type { Services } from './operate.ts'
@@ -45,7 +45,7 @@ import type { CheckedOptions } from './options.ts'
 import { NO_HEADERS, parse } from '../request/parse-request.ts'
 import type { Request } from '../request/parse-request.ts'
 import type { QueryInput } from '../request/query-string.ts'
-import { WRITE_METHODS, onlyReading, refuseWriting } from '../base/http-methods.ts'
+import { WRITE_METHODS, readingMethodsOf, readOnlyError } from '../base/http-methods.ts'
 import { RequestContext } from '../request/request-context.ts'
 import type { Principal } from '../request/request-context.ts'
 import { checkMethod, resolveBeside, versionOf } from '../access/resolve-path.ts'
@@ -94,7 +94,7 @@ export interface HandlerParts {
   /** What is served in the first version. */
   readonly model: Model
   readonly clock: Clock
-  readonly life: Life
+  readonly life: Lifecycle
   /** Undefined when none is kept. */
   readonly journal: Journal | undefined
   readonly faults: Faults
@@ -108,13 +108,13 @@ export interface HandlerParts {
   readonly fork: () => EntityManager
   /** Whether an error says that the database is locked, or does not work. */
   readonly failureOf: (error: unknown) => 'busy' | 'failed' | undefined
-  /** Whether a request that reads may run code of the deployer's, which may write. */
+  /** Whether a request that reads may run code of the application's, which may write. */
   readonly mayRunOwnCode: boolean
 }
 
 export class Handler {
   readonly #parts: HandlerParts
-  readonly #life: Life
+  readonly #life: Lifecycle
   readonly #journal: Journal | undefined
   readonly #faults: Faults
   /** Set inside of the requests that have passed the faults. */
@@ -205,7 +205,7 @@ export class Handler {
 
   #recorded(arrival: Arrival, record: JournalRecord | undefined): Awaitable<RestResponse> {
     const { method, context } = arrival
-    if (context instanceof LazySender ? context.isGone : context.signal?.aborted === true) {
+    if (context instanceof LazyClient ? context.isGone : context.signal?.aborted === true) {
       this.#recordFailure(record, context.signal!.reason)
       throw context.signal!.reason
     }
@@ -286,9 +286,13 @@ export class Handler {
   /** Parse, authenticate, then the rest; whatever fails on the way is answered here. */
   #answer(arrival: Arrival, record: JournalRecord | undefined): Awaitable<RestResponse> {
     const { method, path, context, trace } = arrival
-    if (context !== NO_CONTEXT && !(context instanceof LazySender)) checkNames(context, ['headers', 'signal'], 'handle: context')
+    if (context !== NO_CONTEXT && !(context instanceof LazyClient)) checkNames(context, ['headers', 'signal'], 'handle: context')
     const { timeout } = this.#parts.options.limits
-    const end = new End(context, this.#life.era, timeout ?? (context instanceof LazySender ? context.budget : undefined) ?? 0)
+    const end = new RequestAbort(
+      context,
+      this.#life.generation,
+      timeout ?? (context instanceof LazyClient ? context.budget : undefined) ?? 0,
+    )
     const failed = (error: unknown): RestResponse => {
       end.throwIfReached()
       const response = this.#failed(ofMisplacedBody(error, arrival), { method, path }, record)
@@ -304,7 +308,7 @@ export class Handler {
     }
     trace?.enter('auth')
     try {
-      const response = after(this.#parts.authentication?.authenticate(request), principal =>
+      const response = chain(this.#parts.authentication?.authenticate(request), principal =>
         this.#perform(request, principal, end, record, trace),
       )
       return response instanceof Promise ? response.catch(failed) : response
@@ -316,20 +320,20 @@ export class Handler {
   #perform(
     request: Request,
     principal: Principal | undefined,
-    end: End,
+    end: RequestAbort,
     record: JournalRecord | undefined,
     trace: Trace | undefined,
   ): Awaitable<RestResponse> {
     const { method, segments } = request
     if (!this.#parts.options.readOnly || this.isSession('POST', segments)) return this.#operate(request, principal, end, record, trace)
-    if (WRITE_METHODS.includes(method)) throw refuseWriting(method)
-    return after(this.#operate(request, principal, end, record, trace), readingOnly)
+    if (WRITE_METHODS.includes(method)) throw readOnlyError(method)
+    return chain(this.#operate(request, principal, end, record, trace), readingOnly)
   }
 
   #operate(
     request: Request,
     principal: Principal | undefined,
-    end: End,
+    end: RequestAbort,
     record: JournalRecord | undefined,
     trace: Trace | undefined,
   ): Awaitable<RestResponse> {
@@ -351,8 +355,8 @@ export class Handler {
     const ctx = new RequestContext({ ...parts, version, about: aboutOf(target, actions[0]) })
     trace?.enter('access')
     const rules = visibilityOf(services.model, parameters, ctx)
-    return after(authorizeRequest(target, actions, rules, ctx), () =>
-      after(narrowed(rules, rootOf(target), parameters, services.ownParameters), visibility => {
+    return chain(authorizeRequest(target, actions, rules, ctx), () =>
+      chain(narrowed(rules, rootOf(target), parameters, services.ownParameters), visibility => {
         trace?.enter('render')
         return operate(
           { request, target, allowed, about: actions[0], ctx, view: { parameters, visibility, ctx, end, trace, tally: record } },
@@ -389,7 +393,7 @@ export class Handler {
     return respondError(error, this.#timestamp(), this.#parts.options.validationStatus)
   }
 
-  /** The time of an answer to an error. A clock of the deployer's that fails is such an error itself. */
+  /** The time of an answer to an error. A clock of the application's that fails is such an error itself. */
   #timestamp(): string {
     try {
       return this.#parts.clock.now().toISOString()
@@ -425,15 +429,15 @@ function ofMisplacedBody(error: unknown, { method, query, body }: Arrival): unkn
   if (body !== undefined || query === undefined || query === null || query instanceof URLSearchParams) return error
   if (!(error instanceof RestError) || error.code !== 'parameter_invalid' || !WITH_BODY.has(method.toUpperCase())) return error
   const detail = `${error.message} The third argument of "handle" is the query, the fourth is the body: handle("${method.toUpperCase()}", path, undefined, body).`
-  return refuse('parameter_invalid', detail, error.errors === undefined ? {} : { errors: error.errors })
+  return restError('parameter_invalid', detail, error.errors === undefined ? {} : { errors: error.errors })
 }
 
 /** What a client is told where the database is not to be had; the cause is for `onError`. */
 function ofDatabase(error: unknown, failure: 'busy' | 'failed' | undefined): unknown {
   if (failure === undefined || error instanceof RestError) return error
   if (failure === 'failed')
-    return refuse('database_failed', 'The database cannot do this at present; nothing was changed.', { cause: error })
-  return refuse('database_busy', 'Another process has locked the database; nothing was changed. Try again.', {
+    return restError('database_failed', 'The database cannot do this at present; nothing was changed.', { cause: error })
+  return restError('database_busy', 'Another process has locked the database; nothing was changed. Try again.', {
     headers: { 'retry-after': '1' },
     cause: error,
   })
@@ -442,7 +446,7 @@ function ofDatabase(error: unknown, failure: 'busy' | 'failed' | undefined): unk
 /** The answer without the methods that write. */
 function readingOnly(response: RestResponse): RestResponse {
   const { allow } = response.headers
-  return allow === undefined ? response : { ...response, headers: { ...response.headers, allow: onlyReading(allow) } }
+  return allow === undefined ? response : { ...response, headers: { ...response.headers, allow: readingMethodsOf(allow) } }
 }
 
 /** Whether the caller broke the types of `handle`. */

@@ -4,7 +4,7 @@
  */
 import { connectionLost, engineClosed } from '../base/errors.ts'
 
-export class Life {
+export class Lifecycle {
   #era = new AbortController()
   #closed = false
   #running = 0
@@ -20,12 +20,12 @@ export class Life {
   }
 
   /** Aborts when the data is replaced under the requests that begin now. */
-  get era(): AbortSignal {
+  get generation(): AbortSignal {
     return this.#era.signal
   }
 
   /** Cuts off the requests that still run: whatever they do belongs to the world that goes away. */
-  endEra(by: string): void {
+  invalidate(by: string): void {
     const era = this.#era
     this.#era = new AbortController()
     era.abort(connectionLost(`engine.${by}() has replaced the data while the request was running.`))

@@ -1,25 +1,25 @@
 /**
- * Operate: what each method does to each kind of target: which reading or writing it is, which envelope answers it, and the deployer's wrapper around it.
+ * Operate: what each method does to each kind of target: which reading or writing it is, which envelope answers it, and the application's wrapper around it.
  * Takes a resolved and checked request; gives the response.
  */
 import type { EntityManager } from '@mikro-orm/core'
 import type { ResourceAction } from '../access/actions.ts'
-import { after } from '../base/awaitable.ts'
+import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
-import type { OwnParameter } from '../access/access-rules.ts'
+import type { CustomParameter } from '../access/access-rules.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Wrapper } from '../request/hook-context.ts'
-import type { End } from '../base/abort.ts'
+import type { RequestAbort } from '../base/abort.ts'
 import { isoOf } from '../values/iso-time.ts'
 import { keyToSegment } from '../model/key.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Model, Resource, ToOneOfAttribute } from '../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
 import type { Vocabulary } from '../request/query-string.ts'
-import type { OrderedPage, Reader, View, Window } from '../read/reader.ts'
+import type { OrderedPage, Reader, View, PageRange } from '../read/reader.ts'
 import type { RequestContext } from '../request/request-context.ts'
 import { notFound, refuseHidden } from '../access/resolve-path.ts'
-import type { LookUp, Target } from '../access/resolve-path.ts'
+import type { ResourceLookup, Target } from '../access/resolve-path.ts'
 import {
   respondCreated,
   respondDeleted,
@@ -34,7 +34,7 @@ import {
 } from './respond.ts'
 import type { RestResponse } from '../base/response.ts'
 import { responseOf } from '../request/custom-routes.ts'
-import { whenAsked } from '../plan/visibility.ts'
+import { retryWithRules } from '../plan/visibility.ts'
 import type { Writer } from '../write/writer.ts'
 
 /** What operations of one version work with. */
@@ -42,15 +42,15 @@ export interface Services {
   readonly reader: Reader
   readonly writer: Writer
   readonly model: Model
-  readonly lookUp: LookUp
+  readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
-  readonly ownParameters: ReadonlyMap<string, OwnParameter>
+  readonly ownParameters: ReadonlyMap<string, CustomParameter>
   readonly clock: Clock
   readonly limits: Limits
   readonly versions: readonly string[]
   readonly createdStatus: number
   /** Runs work in a transaction. */
-  readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, end?: End) => Promise<T>
+  readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, end?: RequestAbort) => Promise<T>
 }
 
 /** One operation. */
@@ -69,10 +69,10 @@ export function operate(operation: Operation, services: Services): Awaitable<Res
   const { about, request } = operation
   const wrapper = about?.resource.rules.wrappers[about.action]
   const response = wrapper === undefined ? perform(operation, services) : wrapped(wrapper, operation, services)
-  return request.method === 'HEAD' ? after(response, withoutBody) : response
+  return request.method === 'HEAD' ? chain(response, withoutBody) : response
 }
 
-/** Runs the deployer's wrapper; around a write it is part of the transaction, which its failure rolls back. */
+/** Runs the application's wrapper; around a write it is part of the transaction, which its failure rolls back. */
 async function wrapped(wrapper: Wrapper, operation: Operation, services: Services): Promise<RestResponse> {
   const { ctx, request, view } = operation
   const { trace } = view
@@ -122,15 +122,15 @@ function get({ request, target, view }: Operation, services: Services): Awaitabl
   const { reader, limits } = services
   switch (target.kind) {
     case 'own':
-      throw new Error('get: an own route.')
+      throw new Error('get: a custom route.')
     case 'index':
       return respondIndex(services.model, services.versions, request.segments[0] ?? services.versions[0]!, timestampOf(services))
     case 'collection': {
       const window = windowOf(view.parameters, limits)
-      return after(reader.page(target.resource, window, view), page => listOf(target.resource, page, window, request, view, services))
+      return chain(reader.page(target.resource, window, view), page => listOf(target.resource, page, window, request, view, services))
     }
     case 'record':
-      return after(reader.record(target.resource, target.key, view), record => {
+      return chain(reader.record(target.resource, target.key, view), record => {
         if (record === undefined) throw notFound(target.resource, target.id)
         return respondRecord(target.resource, record, timestampOf(services))
       })
@@ -140,18 +140,18 @@ function get({ request, target, view }: Operation, services: Services): Awaitabl
       refuseHidden(resource, attribute, view.visibility)
       if (attribute.kind === 'toMany') {
         const window = windowOf(view.parameters, limits)
-        return after(reader.relatedPage(resource, key, attribute, window, view), page => {
+        return chain(reader.relatedPage(resource, key, attribute, window, view), page => {
           if (page === undefined) throw notFound(resource, target.id)
           return listOf(attribute.target, page, window, request, view, services)
         })
       }
       if (attribute.kind === 'toOne') {
-        return after(reader.relatedRecord(resource, key, attribute, view), record => {
+        return chain(reader.relatedRecord(resource, key, attribute, view), record => {
           if (record === undefined) throw notFound(resource, target.id)
           return respondRecord(attribute.target, record, timestampOf(services))
         })
       }
-      return after(reader.value(resource, key, attribute, view), holder => {
+      return chain(reader.value(resource, key, attribute, view), holder => {
         if (holder === undefined) throw notFound(resource, target.id)
         return respondValue(resource, attribute, holder[attribute.name] ?? null, timestampOf(services))
       })
@@ -167,7 +167,7 @@ async function getOneOf(
   services: Services,
 ): Promise<RestResponse> {
   const { reader } = services
-  await whenAsked(view.visibility, () => refuseHidden(resource, attribute, view.visibility))
+  await retryWithRules(view.visibility, () => refuseHidden(resource, attribute, view.visibility))
   if (!(await reader.exists(resource, key, view.visibility))) throw notFound(resource, id)
   const branch = await reader.linkedBranch(resource, key, attribute, view)
   if (branch === undefined) return respondValue(resource, attribute, null, timestampOf(services))
@@ -177,7 +177,7 @@ async function getOneOf(
 function listOf(
   resource: Resource,
   page: OrderedPage,
-  window: Window,
+  window: PageRange,
   { path }: Request,
   { parameters }: View,
   services: Services,
@@ -189,12 +189,12 @@ function post(operation: Operation, services: Services): Awaitable<RestResponse>
   const { request, target, view } = operation
   const { writer, createdStatus } = services
   if (target.kind === 'collection') {
-    return after(writer.create(target.resource, operation.ctx.body, view), ({ resource, key, record }) =>
+    return chain(writer.create(target.resource, operation.ctx.body, view), ({ resource, key, record }) =>
       respondCreated(resource, record, `${target.base}/${keyToSegment(key, resource)}`, createdStatus, timestampOf(services)),
     )
   }
   if (target.kind !== 'attribute' || target.attribute.kind !== 'toMany') throw new Error('post: not a list.')
-  return after(writer.append(target, target.attribute, operation.ctx.body, view), ({ resource, key, record }) => {
+  return chain(writer.append(target, target.attribute, operation.ctx.body, view), ({ resource, key, record }) => {
     const location = `/${request.segments[0]!}/${resource.plural}/${keyToSegment(key, resource)}`
     return respondCreated(resource, record, location, createdStatus, timestampOf(services))
   })
@@ -208,7 +208,7 @@ function put(operation: Operation, services: Services): Awaitable<RestResponse> 
     target.kind === 'record'
       ? writer.update(target, operation.ctx.body, view)
       : writer.updateAttribute(target, target.attribute, operation.ctx.body, view)
-  return after(written, ({ resource, record, removed }) =>
+  return chain(written, ({ resource, record, removed }) =>
     (removed === true ? respondDeleted : respondRecord)(resource, record, timestampOf(services)),
   )
 }
@@ -216,14 +216,14 @@ function put(operation: Operation, services: Services): Awaitable<RestResponse> 
 function remove(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { target, view } = operation
   if (target.kind !== 'record') return removeRelated(operation, services)
-  return after(services.writer.delete(target, view), ({ resource, record }) => respondDeleted(resource, record, timestampOf(services)))
+  return chain(services.writer.delete(target, view), ({ resource, record }) => respondDeleted(resource, record, timestampOf(services)))
 }
 
 async function removeRelated({ target, view }: Operation, services: Services): Promise<RestResponse> {
   const { writer } = services
   if (target.kind !== 'attribute') throw new Error('remove: not a record.')
   const { resource: owner, attribute } = target
-  await whenAsked(view.visibility, () => refuseHidden(owner, attribute, view.visibility))
+  await retryWithRules(view.visibility, () => refuseHidden(owner, attribute, view.visibility))
   if (attribute.kind === 'toMany') {
     return respondDeletedList(attribute.target, await writer.deleteRelated(target, attribute, view), timestampOf(services))
   }

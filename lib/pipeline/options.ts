@@ -5,7 +5,7 @@ import type { FailedRequest } from '../base/report-failure.ts'
 import { DEFAULT_LIMITS } from '../base/limits.ts'
 import type { Limits } from '../base/limits.ts'
 import type { AuthModule } from '../auth/auth.ts'
-import type { OwnParameter } from '../access/access-rules.ts'
+import type { CustomParameter } from '../access/access-rules.ts'
 import type { ResourceDefinition } from '../model/resource-config.ts'
 import type { Route } from '../request/custom-routes.ts'
 import type { SeedData } from '../write/seed-rows.ts'
@@ -40,10 +40,10 @@ export interface EngineOptions {
   readonly versions?: readonly string[]
   /** Guards against requests that ask for too much. */
   readonly limits?: Partial<Limits>
-  /** Own routes, which come before the default ones. */
+  /** Custom routes, which come before the default ones. */
   readonly routes?: readonly Route[]
   /** Renames a reserved parameter (`{ limit: 'per_page' }`), or adds one: a function of its value that gives a MikroORM FilterQuery. */
-  readonly parameters?: Readonly<Record<string, string | OwnParameter>>
+  readonly parameters?: Readonly<Record<string, string | CustomParameter>>
   /** Log-in by token. Default: off. */
   readonly auth?: AuthModule
   /** Records to load before `create` resolves, by resource name. */

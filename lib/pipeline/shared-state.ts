@@ -7,33 +7,33 @@ import type { Notes } from '../base/notes.ts'
 import type { CheckedOptions } from './options.ts'
 import { Secrets } from '../journal/redact.ts'
 import { readVersions } from './versions.ts'
-import type { Edition } from './versions.ts'
+import type { CompiledVersion } from './versions.ts'
 
-export interface Family {
-  readonly editions: ReadonlyMap<string, Edition>
+export interface SharedState {
+  readonly editions: ReadonlyMap<string, CompiledVersion>
   readonly watched: Watched
   readonly secrets: Secrets
-  /** Whether a request that reads may run code of the deployer's, which may write. */
-  readonly mayRunOwnCode: boolean
+  /** Whether a request that reads may run code of the application's, which may write. */
+  readonly mayRunApplicationCode: boolean
   /** What was mapped, left out or guessed. */
   readonly notes: Notes
 }
 
 /** @throws TypeError, Error when the options are not fit for the model. */
-export function familyOf(options: CheckedOptions, orm: MikroORM, connection: Connection, notes: Notes): Family {
+export function sharedStateOf(options: CheckedOptions, orm: MikroORM, connection: Connection, notes: Notes): SharedState {
   const editions = readVersions(options, orm, connection)
   const models = [...editions.values()].map(({ model }) => model)
   return {
     editions,
     watched: watchedOf(models),
     secrets: new Secrets(models, options.auth?.options?.identifier, options.auth?.options?.password),
-    mayRunOwnCode: runsOwnCode(options, orm),
+    mayRunApplicationCode: runsApplicationCode(options, orm),
     notes,
   }
 }
 
-/** Whether something of the deployer's runs in requests that read. */
-function runsOwnCode(options: CheckedOptions, orm: MikroORM): boolean {
+/** Whether something of the application's runs in requests that read. */
+function runsApplicationCode(options: CheckedOptions, orm: MikroORM): boolean {
   const { resources, routes, parameters, lookup, auth } = options
   return (
     resources.length > 0 ||

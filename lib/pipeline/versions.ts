@@ -3,7 +3,7 @@
  * Checks what only the database can tell.
  */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
-import type { OwnParameter } from '../access/access-rules.ts'
+import type { CustomParameter } from '../access/access-rules.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Connection } from '../database/dialect.ts'
 import { requireConditions } from '../access/list-condition.ts'
@@ -17,25 +17,25 @@ import { readModel } from '../model/metadata/read-model.ts'
 import type { Secret } from '../model/metadata/read-model.ts'
 import { Plans, Reader } from '../read/reader.ts'
 import { defaultLookUp } from '../access/resolve-path.ts'
-import type { LookUp } from '../access/resolve-path.ts'
+import type { ResourceLookup } from '../access/resolve-path.ts'
 import { hint, nearest } from '../base/suggest.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { Writer } from '../write/writer.ts'
 
 /** One version as the engine and all its forks serve it: what follows from the model and the options alone. */
-export interface Edition {
+export interface CompiledVersion {
   readonly model: Model
-  readonly lookUp: LookUp
+  readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
-  readonly ownParameters: ReadonlyMap<string, OwnParameter>
+  readonly ownParameters: ReadonlyMap<string, CustomParameter>
   readonly plans: Plans
 }
 
 /** @throws TypeError, Error when the definitions, parameters or computed attributes are not fit for the model. */
-export function readVersions(options: CheckedOptions, orm: MikroORM, connection: Connection): Map<string, Edition> {
+export function readVersions(options: CheckedOptions, orm: MikroORM, connection: Connection): Map<string, CompiledVersion> {
   checkDefinitions(options, orm)
   const { renamed, own } = readParameters(options.parameters)
-  const editions = new Map<string, Edition>()
+  const editions = new Map<string, CompiledVersion>()
   for (const version of options.versions) {
     const model = readModel(orm, version, options.resources, secretOf(options, orm))
     const vocabulary = vocabularyOf(renamed, model.flags, new Set(own.keys()))
@@ -49,7 +49,7 @@ export function readVersions(options: CheckedOptions, orm: MikroORM, connection:
 
 /** The versions on one database, with one clock. */
 export function serveVersions(
-  editions: ReadonlyMap<string, Edition>,
+  editions: ReadonlyMap<string, CompiledVersion>,
   { limits, versions, createdStatus }: CheckedOptions,
   connection: Connection,
   clock: Clock,
@@ -104,10 +104,10 @@ function nameOf(entity: unknown): string {
 
 function readParameters(parameters: CheckedOptions['parameters']): {
   renamed: Partial<Record<Reserved, string>>
-  own: Map<string, OwnParameter>
+  own: Map<string, CustomParameter>
 } {
   const renamed: Partial<Record<Reserved, string>> = {}
-  const own = new Map<string, OwnParameter>()
+  const own = new Map<string, CustomParameter>()
   if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters))
     throw new TypeError('parameters must be an object: { limit: "per_page", q: (value, ctx) => ({ ... }) }.')
   for (const [name, meaning] of Object.entries(parameters)) {
@@ -158,8 +158,8 @@ function formulasIn(attribute: Attribute, prefix: string): string[] {
   return attribute.kind === 'scalar' && attribute.source.kind === 'formula' && !attribute.hidden ? [path] : []
 }
 
-/** The look-up that the deployer gave, in terms of the model. */
-function lookUpOf({ lookup }: CheckedOptions, model: Model, orm: MikroORM): LookUp {
+/** The look-up that the application gave, in terms of the model. */
+function lookUpOf({ lookup }: CheckedOptions, model: Model, orm: MikroORM): ResourceLookup {
   if (lookup === undefined) return defaultLookUp(model)
   return (name, version): Resource | undefined => {
     const entity = lookup(name, version)

@@ -2,7 +2,7 @@
  * Room: how much more an answer may hold, counted while its rows become records. A record that is shown in several places counts in each, since it is
  * written in each. Refuses with parameter_invalid (limit_exceeded) as soon as there is no room left, so before what would come next is read.
  */
-import { refuseParameter } from '../base/errors.ts'
+import { parameterError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
 import { calledIn, longestOf } from '../request/query-string.ts'
 import type { Pair, Vocabulary } from '../request/query-string.ts'
@@ -15,7 +15,7 @@ export interface Tally {
   bytes: number
 }
 
-export class Room {
+export class AnswerBudget {
   readonly #limits: Limits
   readonly #vocabulary: Vocabulary
   /** Records times `IDS`, so that all are whole numbers. */
@@ -68,7 +68,7 @@ export class Room {
     const { maxRecords, maxAnswerBytes } = this.#limits
     const [limit, expand, depth] = (['limit', 'expand', 'depth'] as const).map(name => `"${calledIn(this.#vocabulary, name)}"`)
     const where = at === undefined ? '' : `, reached in "${at}"`
-    return refuseParameter({
+    return parameterError({
       code: 'limit_exceeded',
       detail: `The answer would hold more than ${maxRecords} records or ${maxAnswerBytes} bytes${where}: ask for less by ${limit}, ${expand}, ${depth}, attributes or filters.`,
       parameter: calledIn(this.#vocabulary, at === undefined ? 'limit' : 'expand'),

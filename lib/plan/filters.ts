@@ -2,7 +2,7 @@
  * Plan filters: each filter of the request becomes a Condition. Each narrows on its own: two filters through one list may be met by two records.
  * Refuses with parameter_invalid: unknown attributes, operators or wildcards that do not go with the type, limits.
  */
-import { refuseParameter } from '../base/errors.ts'
+import { parameterError } from '../base/errors.ts'
 import { spellingOfFilter } from '../base/habits.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
@@ -82,7 +82,7 @@ interface Parts {
 }
 
 /** What is asked for, and where. */
-interface Question {
+interface FilterRequest {
   readonly path: string
   readonly filter: RawFilter
   readonly index: number
@@ -95,7 +95,7 @@ function anyPart({ present, absent }: Parts): Condition {
 }
 
 /** @param before the to-ones since the last list */
-function partsOf(walk: Walk, before: readonly ToOneAttribute[], question: Question): Parts {
+function partsOf(walk: Walk, before: readonly ToOneAttribute[], question: FilterRequest): Parts {
   const toOnes = [...before]
   for (const [index, hop] of walk.hops.entries()) {
     if (hop.kind === 'toMany') {
@@ -109,7 +109,7 @@ function partsOf(walk: Walk, before: readonly ToOneAttribute[], question: Questi
 }
 
 /** Of several entities one is linked at most: what is there is in one of them, and what is not there is in none. */
-function partsOfFork({ fork, branches }: Forked, toOnes: readonly ToOneAttribute[], question: Question): Parts {
+function partsOfFork({ fork, branches }: Forked, toOnes: readonly ToOneAttribute[], question: FilterRequest): Parts {
   const parts = branches.map(({ branch, walk }) => partsOf(walk, [...toOnes, branch], question))
   const absent = parts.flatMap(part => (part.absent.length === 0 ? [] : [anyPart({ present: [], absent: part.absent })]))
   if (absent.length > 0 && absent.length < parts.length) {
@@ -125,7 +125,7 @@ function allOf(conditions: readonly Condition[]): Condition {
   return conditions.length === 1 ? conditions[0]! : { kind: 'all', of: conditions }
 }
 
-function partsOfEnd(attribute: Attribute, toOnes: readonly ToOneAttribute[], { path, filter, index, visibility }: Question): Parts {
+function partsOfEnd(attribute: Attribute, toOnes: readonly ToOneAttribute[], { path, filter, index, visibility }: FilterRequest): Parts {
   switch (attribute.kind) {
     case 'toOne':
     case 'toMany':
@@ -147,7 +147,7 @@ function partsOfEnd(attribute: Attribute, toOnes: readonly ToOneAttribute[], { p
 }
 
 function notFilterable(filter: RawFilter, detail: string) {
-  return refuseParameter({ code: 'not_filterable', detail, parameter: filter.label })
+  return parameterError({ code: 'not_filterable', detail, parameter: filter.label })
 }
 
 /** The positions of the values of a kind. */
@@ -164,7 +164,7 @@ function planRelation(
 ): Parts {
   const parameter = filter.label
   if (filter.operator !== '=') {
-    throw refuseParameter({
+    throw parameterError({
       code: 'operator_invalid',
       detail: `"${relation.name}" is a relation: it is compared with "=" and IDs only.`,
       parameter,
@@ -192,7 +192,7 @@ function planRelation(
 }
 
 function noWildcards(filter: RawFilter, why: string) {
-  return refuseParameter({
+  return parameterError({
     code: 'operator_invalid',
     detail: `${why}: wildcards go with text only. A literal star is written \\*.`,
     parameter: filter.label,
@@ -216,7 +216,7 @@ function planScalar(hops: readonly ToOneAttribute[], declared: ScalarAttribute, 
   if (filter.operator !== '=' && filter.operator !== '~=') {
     if (!isOrdered(type)) throw notFilterable(filter, `"${attribute.name}" (${type.kind}) cannot be filtered by.`)
     if (filter.values.length !== 1 || filter.values[0]!.kind !== 'text') {
-      throw refuseParameter({
+      throw parameterError({
         code: 'operator_invalid',
         detail: `"${filter.operator}" compares with one value: no list, wildcard or null (a literal comma or star is written \\, or \\*).`,
         parameter,
@@ -238,7 +238,7 @@ function planScalar(hops: readonly ToOneAttribute[], declared: ScalarAttribute, 
   }
   if (!isText(type)) {
     if (filter.operator === '~=') {
-      throw refuseParameter({
+      throw parameterError({
         code: 'operator_invalid',
         detail: `"~=" goes with text only, and "${attribute.name}" is ${describeScalar(type)}.`,
         parameter,

@@ -1,5 +1,5 @@
 /** Plan the order: sort keys, of a request or of the model's own order of a list, become SortTerms. Refuses with parameter_invalid. */
-import { refuseParameter } from '../base/errors.ts'
+import { parameterError } from '../base/errors.ts'
 import { spellingOfSort } from '../base/habits.ts'
 import { DEFAULT_LIMITS } from '../base/limits.ts'
 import type { Limits } from '../base/limits.ts'
@@ -96,7 +96,7 @@ function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: 
   if (or.length === 0) return term!
   const kinds = new Set([term!, ...or].map(({ attribute }) => attribute?.type.kind))
   if (kinds.size > 1) {
-    throw refuseParameter({
+    throw parameterError({
       code: 'not_sortable',
       detail: `"${key.path}" cannot be sorted by: what it leads to is of several types.`,
       parameter,
@@ -135,7 +135,7 @@ function termsOf(
           : attribute.kind !== 'scalar' || isOrdered(attribute.type)
             ? 'shown with another value than the stored one'
             : `of the type ${attribute.type.kind}`
-    throw refuseParameter({
+    throw parameterError({
       code: 'not_sortable',
       detail: `"${key.path}" cannot be sorted by: it is ${what}.`,
       parameter,

@@ -1,11 +1,11 @@
 /** Plan paths: walks the dotted paths of filters, sort keys, attributes and expand through the model, and refuses with a hint what is not there. */
 import { withArticle, withCapitalArticle } from '../base/article.ts'
-import { RestError, refuseParameter } from '../base/errors.ts'
-import type { Fault } from '../base/errors.ts'
-import type { Spelling } from '../base/habits.ts'
+import { RestError, parameterError } from '../base/errors.ts'
+import type { FieldError } from '../base/errors.ts'
+import type { SuggestedSpelling } from '../base/habits.ts'
 import type { Limits } from '../base/limits.ts'
 import { isRelation } from '../model/model.ts'
-import type { Attribute, Branch, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from '../model/model.ts'
+import type { Attribute, PolymorphicTarget, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from '../model/model.ts'
 import { hint, nearest } from '../base/suggest.ts'
 import { EVERYTHING, branchesFor, existsFor, isVisible, visibleNames } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
@@ -20,7 +20,7 @@ export interface Walked {
 export interface Forked {
   readonly hops: readonly RelationAttribute[]
   readonly fork: ToOneOfAttribute
-  readonly branches: readonly { readonly branch: Branch; readonly walk: Walk }[]
+  readonly branches: readonly { readonly branch: PolymorphicTarget; readonly walk: Walk }[]
 }
 
 export type Walk = Walked | Forked
@@ -47,7 +47,7 @@ export interface PathContext {
   /** Other names that could have been meant instead of the first segment. */
   readonly alternatives?: readonly string[]
   /** How a path that is unknown may have been meant. */
-  readonly spelling?: (unknown: UnknownPath) => Spelling | undefined
+  readonly spelling?: (unknown: UnknownPath) => SuggestedSpelling | undefined
 }
 
 /** A path that leads nowhere. */
@@ -89,14 +89,14 @@ function isReachableIn(attribute: Attribute, names: readonly string[], visibilit
 }
 
 /** What a segment of a path is looked up in. */
-interface Holder {
+interface AttributeHolder {
   readonly byName: ReadonlyMap<string, Attribute>
   readonly attributes: readonly Attribute[]
   readonly called: string
 }
 
 /** A path on its way. */
-interface Way {
+interface PathCursor {
   readonly path: string
   readonly names: readonly string[]
   readonly context: PathContext
@@ -106,12 +106,12 @@ export function walkPath(path: string, root: Resource, context: PathContext): Wa
   return walkFrom(holderOf(root), 0, 0, { path, names: path.split('.'), context })
 }
 
-function holderOf({ byName, attributes, singular }: Resource): Holder {
+function holderOf({ byName, attributes, singular }: Resource): AttributeHolder {
   return { byName, attributes, called: singular }
 }
 
 /** @param relations how many have been walked so far */
-function walkFrom(start: Holder, first: number, relations: number, way: Way): Walk {
+function walkFrom(start: AttributeHolder, first: number, relations: number, way: PathCursor): Walk {
   const { path, names, context } = way
   const hops: RelationAttribute[] = []
   let holder = start
@@ -122,7 +122,7 @@ function walkFrom(start: Holder, first: number, relations: number, way: Way): Wa
     if (isRelation(attribute) || attribute.kind === 'toOneOf') {
       relations += 1
       if (relations > context.limits.maxPathRelations) {
-        throw refuseParameter({
+        throw parameterError({
           code: 'limit_exceeded',
           detail: `The path "${path.slice(0, 200)}" walks more than ${context.limits.maxPathRelations} relations.`,
           parameter: context.parameter,
@@ -136,7 +136,7 @@ function walkFrom(start: Holder, first: number, relations: number, way: Way): Wa
         return { hops, attribute: attributeWithin(attribute, names.slice(index + 1), path, context) }
       }
       const spelling = context.spelling?.(unknownPath(path, index, [attribute]))
-      throw refuseParameter({
+      throw parameterError({
         code: 'attribute_unknown',
         detail: `"${name}" is a plain attribute, so "${path}" leads nowhere.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
         parameter: context.parameter,
@@ -155,7 +155,7 @@ function walkFrom(start: Holder, first: number, relations: number, way: Way): Wa
 }
 
 /** The rest of a path in each of the entities that has it. */
-function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, way: Way): Forked['branches'] {
+function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, way: PathCursor): Forked['branches'] {
   const { names, context } = way
   const { visibility } = context
   const all = visibility === undefined ? fork.branches : branchesFor(fork, visibility)
@@ -169,7 +169,7 @@ function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, 
     ]
     throw unknown(way.path, name, fork.name, attributes, index, context)
   }
-  const branches: { branch: Branch; walk: Walk }[] = []
+  const branches: { branch: PolymorphicTarget; walk: Walk }[] = []
   let refusal: RestError | undefined
   for (const { branch, holder } of having) {
     try {
@@ -185,18 +185,18 @@ function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, 
 }
 
 /** A record as it is seen through a relation to one of several entities: with the attribute that tells its resource. */
-function seenThrough(branch: Branch): { branch: Branch; holder: Holder } {
+function seenThrough(branch: PolymorphicTarget): { branch: PolymorphicTarget; holder: AttributeHolder } {
   const { target, type } = branch
   const attributes = [type, ...target.attributes]
   return { branch, holder: { called: target.singular, attributes, byName: new Map(attributes.map(each => [each.name, each])) } }
 }
 
 /** The attribute of a name. */
-function existing({ byName, attributes, called }: Holder, name: string, index: number, { path, context }: Way): Attribute {
+function existing({ byName, attributes, called }: AttributeHolder, name: string, index: number, { path, context }: PathCursor): Attribute {
   const attribute = byName.get(name)
   const { visibility } = context
   if (visibility !== undefined && attribute?.flag !== undefined && existsFor(attribute, visibility) && !isVisible(attribute, visibility)) {
-    throw refuseParameter({
+    throw parameterError({
       code: 'flag_needed',
       detail: `"${path}" exists only with the parameter "${attribute.flag}".`,
       parameter: context.parameter,
@@ -212,7 +212,7 @@ function existing({ byName, attributes, called }: Holder, name: string, index: n
 function attributeWithin(json: ScalarAttribute, names: readonly string[], path: string, context: PathContext): ScalarAttribute {
   const odd = names.find(name => name === '' || /["\\]/.test(name))
   if (odd !== undefined) {
-    throw refuseParameter({
+    throw parameterError({
       code: 'attribute_unknown',
       detail: `"${path.slice(0, 200)}": a key inside a JSON value that is empty or has a quote or backslash in it cannot be named in a path.`,
       parameter: context.parameter,
@@ -220,7 +220,7 @@ function attributeWithin(json: ScalarAttribute, names: readonly string[], path: 
   }
   const { maxJsonNames } = context.limits
   if (names.length > maxJsonNames) {
-    throw refuseParameter({
+    throw parameterError({
       code: 'limit_exceeded',
       detail: `The path "${path.slice(0, 200)}" has ${names.length} names inside a JSON value; at most ${maxJsonNames} are allowed.`,
       parameter: context.parameter,
@@ -236,7 +236,7 @@ function unknown(path: string, name: string, called: string, attributes: readonl
   const suggestion = spelling?.suggestion ?? nearest(name, index === 0 ? [...names, ...(context.alternatives ?? [])] : names)
   const hinted = spelling === undefined ? hint(suggestion) : ` ${spelling.detail}`
   const first = index === 0 && context.alternatives !== undefined
-  const fault: Fault = {
+  const fault: FieldError = {
     code: first ? 'parameter_unknown' : 'attribute_unknown',
     detail: first
       ? `There is no parameter "${name.slice(0, 100)}", and ${withArticle(called)} has no such attribute.${hinted}`
@@ -245,5 +245,5 @@ function unknown(path: string, name: string, called: string, attributes: readonl
     ...(suggestion === undefined ? {} : { suggestion }),
     allowed: names,
   }
-  return refuseParameter(fault)
+  return parameterError(fault)
 }

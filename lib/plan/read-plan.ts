@@ -3,7 +3,7 @@
  * references to where the request's values stand, so that every request of the shape can share it.
  */
 import type {
-  Branch,
+  PolymorphicTarget,
   EmbeddedAttribute,
   RelationAttribute,
   Resource,
@@ -16,7 +16,7 @@ import type { Operator } from '../request/query-string.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 
 /**
- * A value to compare with: of a filter, by its position in the request, or of the scope of a resource (of own parameters, without one), by its position
+ * A value to compare with: of a filter, by its position in the request, or of the scope of a resource (of custom parameters, without one), by its position
  * among the values of that; or one of the model's own.
  */
 export type ValueRef =
@@ -103,7 +103,7 @@ export type Field =
 
 /** How a linked record of one of several entities is shown; as its ID without a node. */
 export interface ShownBranch {
-  readonly branch: Branch
+  readonly branch: PolymorphicTarget
   readonly node: RecordNode | undefined
 }
 

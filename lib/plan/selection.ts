@@ -2,10 +2,10 @@
  * Plan the selection: depth, expand and attributes become the tree of fields that an answer shows.
  * Refuses with parameter_invalid: unknown names, and an expand of what is no relation.
  */
-import { refuseParameter } from '../base/errors.ts'
+import { parameterError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
 import { isValue } from '../model/model.ts'
-import type { Attribute, Branch, EmbeddedAttribute, Resource, ToOneOfAttribute } from '../model/model.ts'
+import type { Attribute, PolymorphicTarget, EmbeddedAttribute, Resource, ToOneOfAttribute } from '../model/model.ts'
 import { calledIn } from '../request/query-string.ts'
 import type { Vocabulary } from '../request/query-string.ts'
 import { planListOrder } from './order.ts'
@@ -22,7 +22,7 @@ export interface Selection {
 }
 
 /** What names are looked up in. */
-export interface Scene {
+export interface SelectionContext {
   readonly limits: Limits
   readonly visibility: Visibility
   readonly vocabulary: Vocabulary
@@ -31,10 +31,10 @@ export interface Scene {
 /** Names with what is said about the names inside them. An empty tree under a name means all of it. */
 interface NameTree extends Map<string, NameTree> {}
 
-export function planSelection(resource: Resource, selection: Selection, scene: Scene): RecordNode {
+export function planSelection(resource: Resource, selection: Selection, scene: SelectionContext): RecordNode {
   const expanded = treeOf(selection.expand ?? [], resource, 'expand', scene, attribute => {
     if (!isValue(attribute)) return
-    throw refuseParameter({
+    throw parameterError({
       code: 'not_a_relation',
       detail: `"${attribute.name}" is not a relation, so it cannot be expanded.`,
       parameter: calledIn(scene.vocabulary, 'expand'),
@@ -57,7 +57,7 @@ function treeOf(
   paths: readonly string[],
   root: Resource,
   reserved: 'expand' | 'attributes',
-  scene: Scene,
+  scene: SelectionContext,
   check?: (end: Attribute) => void,
 ): NameTree {
   const parameter = calledIn(scene.vocabulary, reserved)
@@ -91,17 +91,17 @@ function isWhole(tree: NameTree | undefined): boolean {
 const NONE: NameTree = new Map()
 
 /** What is said about the names of one record. */
-interface Said {
+interface ParsedSelection {
   readonly expanded: NameTree
   /** Undefined: all of them. */
   readonly include: NameTree | undefined
   readonly exclude: NameTree
 }
 
-const WHOLE: Said = { expanded: NONE, include: undefined, exclude: NONE }
+const WHOLE: ParsedSelection = { expanded: NONE, include: undefined, exclude: NONE }
 
 /** What is said about the names inside an attribute. */
-function inside(said: Said, name: string): Said {
+function inside(said: ParsedSelection, name: string): ParsedSelection {
   const include = said.include?.get(name)
   return {
     expanded: said.expanded.get(name) ?? NONE,
@@ -111,18 +111,18 @@ function inside(said: Said, name: string): Said {
 }
 
 /** Whether the request wants it. Asked before whether it exists for the caller, which may depend on a rule that need not be asked otherwise. */
-function isWanted(attribute: Attribute, said: Said): boolean {
+function isWanted(attribute: Attribute, said: ParsedSelection): boolean {
   if (isWhole(said.exclude.get(attribute.name))) return false
   return said.include === undefined || said.include.has(attribute.name)
 }
 
-function nodeOf(resource: Resource, depth: 0 | 1 | 2, said: Said, visibility: Visibility): RecordNode {
+function nodeOf(resource: Resource, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): RecordNode {
   const wanted = resource.attributes.filter(attribute => isWanted(attribute, said))
   const fields = wanted.flatMap(attribute => fieldOf(attribute, depth, said, visibility) ?? [])
   return { resource, fields }
 }
 
-function fieldOf(attribute: Attribute, depth: 0 | 1 | 2, said: Said, visibility: Visibility): Field | undefined {
+function fieldOf(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field | undefined {
   if (attribute.kind === 'scalar') return isVisible(attribute, visibility) ? { kind: 'scalar', attribute } : undefined
   // What renders an object of many attributes is given all of them, whatever is said of them.
   if (attribute.kind === 'embedded') {
@@ -143,8 +143,8 @@ function fieldOf(attribute: Attribute, depth: 0 | 1 | 2, said: Said, visibility:
 }
 
 /** A record of one of several entities tells which one, before all else. */
-function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, said: Said, visibility: Visibility): Field {
-  const nodeFor = ({ target, type }: Branch): RecordNode | undefined => {
+function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, said: ParsedSelection, visibility: Visibility): Field {
+  const nodeFor = ({ target, type }: PolymorphicTarget): RecordNode | undefined => {
     if (shown === undefined) return undefined
     const { resource, fields } = nodeOf(target, shown, said, visibility)
     return { resource, fields: isWanted(type, said) ? [{ kind: 'scalar', attribute: type }, ...fields] : fields }
@@ -153,7 +153,7 @@ function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, s
 }
 
 /** What is inside an embedded object is at the depth of the record that it is in. */
-function embeddedField(attribute: EmbeddedAttribute, depth: 0 | 1 | 2, said: Said, visibility: Visibility): Field {
+function embeddedField(attribute: EmbeddedAttribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field {
   const wanted = attribute.attributes.filter(child => isWanted(child, said))
   return { kind: 'embedded', attribute, fields: wanted.flatMap(child => fieldOf(child, depth, said, visibility) ?? []) }
 }

@@ -2,36 +2,36 @@
  * Visibility: what exists for the caller of one request: which resources can be reached, which rows they have, which flags are set. Plans depend on
  * the answers to the rules that they come upon; the values of those are bound like those of filters.
  *
- * Rules are the deployer's functions, which may take their time or fail, so only those are asked that a plan comes upon. Planning itself cannot wait: it
- * stops at a rule that nobody has asked yet (`Unasked`), and begins anew when that is known. The answers are kept, so that each is asked once a request.
+ * Rules are the application's functions, which may take their time or fail, so only those are asked that a plan comes upon. Planning itself cannot wait: it
+ * stops at a rule that nobody has asked yet (`RuleNotEvaluated`), and begins anew when that is known. The answers are kept, so that each is asked once a request.
  */
-import { after } from '../base/awaitable.ts'
+import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { Action } from '../request/hook-context.ts'
-import type { Attribute, Branch, Resource, ToOneOfAttribute } from '../model/model.ts'
+import type { Attribute, PolymorphicTarget, Resource, ToOneOfAttribute } from '../model/model.ts'
 import { isRelation, isValue, targetsOf } from '../model/model.ts'
 import type { Condition, ScopeLookup } from './read-plan.ts'
 
 /** A question that a plan depends on: whether records or lists of a resource may be seen, or which of its rows exist. */
-export interface Rule {
+export interface PendingRule {
   readonly resource: Resource
   readonly about: 'get' | 'list' | 'scope'
 }
 
 /** Stops what cannot go on before a rule is asked. */
-export class Unasked extends Error {
-  readonly rule: Rule
+export class RuleNotEvaluated extends Error {
+  readonly rule: PendingRule
 
-  constructor(rule: Rule) {
+  constructor(rule: PendingRule) {
     super(`The rule of ${rule.resource.className} about "${rule.about}" is not asked yet.`)
     this.rule = rule
   }
 }
 
 export interface Visibility {
-  /** All that a plan depends on beside the rules, as a text: whether there are rules at all, flags, own parameters. */
+  /** All that a plan depends on beside the rules, as a text: whether there are rules at all, flags, custom parameters. */
   readonly shape: string
-  /** Conditions of own parameters, on the resource that the request reads. */
+  /** Conditions of custom parameters, on the resource that the request reads. */
   readonly where: readonly Condition[]
   /** Flags that the request gives. */
   readonly flags: ReadonlySet<string>
@@ -39,14 +39,14 @@ export interface Visibility {
   readonly allows: (resource: Resource, action: 'get' | 'list') => boolean
   /** The condition that the rows of a resource meet which exist for the caller. Throws Unasked. */
   readonly scopeOf: ScopeLookup
-  /** The part of it that the deployer's own scope says, without filters of the entity. Throws Unasked. */
+  /** The part of it that the application's own scope says, without filters of the entity. Throws Unasked. */
   readonly ownScopeOf: ScopeLookup
-  /** The values of the scope of a resource, or of own parameters. */
+  /** The values of the scope of a resource, or of custom parameters. */
   readonly valuesOf: (resource: Resource | undefined) => readonly unknown[]
   /** Whether the caller may do it. */
   readonly permits: (resource: Resource, action: Action) => Awaitable<boolean>
   /** Asks a rule. Gives all of its answer that a plan depends on, as a text. */
-  readonly ask: (rule: Rule) => Awaitable<string>
+  readonly ask: (rule: PendingRule) => Awaitable<string>
 }
 
 const NO_VALUES: readonly unknown[] = Object.freeze([])
@@ -66,12 +66,12 @@ export const EVERYTHING: Visibility = Object.freeze({
 })
 
 /** Does work that may come upon rules: asks them, and begins anew after each. The work must leave nothing behind when it stops. */
-export function whenAsked<T>(visibility: Visibility, work: () => T): Awaitable<T> {
+export function retryWithRules<T>(visibility: Visibility, work: () => T): Awaitable<T> {
   try {
     return work()
   } catch (error) {
-    if (!(error instanceof Unasked)) throw error
-    return after(visibility.ask(error.rule), () => whenAsked(visibility, work))
+    if (!(error instanceof RuleNotEvaluated)) throw error
+    return chain(visibility.ask(error.rule), () => retryWithRules(visibility, work))
   }
 }
 
@@ -79,10 +79,10 @@ export function whenAsked<T>(visibility: Visibility, work: () => T): Awaitable<T
  * What exists, as far as these rules tell: comes to a stop at any other, though that may have been asked elsewhere. What is kept for other requests must
  * not depend on an answer that it was not found by.
  */
-export function toldBy(rules: readonly Rule[], visibility: Visibility): Visibility {
+export function restrictedTo(rules: readonly PendingRule[], visibility: Visibility): Visibility {
   if (visibility === EVERYTHING) return visibility
-  const require = (resource: Resource, about: Rule['about']): void => {
-    if (!rules.some(rule => rule.resource === resource && rule.about === about)) throw new Unasked({ resource, about })
+  const require = (resource: Resource, about: PendingRule['about']): void => {
+    if (!rules.some(rule => rule.resource === resource && rule.about === about)) throw new RuleNotEvaluated({ resource, about })
   }
   return {
     ...visibility,
@@ -109,17 +109,17 @@ export function isVisible(attribute: Attribute, visibility: Visibility): boolean
 /** As `isVisible`, flags aside. */
 export function existsFor(attribute: Attribute, visibility: Visibility): boolean {
   if (attribute.hidden || (attribute.kind === 'scalar' && attribute.source.kind === 'none')) return false
-  return leadsSomewhere(attribute, visibility)
+  return hasVisibleTarget(attribute, visibility)
 }
 
 /** Whether a relation leads to records that the caller may see; else it does not exist for them, in bodies neither. A plain value leads nowhere else. */
-export function leadsSomewhere(attribute: Attribute, visibility: Visibility): boolean {
+export function hasVisibleTarget(attribute: Attribute, visibility: Visibility): boolean {
   if (attribute.kind === 'toOneOf') return branchesFor(attribute, visibility).length > 0
   return !isRelation(attribute) || visibility.allows(attribute.target, attribute.kind === 'toOne' ? 'get' : 'list')
 }
 
 /** The entities that a relation may link whose records exist for the caller; a link to a record of another is none. */
-export function branchesFor({ branches }: ToOneOfAttribute, visibility: Visibility): readonly Branch[] {
+export function branchesFor({ branches }: ToOneOfAttribute, visibility: Visibility): readonly PolymorphicTarget[] {
   return branches.filter(({ target }) => target.served && visibility.allows(target, 'get'))
 }
 

@@ -1,18 +1,18 @@
 /**
  * Read: the reading stages put together: plan, compile, bind, run, render. Plans are cached by the shape of the request; the cache is bounded.
  */
-import { after } from '../base/awaitable.ts'
+import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
 import type { HookContext } from '../request/hook-context.ts'
 import type { CompiledNode, CompiledRead, Connection, Dialect, Reading, Row, Statement } from '../database/dialect.ts'
-import type { End } from '../base/abort.ts'
+import type { RequestAbort } from '../base/abort.ts'
 import type { Stage, Trace } from '../base/trace.ts'
 import { keyFromJson } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Limits } from '../base/limits.ts'
 import type {
-  Branch,
+  PolymorphicTarget,
   EmbeddedAttribute,
   RelationAttribute,
   Resource,
@@ -24,13 +24,13 @@ import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters, Vocabulary } from '../request/query-string.ts'
 import { planKeys, planRead, planStored, shapeOf } from '../plan/plan.ts'
 import type { Anchor } from '../plan/read-plan.ts'
-import { Recent } from '../base/lru-cache.ts'
+import { LruCache } from '../base/lru-cache.ts'
 import { readExists, readFirst, readLinked, readPage, readRecords, readRows, readWithin, renderPending } from './run-read.ts'
 import type { JsonRecord, Page } from './run-read.ts'
-import { Room } from '../plan/answer-limits.ts'
+import { AnswerBudget } from '../plan/answer-limits.ts'
 import type { Tally } from '../plan/answer-limits.ts'
-import { EVERYTHING, Unasked, branchesFor, toldBy, whenAsked } from '../plan/visibility.ts'
-import type { Rule, Visibility } from '../plan/visibility.ts'
+import { EVERYTHING, RuleNotEvaluated, branchesFor, restrictedTo, retryWithRules } from '../plan/visibility.ts'
+import type { PendingRule, Visibility } from '../plan/visibility.ts'
 
 /** What a request wants to see, and who asks. */
 export interface View {
@@ -38,7 +38,7 @@ export interface View {
   readonly visibility: Visibility
   readonly ctx: HookContext
   /** What may end the request before it is answered. */
-  readonly end?: End
+  readonly end?: RequestAbort
   /** Where its time goes, if somebody wants to know. */
   readonly trace?: Trace | undefined
   /** Whom the size of the answer concerns. */
@@ -46,7 +46,7 @@ export interface View {
 }
 
 /** The part of a list that is asked for. */
-export interface Window {
+export interface PageRange {
   readonly limit: number
   readonly offset: number
 }
@@ -62,24 +62,24 @@ interface CachedRead {
 }
 
 /** What is kept under the shape of a request and the answers to rules: the work done, or the rule that it comes upon next. */
-type Step<T> = { readonly done: T } | { readonly asks: Rule }
+type Step<T> = { readonly done: T } | { readonly asks: PendingRule }
 
 /** How many plans are kept, and how many bytes of them. */
 const PLANS = 2000
 const PLAN_BYTES = 32 << 20
 const NO_KEY: KeyValues = Object.freeze([])
-const WHOLE: Window = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
+const WHOLE: PageRange = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
 const COLLECTION: Anchor = Object.freeze({ kind: 'collection' })
 const RECORD: Anchor = Object.freeze({ kind: 'record' })
 const LEFT: Anchor = Object.freeze({ kind: 'record', left: true })
 
 /** What has been planned and compiled for one model. It knows nothing of the data, so the readers of several databases may share it. */
 export class Plans {
-  readonly reads = new Recent<Step<CachedRead>>(PLANS, {
+  readonly reads = new LruCache<Step<CachedRead>>(PLANS, {
     bytes: PLAN_BYTES,
     weigh: (step, key) => 2 * key.length + ('done' in step ? step.done.bytes : STEP_BYTES),
   })
-  readonly exists = new Recent<Step<Statement>>(PLANS, {
+  readonly exists = new LruCache<Step<Statement>>(PLANS, {
     bytes: PLAN_BYTES >> 2,
     weigh: (step, key) => 2 * key.length + ('done' in step ? bytesOfStatement(step.done) : STEP_BYTES),
   })
@@ -126,11 +126,11 @@ export class Reader {
   }
 
   /** A page of all records of a resource. */
-  page(resource: Resource, window: Window, view: View): Awaitable<OrderedPage> {
-    return after(this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view), ({ read, sort }) => {
+  page(resource: Resource, window: PageRange, view: View): Awaitable<OrderedPage> {
+    return chain(this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view), ({ read, sort }) => {
       const given = this.#arguments(read, NO_KEY, window, view)
       const { dialect } = this.#connection
-      return after(
+      return chain(
         this.#finish(given, view, () => readPage(read, given, dialect)),
         ({ records, count }) => ({ records, count, sort }),
       )
@@ -142,16 +142,16 @@ export class Reader {
     owner: Resource,
     key: KeyValues,
     relation: RelationAttribute,
-    window: Window,
+    window: PageRange,
     view: View,
   ): Awaitable<OrderedPage | undefined> {
     const anchor: Anchor = { kind: 'related', relation, owner }
     const planned = this.#plan(relation.target, anchor, `related\0${owner.plural}\0${relation.name}\0${relation.target.plural}`, true, view)
-    return after(planned, ({ read, sort }) =>
-      after(this.#existsOf(owner, view.visibility), exists => {
+    return chain(planned, ({ read, sort }) =>
+      chain(this.#existsOf(owner, view.visibility), exists => {
         const given = this.#arguments(read, key, window, view)
         const { dialect } = this.#connection
-        return after(
+        return chain(
           this.#finish(given, view, () => readWithin(exists, given, dialect, readPage(read, given, dialect))),
           page => page && { ...page, sort },
         )
@@ -166,7 +166,7 @@ export class Reader {
    */
   record(resource: Resource, key: KeyValues, view: View, left = false): Awaitable<JsonRecord | undefined> {
     const planned = left ? this.#plan(resource, LEFT, `left\0${resource.plural}`, false, view) : this.#planRecord(resource, view)
-    return after(planned, ({ read }) => {
+    return chain(planned, ({ read }) => {
       const given = this.#arguments(read, key, WHOLE, view)
       const { dialect } = this.#connection
       return this.#finish(given, view, () => readFirst(read, given, dialect))
@@ -175,15 +175,15 @@ export class Reader {
 
   /** Asks all rules that reading a record of the resource will come upon, before something is changed that they may look at. */
   prepare(resource: Resource, view: View): Awaitable<void> {
-    if (view.visibility !== EVERYTHING) return after(this.#planRecord(resource, view), () => undefined)
+    if (view.visibility !== EVERYTHING) return chain(this.#planRecord(resource, view), () => undefined)
   }
 
   /** The record that a to-one links, null when it is empty, or undefined when its owner does not exist. */
   relatedRecord(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<JsonRecord | null | undefined> {
     const anchor: Anchor = { kind: 'related', relation, owner }
     const planned = this.#plan(relation.target, anchor, `one\0${owner.plural}\0${relation.name}\0${relation.target.plural}`, false, view)
-    return after(planned, ({ read }) =>
-      after(this.#existsOf(owner, view.visibility), exists => {
+    return chain(planned, ({ read }) =>
+      chain(this.#existsOf(owner, view.visibility), exists => {
         const given = this.#arguments(read, key, WHOLE, view)
         const { dialect } = this.#connection
         return this.#finish(given, view, () => readWithin(exists, given, dialect, readLinked(read, given, dialect)))
@@ -194,10 +194,10 @@ export class Reader {
   /** The records of a list attribute that meet the filters, unpaged. */
   relatedRecords(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<readonly JsonRecord[]> {
     const anchor: Anchor = { kind: 'related', relation, owner }
-    return after(this.#plan(relation.target, anchor, `all\0${owner.plural}\0${relation.name}`, true, view), ({ read }) => {
+    return chain(this.#plan(relation.target, anchor, `all\0${owner.plural}\0${relation.name}`, true, view), ({ read }) => {
       const given = this.#arguments(read, key, WHOLE, view)
       const { dialect } = this.#connection
-      return after(
+      return chain(
         this.#finish(given, view, () => readPage(read, given, dialect)),
         ({ records }) => records,
       )
@@ -210,16 +210,16 @@ export class Reader {
     const context = { limits: this.limits, visibility, vocabulary: this.#vocabulary }
     const { dialect } = this.#connection
     const anchor: Anchor = { kind: 'related', relation, owner }
-    const read = await whenAsked(visibility, () => dialect.compile(planKeys(target, anchor, parameters, context)))
+    const read = await retryWithRules(visibility, () => dialect.compile(planKeys(target, anchor, parameters, context)))
     const given: Arguments = { filters: parameters.filters, key, valuesOf: visibility.valuesOf, ...WHOLE }
     const ids: readonly unknown[] = await this.#connection.read(() => readRecords(read, given, dialect))
     return ids.map(id => keyFromJson(id, target)!)
   }
 
   /** Which of several entities a relation links a record of; undefined when it is empty, or its owner does not exist. */
-  async linkedBranch(owner: Resource, key: KeyValues, relation: ToOneOfAttribute, view: View): Promise<Branch | undefined> {
+  async linkedBranch(owner: Resource, key: KeyValues, relation: ToOneOfAttribute, view: View): Promise<PolymorphicTarget | undefined> {
     const { visibility } = view
-    const branches = await whenAsked(visibility, () => branchesFor(relation, visibility))
+    const branches = await retryWithRules(visibility, () => branchesFor(relation, visibility))
     for (const branch of branches) {
       const keys = await this.relatedKeys(owner, key, branch, { ...view, parameters: NO_PARAMETERS })
       if (keys.length > 0) return branch
@@ -272,7 +272,7 @@ export class Reader {
 
   /** Whether the record of a key exists for the caller. */
   exists(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
-    return after(this.#existsOf(resource, visibility), statement => this.#isThere(statement, key, visibility))
+    return chain(this.#existsOf(resource, visibility), statement => this.#isThere(statement, key, visibility))
   }
 
   /** Whether the record of a key meets the condition of a list. */
@@ -285,12 +285,12 @@ export class Reader {
     return this.#isThere(statement, key, EVERYTHING)
   }
 
-  /** Whether the record of a key is in the deployer's scope for the caller, filters of its entity aside. */
+  /** Whether the record of a key is in the application's scope for the caller, filters of its entity aside. */
   stays(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
     const { dialect } = this.#connection
     const place = `${resource.plural}\0${visibility === EVERYTHING ? '' : 'stays'}`
     const found = find(this.#plans.exists, place, visibility, ({ ownScopeOf }) => dialect.exists(resource, ownScopeOf))
-    return after(found, statement => this.#isThere(statement, key, visibility))
+    return chain(found, statement => this.#isThere(statement, key, visibility))
   }
 
   #isThere(statement: Statement, key: KeyValues, { valuesOf }: Visibility): Awaitable<boolean> {
@@ -302,7 +302,7 @@ export class Reader {
   #arguments(
     read: CompiledRead,
     key: KeyValues,
-    window: Window,
+    window: PageRange,
     { parameters, visibility, end, tally }: View,
   ): Arguments & { pending?: PendingRender[] } {
     const given = {
@@ -311,13 +311,13 @@ export class Reader {
       limit: window.limit,
       offset: window.offset,
       valuesOf: visibility.valuesOf,
-      room: new Room(this.limits, this.#vocabulary, parameters.pairs, tally),
+      room: new AnswerBudget(this.limits, this.#vocabulary, parameters.pairs, tally),
       end,
     }
     return read.rendered ? { ...given, pending: [] } : given
   }
 
-  /** Runs the reading, then lets the deployer's functions render what they have a say in. */
+  /** Runs the reading, then lets the application's functions render what they have a say in. */
   #finish<T>(given: { pending?: PendingRender[] }, view: View, reading: () => Reading<T>): Awaitable<T> {
     const { trace, end } = view
     const before = trace?.enter('render')
@@ -347,7 +347,7 @@ export class Reader {
       return { read, sort: plan.sort, bytes: bytesOfRead(read) }
     })
     if (trace === undefined) return planned
-    return after(backTo(before!, trace, planned), found => {
+    return chain(backTo(before!, trace, planned), found => {
       trace.planned(cached)
       return found
     })
@@ -372,16 +372,16 @@ function* readStored(read: CompiledRead, beside: Statement, given: Arguments, di
  * under the key with the answer behind it. So a request asks just the rules that its work comes upon, and no others to find out which these are.
  */
 function find<T>(
-  cache: Recent<Step<T>>,
+  cache: LruCache<Step<T>>,
   start: string,
   visibility: Visibility,
   make: (visibility: Visibility) => T,
-  asked: Rule[] = [],
+  asked: PendingRule[] = [],
 ): Awaitable<T> {
   let key = start
   for (;;) {
     let step = cache.get(key)
-    if (step === undefined) cache.set(key, (step = stepOf(() => make(toldBy(asked, visibility)))))
+    if (step === undefined) cache.set(key, (step = stepOf(() => make(restrictedTo(asked, visibility)))))
     if ('done' in step) return step.done
     asked.push(step.asks)
     const answer = visibility.ask(step.asks)
@@ -396,14 +396,14 @@ function stepOf<T>(make: () => T): Step<T> {
   try {
     return { done: make() }
   } catch (error) {
-    if (error instanceof Unasked) return { asks: error.rule }
+    if (error instanceof RuleNotEvaluated) return { asks: error.rule }
     throw error
   }
 }
 
 /** What was done at a stage is done. */
 function backTo<T>(before: Stage, trace: Trace, work: Awaitable<T>): Awaitable<T> {
-  return after(work, result => {
+  return chain(work, result => {
     trace.enter(before)
     return result
   })

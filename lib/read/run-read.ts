@@ -152,7 +152,7 @@ function build(rows: readonly Row[], node: CompiledNode, given: Arguments): Json
   if (rows.length < MANY || given.end === undefined) for (const row of rows) records.push(node.build(row) as JsonRecord)
   else
     for (const [index, row] of rows.entries()) {
-      if (index % MANY === 0) given.end.look()
+      if (index % MANY === 0) given.end.checkTime()
       records.push(node.build(row) as JsonRecord)
     }
   if (node.source !== undefined) collectRenders(rows, records, node, given)
@@ -236,7 +236,7 @@ function inside(shown: unknown, stored: unknown, within: readonly string[]): Pic
   return name === undefined ? [{ record, stored: values }] : inside(record[name], values[name], rest)
 }
 
-/** Lets the deployer's functions give their values, and puts them into the records. Undefined leaves the attribute out. */
+/** Lets the application's functions give their values, and puts them into the records. Undefined leaves the attribute out. */
 export async function renderPending(pending: readonly PendingRender[], ctx: HookContext): Promise<void> {
   for (const { record, name, render, stored } of pending) {
     const given = render(record[name], stored, ctx)

@@ -1,9 +1,9 @@
 /**
- * Routes: own routes of the deployer, which come before the default ones.
+ * Routes: custom routes of the application, which come before the default ones.
  * Refuses, when the engine is created, a route that is not of its form, or that no request could reach since another shadows it.
  */
 import type { HandlerResponse, HookContext } from './hook-context.ts'
-import { refuse } from '../base/errors.ts'
+import { restError } from '../base/errors.ts'
 import { checkedHeaders } from '../base/headers.ts'
 import { jsonOf } from '../base/json.ts'
 import { RequestContext } from './request-context.ts'
@@ -12,7 +12,7 @@ import { JSON_TYPE } from '../base/response.ts'
 import type { RestResponse } from '../base/response.ts'
 import { checkNames } from '../base/suggest.ts'
 
-/** An own route. */
+/** A custom route. */
 export interface Route {
   /** Upper case. */
   readonly method: string
@@ -52,7 +52,7 @@ export class Routes {
     }
   }
 
-  /** The own route that a request meets; HEAD goes with GET. */
+  /** The custom route that a request meets; HEAD goes with GET. */
   match(method: string, segments: readonly string[]): RouteMatch | undefined {
     return this.#find(method, segments) ?? (method === 'HEAD' ? this.#find('GET', segments) : undefined)
   }
@@ -72,7 +72,7 @@ export class Routes {
     return undefined
   }
 
-  /** The methods that the own routes of a path take. */
+  /** The methods that the custom routes of a path take. */
   methodsOf(segments: readonly string[]): readonly string[] {
     if (this.#routes.length === 0) return NO_METHODS
     const own = this.#routes.filter(({ route }) => this.#find(route.method, segments)?.route === route).map(({ route }) => route.method)
@@ -136,7 +136,7 @@ export function responseOf(answer: HandlerResponse | undefined, place: string): 
   return { status, headers: { 'content-type': JSON_TYPE, ...plain }, body: jsonOf(body, place) }
 }
 
-/** Answers with an own route. */
+/** Answers with a custom route. */
 export async function runRoute(
   { route, params }: RouteMatch,
   parts: Omit<ContextParts, 'params'>,
@@ -144,7 +144,7 @@ export async function runRoute(
 ): Promise<RestResponse> {
   const version = params['version'] ?? parts.version
   if ('version' in params && !versions.includes(version)) {
-    throw refuse('version_unknown', `The path must begin with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".`)
+    throw restError('version_unknown', `The path must begin with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".`)
   }
   const ctx = new RequestContext({ ...parts, version, params })
   const response = responseOf(await route.handler(ctx), `the handler of ${nameOf(route)}`)

@@ -35,10 +35,10 @@ export interface HookContext {
   readonly engine: EngineHandle
   /** An entity manager of this request; in a write, the one of its transaction. */
   readonly em: EntityManager
-  /** What is done to `resource`; undefined in an own route. */
+  /** What is done to `resource`; undefined in a custom route. */
   readonly action: Action | undefined
   readonly version: string
-  /** Plural name of the resource; undefined in an own route. */
+  /** Plural name of the resource; undefined in a custom route. */
   readonly resource: string | undefined
   /** The ID of the path, as text. */
   readonly id: string | undefined
@@ -57,7 +57,7 @@ export interface HookContext {
   /** Whether the authentication module is on. */
   readonly logsIn: boolean
   readonly headers: Readonly<Record<string, string>>
-  /** The `{name}` parts of an own route's path, decoded. */
+  /** The `{name}` parts of a custom route's path, decoded. */
   readonly params: Readonly<Record<string, string>>
   /** For hooks to leave each other notes; new for every request. */
   readonly state: Record<string, unknown>

@@ -2,7 +2,7 @@
  * Parse: method, path and query become a Request: the intent, of which nobody knows yet whether it makes sense.
  * Refuses with path_malformed and query_malformed.
  */
-import { refuse } from '../base/errors.ts'
+import { restError } from '../base/errors.ts'
 import { pairsOfObject, pairsOfText } from './query-string.ts'
 import type { Pair, QueryInput } from './query-string.ts'
 
@@ -85,7 +85,7 @@ function withoutTrailingSlash(path: string): string {
 }
 
 function segmentsOf(path: string): string[] {
-  if (!path.startsWith('/')) throw refuse('path_unknown', `A path begins with "/", got "${path.slice(0, 100)}".`)
+  if (!path.startsWith('/')) throw restError('path_unknown', `A path begins with "/", got "${path.slice(0, 100)}".`)
   if (path === '/') return []
   const segments: string[] = []
   // `split` keeps what it has split in a table of its own, which costs more than it saves where every path is another one.
@@ -97,17 +97,17 @@ function segmentsOf(path: string): string[] {
   segments.push(path.slice(start))
   const isPlain = !path.includes('%') && !path.includes('\0')
   if (!isPlain) segments.forEach(checkSegment)
-  if (segments.includes('')) throw refuse('path_unknown', 'The path has an empty segment ("//").')
+  if (segments.includes('')) throw restError('path_unknown', 'The path has an empty segment ("//").')
   return segments
 }
 
 function checkSegment(segment: string): void {
-  if (segment.includes('\0') || segment.includes('%00')) throw refuse('path_malformed', 'The path contains a NUL character.')
+  if (segment.includes('\0') || segment.includes('%00')) throw restError('path_malformed', 'The path contains a NUL character.')
   if (!segment.includes('%')) return
   try {
     decodeURIComponent(segment)
   } catch {
-    throw refuse('path_malformed', `The path contains a bad percent-encoding in "${segment.slice(0, 100)}".`)
+    throw restError('path_malformed', `The path contains a bad percent-encoding in "${segment.slice(0, 100)}".`)
   }
 }
 

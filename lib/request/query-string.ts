@@ -3,7 +3,7 @@
  * Takes query text, URLSearchParams or an object; gives Parameters: the reserved ones, and the filters in the order given.
  * Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved parameter that is repeated or not of its form).
  */
-import { refuse, refuseParameter } from '../base/errors.ts'
+import { restError, parameterError } from '../base/errors.ts'
 import { spellingOfObject } from '../base/habits.ts'
 
 /** How a filter compares. `=` is also "any of" and wildcards; `~=` is the same without regard to case. */
@@ -55,7 +55,7 @@ export interface Parameters {
   readonly expand: readonly string[] | undefined
   readonly filters: readonly RawFilter[]
   readonly flags: readonly string[]
-  /** The own parameters of the deployer. */
+  /** The custom parameters of the application. */
   readonly own: readonly Pair[]
 }
 
@@ -106,7 +106,7 @@ function pairOfItem(key: string, name: string, operator: Pair['operator'], item:
   if (typeof item === 'object' || typeof item === 'function' || typeof item === 'symbol') checkItem(key, name, item)
   const value = item === null ? 'null' : String(item)
   if (key.includes('\0') || value.includes('\0')) throw nul()
-  if (!key.isWellFormed() || !value.isWellFormed()) throw refuse('query_malformed', 'The query is not well-formed Unicode.')
+  if (!key.isWellFormed() || !value.isWellFormed()) throw restError('query_malformed', 'The query is not well-formed Unicode.')
   return { name, operator, value, bare: value === '' && operator === '' }
 }
 
@@ -119,7 +119,7 @@ function checkItem(key: string, name: string, item: unknown): void {
   if (isObject && !(item instanceof Date) && 'toString' in item && !String(item).startsWith('[object ')) return
   const spelling = isObject ? spellingOfObject(name, item) : undefined
   const what = !isObject ? `a ${typeof item}` : item instanceof Date ? 'a Date' : 'an object'
-  throw refuseParameter({
+  throw parameterError({
     code: 'value_invalid',
     detail: `"${key}" has ${what} as its value; it must be a text, a number, a boolean or null, or an array of them.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
     parameter: key,
@@ -128,7 +128,7 @@ function checkItem(key: string, name: string, item: unknown): void {
 }
 
 function nul(): Error {
-  return refuse('query_malformed', 'The query contains a NUL character.')
+  return restError('query_malformed', 'The query contains a NUL character.')
 }
 
 function decode(text: string): string {
@@ -136,7 +136,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    throw refuse('query_malformed', `The query contains a bad percent-encoding in "${text.slice(0, 100)}".`)
+    throw restError('query_malformed', `The query contains a bad percent-encoding in "${text.slice(0, 100)}".`)
   }
 }
 
@@ -199,10 +199,10 @@ export function longestOf(pairs: readonly Pair[]): string {
 
 /** The names of parameters that are no filters. */
 export interface Vocabulary {
-  /** Reserved parameters by the name that the deployer gave them. */
+  /** Reserved parameters by the name that the application gave them. */
   readonly reserved: ReadonlyMap<string, Reserved>
   readonly flags: ReadonlySet<string>
-  /** Own parameters of the deployer. */
+  /** Custom parameters of the application. */
   readonly own: ReadonlySet<string>
   /** All of them. */
   readonly names: ReadonlySet<string>
@@ -229,7 +229,7 @@ export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary):
     const reserved = pair.operator === '' ? vocabulary.reserved.get(pair.name) : undefined
     if (reserved !== undefined) {
       if (given[reserved] !== undefined) {
-        throw refuseParameter({
+        throw parameterError({
           code: 'parameter_repeated',
           detail: `The parameter "${pair.name}" is given twice.`,
           parameter: pair.name,
@@ -267,10 +267,10 @@ function list(text: string | undefined): readonly string[] | undefined {
 function isFlagSet({ name, value }: Pair): boolean {
   if (value === '' || value === 'true' || value === '1') return true
   if (value === 'false' || value === '0') return false
-  throw refuseParameter({ code: 'value_invalid', detail: `The flag "${name}" takes no value but true or false.`, parameter: name, value })
+  throw parameterError({ code: 'value_invalid', detail: `The flag "${name}" takes no value but true or false.`, parameter: name, value })
 }
 
-/** The name that the deployer gave a reserved parameter. */
+/** The name that the application gave a reserved parameter. */
 export function calledIn(vocabulary: Vocabulary, reserved: Reserved): string {
   return [...vocabulary.reserved].find(([, meant]) => meant === reserved)?.[0] ?? reserved
 }
@@ -279,7 +279,7 @@ function integer(reserved: Reserved, text: string | undefined, vocabulary: Vocab
   if (text === undefined) return undefined
   if (!/^(?:0|[1-9]\d*)$/.test(text)) {
     const parameter = calledIn(vocabulary, reserved)
-    throw refuseParameter({
+    throw parameterError({
       code: 'value_invalid',
       detail: `"${parameter}" must be a plain decimal integer, 0 or more, got "${text}".`,
       parameter,
@@ -294,7 +294,7 @@ function depth(text: string | undefined, vocabulary: Vocabulary): 0 | 1 | 2 | un
   if (text === undefined) return undefined
   if (text !== '0' && text !== '1' && text !== '2') {
     const parameter = calledIn(vocabulary, 'depth')
-    throw refuseParameter({
+    throw parameterError({
       code: 'value_invalid',
       detail: `"${parameter}" must be 0, 1 or 2, got "${text}".`,
       parameter,
@@ -345,7 +345,7 @@ function parseValues(parameter: string, text: string): RawValue[] {
     if (character === '\\') {
       index++
       if (index === text.length) {
-        throw refuseParameter({
+        throw parameterError({
           code: 'value_invalid',
           detail: `The value of "${parameter}" ends with a lone backslash; write two for a literal one.`,
           parameter,

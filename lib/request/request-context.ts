@@ -11,7 +11,7 @@ export interface Principal {
 }
 
 /** What a request is about. */
-export interface About {
+export interface RequestFacts {
   readonly action: Action | undefined
   readonly resource: string | undefined
   /** As the client sent it, percent-encoded. */
@@ -27,8 +27,8 @@ export interface ContextParts {
   readonly version: string
   readonly principal: Principal | undefined
   readonly logsIn: boolean
-  /** What the request is about; undefined in an own route. */
-  readonly about?: About
+  /** What the request is about; undefined in a custom route. */
+  readonly about?: RequestFacts
   readonly params?: Readonly<Record<string, string>>
 }
 

@@ -4,7 +4,7 @@
  */
 import { hint, nearest } from '../base/suggest.ts'
 
-/** The methods that resources take; own routes may have others. */
+/** The methods that resources take; custom routes may have others. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export interface RequestPattern {

@@ -2,7 +2,7 @@
  * Fetch: the WHATWG door. A standard Request goes in, a standard Response comes out; no socket is involved.
  */
 import { originForm, written } from './transport.ts'
-import type { DoorEngine, DoorResponse } from './transport.ts'
+import type { TransportEngine, TransportResponse } from './transport.ts'
 import { RestError, isConnectionLost } from '../base/errors.ts'
 import { JsonBody, takesBody } from './json-body.ts'
 
@@ -10,7 +10,7 @@ import { JsonBody, takesBody } from './json-body.ts'
  * Answers a `Request` with the engine. Everything that a client may get wrong is an answer; the promise rejects when the request's signal
  * is aborted, when its body was read before, when the engine is closed, and, as for real, when the connection is lost.
  */
-export async function answer(engine: DoorEngine, asked: Request | URL | string, init?: RequestInit): Promise<Response> {
+export async function answer(engine: TransportEngine, asked: Request | URL | string, init?: RequestInit): Promise<Response> {
   const request = typeof asked === 'string' || asked instanceof URL || init !== undefined ? requestOf(asked, init) : asked
   const headers = Object.fromEntries(request.headers)
   // The URL of a request keeps its fragment, which is never sent.
@@ -43,7 +43,7 @@ async function readBody(stream: ReadableStream<Uint8Array>, body: JsonBody): Pro
   return body.value()
 }
 
-function write(engine: DoorEngine, answer: DoorResponse, request: { readonly method: string; readonly path: string }): Response {
+function write(engine: TransportEngine, answer: TransportResponse, request: { readonly method: string; readonly path: string }): Response {
   const { status, headers, text } = written(engine, answer, request)
   try {
     // Undefined for HEAD and 204, to which the constructor allows no body.

@@ -11,18 +11,18 @@ import type { Awaitable } from '../base/awaitable.ts'
 import { Cors } from './cors.ts'
 import type { CorsOrigins } from './cors.ts'
 import { originForm, written } from './transport.ts'
-import type { DoorResponse } from './transport.ts'
-import { LazySender } from '../base/abort.ts'
+import type { TransportResponse } from './transport.ts'
+import { LazyClient } from '../base/abort.ts'
 import type { HeaderSource } from '../base/abort.ts'
-import { RestError, isConnectionLost, isEngineClosed, refuse } from '../base/errors.ts'
+import { RestError, isConnectionLost, isEngineClosed, restError } from '../base/errors.ts'
 import type { Explanation } from '../journal/explanation.ts'
-import { guarded, warn } from '../base/report-failure.ts'
+import { runGuarded, warn } from '../base/report-failure.ts'
 import { MAX_DELAY } from '../testing/fault-injection.ts'
 import { JsonBody, takesBody } from './json-body.ts'
 import { HTTP_TIMEOUT } from '../base/limits.ts'
-import { READ_METHODS, WRITE_METHODS, onlyReading, refuseWriting } from '../base/http-methods.ts'
+import { READ_METHODS, WRITE_METHODS, readingMethodsOf, readOnlyError } from '../base/http-methods.ts'
 import { OriginGuard } from './origin-guard.ts'
-import type { AllowedHosts, Aim } from './origin-guard.ts'
+import type { AllowedHosts, RequestTarget } from './origin-guard.ts'
 import { checkNames } from '../base/suggest.ts'
 import { TestControls } from './test-controls.ts'
 import type { TestControlOptions } from './test-controls.ts'
@@ -222,7 +222,7 @@ class RestServer extends Server {
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const started = this.#onRequest === undefined ? 0 : performance.now()
     // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
-    const client = new LazySender(request as HeaderSource, HTTP_TIMEOUT)
+    const client = new LazyClient(request as HeaderSource, HTTP_TIMEOUT)
     const connection = this.#connections.get(request.socket)!
     const writes = WRITE_METHODS.includes(request.method ?? '')
     // Comes once.
@@ -235,8 +235,8 @@ class RestServer extends Server {
     else connection.wait(writes, () => this.#begin(request, response, client, started))
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse, client: LazySender, started: number): void {
-    let answering: Awaitable<DoorResponse>
+  #begin(request: IncomingMessage, response: ServerResponse, client: LazyClient, started: number): void {
+    let answering: Awaitable<TransportResponse>
     try {
       answering =
         this.#delay > 0 && !this.#isControl(request)
@@ -254,11 +254,11 @@ class RestServer extends Server {
   async #answerLater(
     request: IncomingMessage,
     response: ServerResponse,
-    client: LazySender,
-    answering: Promise<DoorResponse>,
+    client: LazyClient,
+    answering: Promise<TransportResponse>,
     started: number,
   ): Promise<void> {
-    let answer: DoorResponse
+    let answer: TransportResponse
     try {
       answer = await answering
     } catch (error) {
@@ -268,7 +268,7 @@ class RestServer extends Server {
     if (!client.isGone) this.#deliver(request, response, answer, false, started)
   }
 
-  #fail(request: IncomingMessage, response: ServerResponse, client: LazySender, error: unknown, started: number): void {
+  #fail(request: IncomingMessage, response: ServerResponse, client: LazyClient, error: unknown, started: number): void {
     // Nobody is left to read an answer, so whatever went wrong is of no interest.
     if (client.isGone) return
     if (isConnectionLost(error)) {
@@ -280,7 +280,7 @@ class RestServer extends Server {
   }
 
   /** Writes an answer, and says so. Nothing is thrown: nobody above would catch it. */
-  #deliver(request: IncomingMessage, response: ServerResponse, answer: DoorResponse, unread: boolean, started: number): void {
+  #deliver(request: IncomingMessage, response: ServerResponse, answer: TransportResponse, unread: boolean, started: number): void {
     let status: number
     try {
       status = this.#write(request, response, answer, unread)
@@ -292,7 +292,7 @@ class RestServer extends Server {
     const duration = performance.now() - started
     const explanation = this.#explain(request)
     const { method = '', url: path = '' } = request
-    guarded(() => tell({ method, path, status, duration, ...(explanation === undefined ? {} : { explanation }) }))
+    runGuarded(() => tell({ method, path, status, duration, ...(explanation === undefined ? {} : { explanation }) }))
   }
 
   /** Answers with a 500 where an answer could not be written, and breaks the connection where half of it is out already. */
@@ -317,7 +317,7 @@ class RestServer extends Server {
     }
   }
 
-  async #askDelayed(request: IncomingMessage, client: LazySender): Promise<DoorResponse> {
+  async #askDelayed(request: IncomingMessage, client: LazyClient): Promise<TransportResponse> {
     await this.#wait(client.signal)
     return this.#answerHere(request) ?? this.#ask(request, client)
   }
@@ -330,7 +330,7 @@ class RestServer extends Server {
   }
 
   /** What is answered without asking the engine, if this request is of that kind. */
-  #answerHere(request: IncomingMessage): DoorResponse | undefined {
+  #answerHere(request: IncomingMessage): TransportResponse | undefined {
     const { method = '' } = request
     this.#guard.check(request, this.#aimOf(request))
     if (method === 'OPTIONS') {
@@ -339,7 +339,7 @@ class RestServer extends Server {
       if (request.url === '*') return { status: 204, headers: { allow: this.#methods.join(', ') } }
     }
     if (this.#readOnly && WRITE_METHODS.includes(method) && !this.#isControl(request) && !this.#isSession(method, request)) {
-      throw refuseWriting(method)
+      throw readOnlyError(method)
     }
     return undefined
   }
@@ -348,7 +348,7 @@ class RestServer extends Server {
     return this.#engine.isSession(method, originForm(url))
   }
 
-  #aimOf(request: IncomingMessage): Aim {
+  #aimOf(request: IncomingMessage): RequestTarget {
     const { method = '' } = request
     if (method === 'OPTIONS') return 'read'
     if (this.#isControl(request)) return 'control'
@@ -359,13 +359,13 @@ class RestServer extends Server {
     return this.#controls !== undefined && TestControls.isControl(originForm(url))
   }
 
-  #ask(request: IncomingMessage, client: LazySender): Awaitable<DoorResponse> {
+  #ask(request: IncomingMessage, client: LazyClient): Awaitable<TransportResponse> {
     return this.#controls === undefined
       ? this.#askEngine(this.#engine, request, client)
       : this.#askControlled(this.#controls, request, client)
   }
 
-  async #askControlled(controls: TestControls, request: IncomingMessage, client: LazySender): Promise<DoorResponse> {
+  async #askControlled(controls: TestControls, request: IncomingMessage, client: LazyClient): Promise<TransportResponse> {
     if (!this.#isControl(request)) {
       const world = await controls.worldOf(request.headers)
       return world.use(async () => this.#askEngine(world.engine, request, client))
@@ -375,7 +375,7 @@ class RestServer extends Server {
     return controls.answer(method, originForm(url), body, headers, client.signal)
   }
 
-  #askEngine(engine: WorldEngine, request: IncomingMessage, client: LazySender): Awaitable<DoorResponse> {
+  #askEngine(engine: WorldEngine, request: IncomingMessage, client: LazyClient): Awaitable<TransportResponse> {
     if (takesBody(request.method ?? '')) return this.#askWithBody(engine, request, client)
     try {
       const answering = this.#askFor(engine, request, undefined, client)
@@ -385,7 +385,7 @@ class RestServer extends Server {
     }
   }
 
-  #askFor(engine: WorldEngine, request: IncomingMessage, body: unknown, client: LazySender): Awaitable<DoorResponse> {
+  #askFor(engine: WorldEngine, request: IncomingMessage, body: unknown, client: LazyClient): Awaitable<TransportResponse> {
     const { method = '', url = '/' } = request
     if (this.#explanations === undefined) return engine.ask(method, originForm(url), undefined, body, client)
     return this.#askAndExplain(this.#explanations, engine, request, body, client)
@@ -396,14 +396,14 @@ class RestServer extends Server {
     engine: WorldEngine,
     request: IncomingMessage,
     body: unknown,
-    client: LazySender,
-  ): Promise<DoorResponse> {
+    client: LazyClient,
+  ): Promise<TransportResponse> {
     const { response, explain } = await engine.explained(request.method ?? '', originForm(request.url ?? '/'), undefined, body, client)
     explanations.set(request, explain)
     return response
   }
 
-  async #askWithBody(engine: WorldEngine, request: IncomingMessage, client: LazySender): Promise<DoorResponse> {
+  async #askWithBody(engine: WorldEngine, request: IncomingMessage, client: LazyClient): Promise<TransportResponse> {
     const body = await readBody(request, client, this.#engine.limits.maxBodyBytes)
     try {
       return await this.#askFor(engine, request, body, client)
@@ -413,11 +413,11 @@ class RestServer extends Server {
   }
 
   /** Gives the status that was written: an answer that has no text is answered with another one. */
-  #write(request: IncomingMessage, response: ServerResponse, given: DoorResponse, unread: boolean): number {
+  #write(request: IncomingMessage, response: ServerResponse, given: TransportResponse, unread: boolean): number {
     const answer = written(this.#engine, given, nameOf(request))
     const headers: OutgoingHttpHeaders = { ...answer.headers }
     if (this.#readOnly && answer.headers['allow'] !== undefined && !this.#isSession('POST', request))
-      headers['allow'] = onlyReading(answer.headers['allow'])
+      headers['allow'] = readingMethodsOf(answer.headers['allow'])
     if (this.#closing || unread) headers['connection'] = 'close'
     if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)
     const { status, text } = answer
@@ -452,7 +452,7 @@ class RestServer extends Server {
  * lost.
  */
 function failed(cause: unknown): never {
-  throw isEngineClosed(cause) ? refuse('server_closed', 'The engine is closed.', { cause }) : cause
+  throw isEngineClosed(cause) ? restError('server_closed', 'The engine is closed.', { cause }) : cause
 }
 
 /** The request as `onError` has it. */
@@ -461,7 +461,7 @@ function nameOf({ method = '', url = '/' }: IncomingMessage): { method: string; 
 }
 
 /** The JSON value of a request's body. Rejects when the client goes away before the end. */
-function readBody(request: IncomingMessage, client: LazySender, maxBytes: number): Promise<unknown> {
+function readBody(request: IncomingMessage, client: LazyClient, maxBytes: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const body = new JsonBody(request.headers, maxBytes)
     const add = (chunk: Uint8Array): void => {
@@ -480,7 +480,7 @@ function readBody(request: IncomingMessage, client: LazySender, maxBytes: number
         reject(error)
       }
     })
-    client.whenGone(() => reject(client.reason))
+    client.onDisconnect(() => reject(client.reason))
   })
 }
 

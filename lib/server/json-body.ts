@@ -3,8 +3,8 @@
  * Takes the request's headers and its chunks as they arrive; gives the JSON value, or undefined for an empty body.
  * Refuses with body_too_large while the bytes are counted, and with media_type_unsupported or json_malformed at the end.
  */
-import { refuse } from '../base/errors.ts'
-import { describePlace, findJsonFault } from '../base/json-position.ts'
+import { restError } from '../base/errors.ts'
+import { describePosition, findJsonError } from '../base/json-position.ts'
 
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
@@ -56,7 +56,7 @@ export class JsonBody {
   }
 
   #tooLarge(): Error {
-    return refuse('body_too_large', `The body is larger than the limit of ${this.#maxBytes} bytes.`)
+    return restError('body_too_large', `The body is larger than the limit of ${this.#maxBytes} bytes.`)
   }
 }
 
@@ -69,19 +69,19 @@ const HOW = 'send JSON with the header "Content-Type: application/json"'
 function checkMediaType(headers: BodyHeaders): void {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    throw refuse('media_type_unsupported', `The body has the content encoding "${encoding.slice(0, 100)}"; send it without one.`)
+    throw restError('media_type_unsupported', `The body has the content encoding "${encoding.slice(0, 100)}"; send it without one.`)
   }
   const header = headers['content-type']
   if (header === 'application/json') return
-  if (header === undefined || header.trim() === '') throw refuse('media_type_unsupported', `The body has no media type; ${HOW}.`)
+  if (header === undefined || header.trim() === '') throw restError('media_type_unsupported', `The body has no media type; ${HOW}.`)
   const type = header.split(';', 1)[0]?.trim() ?? ''
   if (!/^(?:application\/json|[\w!#$&^.+-]+\/[\w!#$&^.+-]+\+json)$/i.test(type)) {
     const hint = type.toLowerCase() === 'application/x-www-form-urlencoded' ? ` (curl: -H 'Content-Type: application/json')` : ''
-    throw refuse('media_type_unsupported', `The body has the media type "${type.slice(0, 100)}"; ${HOW}${hint}.`)
+    throw restError('media_type_unsupported', `The body has the media type "${type.slice(0, 100)}"; ${HOW}${hint}.`)
   }
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(header)?.[1]
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-    throw refuse(
+    throw restError(
       'media_type_unsupported',
       `The body has the charset "${charset.slice(0, 100)}"; JSON is sent as UTF-8 (RFC 8259 section 8.1).`,
     )
@@ -95,13 +95,13 @@ function parseJson(bytes: Uint8Array): unknown {
   } catch (cause) {
     const valid = validUtf8Length(bytes)
     const fault = valid === bytes.byteLength ? 'it ends within a character' : `the byte at position ${valid} cannot stand there`
-    throw refuse('json_malformed', `The body is not UTF-8: ${fault}.`, { cause })
+    throw restError('json_malformed', `The body is not UTF-8: ${fault}.`, { cause })
   }
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw refuse('json_malformed', `The body is not JSON: ${describeFault(text, cause)}.`, { cause })
+    throw restError('json_malformed', `The body is not JSON: ${describeFault(text, cause)}.`, { cause })
   }
   if (MAY_OVERFLOW.test(text)) refuseInfinity(value)
   return value
@@ -119,7 +119,7 @@ function refuseInfinity(value: unknown): void {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { name, value: inner } = next
     if (inner === Infinity || inner === -Infinity)
-      throw refuse('json_malformed', `The body holds a number that is too large, under "${name.slice(0, 100)}".`)
+      throw restError('json_malformed', `The body holds a number that is too large, under "${name.slice(0, 100)}".`)
     if (typeof inner !== 'object' || inner === null) continue
     // A pair for each value of a megabyte would cost more than all the rest.
     for (const key of Array.isArray(inner) ? inner.keys() : Object.keys(inner)) {
@@ -130,10 +130,10 @@ function refuseInfinity(value: unknown): void {
 }
 
 function describeFault(text: string, cause: unknown): string {
-  const fault = findJsonFault(text)
+  const fault = findJsonError(text)
   if (fault === undefined) return cause instanceof Error ? cause.message : String(cause)
-  if (fault.found === undefined) return `it ends too early, at ${describePlace(fault)}`
-  return `unexpected ${JSON.stringify(fault.found)} at ${describePlace(fault)}`
+  if (fault.found === undefined) return `it ends too early, at ${describePosition(fault)}`
+  return `unexpected ${JSON.stringify(fault.found)} at ${describePosition(fault)}`
 }
 
 /** Length of the longest prefix that a strict decoder takes: where the first wrong sequence begins, by bisection. */

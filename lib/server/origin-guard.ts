@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import type { Cors } from './cors.ts'
-import { refuse } from '../base/errors.ts'
+import { restError } from '../base/errors.ts'
 
 /** Names that a server answers to beside the local ones: one, several (`.example.test` stands for a name and all below it), or `true` for all. */
 export type AllowedHosts = string | readonly string[] | true
@@ -20,7 +20,7 @@ LOOPBACK.addAddress('::1', 'ipv6')
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.~!$&'()*+,;=%-]+))(?::\d*)?$/i
 
 /** What a request is about to do: `write` changes data, `control` is a test control. */
-export type Aim = 'read' | 'write' | 'control'
+export type RequestTarget = 'read' | 'write' | 'control'
 
 export class OriginGuard {
   /** Undefined: all names. */
@@ -48,7 +48,7 @@ export class OriginGuard {
   }
 
   /** Refuses a request that is not addressed to this server, or that the page of another site sends to change something. */
-  check(request: IncomingMessage, aim: Aim): void {
+  check(request: IncomingMessage, aim: RequestTarget): void {
     const host = hostOf(request)
     const checks = this.#always || (this.#isLocal ?? isLoopback(request.socket.localAddress))
     if (checks && this.#allowed !== undefined) {
@@ -74,7 +74,7 @@ export class OriginGuard {
     // Whoever names the very address that the connection has come to has been led there by no name.
     if (name !== undefined && name === request.socket.localAddress?.toLowerCase().replace('::ffff:', '')) return
     const shown = host.slice(0, 100)
-    throw refuse(
+    throw restError(
       'host_not_allowed',
       `This server does not answer to the name ${JSON.stringify(shown)}: on a loopback address it answers to local names alone (localhost, 127.0.0.1, [::1]). ` +
         `Allow the name with the option allowedHosts of createServer, or with --allow-host ${name?.slice(0, 100) ?? 'NAME'}.`,
@@ -94,7 +94,7 @@ export class OriginGuard {
     if (site === 'same-origin' || site === 'none') return
     if (origin === undefined ? site !== 'cross-site' || this.#cors?.allowsAll === true : this.#isOwn(origin, host)) return
     const from = origin === undefined ? 'another site' : JSON.stringify(origin.slice(0, 100))
-    throw refuse(
+    throw restError(
       'origin_not_allowed',
       `A page of ${from} may not change anything here. Allow its origin with the option cors of createServer, or with --cors ${origin?.slice(0, 100) ?? 'ORIGIN'}.`,
     )
@@ -115,10 +115,10 @@ function hostOf({ rawHeaders, httpVersion }: IncomingMessage): string | undefine
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]!
     if (name.length !== 4 || name.toLowerCase() !== 'host') continue
-    if (host !== undefined) throw refuse('request_malformed', 'The request has two Host headers.')
+    if (host !== undefined) throw restError('request_malformed', 'The request has two Host headers.')
     host = rawHeaders[index + 1]!
   }
-  if (host === undefined && httpVersion === '1.1') throw refuse('request_malformed', 'The request has no Host header.')
+  if (host === undefined && httpVersion === '1.1') throw restError('request_malformed', 'The request has no Host header.')
   return host
 }
 

@@ -3,8 +3,8 @@
  * tokens and the journal, and worlds by the header `X-World`. Only where the server was told to have them.
  * Refuses with path_unknown, method_not_allowed and body_invalid.
  */
-import type { DoorResponse } from './transport.ts'
-import { refuse } from '../base/errors.ts'
+import type { TransportResponse } from './transport.ts'
+import { restError } from '../base/errors.ts'
 import type { RestError } from '../base/errors.ts'
 import type { FailOptions, FailureDetails, FaultHandle, Gate } from '../testing/fault-injection.ts'
 import { checkNames, hint, nearest } from '../base/suggest.ts'
@@ -26,7 +26,7 @@ const WORLD_NAME = /^[\w.:-]{1,100}$/
 const ARRIVAL = 30_000
 
 /** What a control is asked with. */
-interface Asked {
+interface ControlRequest {
   readonly world: World
   readonly worldName: string | undefined
   /** What stands for `{...}` in its path. */
@@ -40,7 +40,7 @@ interface Control {
   readonly path: string
   /** What it does, for the index. */
   readonly does: string
-  readonly run: (asked: Asked) => object | Promise<object>
+  readonly run: (asked: ControlRequest) => object | Promise<object>
 }
 
 export class TestControls {
@@ -80,7 +80,7 @@ export class TestControls {
     body: unknown,
     headers: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
-  ): Promise<DoorResponse> {
+  ): Promise<TransportResponse> {
     const name = worldName(headers)
     const path = (target.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/, '')
     const found = this.#controls.flatMap(control => {
@@ -93,7 +93,7 @@ export class TestControls {
     if (method === 'OPTIONS') return { status: 204, headers: allow }
     const match = found.find(({ control }) => control.method === method || (control.method === 'GET' && method === 'HEAD'))
     if (match === undefined)
-      throw refuse('method_not_allowed', `${path} does not take ${method}, but ${methods.join(', ')}.`, { headers: allow })
+      throw restError('method_not_allowed', `${path} does not take ${method}, but ${methods.join(', ')}.`, { headers: allow })
     const world = await this.#worlds.of(name)
     const answer = await world.use(async () => match.control.run({ world, worldName: name, id: match.id, body, signal }))
     const json = { success: true, timestamp: world.engine.clock.now().toISOString(), ...answer, status: 'OK' }
@@ -111,7 +111,7 @@ export class TestControls {
       path,
       this.#controls.map(control => control.path),
     )
-    return refuse('path_unknown', `There is no test control ${path}: GET ${PREFIX} lists them.${hint(suggestion)}`)
+    return restError('path_unknown', `There is no test control ${path}: GET ${PREFIX} lists them.${hint(suggestion)}`)
   }
 
   #list(): Control[] {
@@ -252,7 +252,7 @@ function worldName(headers: Readonly<Record<string, unknown>>): string | undefin
   const name = headers['x-world'] ?? cookieOf(headers['cookie'])
   if (name === undefined || name === '') return undefined
   if (typeof name === 'string' && WORLD_NAME.test(name)) return name
-  throw refuse('request_malformed', 'X-World must be a name of at most 100 letters, digits and "_", ".", ":", "-".')
+  throw restError('request_malformed', 'X-World must be a name of at most 100 letters, digits and "_", ".", ":", "-".')
 }
 
 function cookieOf(header: unknown): string | undefined {
@@ -275,7 +275,7 @@ function idIn(pattern: string, path: string): string | undefined {
 }
 
 function invalid(detail: string, cause?: unknown): RestError {
-  return refuse('body_invalid', detail, cause === undefined ? {} : { cause })
+  return restError('body_invalid', detail, cause === undefined ? {} : { cause })
 }
 
 function objectOf(body: unknown, example: string): Record<string, unknown> {
@@ -305,7 +305,7 @@ function asked<T>(work: () => T): T {
 
 function known<T>(all: ReadonlyMap<string, T>, id: string, what: string): T {
   const one = all.get(id)
-  if (one === undefined) throw refuse('path_unknown', `This world has no ${what} "${id}".${hint(nearest(id, [...all.keys()]))}`)
+  if (one === undefined) throw restError('path_unknown', `This world has no ${what} "${id}".${hint(nearest(id, [...all.keys()]))}`)
   return one
 }
 

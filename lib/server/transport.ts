@@ -3,17 +3,17 @@
  * An interface of its own, so that a door stands below the engine that it serves.
  */
 import type { Awaitable } from '../base/awaitable.ts'
-import type { LazySender } from '../base/abort.ts'
+import type { LazyClient } from '../base/abort.ts'
 
 /** An answer, before a door has written it. `body` is absent when there is nothing to write: HEAD, 204. */
-export interface DoorResponse {
+export interface TransportResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body?: unknown
 }
 
 /** What a door uses of `RestEngine`. */
-export interface DoorEngine {
+export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
   handle(
     method: string,
@@ -21,13 +21,13 @@ export interface DoorEngine {
     query?: undefined,
     body?: unknown,
     context?: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal },
-  ): Promise<DoorResponse>
+  ): Promise<TransportResponse>
   /** The same for a sender that a door has made: an answer that waits for nothing is given at once, and what `handle` rejects with is thrown then. */
-  ask(method: string, path: string, query: undefined, body: unknown, sender: LazySender): Awaitable<DoorResponse>
+  ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient): Awaitable<TransportResponse>
   /** The answer to an error that a door has met itself. */
-  respondError(error: unknown): DoorResponse
+  respondError(error: unknown): TransportResponse
   /** The same for one that may be a fault of the server: that is reported. */
-  respondFailure(error: unknown, request: { readonly method: string; readonly path: string }): DoorResponse
+  respondFailure(error: unknown, request: { readonly method: string; readonly path: string }): TransportResponse
 }
 
 /**
@@ -52,8 +52,8 @@ export interface WrittenResponse {
  * is reported: nothing that is thrown while an answer is written may end a process.
  */
 export function written(
-  engine: DoorEngine,
-  answer: DoorResponse,
+  engine: TransportEngine,
+  answer: TransportResponse,
   request: { readonly method: string; readonly path: string },
 ): WrittenResponse {
   const { status, headers, body } = answer

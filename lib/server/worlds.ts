@@ -3,8 +3,8 @@
  * closed when nobody has asked for it for a while. Refuses with worlds_exhausted.
  */
 import type { Clock } from '../base/clock.ts'
-import type { DoorEngine, DoorResponse } from './transport.ts'
-import { refuse } from '../base/errors.ts'
+import type { TransportEngine, TransportResponse } from './transport.ts'
+import { restError } from '../base/errors.ts'
 import type { RestError } from '../base/errors.ts'
 import type { Explanation } from '../journal/explanation.ts'
 import type { DropOptions, FailOptions, FaultHandle, FaultOptions, Gate, RequestMatch } from '../testing/fault-injection.ts'
@@ -12,7 +12,7 @@ import type { Give } from '../testing/given.ts'
 import type { Snapshot } from '../pipeline/snapshot.ts'
 
 /** What test controls use of `RestEngine`. */
-export interface WorldEngine extends DoorEngine {
+export interface WorldEngine extends TransportEngine {
   readonly clock: Clock
   explained(
     method: string,
@@ -20,7 +20,7 @@ export interface WorldEngine extends DoorEngine {
     query: undefined,
     body: unknown,
     context: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal },
-  ): Promise<{ response: DoorResponse; explain: () => Explanation | undefined }>
+  ): Promise<{ response: TransportResponse; explain: () => Explanation | undefined }>
   readonly requests: readonly object[]
   clearRequests(): void
   readonly given: Give
@@ -127,7 +127,7 @@ export class Worlds {
   }
 
   #full(name: string): RestError {
-    return refuse(
+    return restError(
       'worlds_exhausted',
       `There is no room for the world ${JSON.stringify(name)}: the server has ${this.#max} already. Close those that are done with (DELETE /_test/world), ` +
         'or raise testControls.maxWorlds of createServer.',

@@ -9,7 +9,7 @@ import Database from 'better-sqlite3'
 import { TransactionContext } from '@mikro-orm/core'
 import type { EntityManager, EntityName, MikroORM, Transaction } from '@mikro-orm/core'
 import { SqlEntityManager } from '@mikro-orm/sqlite'
-import { after } from '../base/awaitable.ts'
+import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { ChangeSink, Watched } from '../journal/changes.ts'
 import type { Clock } from '../base/clock.ts'
@@ -23,12 +23,12 @@ import type {
   TableRows,
   UnindexedLink,
 } from '../database/dialect.ts'
-import type { End } from '../base/abort.ts'
-import { refuse } from '../base/errors.ts'
+import type { RequestAbort } from '../base/abort.ts'
+import { restError } from '../base/errors.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Resource } from '../model/model.ts'
 import { readRecords } from '../read/run-read.ts'
-import { PATIENCE, isBusy, whenFree } from './database/busy.ts'
+import { BUSY_TIMEOUT_MS, isBusy, whenFree } from './database/busy.ts'
 import { compileRead } from './sql/compile-read.ts'
 import {
   compileColumns,
@@ -45,19 +45,19 @@ import { explainStatements } from './explain/explain.ts'
 import { unindexedLinks } from './explain/unindexed-keys.ts'
 import { flush } from './orm/flush.ts'
 import { hasSubscribers, runsForeignCode } from './orm/user-hooks.ts'
-import { Handle } from './database/sqlite-database.ts'
-import { HighestKeys } from './orm/autoincrement.ts'
+import { SqliteDatabase } from './database/sqlite-database.ts'
+import { Autoincrement } from './orm/autoincrement.ts'
 import type { KeyState } from './orm/autoincrement.ts'
-import { LentSqliteDialect } from './orm/shared-dialect.ts'
-import type { Entered, StandingTransaction } from './orm/shared-dialect.ts'
+import { SharedSqliteDialect } from './orm/shared-dialect.ts'
+import type { Entered, ReusableTransaction } from './orm/shared-dialect.ts'
 import { cascades, loadRecord, loadsAlone } from './orm/load-record.ts'
 import { Lock } from './database/lock.ts'
 import { retime } from './orm/model-time.ts'
 import type { BoundSqliteDriver } from './orm/driver.ts'
-import type { Prepared } from './database/prepared.ts'
+import type { PreparedQuery } from './database/prepared.ts'
 import { Recorder } from './recorder.ts'
 import type { RunStatement, Trace, Traces } from '../base/trace.ts'
-import { siblingOf } from './orm/fork-orm.ts'
+import { forkOrm } from './orm/fork-orm.ts'
 import { tellManager } from './orm/target-keys.ts'
 import { name } from './sql/sql.ts'
 
@@ -72,13 +72,13 @@ interface OpenTransaction {
   /** Keeps the writes that are nested in it apart. */
   readonly nested: Lock
   /** What may end it. */
-  readonly end?: End | undefined
+  readonly end?: RequestAbort | undefined
 }
 
 /** What a write at once works with: it is used for one after the other. */
-interface Workplace {
+interface ReusableUnitOfWork {
   readonly em: EntityManager
-  readonly transaction: StandingTransaction
+  readonly transaction: ReusableTransaction
 }
 
 const SQLITE: Dialect = {
@@ -111,12 +111,12 @@ const KEYS = new WeakMap<Buffer, KeyState>()
 
 export class SqliteConnection implements Connection {
   readonly dialect = SQLITE
-  #handle: Handle
+  #handle: SqliteDatabase
   readonly #lock = new Lock(() => this.#inVain())
   /** When a transaction was begun by `em.begin()`, by performance.now(), while it is open: nothing tells what belongs to it. */
   #begunByHand: number | undefined
   readonly #current = new AsyncLocalStorage<OpenTransaction>()
-  readonly #makeOrm: (lent: LentSqliteDialect) => MikroORM
+  readonly #makeOrm: (lent: SharedSqliteDialect) => MikroORM
   #orm: MikroORM | undefined
   /** The content that `reset` goes back to, from the first write on. */
   #baseline: Buffer | undefined
@@ -129,16 +129,16 @@ export class SqliteConnection implements Connection {
   #isForeign = false
   #recorder: Recorder | undefined
   #traces: Traces | undefined
-  #keys = new HighestKeys(new Map())
+  #keys = new Autoincrement(new Map())
   /** Whether a statement has taken long just now. */
   #isCrowded = false
   /** The last of those that wait for their turn. */
   #turn: Promise<void> = Promise.resolve()
   /** While it is not in use. */
-  #workplace: Workplace | undefined
+  #workplace: ReusableUnitOfWork | undefined
 
   /** @param makeOrm makes the MikroORM instance on this connection, when it is first needed */
-  constructor(handle: Handle, makeOrm: (lent: LentSqliteDialect) => MikroORM) {
+  constructor(handle: SqliteDatabase, makeOrm: (lent: SharedSqliteDialect) => MikroORM) {
     this.#handle = handle
     this.#makeOrm = makeOrm
   }
@@ -149,13 +149,13 @@ export class SqliteConnection implements Connection {
   }
 
   /** The dialect to give MikroORM as `driverOptions`. */
-  lend(): LentSqliteDialect {
+  lend(): SharedSqliteDialect {
     const observer = (): Recorder | undefined => this.#recorder
     const trace = (): Trace | undefined => this.#traces?.current
     const isReadOnly = (): boolean => this.#handle.readOnly
     const inTransaction = (): boolean => this.#handle.db.inTransaction
     const counts = (): boolean => this.#keys.counters.size > 0
-    return new LentSqliteDialect({
+    return new SharedSqliteDialect({
       get counts() {
         return counts()
       },
@@ -171,8 +171,8 @@ export class SqliteConnection implements Connection {
       get observer() {
         return observer()
       },
-      look: () => this.#current.getStore()?.end?.look(),
-      prepare: (sql: string): Prepared => {
+      checkTime: () => this.#current.getStore()?.end?.checkTime(),
+      prepare: (sql: string): PreparedQuery => {
         this.#followClock()
         return this.#handle.prepare(sql)
       },
@@ -202,7 +202,7 @@ export class SqliteConnection implements Connection {
             release()
           },
         })
-        return after(this.#waited(this.#lock.acquire(signal)), entered)
+        return chain(this.#waited(this.#lock.acquire(signal)), entered)
       },
       transactional: async begin => {
         const transaction: OpenTransaction = { outer: this.#transaction(), open: false, nested: new Lock() }
@@ -221,11 +221,11 @@ export class SqliteConnection implements Connection {
 
   /** Whoever waits for a transaction of `em.begin()` may be who is to end it. */
   #inVain(): Error | undefined {
-    if (this.#begunByHand === undefined || performance.now() - this.#begunByHand < PATIENCE) return undefined
+    if (this.#begunByHand === undefined || performance.now() - this.#begunByHand < BUSY_TIMEOUT_MS) return undefined
     const detail =
-      `A transaction of em.begin() has been open for ${PATIENCE / 1000} seconds. Commit it or roll it back before the engine is asked, ` +
+      `A transaction of em.begin() has been open for ${BUSY_TIMEOUT_MS / 1000} seconds. Commit it or roll it back before the engine is asked, ` +
       'or use em.transactional(), which the engine takes part in.'
-    return refuse('database_busy', detail, { headers: { 'retry-after': '1' } })
+    return restError('database_busy', detail, { headers: { 'retry-after': '1' } })
   }
 
   /** The MikroORM instance that was given the dialect, where it could not be made at once. */
@@ -241,7 +241,7 @@ export class SqliteConnection implements Connection {
 
   /** @param counters tables whose keys the engine counts from now on, with the column */
   count(counters: ReadonlyMap<string, string>): void {
-    this.#keys = new HighestKeys(counters)
+    this.#keys = new Autoincrement(counters)
   }
 
   /** From now on the content is what `reset` goes back to. */
@@ -302,8 +302,8 @@ export class SqliteConnection implements Connection {
     })
   }
 
-  #openImage(image: Buffer): Handle {
-    const handle = new Handle(image)
+  #openImage(image: Buffer): SqliteDatabase {
+    const handle = new SqliteDatabase(image)
     if (this.#isForeign) handle.speakForeign(this.#now)
     return handle
   }
@@ -353,7 +353,7 @@ export class SqliteConnection implements Connection {
 
   /** A connection of its own, in memory, with this content; what is compiled for the model is shared. */
   static from(image: Buffer, parent: SqliteConnection): SqliteConnection {
-    const connection = new SqliteConnection(new Handle(image), lent => siblingOf(parent.orm, lent))
+    const connection = new SqliteConnection(new SqliteDatabase(image), lent => forkOrm(parent.orm, lent))
     if (parent.#isForeign) connection.speakForeign()
     connection.count(parent.#keys.counters)
     connection.#keys.restore(KEYS.get(image))
@@ -365,7 +365,7 @@ export class SqliteConnection implements Connection {
 
   /** The tables, indexes, views and triggers in which the database of an image differs from this one, by name. */
   differing(image: Buffer): string[] {
-    const other = new Handle(image)
+    const other = new SqliteDatabase(image)
     try {
       const [own, others] = [schemaOf(this.#handle), schemaOf(other)]
       return [...new Set([...own.keys(), ...others.keys()])].filter(name => own.get(name) !== others.get(name)).toSorted()
@@ -404,7 +404,7 @@ export class SqliteConnection implements Connection {
     })
   }
 
-  read<T>(reading: () => Reading<T>, asked?: End): T | Promise<T> {
+  read<T>(reading: () => Reading<T>, asked?: RequestAbort): T | Promise<T> {
     const transaction = this.#transaction()
     const lock = transaction?.nested ?? this.#lock
     // What is read within a write has the time that the write has.
@@ -436,14 +436,14 @@ export class SqliteConnection implements Connection {
    * After a statement that took long, other costly ones wait until the requests that have come meanwhile are there, and it is known which clients have gone: so quick
    * ones are answered in between, and those of clients that have gone are not done.
    */
-  async #readInTurn<T>(reading: () => Reading<T>, end: End): Promise<T> {
+  async #readInTurn<T>(reading: () => Reading<T>, end: RequestAbort): Promise<T> {
     const before = this.#turn
     let leave = (): void => {}
     this.#turn = new Promise(resolve => (leave = resolve))
     try {
       await before
       for (let turn = 0; turn < TURNS; turn++) await immediate()
-      end.look()
+      end.checkTime()
       this.#isCrowded = false
       return await this.read(reading, end)
     } finally {
@@ -459,7 +459,7 @@ export class SqliteConnection implements Connection {
     }
     // Who cannot wait lets SQLite do it.
     const { db } = this.#handle
-    db.pragma(`busy_timeout = ${PATIENCE}`)
+    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
     try {
       return this.#run(reading())
     } finally {
@@ -468,7 +468,7 @@ export class SqliteConnection implements Connection {
   }
 
   /** Another process has locked the file. */
-  async #readWhenFree<T>(reading: () => Reading<T>, end: End | undefined): Promise<T> {
+  async #readWhenFree<T>(reading: () => Reading<T>, end: RequestAbort | undefined): Promise<T> {
     return whenFree(() => {
       end?.throwIfReached()
       if (this.#handle.db.inTransaction) return this.#readLater(this.#lock, reading, end)
@@ -476,7 +476,7 @@ export class SqliteConnection implements Connection {
     }, performance.now())
   }
 
-  async #readLater<T>(lock: Lock, reading: () => Reading<T>, end: End | undefined): Promise<T> {
+  async #readLater<T>(lock: Lock, reading: () => Reading<T>, end: RequestAbort | undefined): Promise<T> {
     const release = await this.#waited(lock.acquire(end?.signal))
     try {
       return this.#run(reading(), end)
@@ -490,13 +490,13 @@ export class SqliteConnection implements Connection {
     const trace = acquired instanceof Promise ? this.#traces?.current : undefined
     const before = trace?.enter('lock')
     if (before === undefined) return acquired
-    return after(acquired, got => {
+    return chain(acquired, got => {
       trace!.enter(before)
       return got
     })
   }
 
-  #run<T>(reading: Reading<T>, end?: End): T {
+  #run<T>(reading: Reading<T>, end?: RequestAbort): T {
     this.#followClock()
     const handle = this.#handle
     const trace = this.#traces?.current
@@ -522,7 +522,7 @@ export class SqliteConnection implements Connection {
   }
 
   /** Statements that may take long are run with looks at the clock. */
-  #runInTime<T>(reading: Reading<T>, end: End, deadline: number, trace: Trace | undefined): T {
+  #runInTime<T>(reading: Reading<T>, end: RequestAbort, deadline: number, trace: Trace | undefined): T {
     const { lookOut } = this.#handle
     end.throwIfReached()
     const before = lookOut.end
@@ -536,7 +536,7 @@ export class SqliteConnection implements Connection {
         const { statement, parameters, bound } = step.value
         const { costs } = statement
         end.about = costs?.about
-        if (now >= deadline) end.look()
+        if (now >= deadline) end.checkTime()
         const sql = costs !== undefined && lookOut.isCostly(costs, deadline, now) ? costs.watched : statement.sql
         const rows =
           trace === undefined
@@ -605,10 +605,10 @@ export class SqliteConnection implements Connection {
 
   /** @throws RestError when the database is open for reading only. */
   #assertWritable(): void {
-    if (this.#handle.readOnly) throw refuse('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
+    if (this.#handle.readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
   }
 
-  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: End, flushed = false): Awaitable<T> {
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, flushed = false): Awaitable<T> {
     this.#assertWritable()
     const workplace = flushed ? this.#takeWorkplace() : undefined
     return workplace === undefined
@@ -624,7 +624,7 @@ export class SqliteConnection implements Connection {
    * What a write at once works with; undefined when there is something to wait for, or somebody who looks on: then it is done by an entity manager of its
    * own, as MikroORM's `transactional` does it.
    */
-  #takeWorkplace(): Workplace | undefined {
+  #takeWorkplace(): ReusableUnitOfWork | undefined {
     if (this.#lock.held || this.#handle.db.inTransaction || this.#transaction() !== undefined) return undefined
     const { em } = this.orm
     if (runsForeignCode(em) || em.schema !== undefined) return undefined
@@ -633,7 +633,7 @@ export class SqliteConnection implements Connection {
     return known ?? this.#makeWorkplace(em)
   }
 
-  #makeWorkplace(global: EntityManager): Workplace | undefined {
+  #makeWorkplace(global: EntityManager): ReusableUnitOfWork | undefined {
     const isOrdinary = (global as object).constructor === SqlEntityManager && global.config.get('disableTransactions') !== true
     if (!isOrdinary) return undefined
     const transaction = (global.getDriver() as unknown as BoundSqliteDriver).getConnection('write').standing()
@@ -643,8 +643,8 @@ export class SqliteConnection implements Connection {
   /** Work that waits for nothing is done when this returns. It begins and ends as any other one does, should it wait after all. */
   #writeAtOnce<T>(
     work: (em: EntityManager) => Awaitable<T>,
-    workplace: Workplace,
-    limit: End | undefined,
+    workplace: ReusableUnitOfWork,
+    limit: RequestAbort | undefined,
     later: () => Promise<T>,
   ): Awaitable<T> {
     const { em, transaction } = workplace
@@ -685,7 +685,7 @@ export class SqliteConnection implements Connection {
       }
       let committed: Awaitable<void>
       try {
-        limit?.look()
+        limit?.checkTime()
         committed = transaction.commit()
       } catch (error) {
         return fail(error)
@@ -707,7 +707,7 @@ export class SqliteConnection implements Connection {
     this.orm.config.getLogger().warn('query', `Failed to roll back transaction: ${message}`)
   }
 
-  async #writeLater<T>(work: (em: EntityManager) => Awaitable<T>, end: End | undefined, flushed: boolean): Promise<T> {
+  async #writeLater<T>(work: (em: EntityManager) => Awaitable<T>, end: RequestAbort | undefined, flushed: boolean): Promise<T> {
     const outer = this.#transaction()
     const release = outer === undefined ? undefined : await this.#waited(outer.nested.acquire(end?.signal))
     const transaction: OpenTransaction = { outer, open: false, nested: new Lock(), end: end ?? outer?.end }
@@ -759,7 +759,7 @@ export class SqliteConnection implements Connection {
     transaction.open = true
     try {
       const result = await work(em)
-      transaction.end?.look()
+      transaction.end?.checkTime()
       if (isSilent && flushed && !runsForeignCode(em)) {
         await connection.commit(trx)
         em.resetTransactionContext()
@@ -801,7 +801,7 @@ export class SqliteConnection implements Connection {
   }
 }
 
-function schemaOf(handle: Handle): Map<string, string> {
+function schemaOf(handle: SqliteDatabase): Map<string, string> {
   // SQLite's own tables (of counters and statistics) come and go.
   const rows = handle.all("select name, coalesce(sql, '') from sqlite_schema where name not like 'sqlite\\_%' escape '\\'", [])
   return new Map(rows as [string, string][])

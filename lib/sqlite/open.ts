@@ -9,7 +9,7 @@ import { isGetter, isUnnamed, scalarType } from '../model/metadata/property-type
 import { isMixedList } from '../model/metadata/read-attribute.ts'
 import type { ResourceDefinition } from '../model/resource-config.ts'
 import { addSchema } from './schema/add-schema.ts'
-import { checkFile, checkWritable, explainFile } from './database/check-file.ts'
+import { checkFile, checkWritable, fileError } from './database/check-file.ts'
 import { SqliteConnection } from './connection.ts'
 import { CountingDriver } from './orm/counting-driver.ts'
 import { entitiesOf } from './introspect/entities.ts'
@@ -17,10 +17,10 @@ import type { FileModel } from './introspect/entities.ts'
 import { adaptFormulas } from './foreign/formula.ts'
 import { ForeignModel } from './foreign/model.ts'
 import { ForeignSchema } from './foreign/schema.ts'
-import { Handle } from './database/sqlite-database.ts'
+import { SqliteDatabase } from './database/sqlite-database.ts'
 import { countersOf, requireKeys } from './orm/autoincrement.ts'
 import { introspect } from './introspect/introspect.ts'
-import type { LentSqliteDialect } from './orm/shared-dialect.ts'
+import type { SharedSqliteDialect } from './orm/shared-dialect.ts'
 import { checkTables } from './schema/missing-tables.ts'
 import { followClock } from './orm/model-time.ts'
 import { skipUpdateOfCreated } from './orm/on-update.ts'
@@ -62,13 +62,13 @@ export interface Opened {
 export async function open(opening: Opening): Promise<Opened> {
   const { entities, database, readOnly } = opening
   const isNew = entities !== undefined && database !== ':memory:' && !existsSync(database)
-  let handle: Handle | undefined
+  let handle: SqliteDatabase | undefined
   try {
     if (entities === undefined) {
       checkFile(database)
       if (!readOnly) checkWritable(database)
-      handle = readOnly ? openReadOnly(database) : new Handle(database)
-    } else handle = database === ':memory:' ? new Handle(database) : openFile(opening, isNew)
+      handle = readOnly ? openReadOnly(database) : new SqliteDatabase(database)
+    } else handle = database === ':memory:' ? new SqliteDatabase(database) : openFile(opening, isNew)
     const model = entities === undefined ? modelOf(handle, database, opening.notes) : undefined
     const foreign = new ForeignModel(opening.notes, 'attachDatabases' in opening.orm)
     const connection = await openWith({ ...opening, entities: entities ?? [...model!.entities] }, { handle, foreign, found: model })
@@ -79,7 +79,7 @@ export async function open(opening: Opening): Promise<Opened> {
         try {
           return complete({ connection, handle: handle!, foreign }, opening, build)
         } catch (error) {
-          throw explainFile(error, database)
+          throw fileError(error, database)
         }
       },
       abandon: async () => {
@@ -90,20 +90,20 @@ export async function open(opening: Opening): Promise<Opened> {
   } catch (error) {
     handle?.close()
     if (isNew) removeEmpty(database)
-    throw database === ':memory:' ? error : explainFile(error, database)
+    throw database === ':memory:' ? error : fileError(error, database)
   }
 }
 
 /** Takes away a file that was made for nothing. One that another process has written to meanwhile stays. */
 function removeEmpty(path: string): void {
   if (!existsSync(path)) return
-  const handle = new Handle(path)
+  const handle = new SqliteDatabase(path)
   const objects = handle.all('select count(*) from sqlite_schema', [])
   handle.close()
   if (objects[0]![0] === 0) rmSync(path)
 }
 
-function modelOf({ db }: Handle, path: string, notes: Notes): FileModel {
+function modelOf({ db }: SqliteDatabase, path: string, notes: Notes): FileModel {
   // One state of the file, whatever other processes do to it.
   const model = db.transaction(() => entitiesOf(introspect(db), db))()
   for (const note of model.notes) notes.add(note)
@@ -112,10 +112,10 @@ function modelOf({ db }: Handle, path: string, notes: Notes): FileModel {
   return model
 }
 
-function openFile({ database, readOnly }: Opening, isNew: boolean): Handle {
+function openFile({ database, readOnly }: Opening, isNew: boolean): SqliteDatabase {
   if (readOnly) return openReadOnly(database)
   if (!isNew) checkWritable(database)
-  const handle = new Handle(database)
+  const handle = new SqliteDatabase(database)
   try {
     // A file of our own gets the faster journal; an existing one keeps what it has.
     if (isNew) handle.db.pragma('journal_mode = wal')
@@ -128,7 +128,7 @@ function openFile({ database, readOnly }: Opening, isNew: boolean): Handle {
 
 /** What is opened. */
 interface Base {
-  readonly handle: Handle
+  readonly handle: SqliteDatabase
   readonly foreign: ForeignModel
   /** What the file tells, where the model is read from it. */
   readonly found: FileModel | undefined
@@ -136,7 +136,7 @@ interface Base {
 
 async function openWith({ entities, orm: extra, notes }: Opening, { handle, foreign, found }: Base): Promise<SqliteConnection> {
   const { discovery } = extra
-  const optionsOn = (lent: LentSqliteDialect): Options =>
+  const optionsOn = (lent: SharedSqliteDialect): Options =>
     ({
       ...extra,
       ...(foreign.keepsSchemas ? {} : { schema: undefined }),
@@ -175,7 +175,7 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
 /** What is completed. */
 interface Begun {
   readonly connection: SqliteConnection
-  readonly handle: Handle
+  readonly handle: SqliteDatabase
   readonly foreign: ForeignModel
 }
 

@@ -13,7 +13,7 @@ import { planListOrder } from '../plan/order.ts'
 import { compileImage, compileLink, compileRead, recalledKeys } from './sql/compile-read.ts'
 import type { CompiledImage, RecalledKey } from './sql/compile-read.ts'
 import type { WriteObserver } from './orm/shared-dialect.ts'
-import { told } from './sql/from-clause.ts'
+import { discriminatorCondition } from './sql/from-clause.ts'
 import { literal, name } from './sql/sql.ts'
 
 /** Reads the IDs in a list of a record, in the order of the list. */
@@ -239,19 +239,19 @@ export class Recorder implements WriteObserver {
     return this.#pending.length
   }
 
-  mark(savepoint: string): void {
+  savepoint(savepoint: string): void {
     this.#marks.set(savepoint, this.#pending.length)
   }
 
   /** What came after is undone. */
-  cut(to: string | number): void {
+  rollbackTo(to: string | number): void {
     const length = typeof to === 'number' ? to : (this.#marks.get(to) ?? 0)
     this.#pending.length = Math.min(this.#pending.length, length)
     if (typeof to === 'string') this.#forgetTriggers()
   }
 
   /** The transaction is undone. */
-  discard(): void {
+  rollback(): void {
     this.#pending = []
     this.#gone.clear()
     this.#marks.clear()
@@ -263,12 +263,12 @@ export class Recorder implements WriteObserver {
   }
 
   /** Reads what has become of the lists, while the transaction still stands. */
-  settle(): void {
+  beforeCommit(): void {
     if (this.#pending.some(({ change }) => change.kind === 'link')) this.#pending = this.#withLists(this.#pending)
   }
 
   /** The transaction has committed: tells of its changes. */
-  deliver(): void {
+  afterCommit(): void {
     this.#installedInside = false
     this.#gone.clear()
     if (this.#pending.length === 0) return
@@ -283,10 +283,10 @@ export class Recorder implements WriteObserver {
   }
 
   /** A statement outside of any transaction has been run. */
-  deliverStatement(): void {
+  afterStatement(): void {
     if (this.#pending.length === 0 || this.#database().inTransaction) return
-    this.settle()
-    this.deliver()
+    this.beforeCommit()
+    this.afterCommit()
   }
 
   /** Makes of the rows of pivot tables the lists that they are: from what these hold now, back through what has happened. */
@@ -378,7 +378,8 @@ function triggersOf(
   columns: { readonly old: readonly string[]; readonly new: readonly string[] },
   discriminator?: Discriminator,
 ) {
-  const isMeant = (event: string): string => told(discriminator, column => `${event === 'insert' ? NEW : OLD}.${name(column)}`)?.text ?? ''
+  const isMeant = (event: string): string =>
+    discriminatorCondition(discriminator, column => `${event === 'insert' ? NEW : OLD}.${name(column)}`)?.text ?? ''
   const when = (event: string): string => (discriminator === undefined ? '' : `when ${isMeant(event)} `)
   const trigger = (event: string, what: number, values: readonly string[]): string =>
     `create temp trigger if not exists ${name(`mikro_changed_${index}_${event}`)} after ${event} on main.${name(table)} ` +

@@ -89,7 +89,7 @@ function* lists({ items, codec }: ScalarType, { random }: Making): Generator<unk
   }
 }
 
-/** Values of every form that JSON has, for types that only the deployer's code knows. */
+/** Values of every form that JSON has, for types that only the application's code knows. */
 function* candidates(name: readonly string[], primary: boolean, making: Making): Generator<unknown, void> {
   const { random } = making
   let count = 0

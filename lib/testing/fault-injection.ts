@@ -99,7 +99,7 @@ type Effect =
   | { readonly kind: 'drop'; readonly after: boolean }
 
 /** A fault that has been asked for. */
-interface Rule {
+interface FaultRule {
   /** The match, for texts. */
   readonly label: string
   readonly meets: (request: FaultRequest) => boolean
@@ -112,7 +112,7 @@ interface Rule {
 
 /** A request that is delayed or held. */
 interface Waiting {
-  readonly rule: Rule
+  readonly rule: FaultRule
   readonly request: FaultRequest
   /** On its way, or with an error as its answer. */
   go(refusal?: RestError): void
@@ -120,11 +120,11 @@ interface Waiting {
 }
 
 /** What a request has met. */
-interface Course {
+interface MatchedFaults {
   readonly request: FaultRequest
-  readonly waits: readonly { readonly rule: Rule; readonly ms: number | undefined }[]
+  readonly waits: readonly { readonly rule: FaultRule; readonly ms: number | undefined }[]
   /** The failure, or the loss of the connection. */
-  readonly end: Rule | undefined
+  readonly end: FaultRule | undefined
 }
 
 /** The request as functions see it; the query is read when it is asked for. */
@@ -158,7 +158,7 @@ function readable(target: string, query: QueryInput | undefined): readonly Pair[
 
 export class Faults {
   readonly #methods: readonly string[]
-  #rules: readonly Rule[] = []
+  #rules: readonly FaultRule[] = []
   readonly #waiting = new Set<Waiting>()
 
   /** @param methods methods that requests may have beside the usual ones */
@@ -220,15 +220,15 @@ export class Faults {
     }
   }
 
-  #add(where: string, match: RequestMatch, times: number | undefined, effect: Effect): Rule {
+  #add(where: string, match: RequestMatch, times: number | undefined, effect: Effect): FaultRule {
     if (times !== undefined && (!Number.isSafeInteger(times) || times < 1))
       throw new RangeError(`${where}: "times" must be an integer above 0, got ${String(times)}.`)
-    const rule: Rule = { ...this.#matcher(match, where), effect, left: times ?? Infinity, ended: false }
+    const rule: FaultRule = { ...this.#matcher(match, where), effect, left: times ?? Infinity, ended: false }
     this.#rules = [...this.#rules, rule]
     return rule
   }
 
-  #matcher(match: RequestMatch, where: string): Pick<Rule, 'label' | 'meets'> {
+  #matcher(match: RequestMatch, where: string): Pick<FaultRule, 'label' | 'meets'> {
     if (typeof match === 'string') {
       const pattern = readPattern(match, where, this.#methods)
       return { label: match, meets: ({ method, path }) => meetsPattern(pattern, method, path) }
@@ -247,13 +247,13 @@ export class Faults {
     }
   }
 
-  #handleOf(rule: Rule): FaultHandle {
+  #handleOf(rule: FaultRule): FaultHandle {
     const dispose = (): void => this.#end(rule, waiting => waiting.go())
     return { dispose, [Symbol.dispose]: dispose }
   }
 
   /** Ends a rule, also for those that it has met already. */
-  #end(rule: Rule, settle: (waiting: Waiting) => void): void {
+  #end(rule: FaultRule, settle: (waiting: Waiting) => void): void {
     rule.ended = true
     this.#rules = this.#rules.filter(other => other !== rule)
     if (rule.effect.kind === 'hold') {
@@ -267,9 +267,9 @@ export class Faults {
    *
    * @throws whatever a function of the test throws; TypeError, RangeError when it gives what it must not.
    */
-  meet(request: FaultRequest): Course {
-    const waits: Rule[] = []
-    let end: Rule | undefined
+  meet(request: FaultRequest): MatchedFaults {
+    const waits: FaultRule[] = []
+    let end: FaultRule | undefined
     for (const rule of this.#rules) {
       const isEnd = rule.effect.kind === 'fail' || rule.effect.kind === 'drop'
       if ((isEnd && end !== undefined) || !rule.meets(request)) continue
@@ -291,7 +291,7 @@ export class Faults {
    * @throws Error of code ECONNRESET when the connection is lost; the reason of the signal.
    */
   async take<T>(
-    { request, waits, end }: Course,
+    { request, waits, end }: MatchedFaults,
     signal: AbortSignal | undefined,
     answer: () => Promise<T>,
     refused: (refusal: RestError) => T,
@@ -313,7 +313,7 @@ export class Faults {
     throw connectionLost(`The connection was lost: drop("${end.label}") has met ${nameOf(request)}.`)
   }
 
-  #wait(rule: Rule, request: FaultRequest, ms: number | undefined, signal: AbortSignal | undefined): Promise<RestError | undefined> {
+  #wait(rule: FaultRule, request: FaultRequest, ms: number | undefined, signal: AbortSignal | undefined): Promise<RestError | undefined> {
     signal?.throwIfAborted()
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -407,7 +407,7 @@ function checkAfter(after: unknown, where: string): void {
 function refusalOf(status: number, { code = 'fault_injected', detail, headers = {} }: FailureDetails, where: string): RestError {
   if (!Number.isInteger(status) || status < 400 || status > 599) {
     throw new RangeError(
-      `${where}: "status" must be an integer from 400 to 599, got ${String(status)}. Other answers are for own routes to give.`,
+      `${where}: "status" must be an integer from 400 to 599, got ${String(status)}. Other answers are for custom routes to give.`,
     )
   }
   for (const [name, value] of Object.entries({ code, detail })) {

@@ -8,9 +8,9 @@ import type { EntityManager } from '@mikro-orm/core'
 import type { Clock } from '../base/clock.ts'
 import type { HookContext } from '../request/hook-context.ts'
 import type { Connection, Statement } from '../database/dialect.ts'
-import { RestError, refuse } from '../base/errors.ts'
-import type { Fault } from '../base/errors.ts'
-import { FaultList } from '../base/body-errors.ts'
+import { RestError, restError } from '../base/errors.ts'
+import type { FieldError } from '../base/errors.ts'
+import { FieldErrors } from '../base/body-errors.ts'
 import { domainOf, fakeValues } from './fake-values.ts'
 import { assertJson, jsonOf } from '../base/json.ts'
 import { keyFromJson } from '../model/key.ts'
@@ -36,7 +36,7 @@ import { insert } from '../write/seed.ts'
 import { checkNames, hint, nearest } from '../base/suggest.ts'
 import { classAsked, isObject, isOfClass, filledSide, owningName, validateRecord } from '../write/validate-record.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
-import { explain } from '../write/writer.ts'
+import { translateDatabaseError } from '../write/writer.ts'
 
 /** Options of `engine.given` and `engine.given.many`. */
 export interface GivenOptions {
@@ -140,9 +140,9 @@ export class Given {
     const resource = model.byName.get(name)
     if (resource === undefined) {
       const known = model.resources.flatMap(({ plural, singular }) => [singular, plural])
-      throw refuse('resource_unknown', `given: there is no resource "${name}".${hint(nearest(name, known))}`)
+      throw restError('resource_unknown', `given: there is no resource "${name}".${hint(nearest(name, known))}`)
     }
-    if (resource.readOnly) throw refuse('method_not_allowed', `given: the ${resource.plural} are read-only.`)
+    if (resource.readOnly) throw restError('method_not_allowed', `given: the ${resource.plural} are read-only.`)
     return { resource, seed: seed ?? this.nextSeed++ }
   }
 
@@ -154,7 +154,7 @@ export class Given {
     try {
       return await connection.write(async (em: EntityManager) => {
         await filler.fill()
-        const faults = new FaultList()
+        const faults = new FieldErrors()
         const changes = roots.map(({ body, path }) => validateRecord(body, resource, { mode: 'create', seeding: true }, faults, path))
         const entities = await insert(changes, faults, em, connection)
         const view = { parameters: NO_PARAMETERS, visibility: EVERYTHING, ctx: context(resource), signal: undefined }
@@ -163,7 +163,7 @@ export class Given {
         return records
       })
     } catch (error) {
-      throw withMadeUp(explain(error, connection.dialect, model), drafts)
+      throw withMadeUp(translateDatabaseError(error, connection.dialect, model), drafts)
     }
   }
 }
@@ -186,7 +186,7 @@ interface Slot {
 }
 
 /** A record to be inserted, with what is still to be made up. */
-interface Draft {
+interface RecordDraft {
   readonly resource: Resource
   readonly body: Record<string, unknown>
   /** In the body of the whole, for faults. */
@@ -195,14 +195,14 @@ interface Draft {
   readonly stream: string
   readonly slots: Slot[]
   /** The link that its place sets. */
-  readonly implied: { readonly name: string; readonly owner: Draft } | undefined
+  readonly implied: { readonly name: string; readonly owner: RecordDraft } | undefined
 }
 
 /** Where a draft stands. */
-interface Place {
+interface DraftContext {
   readonly path: string
   readonly stream: string
-  readonly implied?: Draft['implied']
+  readonly implied?: RecordDraft['implied']
   /** The other side of the one-to-one by which its owner links the record. */
   readonly linkedFrom?: string | undefined
   /** The needs that have led here since the caller's own words, the outermost first. */
@@ -217,13 +217,13 @@ function join(path: string, name: string | number): string {
 
 /** Completes overrides to the structure of a graph: every record there will be, without the made-up values yet. */
 class Drafts {
-  readonly all: Draft[] = []
+  readonly all: RecordDraft[] = []
 
-  add(resource: Resource, overrides: Overrides, { path, stream, implied, linkedFrom, needs = [], referredBy }: Place): Draft {
+  add(resource: Resource, overrides: Overrides, { path, stream, implied, linkedFrom, needs = [], referredBy }: DraftContext): RecordDraft {
     const body: Record<string, unknown> = { ...overrides }
     chooseClass(resource, body)
     const own = classAsked(resource, body)
-    const draft: Draft = { resource, body, path, stream: `${stream}/${resource.className}`, slots: [], implied }
+    const draft: RecordDraft = { resource, body, path, stream: `${stream}/${resource.className}`, slots: [], implied }
     this.all.push(draft)
     for (const attribute of resource.attributes) {
       const { name } = attribute
@@ -237,7 +237,7 @@ class Drafts {
     return draft
   }
 
-  #list(attribute: RelationAttribute, draft: Draft): void {
+  #list(attribute: RelationAttribute, draft: RecordDraft): void {
     const { name } = attribute
     const value = draft.body[name]
     const items: unknown =
@@ -249,7 +249,13 @@ class Drafts {
   }
 
   /** @param holder the body, or an embedded object in it; `at` is the path of the link within the body */
-  #link(attribute: ToOneAttribute, holder: Record<string, unknown>, at: string, draft: Draft, needs: NonNullable<Place['needs']>): void {
+  #link(
+    attribute: ToOneAttribute,
+    holder: Record<string, unknown>,
+    at: string,
+    draft: RecordDraft,
+    needs: NonNullable<DraftContext['needs']>,
+  ): void {
     const { name, target } = attribute
     const value = holder[name]
     if (isObject(value)) {
@@ -263,7 +269,7 @@ class Drafts {
   }
 
   /** Of several resources, the one that the overrides tell, else the first. */
-  #linkOneOf({ name, typeName, branches, needed }: ToOneOfAttribute, draft: Draft, needs: NonNullable<Place['needs']>): void {
+  #linkOneOf({ name, typeName, branches, needed }: ToOneOfAttribute, draft: RecordDraft, needs: NonNullable<DraftContext['needs']>): void {
     const value = draft.body[name]
     if (isObject(value)) {
       const { [typeName]: told, ...rest } = value
@@ -281,7 +287,13 @@ class Drafts {
     draft.body[name] = Object.assign(this.#nested(branch, {}, draft, name, path), { [typeName]: branch.target.singular })
   }
 
-  #nested(attribute: RelationAttribute, overrides: Overrides, owner: Draft, at: string, needs: Place['needs'] = []): Overrides {
+  #nested(
+    attribute: RelationAttribute,
+    overrides: Overrides,
+    owner: RecordDraft,
+    at: string,
+    needs: DraftContext['needs'] = [],
+  ): Overrides {
     const name = owningName(attribute)
     const implied = name === undefined ? undefined : { name, owner }
     const referredBy = attribute.kind === 'toOne' && attribute.owner ? attribute.targetKey?.name : undefined
@@ -302,8 +314,8 @@ class Drafts {
     holder: Record<string, unknown>,
     path: string,
     bearer: string,
-    draft: Draft,
-    needs: NonNullable<Place['needs']>,
+    draft: RecordDraft,
+    needs: NonNullable<DraftContext['needs']>,
     isReferred = false,
   ): void {
     const { name } = attribute
@@ -331,8 +343,8 @@ class Drafts {
     { name, variants, attributes }: EmbeddedAttribute,
     value: object | undefined,
     path: string,
-    draft: Draft,
-    needs: NonNullable<Place['needs']>,
+    draft: RecordDraft,
+    needs: NonNullable<DraftContext['needs']>,
   ): Record<string, unknown> {
     const inner: Record<string, unknown> = { ...value }
     if (variants !== undefined) {
@@ -362,19 +374,19 @@ function chooseClass({ hierarchy, byName }: Resource, body: Record<string, unkno
 }
 
 /** The refusal of relations that need each other, so that none can come first. */
-function circle(needs: NonNullable<Place['needs']>, at: string): RestError {
+function circle(needs: NonNullable<DraftContext['needs']>, at: string): RestError {
   const steps = needs.map(({ resource, attribute }) => `${resource.singular}.${attribute.name}`)
   const detail =
     `given: "${at}" cannot be made up, since the model's relations need each other in a circle: ` +
     `${[...steps, needs[0]!.resource.singular].join(' → ')}. Give the ID of an existing ${needs.at(-1)!.attribute.target.singular}, or make one of them nullable.`
-  return refuse('validation_failed', detail, { errors: [{ code: 'required', detail, attribute: at }] })
+  return restError('validation_failed', detail, { errors: [{ code: 'required', detail, attribute: at }] })
 }
 
 /** A part of a unique set, as far as it is known before values are made up. */
 type Part =
   | { readonly kind: 'slot'; readonly attribute: Attribute; readonly slot: Slot }
   | { readonly kind: 'given'; readonly attribute: Attribute; readonly values: readonly unknown[] }
-  | { readonly kind: 'owner'; readonly attribute: Attribute; readonly owner: Draft }
+  | { readonly kind: 'owner'; readonly attribute: Attribute; readonly owner: RecordDraft }
 
 interface UniqueSet {
   readonly resource: Resource
@@ -391,7 +403,7 @@ function isSlot(part: Part): boolean {
  * The sets of a record that another one could share. Not those with a NULL, which conflicts with nothing, nor those with a parent that is made for it.
  * What is left out (a default of the model) is left out here too: the others are then made up to be unique without it.
  */
-function uniqueSets(draft: Draft): UniqueSet[] {
+function uniqueSets(draft: RecordDraft): UniqueSet[] {
   const { resource } = draft
   return [...resource.uniques, ...(resource.generatedKey ? [] : [resource.keyNames])].flatMap(paths => {
     const parts: Part[] = []
@@ -408,7 +420,7 @@ function uniqueSets(draft: Draft): UniqueSet[] {
   })
 }
 
-function partAt(draft: Draft, path: string): Part | 'free' | 'left out' {
+function partAt(draft: RecordDraft, path: string): Part | 'free' | 'left out' {
   const { resource, slots, implied } = draft
   const slot = slots.find(one => one.path === path)
   if (slot !== undefined) return { kind: 'slot', attribute: slot.attribute, slot }
@@ -445,14 +457,14 @@ const WHOLE = { filters: [], limit: 1, offset: 0, key: [] } as const
 
 /** Makes up the values of drafts, unique where they must be: among the rows that exist and among each other. */
 class Filler {
-  readonly #drafts: readonly Draft[]
+  readonly #drafts: readonly RecordDraft[]
   readonly #connection: Connection
   readonly #readable: Readable | undefined
   readonly #now: number
   /** Unique values of this call. */
   readonly #seen = new Set<string>()
   readonly #statements = new Map<string, Statement | undefined>()
-  readonly #numbers: ReadonlyMap<Draft, number>
+  readonly #numbers: ReadonlyMap<RecordDraft, number>
 
   constructor({ all }: Drafts, connection: Connection, readable: Readable | undefined, now: number) {
     this.#drafts = all
@@ -475,7 +487,7 @@ class Filler {
   }
 
   /** Draws all values of a record; tells whether they are free. */
-  async #draw({ slots, stream }: Draft, sets: readonly UniqueSet[], round: number): Promise<boolean> {
+  async #draw({ slots, stream }: RecordDraft, sets: readonly UniqueSet[], round: number): Promise<boolean> {
     // The widest choice is made last, when there is most to make up for.
     const ordered = slots.toSorted((a, b) => domainOf(a.attribute.type) - domainOf(b.attribute.type))
     let isFree = true
@@ -530,7 +542,7 @@ class Filler {
 /** The refusal of an attribute whose type takes nothing of what can be made up. */
 function unmade({ name }: ScalarAttribute, path: string): RestError {
   const detail = `given: "${path}" has a type of the model's own, which takes none of the values that can be made up: give it, { ${name}: ... }.`
-  return refuse('validation_failed', detail, { errors: [{ code: 'required', detail, attribute: path }] })
+  return restError('validation_failed', detail, { errors: [{ code: 'required', detail, attribute: path }] })
 }
 
 /** Where the database refuses a CHECK, which the model tells nothing of: the made-up values that it may be about. */
@@ -544,11 +556,11 @@ function withMadeUp(error: unknown, drafts: Drafts): unknown {
       .map(({ attribute, holder, path }) => ({ at: join(draft.path, path), value: holder[attribute.name], hidden: attribute.hidden })),
   )
   if (named.length === 0) return error
-  const errors = named.map(({ at, value, hidden }): Fault => ({
+  const errors = named.map(({ at, value, hidden }): FieldError => ({
     code: 'value_invalid',
     detail: `"${at}" was made up and does not meet the check "${text}": give it in the overrides.`,
     attribute: at,
     ...(hidden ? {} : { value }),
   }))
-  return refuse('validation_failed', `given: ${error.message} ${errors[0]!.detail}`, { errors, cause: error.cause })
+  return restError('validation_failed', `given: ${error.message} ${errors[0]!.detail}`, { errors, cause: error.cause })
 }

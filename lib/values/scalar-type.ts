@@ -23,7 +23,7 @@ export type ScalarKind =
   | 'blob'
   /** A list of plain values in one column. */
   | 'array'
-  /** A type of the deployer's own. */
+  /** A type of the application's own. */
   | 'custom'
   /** A plain value somewhere inside a JSON value: whatever it is. */
   | 'jsonValue'
@@ -31,7 +31,7 @@ export type ScalarKind =
   | 'any'
 
 /**
- * The forms of the values of a type that only the deployer's code knows. Its values are held as the database stores them: that is what is compared.
+ * The forms of the values of a type that only the application's code knows. Its values are held as the database stores them: that is what is compared.
  * Functions that are given what cannot be of the type give undefined.
  */
 export interface Codec {

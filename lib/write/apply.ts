@@ -1,24 +1,24 @@
 /**
- * Apply: a RecordChange becomes work for MikroORM's unit of work, inside the transaction it is given. Life-cycle hooks, onCreate and onUpdate,
+ * Apply: a RecordInput becomes work for MikroORM's unit of work, inside the transaction it is given. Life-cycle hooks, onCreate and onUpdate,
  * cascades and orphan removal all happen there. Nothing is rendered here: the answer is read by the reading stages.
  * Refuses with owner_required, version_conflict and record_not_found.
  */
 import { Reference, ScalarReference, helper } from '@mikro-orm/core'
 import type { Collection, EntityManager, EntityMetadata } from '@mikro-orm/core'
-import { after } from '../base/awaitable.ts'
+import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import { recordName } from './check-database.ts'
 import type { Connection } from '../database/dialect.ts'
 import { findFirst, loadList, loading } from '../model/metadata/eager-cycles.ts'
-import { refuse } from '../base/errors.ts'
-import type { Fault } from '../base/errors.ts'
-import type { FaultList } from '../base/body-errors.ts'
+import { restError } from '../base/errors.ts'
+import type { FieldError } from '../base/errors.ts'
+import type { FieldErrors } from '../base/body-errors.ts'
 import { keyToSegment, sameKey } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { owningLinks, rootOf, tableColumns } from '../model/model.ts'
 import type {
   Attribute,
-  Branch,
+  PolymorphicTarget,
   EmbeddedAttribute,
   RelationAttribute,
   Resource,
@@ -34,7 +34,7 @@ import { readRows } from '../read/run-read.ts'
 import { owningAttribute, requireEmbedded } from './validate-record.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import { fromProperty, toProperty } from '../values/scalar-type.ts'
-import type { EmbeddedValue, LinkChange, ListChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
+import type { EmbeddedValue, LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './write-plan.ts'
 
 /** The unit of work of one request. */
 export interface Work {
@@ -50,7 +50,7 @@ export interface Work {
   readonly listed: Listed[]
   /** Refuses what the caller may not do to records of the resource. */
   readonly authorize: (resource: Resource, action: 'update' | 'delete') => Awaitable<void>
-  /** Whether the record is still in what the deployer's scope lets the caller see, filters of its entity aside. */
+  /** Whether the record is still in what the application's scope lets the caller see, filters of its entity aside. */
   readonly stays: (resource: Resource, key: KeyValues) => Awaitable<boolean>
   /** Records that were made or linked otherwise on the way; those that were there before, with their keys. */
   readonly touched: { readonly resource: Resource; readonly entity: Entity; readonly key?: KeyValues }[]
@@ -92,17 +92,17 @@ export function removesAlone(resource: Resource, { connection }: Work): boolean 
 }
 
 /** Creates a record with all that is nested in it. `implied` is what its owner sets. */
-export function create(change: RecordChange, work: Work, implied: Entity = {}): Awaitable<Entity> {
+export function create(change: RecordInput, work: Work, implied: Entity = {}): Awaitable<Entity> {
   const data: Entity = { ...withEmbedded(toProperties(change.values), change.resource.attributes), ...implied }
   return isPlain(change) ? make(change, data, work) : createWith(change, data, work)
 }
 
 /** Whether nothing is to be made or looked at beside the record itself. */
-function isPlain({ links, lists }: RecordChange): boolean {
+function isPlain({ links, lists }: RecordInput): boolean {
   return links.length === 0 && lists.length === 0
 }
 
-function make(change: RecordChange, data: Entity, work: Work): Entity {
+function make(change: RecordInput, data: Entity, work: Work): Entity {
   const from = Date.now()
   const entity = work.em.create(nameOf(change.resource), byAccessor(data, metaOf(change.resource, work)) as never) as unknown as Entity
   work.connection.retime(entity, data, from)
@@ -110,7 +110,7 @@ function make(change: RecordChange, data: Entity, work: Work): Entity {
   return entity
 }
 
-async function createWith(change: RecordChange, data: Entity, work: Work): Promise<Entity> {
+async function createWith(change: RecordInput, data: Entity, work: Work): Promise<Entity> {
   for (const { attribute, within, link } of change.links) {
     if (attribute.owner)
       holderIn(data, within)[attribute.property] =
@@ -199,7 +199,7 @@ async function linkValue(attribute: ToOneAttribute, entity: Entity, { em, connec
 export function requireTargetKey({ name, target, targetKey }: ToOneAttribute, entity: Entity): void {
   if (targetKey === undefined || (entity[targetKey.property] ?? null) !== null) return
   const detail = `"${name}" links a ${target.singular} by its "${targetKey.name}", and this one has none.`
-  throw refuse('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: name }] })
+  throw restError('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: name }] })
 }
 
 /** Links a record by its own foreign key to the owner: the inverse side of a one-to-one, or a member of a one-to-many list. */
@@ -230,7 +230,7 @@ function putInto(list: ToManyAttribute, ref: RecordRef, entity: Entity, { listed
 }
 
 /** Fills the list of a new record. */
-async function fillList(entity: Entity, { attribute, items }: ListChange, work: Work): Promise<void> {
+async function fillList(entity: Entity, { attribute, items }: ListInput, work: Work): Promise<void> {
   if (attribute.via.kind === 'foreign') {
     for (const item of items) putInto(attribute, item, await adopt(item, attribute, entity, work), work)
     return
@@ -241,35 +241,35 @@ async function fillList(entity: Entity, { attribute, items }: ListChange, work: 
 }
 
 /** Changes a record that is loaded. */
-export function update(entity: Entity, change: RecordChange, work: Work): Awaitable<void> {
+export function update(entity: Entity, change: RecordInput, work: Work): Awaitable<void> {
   checkVersion(entity, change)
   const lists = change.lists.filter(({ attribute }) => attribute.via.kind === 'pivot')
-  return after(lists.length === 0 ? undefined : loadAll(entity, lists, work), () => changeLoaded(entity, change, work))
+  return chain(lists.length === 0 ? undefined : loadAll(entity, lists, work), () => changeLoaded(entity, change, work))
 }
 
 /** Loading the members of a list loads them anew: what has been set of one of them would be lost, be it the record itself. */
-async function loadAll(entity: Entity, lists: readonly ListChange[], work: Work): Promise<void> {
+async function loadAll(entity: Entity, lists: readonly ListInput[], work: Work): Promise<void> {
   for (const { attribute } of lists) await loadMembers(entity, attribute, work.em)
 }
 
-function changeLoaded(entity: Entity, change: RecordChange, work: Work): Awaitable<void> {
+function changeLoaded(entity: Entity, change: RecordInput, work: Work): Awaitable<void> {
   const { em } = work
   const values = change.values.filter(({ attribute }) => !(attribute.kind === 'scalar' && attribute.version))
   assignValues(entity, values, em)
   // What comes to link the record by another key than the primary one would be inserted before that has changed.
   const isReferred = values.some(({ attribute }) => isReferredBy(attribute, change.resource))
-  return after(isReferred ? work.connection.flush(em) : undefined, () =>
+  return chain(isReferred ? work.connection.flush(em) : undefined, () =>
     isPlain(change) ? undefined : changeRelations(entity, change, work),
   )
 }
 
-async function changeRelations(entity: Entity, change: RecordChange, work: Work): Promise<void> {
+async function changeRelations(entity: Entity, change: RecordInput, work: Work): Promise<void> {
   const { resource, lists } = change
   const own = recordName(resource, keyOfEntity(resource, entity))
   for (const { attribute } of change.links) if (attribute.owner) work.named.add(linkName(attribute, own))
   for (const name of named(change)) work.named.add(name)
   // Before anything is changed: loading a record anew would undo what has been set of it and not been written yet.
-  const before = new Map<ListChange | LinkChange, readonly Entity[]>()
+  const before = new Map<ListInput | LinkInput, readonly Entity[]>()
   for (const link of change.links) before.set(link, await linkedBefore(entity, link, resource, work))
   for (const list of lists)
     if (list.attribute.via.kind === 'foreign') before.set(list, await members(entity, list.attribute, resource, work))
@@ -283,7 +283,7 @@ function linkName({ name }: ToOneAttribute, record: string): string {
 }
 
 /** The names of the records that a change links, and of the links of these that it sets. */
-function* named({ links, lists }: RecordChange): Generator<string> {
+function* named({ links, lists }: RecordInput): Generator<string> {
   const refs = [
     ...links.map(({ attribute, link }) => ({ attribute, ref: link })),
     ...lists.flatMap(({ attribute, items }) => items.map(ref => ({ attribute, ref }))),
@@ -307,7 +307,7 @@ function isReferredBy({ property }: Attribute, { referrers }: Resource): boolean
  * Sets the plain values of an entity, or of an embedded object. Not by `em.assign`, which takes the objects of custom types for mistakes. An embedded
  * object keeps what the change does not give; a list of them is replaced, and so is one that may now be of another class.
  */
-function assignValues(holder: Entity, changes: readonly ValueChange[], em: EntityManager): void {
+function assignValues(holder: Entity, changes: readonly ValueInput[], em: EntityManager): void {
   for (const { attribute, value } of changes) {
     const { property } = attribute
     if (attribute.kind === 'scalar') {
@@ -340,7 +340,7 @@ function setScalar(holder: Entity, property: string, value: unknown): void {
   else holder[property] = value
 }
 
-function newObject(attribute: EmbeddedAttribute, changes: readonly ValueChange[], em: EntityManager): Entity {
+function newObject(attribute: EmbeddedAttribute, changes: readonly ValueInput[], em: EntityManager): Entity {
   const object = em
     .getEntityFactory()
     .createEmbeddable(attribute.entity as never, toProperties(changes) as never, { newEntity: true }) as Entity
@@ -354,29 +354,29 @@ function newObject(attribute: EmbeddedAttribute, changes: readonly ValueChange[]
 interface NewEmbedded {
   readonly attribute: EmbeddedAttribute
   readonly path: string
-  readonly value: readonly ValueChange[]
+  readonly value: readonly ValueInput[]
 }
 
-function* newEmbedded(holder: Entity, changes: readonly ValueChange[]): Generator<NewEmbedded> {
+function* newEmbedded(holder: Entity, changes: readonly ValueInput[]): Generator<NewEmbedded> {
   for (const { attribute, path, value } of changes) {
     // A list, and an object of one of several classes, is given as a whole.
     if (attribute.kind !== 'embedded' || value === null || attribute.array || attribute.variants !== undefined) continue
     const current = holder[attribute.property] ?? null
-    const inner = value as readonly ValueChange[]
+    const inner = value as readonly ValueInput[]
     if (current === null) yield { attribute, path, value: inner }
     yield* newEmbedded((current ?? {}) as Entity, inner)
   }
 }
 
 /** The faults of what new embedded objects lack. The change of one that is there need not give everything, so that validation cannot tell. */
-export function requireNewEmbedded(entity: Entity, change: RecordChange, visibility: Visibility): readonly Fault[] {
+export function requireNewEmbedded(entity: Entity, change: RecordInput, visibility: Visibility): readonly FieldError[] {
   return [...newEmbedded(entity, change.values)].flatMap(({ attribute, path, value }) =>
     requireEmbedded(attribute, value, change.links, path, visibility),
   )
 }
 
 /** The faults of links whose foreign keys share columns with another attribute, which then cannot say something else. */
-export function checkShared(change: RecordChange, entity: Entity | undefined, faults: FaultList): void {
+export function checkShared(change: RecordInput, entity: Entity | undefined, faults: FieldErrors): void {
   const { attributes } = change.resource
   for (const { attribute, within, link, path } of change.links) {
     if (link?.kind !== 'existing' || !attribute.owner) continue
@@ -405,14 +405,14 @@ function refuseShared(relation: RelationAttribute, ref: RecordRef, entity: Entit
     if (!other.columns.some((column, part) => known.has(column) && known.get(column) !== key[part])) continue
     const path = ref.kind === 'new' ? ref.record.path : ref.path
     const detail = `"${path}" cannot be linked: its "${attribute.name}" shares a part of the key with "${other.name}", and is another one.`
-    throw refuse('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: path }] })
+    throw restError('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: path }] })
   }
 }
 
 /** The values that the columns of an attribute will have, as far as they are known. */
 function columnValues(
   attribute: Attribute,
-  change: Pick<RecordChange, 'links' | 'values'>,
+  change: Pick<RecordInput, 'links' | 'values'>,
   entity: Entity | undefined,
 ): ReadonlyMap<string, unknown> {
   const columns = tableColumns(attribute)
@@ -430,13 +430,13 @@ function columnValues(
 }
 
 /** An old value of the version property tells that the client has seen an older state (optimistic locking). */
-function checkVersion(entity: Entity, change: RecordChange): void {
+function checkVersion(entity: Entity, change: RecordInput): void {
   for (const { attribute, value } of change.values) {
     if (attribute.kind !== 'scalar' || !attribute.version) continue
     const current = entity[attribute.property]
     const now = current instanceof Date ? current.getTime() : current
     if (now !== value) {
-      throw refuse(
+      throw restError(
         'version_conflict',
         `The ${change.resource.singular} has changed meanwhile: its "${attribute.name}" is no longer ${String(value)}.`,
       )
@@ -445,12 +445,12 @@ function checkVersion(entity: Entity, change: RecordChange): void {
 }
 
 /** Links, unlinks or replaces what a to-one of a loaded record refers to. */
-export async function changeLink(entity: Entity, link: LinkChange, resource: Resource, work: Work): Promise<void> {
+export async function changeLink(entity: Entity, link: LinkInput, resource: Resource, work: Work): Promise<void> {
   await changeLinkFrom(await linkedBefore(entity, link, resource, work), entity, link, resource, work)
 }
 
 /** The record that links the entity as the other side of a one-to-one, if there is one, loaded. */
-async function linkedBefore(entity: Entity, { attribute }: LinkChange, resource: Resource, work: Work): Promise<readonly Entity[]> {
+async function linkedBefore(entity: Entity, { attribute }: LinkInput, resource: Resource, work: Work): Promise<readonly Entity[]> {
   const current = attribute.owner ? undefined : await loadInverse(entity, attribute, resource, work)
   return current === undefined ? [] : [current]
 }
@@ -458,7 +458,7 @@ async function linkedBefore(entity: Entity, { attribute }: LinkChange, resource:
 async function changeLinkFrom(
   [current]: readonly Entity[],
   entity: Entity,
-  { attribute, within, link, path }: LinkChange,
+  { attribute, within, link, path }: LinkInput,
   resource: Resource,
   work: Work,
 ): Promise<void> {
@@ -476,7 +476,7 @@ async function changeLinkFrom(
     if (!(await work.exists(attribute.target, keyOfEntity(attribute.target, current)))) {
       // What does not exist for the caller is no link of his to change.
       if (link === null) return
-      throw refuse('unique_conflict', `"${path}" cannot be linked: another record has the link already.`)
+      throw restError('unique_conflict', `"${path}" cannot be linked: another record has the link already.`)
     }
     await release(current, attribute, path, work)
     // First the old link goes, then the new one comes: both at once would break the uniqueness of the foreign key.
@@ -509,7 +509,7 @@ async function loadInverse(entity: Entity, attribute: ToOneAttribute, resource: 
 /** Refuses to link records to one that has gone with those that were linked before: MikroORM would insert it again. */
 function refuseGone(owner: Entity, path: string, { em }: Work): void {
   if (em.getUnitOfWork().getOriginalEntityData(owner) !== undefined) return
-  throw refuse(
+  throw restError(
     'owner_required',
     `"${path}": what is linked no longer is removed, and the record itself with it, so nothing can be linked to it.`,
   )
@@ -567,7 +567,7 @@ async function release(member: Entity, relation: RelationAttribute, path: string
     if (work.named.has(record)) {
       const id = keyToSegment(keyOfEntity(relation.target, member), relation.target)
       const detail = `"${path}" would remove the ${relation.target.singular} ${id}, which the body links elsewhere.`
-      throw refuse('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: path }] })
+      throw restError('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: path }] })
     }
     await removeOrphan(relation.target, member, work)
     work.em.remove(member as never)
@@ -578,7 +578,7 @@ async function release(member: Entity, relation: RelationAttribute, path: string
     work.touched.push({ resource: relation.target, entity: member, key: keyOfEntity(relation.target, member) })
   } else {
     const id = keyToSegment(keyOfEntity(relation.target, member), relation.target)
-    throw refuse(
+    throw restError(
       'owner_required',
       `"${path}": the ${relation.target.singular} ${id} would be left without its "${other.name}", which it needs.`,
     )
@@ -592,7 +592,7 @@ async function loadMembers(entity: Entity, { property }: ToManyAttribute, em: En
 }
 
 /** Replaces the members of a list of a loaded record. */
-async function replaceList(current: readonly Entity[], entity: Entity, { attribute, items, path }: ListChange, work: Work): Promise<void> {
+async function replaceList(current: readonly Entity[], entity: Entity, { attribute, items, path }: ListInput, work: Work): Promise<void> {
   if (attribute.via.kind === 'pivot') {
     const members: Entity[] = []
     for (const item of items) members.push(putInto(attribute, item, await referred(item, attribute.target, work), work))
@@ -641,7 +641,7 @@ async function keepOnly<T>(items: readonly T[], test: (item: T) => Awaitable<boo
 }
 
 /** Creates a record and appends it to a list of an existing one. */
-export async function append(owner: Entity, attribute: ToManyAttribute, change: RecordChange, work: Work): Promise<Entity> {
+export async function append(owner: Entity, attribute: ToManyAttribute, change: RecordInput, work: Work): Promise<Entity> {
   const item = { kind: 'new', record: change } as const
   if (attribute.via.kind === 'foreign') return putInto(attribute, item, await adopt(item, attribute, owner, work), work)
   const entity = putInto(attribute, item, await create(change, work), work)
@@ -653,7 +653,7 @@ export async function append(owner: Entity, attribute: ToManyAttribute, change: 
 export function remove(resource: Resource, entities: readonly Entity[], work: Work): Awaitable<void> {
   const [entity] = entities
   if (entity === undefined || entities.length > 1 || goesWithOthers(classOf(resource, entity))) return removeAll(resource, entities, work)
-  return after(refuseOrphans(new Map([[entity, classOf(resource, entity)]]), work), () => {
+  return chain(refuseOrphans(new Map([[entity, classOf(resource, entity)]]), work), () => {
     work.em.remove(entity as never)
   })
 }
@@ -737,7 +737,7 @@ async function relatedTo(entity: Entity, attribute: RelationAttribute, resource:
 }
 
 /** Which of several entities a record links. */
-function linkedBranch({ branches, property }: ToOneOfAttribute, entity: Entity): Branch | undefined {
+function linkedBranch({ branches, property }: ToOneOfAttribute, entity: Entity): PolymorphicTarget | undefined {
   const link = entity[property] ?? null
   if (link === null) return undefined
   const linked = unwrap(link)
@@ -805,5 +805,5 @@ async function refuseReferred(removed: ReadonlyMap<Entity, Resource>, { connecti
   }
   // Of records that do not exist for the caller nothing is told but that there are some.
   if (isNeeded)
-    throw refuse('owner_required', `It cannot be deleted, since others refer to it${left.length > 0 ? `: ${left.join(', ')}` : ''}.`)
+    throw restError('owner_required', `It cannot be deleted, since others refer to it${left.length > 0 ? `: ${left.join(', ')}` : ''}.`)
 }

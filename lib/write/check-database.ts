@@ -3,10 +3,10 @@
  * Runs inside the transaction of the change, before anything is written.
  */
 import { withArticle } from '../base/article.ts'
-import { after } from '../base/awaitable.ts'
+import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { Connection, Dialect, Reading } from '../database/dialect.ts'
-import type { FaultList } from '../base/body-errors.ts'
+import type { FieldErrors } from '../base/body-errors.ts'
 import { keyToSegment, partsOf, sameKey } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { pathOf, rootOf } from '../model/model.ts'
@@ -15,14 +15,14 @@ import { readExists } from '../read/run-read.ts'
 import { owningAttribute, owningName } from './validate-record.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
-import type { LinkChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
+import type { LinkInput, RecordInput, RecordRef, ValueInput } from './write-plan.ts'
 
 const WHOLE = { filters: [], limit: 1, offset: 0 } as const
 
 /** The place of a record that is to be made, which sets one of its links: the key of its owner, or the owner's own change. */
 export interface Implied {
   readonly name: string
-  readonly owner: KeyValues | RecordChange
+  readonly owner: KeyValues | RecordInput
 }
 
 /** What a check of changes knows beside them. */
@@ -40,7 +40,7 @@ export function recordName(resource: Resource, key: KeyValues): string {
 }
 
 /** The key that a new record gives itself or has by its place, as far as it is known. */
-export function givenKey(change: RecordChange, implied?: Implied): KeyValues | undefined {
+export function givenKey(change: RecordInput, implied?: Implied): KeyValues | undefined {
   const key: KeyValues[number][] = []
   for (const name of change.resource.keyNames) {
     const found = changeAt(change, [name])
@@ -60,7 +60,7 @@ export function givenKey(change: RecordChange, implied?: Implied): KeyValues | u
 interface Check extends Checking {
   readonly dialect: Dialect
   readonly visibility: Visibility
-  readonly faults: FaultList
+  readonly faults: FieldErrors
   /** The unique values of the records before: two records of one body must not share them either. */
   readonly seen: Set<string>
   /** Whether the records that were asked for exist: a body may link one often. */
@@ -69,26 +69,26 @@ interface Check extends Checking {
 
 /** Adds to the faults what the database tells about the changes of a body. */
 export function checkChanges(
-  changes: readonly RecordChange[],
+  changes: readonly RecordInput[],
   checking: Checking,
   connection: Connection,
   visibility: Visibility,
-  faults: FaultList,
+  faults: FieldErrors,
 ): Awaitable<void> {
   const { dialect } = connection
-  return after(visibility === EVERYTHING ? undefined : askAboutAll(changes, checking.self !== undefined, visibility), () => {
+  return chain(visibility === EVERYTHING ? undefined : askAboutAll(changes, checking.self !== undefined, visibility), () => {
     if (checking.implied === undefined && changes.every(asksNothing)) return
     const check: Check = { ...checking, dialect, visibility, faults, seen: new Set(), found: new Map() }
     return connection.read(() => checkRecords(changes, check))
   })
 }
 
-async function askAboutAll(changes: readonly RecordChange[], isStored: boolean, visibility: Visibility): Promise<void> {
+async function askAboutAll(changes: readonly RecordInput[], isStored: boolean, visibility: Visibility): Promise<void> {
   for (const change of changes) await askAbout(change, isStored, visibility)
 }
 
 /** Whether there is nothing to ask about a change of a record: no link, and no value that must be unique. */
-function asksNothing({ links, lists, values, resource }: RecordChange): boolean {
+function asksNothing({ links, lists, values, resource }: RecordInput): boolean {
   return (
     links.length === 0 &&
     lists.length === 0 &&
@@ -96,17 +96,17 @@ function asksNothing({ links, lists, values, resource }: RecordChange): boolean 
   )
 }
 
-function gives(values: readonly ValueChange[], path: string): boolean {
+function gives(values: readonly ValueInput[], path: string): boolean {
   const [name] = path.split('.', 1)
   return values.some(({ attribute }) => attribute.name === name)
 }
 
-function* checkRecords(changes: readonly RecordChange[], check: Check): Reading<void> {
+function* checkRecords(changes: readonly RecordInput[], check: Check): Reading<void> {
   for (const change of changes) yield* checkRecord(change, check)
 }
 
 /** Asks the rules of all resources that a change touches, since the check itself cannot wait, and what it lets through may alter what they look at. */
-async function askAbout(change: RecordChange, isStored: boolean, visibility: Visibility): Promise<void> {
+async function askAbout(change: RecordInput, isStored: boolean, visibility: Visibility): Promise<void> {
   await visibility.ask({ resource: change.resource, about: 'scope' })
   for (const { ref } of references(change)) if (ref.kind === 'new') await askAbout(ref.record, false, visibility)
   const relations = [
@@ -129,7 +129,7 @@ async function askAbout(change: RecordChange, isStored: boolean, visibility: Vis
   }
 }
 
-function* checkRecord(change: RecordChange, check: Check): Reading<void> {
+function* checkRecord(change: RecordInput, check: Check): Reading<void> {
   const { faults } = check
   const missing = yield* missingIn(change, check)
   yield* checkUniques(change, check, missing)
@@ -168,7 +168,7 @@ function* checkRecord(change: RecordChange, check: Check): Reading<void> {
 }
 
 /** The links to records that do not exist for the caller. One that he may not read does not. */
-function* missingIn(change: RecordChange, { known, visibility, dialect, found }: Check): Reading<ReadonlySet<RecordRef>> {
+function* missingIn(change: RecordInput, { known, visibility, dialect, found }: Check): Reading<ReadonlySet<RecordRef>> {
   const missing = new Set<RecordRef>()
   for (const { ref, relation } of references(change)) {
     const { target } = relation
@@ -186,7 +186,7 @@ function* missingIn(change: RecordChange, { known, visibility, dialect, found }:
   return missing
 }
 
-function references(change: RecordChange): { ref: RecordRef; relation: RelationAttribute }[] {
+function references(change: RecordInput): { ref: RecordRef; relation: RelationAttribute }[] {
   return [
     ...change.links.flatMap(({ attribute, link }) => (link === null ? [] : [{ ref: link, relation: attribute }])),
     ...change.lists.flatMap(({ attribute, items }) => items.map(ref => ({ ref, relation: attribute }))),
@@ -199,12 +199,12 @@ interface UniquePart {
   readonly given: boolean
   readonly values: readonly unknown[]
   /** The owner that the place of the record gives: two records of one owner must differ. */
-  readonly made?: RecordChange
+  readonly made?: RecordInput
 }
 
 /** @param missing whether others link what does not exist for the caller is not told */
 function* checkUniques(
-  change: RecordChange,
+  change: RecordInput,
   { self, implied, dialect, faults, seen }: Check,
   missing: ReadonlySet<RecordRef>,
 ): Reading<void> {
@@ -246,7 +246,7 @@ function textOfPart({ values, made }: UniquePart): string {
 /** The parts of a unique set, or undefined when one of them becomes NULL, which conflicts with nothing, or a record that no other can link. */
 function uniqueParts(
   paths: readonly string[],
-  change: RecordChange,
+  change: RecordInput,
   implied: Implied | undefined,
   missing: ReadonlySet<RecordRef>,
 ): UniquePart[] | undefined {
@@ -280,20 +280,20 @@ function attributeAt(resource: Resource, names: readonly string[]): Attribute | 
   return attribute
 }
 
-function changeAt(change: RecordChange, names: readonly string[]): ValueChange | LinkChange | undefined {
+function changeAt(change: RecordInput, names: readonly string[]): ValueInput | LinkInput | undefined {
   const link = change.links.find(({ attribute, within = [] }) => pathOf({ attribute, within }) === names.join('.'))
   if (link !== undefined) return link
-  let values: readonly ValueChange[] = change.values
+  let values: readonly ValueInput[] = change.values
   for (const [index, name] of names.entries()) {
     const found = values.find(({ attribute }) => attribute.name === name)
     if (found === undefined || index === names.length - 1 || found.value === null) return found
-    values = Array.isArray(found.value) ? (found.value as readonly ValueChange[]) : []
+    values = Array.isArray(found.value) ? (found.value as readonly ValueInput[]) : []
   }
   return undefined
 }
 
 /** The value as the body gave it, for the fault. */
-function valueGiven(change: RecordChange, path: string): unknown {
+function valueGiven(change: RecordInput, path: string): unknown {
   const found = changeAt(change, path.split('.'))
   if (found === undefined) return undefined
   if ('link' in found) return found.link?.kind === 'existing' ? found.link.given : undefined

@@ -3,19 +3,19 @@
  * other sides of one-to-ones, and by lists, which also say that no other record is in them. Needs the model alone.
  */
 import { recordName } from './check-database.ts'
-import type { Fault } from '../base/errors.ts'
-import type { FaultList } from '../base/body-errors.ts'
+import type { FieldError } from '../base/errors.ts'
+import type { FieldErrors } from '../base/body-errors.ts'
 import type { KeyValues } from '../model/key.ts'
 import { rootOf } from '../model/model.ts'
 import type { RelationAttribute, Resource, ToManyAttribute } from '../model/model.ts'
 import { owningAttribute } from './validate-record.ts'
-import type { RecordChange, RecordRef } from './write-plan.ts'
+import type { RecordInput, RecordRef } from './write-plan.ts'
 
 /** A record of a body: a new one, which is its own change, or the name of one that exists. */
-type Identity = RecordChange | string
+type Identity = RecordInput | string
 
 /** What one place says of a foreign key: which record it links, if any. */
-interface Said {
+interface LinkStatement {
   readonly path: string
   readonly value: unknown
   readonly links: Identity | null
@@ -24,7 +24,7 @@ interface Said {
 /** What one place says of all records that link one, or are linked with it. */
 interface Whole {
   readonly path: string
-  readonly members: ReadonlyMap<Identity, Said>
+  readonly members: ReadonlyMap<Identity, LinkStatement>
 }
 
 /** Values by a record, and by one of its attributes. */
@@ -46,9 +46,9 @@ class ByRecord<V> {
 }
 
 interface Gathered {
-  readonly faults: FaultList
+  readonly faults: FieldErrors
   /** By the record that has the foreign key, and its attribute. */
-  readonly foreign: ByRecord<Said>
+  readonly foreign: ByRecord<LinkStatement>
   /** By the record that is linked, and the attribute of the others. */
   readonly inverse: ByRecord<Whole>
   /** By the record that has a many-to-many list, and the side of the pivot table. */
@@ -60,7 +60,7 @@ interface Gathered {
  *
  * @param self the key of the record that is changed
  */
-export function addContradictions(change: RecordChange, self: KeyValues | undefined, faults: FaultList): void {
+export function addContradictions(change: RecordInput, self: KeyValues | undefined, faults: FieldErrors): void {
   // It takes two places to contradict each other.
   if (change.links.length + change.lists.length < 2 && refsOf(change).every(({ kind }) => kind === 'existing')) return
   const gathered: Gathered = { faults, foreign: new ByRecord(), inverse: new ByRecord(), pivots: new ByRecord() }
@@ -78,11 +78,11 @@ export function addContradictions(change: RecordChange, self: KeyValues | undefi
   }
 }
 
-function refsOf({ links, lists }: RecordChange): RecordRef[] {
+function refsOf({ links, lists }: RecordInput): RecordRef[] {
   return [...links.flatMap(({ link }) => link ?? []), ...lists.flatMap(({ items }) => items)]
 }
 
-function gather(change: RecordChange, record: Identity, gathered: Gathered): void {
+function gather(change: RecordInput, record: Identity, gathered: Gathered): void {
   for (const { attribute, within, path, link } of change.links) {
     if (!attribute.owner) refer(attribute, record, path, link === null ? [] : [link], gathered)
     else if (within === undefined) decide(record, nameOf(change.resource, attribute.name), saidOf(attribute, link, path), gathered)
@@ -102,18 +102,18 @@ function refer(relation: RelationAttribute, record: Identity, path: string, refs
   gathered.inverse.set(record, name, { path, members })
 }
 
-function decide(record: Identity, name: string, said: Said, { foreign, faults }: Gathered): void {
+function decide(record: Identity, name: string, said: LinkStatement, { foreign, faults }: Gathered): void {
   const before = foreign.get(record, name)
   if (before === undefined) foreign.set(record, name, said)
   else if (before.links !== said.links) faults.push(contradiction(said, before.path))
 }
 
-function membersOf(relation: RelationAttribute, refs: readonly RecordRef[]): ReadonlyMap<Identity, Said> {
+function membersOf(relation: RelationAttribute, refs: readonly RecordRef[]): ReadonlyMap<Identity, LinkStatement> {
   const said = refs.map(ref => saidOf(relation, ref, ''))
   return new Map(said.map(each => [each.links!, each]))
 }
 
-function saidOf({ target }: RelationAttribute, ref: RecordRef | null, path: string): Said {
+function saidOf({ target }: RelationAttribute, ref: RecordRef | null, path: string): LinkStatement {
   if (ref === null) return { path, value: null, links: null }
   if (ref.kind === 'new') return { path: ref.record.path, value: undefined, links: ref.record }
   return { path: ref.path, value: ref.given, links: recordName(target, ref.key) }
@@ -133,7 +133,7 @@ function otherSide(side: string): string {
   return `${side.startsWith('>') ? '<' : '>'}${side.slice(1)}`
 }
 
-function contradiction({ path, value }: Said, other: string): Fault {
+function contradiction({ path, value }: LinkStatement, other: string): FieldError {
   return {
     code: 'conflict',
     detail: `"${path}" contradicts "${other}": both say what one record links.`,

@@ -2,10 +2,10 @@
 import type { EntityMetadata } from '@mikro-orm/core'
 import type { Entity } from '../model/entity-key.ts'
 import { toProperty } from '../values/scalar-type.ts'
-import type { EmbeddedValue, ValueChange } from './write-plan.ts'
+import type { EmbeddedValue, ValueInput } from './write-plan.ts'
 
 /** The plain values of a change by property. An embedded object becomes an object of its properties. */
-export function toProperties(changes: readonly ValueChange[]): Entity {
+export function toProperties(changes: readonly ValueInput[]): Entity {
   const data: Entity = {}
   for (const { attribute, value } of changes) {
     if (attribute.kind === 'scalar') data[attribute.property] = toProperty(value, attribute.type)

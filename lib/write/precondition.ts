@@ -3,7 +3,7 @@
  * record. The tags are those that answers with the record carry. Refuses with precondition_failed.
  */
 import { withArticle } from '../base/article.ts'
-import { refuse } from '../base/errors.ts'
+import { restError } from '../base/errors.ts'
 import type { Resource } from '../model/model.ts'
 import { fromProperty, scalarToJson } from '../values/scalar-type.ts'
 
@@ -31,12 +31,12 @@ export function checkPrecondition(
   const isAmong = (header: string): boolean => tagsIn(header).some(given => given === '*' || given === tag)
   if (must !== undefined && !isAmong(must)) {
     const why = tag === undefined ? `${withArticle(resource.singular)} has no version` : `its tag is ${tag}`
-    throw refuse('precondition_failed', `The ${resource.singular} is not the one that "If-Match" names: ${why}.`, {
+    throw restError('precondition_failed', `The ${resource.singular} is not the one that "If-Match" names: ${why}.`, {
       headers: tag === undefined ? {} : { etag: tag },
     })
   }
   // Weak comparison: a tag names the version, whether it is marked as weak or not.
   if (mustNot !== undefined && isAmong(mustNot.replaceAll('W/', ''))) {
-    throw refuse('precondition_failed', `"If-None-Match" names the ${resource.singular} that is there.`)
+    throw restError('precondition_failed', `"If-None-Match" names the ${resource.singular} that is there.`)
   }
 }

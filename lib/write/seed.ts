@@ -9,9 +9,9 @@ import type { Work } from './apply.ts'
 import { checkChanges, givenKey, recordName } from './check-database.ts'
 import type { Implied } from './check-database.ts'
 import type { Connection } from '../database/dialect.ts'
-import { refuse } from '../base/errors.ts'
-import type { Fault } from '../base/errors.ts'
-import { FaultList } from '../base/body-errors.ts'
+import { restError } from '../base/errors.ts'
+import type { FieldError } from '../base/errors.ts'
+import { FieldErrors } from '../base/body-errors.ts'
 import { orderInserts } from './insert-order.ts'
 import type { EmbeddedAttribute, Model, RelationAttribute, ToOneAttribute } from '../model/model.ts'
 import type { Entity } from '../model/entity-key.ts'
@@ -20,21 +20,21 @@ import type { SeedData } from './seed-rows.ts'
 import { hint, nearest } from '../base/suggest.ts'
 import { isObject, owningName, validateRecord } from './validate-record.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
-import { explain } from './writer.ts'
-import type { RecordChange, RecordRef } from './write-plan.ts'
+import { translateDatabaseError } from './writer.ts'
+import type { RecordInput, RecordRef } from './write-plan.ts'
 
-/** What is loaded by the deployer is judged by nobody's rules. */
+/** What is loaded by the application is judged by nobody's rules. */
 const UNJUDGED = { exists: () => true, stays: () => true, meets: () => true, authorize: () => undefined, tells: () => true } as const
 
 /** @throws RestError with all faults of all records, each with its path (`users.0.email`). */
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
   if (await insertedAtOnce(data, model, connection)) return
-  const faults = new FaultList()
+  const faults = new FieldErrors()
   const changes = validated(data, model, faults)
   try {
     await connection.write(async (em: EntityManager) => insert(changes, faults, em, connection))
   } catch (error) {
-    throw explain(error, connection.dialect, model)
+    throw translateDatabaseError(error, connection.dialect, model)
   }
 }
 
@@ -59,8 +59,8 @@ async function insertedAtOnce(data: SeedData, model: Model, connection: Connecti
  * @param faults those that are known already
  */
 export async function insert(
-  changes: readonly RecordChange[],
-  faults: FaultList,
+  changes: readonly RecordInput[],
+  faults: FieldErrors,
   em: EntityManager,
   connection: Connection,
 ): Promise<Entity[]> {
@@ -79,8 +79,8 @@ export async function insert(
   return changes.map(change => loader.entityOf(change))
 }
 
-function validated(data: SeedData, model: Model, faults: FaultList): RecordChange[] {
-  const changes: RecordChange[] = []
+function validated(data: SeedData, model: Model, faults: FieldErrors): RecordInput[] {
+  const changes: RecordInput[] = []
   for (const [name, records] of Object.entries(data)) {
     const resource = model.byName.get(name)
     if (resource === undefined) {
@@ -88,13 +88,13 @@ function validated(data: SeedData, model: Model, faults: FaultList): RecordChang
         name,
         model.resources.map(({ plural }) => plural),
       )
-      throw refuse('resource_unknown', `seed: there is no resource "${name}".${hint(suggestion)}`)
+      throw restError('resource_unknown', `seed: there is no resource "${name}".${hint(suggestion)}`)
     }
-    if (resource.readOnly) throw refuse('method_not_allowed', `seed: the ${resource.plural} are read-only.`)
-    if (!Array.isArray(records)) throw refuse('body_invalid', `seed: "${name}" must be an array of records.`)
+    if (resource.readOnly) throw restError('method_not_allowed', `seed: the ${resource.plural} are read-only.`)
+    if (!Array.isArray(records)) throw restError('body_invalid', `seed: "${name}" must be an array of records.`)
     for (const [index, record] of (records as unknown[]).entries()) {
       const path = `${name}.${index}`
-      if (!isObject(record)) throw refuse('body_invalid', `seed: "${path}" must be an object.`)
+      if (!isObject(record)) throw restError('body_invalid', `seed: "${path}" must be an object.`)
       changes.push(validateRecord(record, resource, { mode: 'create', seeding: true }, faults, path))
     }
   }
@@ -103,13 +103,13 @@ function validated(data: SeedData, model: Model, faults: FaultList): RecordChang
 
 /** A record of the seed, at the top or nested in another one, which then sets one of its links. */
 interface SeedRecord {
-  readonly change: RecordChange
-  readonly implied: (Implied & { readonly owner: RecordChange }) | undefined
+  readonly change: RecordInput
+  readonly implied: (Implied & { readonly owner: RecordInput }) | undefined
   /** What others call it, where it gives itself a key. */
   readonly name: string | undefined
 }
 
-function withNested(change: RecordChange, implied?: SeedRecord['implied']): SeedRecord[] {
+function withNested(change: RecordInput, implied?: SeedRecord['implied']): SeedRecord[] {
   const key = givenKey(change, implied)
   const record: SeedRecord = { change, implied, name: key === undefined ? undefined : recordName(change.resource, key) }
   return [
@@ -129,7 +129,7 @@ interface Referring {
   readonly refs: readonly RecordRef[]
 }
 
-function references(change: RecordChange): Referring[] {
+function references(change: RecordInput): Referring[] {
   return [
     ...change.links.map(({ attribute, within, link }) => ({ relation: attribute, within, refs: link === null ? [] : [link] })),
     ...change.lists.map(({ attribute, items }) => ({ relation: attribute, refs: items })),
@@ -180,7 +180,7 @@ function needOf(record: SeedRecord, { relation, within = [] }: Referring, other:
 class Loader {
   readonly #records: readonly SeedRecord[]
   readonly #work: Work
-  readonly #byChange: ReadonlyMap<RecordChange, SeedRecord>
+  readonly #byChange: ReadonlyMap<RecordInput, SeedRecord>
   readonly #byName: ReadonlyMap<string, SeedRecord>
   readonly #made = new Map<SeedRecord, Entity>()
   #needs: ReadonlyMap<SeedRecord, readonly Need[]> = new Map()
@@ -192,7 +192,7 @@ class Loader {
     this.#byName = new Map(records.flatMap(record => (record.name === undefined ? [] : [[record.name, record]])))
   }
 
-  entityOf(change: RecordChange): Entity {
+  entityOf(change: RecordInput): Entity {
     return this.#made.get(this.#byChange.get(change)!)!
   }
 
@@ -232,12 +232,12 @@ class Loader {
     const circle = walked.slice(walked.findIndex(need => need.record === walked.at(-1)!.needed))
     const path = [...circle.map(({ at }) => `"${at}"`), `"${circle[0]!.record.change.path}"`].join(' → ')
     const detail = `Records need each other in a circle, so that none of them can come first: ${path}. One of these relations must be able to be null.`
-    const errors = circle.map(({ at, needed }): Fault => ({
+    const errors = circle.map(({ at, needed }): FieldError => ({
       code: 'conflict',
       detail: `"${at}" cannot be linked: "${needed.change.path}" needs this record first.`,
       attribute: at,
     }))
-    throw refuse('validation_failed', detail, { errors })
+    throw restError('validation_failed', detail, { errors })
   }
 
   async load(): Promise<void> {

@@ -1,17 +1,17 @@
 /**
- * Validate: a body becomes a RecordChange, or a list of all its faults at once. What needs the database (whether references exist, whether values are
+ * Validate: a body becomes a RecordInput, or a list of all its faults at once. What needs the database (whether references exist, whether values are
  * unique) is checked by check-database.ts; everything else is here, from the model alone.
  */
 import { withArticle, withCapitalArticle } from '../base/article.ts'
-import { refuse } from '../base/errors.ts'
-import type { Fault } from '../base/errors.ts'
-import { FaultList } from '../base/body-errors.ts'
+import { restError } from '../base/errors.ts'
+import type { FieldError } from '../base/errors.ts'
+import { FieldErrors } from '../base/body-errors.ts'
 import { describeKey, keyFromJson, partsOf, sameKey } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { isRelation } from '../model/model.ts'
 import type {
   Attribute,
-  Branch,
+  PolymorphicTarget,
   EmbeddedAttribute,
   RelationAttribute,
   Resource,
@@ -22,9 +22,9 @@ import type {
 } from '../model/model.ts'
 import { characterCount, describeScalar, scalarFromJson } from '../values/scalar-type.ts'
 import { hint, nearest } from '../base/suggest.ts'
-import { branchesFor, EVERYTHING, leadsSomewhere, openNames } from '../plan/visibility.ts'
+import { branchesFor, EVERYTHING, hasVisibleTarget, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
-import type { LinkChange, ListChange, RecordChange, RecordRef, ValueChange } from './write-plan.ts'
+import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './write-plan.ts'
 
 /** What a body is held against. */
 export interface Validation {
@@ -52,17 +52,17 @@ export function isObject(value: unknown): value is JsonObject {
  *
  * @throws Unasked
  */
-export function validateRecord(body: unknown, of: Resource, validation: Validation, faults: FaultList, path = ''): RecordChange {
+export function validateRecord(body: unknown, of: Resource, validation: Validation, faults: FieldErrors, path = ''): RecordInput {
   const resource = validation.mode === 'create' ? classAsked(of, body as JsonObject) : of
-  const values: ValueChange[] = []
-  const links: LinkChange[] = []
-  const lists: ListChange[] = []
+  const values: ValueInput[] = []
+  const links: LinkInput[] = []
+  const lists: ListInput[] = []
   const given = body as JsonObject
   const owner = validation.key ?? keyGiven(given, resource)
   const { visibility = EVERYTHING } = validation
-  const holder: Holder = { owner, seeding: validation.seeding === true, visibility }
+  const holder: ObjectHolder = { owner, seeding: validation.seeding === true, visibility }
   // What the path or the owner sets is known by that.
-  const exists = (attribute: Attribute): boolean => attribute.name === validation.implied?.name || leadsSomewhere(attribute, visibility)
+  const exists = (attribute: Attribute): boolean => attribute.name === validation.implied?.name || hasVisibleTarget(attribute, visibility)
   for (const name of Object.keys(given)) {
     const value = given[name]
     if (value === undefined) continue
@@ -137,7 +137,7 @@ function keyGiven(given: JsonObject, resource: Resource): KeyValues | undefined 
   return key
 }
 
-function unknownAttribute(name: string, at: string, called: string, attributes: readonly Attribute[]): Fault {
+function unknownAttribute(name: string, at: string, called: string, attributes: readonly Attribute[]): FieldError {
   const names = openNames(attributes.filter(attribute => !attribute.readOnly))
   const suggestion = nearest(name, names)
   return {
@@ -156,7 +156,7 @@ function isAllowed(
   value: unknown,
   at: string,
   validation: Validation,
-  faults: FaultList,
+  faults: FieldErrors,
 ): boolean {
   const { implied } = validation
   if (implied?.name === attribute.name && attribute.kind === 'toOneOf') {
@@ -210,7 +210,7 @@ function requireAll(
   given: JsonObject,
   path: string,
   { implied, linkedFrom, seeding }: Pick<Validation, 'implied' | 'linkedFrom' | 'seeding'>,
-  faults: FaultList,
+  faults: FieldErrors,
 ): readonly Attribute[] {
   const lacking: Attribute[] = []
   for (const attribute of attributes) {
@@ -230,25 +230,25 @@ function requireAll(
 /** Refuses a record that cannot be without a link which does not exist for the caller: to ask for it would tell of it. */
 function refuseUnknownNeeds(lacking: readonly Attribute[], what: string, exists: (attribute: Attribute) => boolean): void {
   if (lacking.every(exists)) return
-  throw refuse('forbidden', `You may not ${what}: a link that is needed leads to what you may not see.`)
+  throw restError('forbidden', `You may not ${what}: a link that is needed leads to what you may not see.`)
 }
 
 /** The faults of an embedded object that a change makes anew, where there was none before: what it must have and was not given. */
 export function requireEmbedded(
   attribute: EmbeddedAttribute,
-  changes: readonly ValueChange[],
-  links: readonly LinkChange[],
+  changes: readonly ValueInput[],
+  links: readonly LinkInput[],
   at: string,
   visibility: Visibility,
-): readonly Fault[] {
+): readonly FieldError[] {
   const own = links.filter(link => link.path === join(at, link.attribute.name))
   const given = Object.fromEntries([
     ...changes.map(change => [change.attribute.name, change.value]),
     ...own.map(link => [link.attribute.name, link.link]),
   ])
-  const faults = new FaultList()
+  const faults = new FieldErrors()
   const lacking = requireAll(attribute.attributes, given, at, {}, faults)
-  refuseUnknownNeeds(lacking, `set "${at}"`, child => leadsSomewhere(child, visibility))
+  refuseUnknownNeeds(lacking, `set "${at}"`, child => hasVisibleTarget(child, visibility))
   return faults.listed
 }
 
@@ -258,11 +258,11 @@ function isStored(attribute: Attribute): boolean {
 }
 
 /** What the values of a record are judged with. */
-interface Inside {
+interface EmbeddedPosition {
   readonly mode: 'create' | 'update'
-  readonly holder: Holder
+  readonly holder: ObjectHolder
   /** Gathers the links inside embedded objects. */
-  readonly links: LinkChange[]
+  readonly links: LinkInput[]
   /** The embedded objects around the value. */
   readonly within: readonly EmbeddedAttribute[]
 }
@@ -272,22 +272,22 @@ function validateValue(
   attribute: ScalarAttribute | EmbeddedAttribute,
   value: unknown,
   at: string,
-  inside: Inside,
-  faults: FaultList,
-): ValueChange | undefined {
+  inside: EmbeddedPosition,
+  faults: FieldErrors,
+): ValueInput | undefined {
   if (value === null) {
     if (!attribute.nullable && !(attribute.kind === 'scalar' && attribute.source.kind === 'none')) {
       faults.push({ code: 'null_not_allowed', detail: `"${at}" cannot be null.`, attribute: at, value })
       return undefined
     }
-    return { attribute, path: at, value } as ValueChange
+    return { attribute, path: at, value } as ValueInput
   }
   return attribute.kind === 'embedded'
     ? validateEmbedded(attribute, value, at, inside, faults)
     : validateScalar(attribute, value, at, faults)
 }
 
-function validateScalar(attribute: ScalarAttribute, value: unknown, at: string, faults: FaultList): ValueChange | undefined {
+function validateScalar(attribute: ScalarAttribute, value: unknown, at: string, faults: FieldErrors): ValueInput | undefined {
   const { type } = attribute
   const typed = scalarFromJson(value, type)
   // What nobody may see is not repeated in an answer either: it may be a password.
@@ -320,9 +320,9 @@ function validateEmbedded(
   attribute: EmbeddedAttribute,
   value: unknown,
   at: string,
-  around: Inside,
-  faults: FaultList,
-): ValueChange | undefined {
+  around: EmbeddedPosition,
+  faults: FieldErrors,
+): ValueInput | undefined {
   const inside = { ...around, within: [...around.within, attribute] }
   if (!attribute.array) {
     const changes = validateObject(attribute, value, at, inside, faults)
@@ -333,7 +333,7 @@ function validateEmbedded(
     return undefined
   }
   // A list is replaced as a whole, so each of its objects is a new one.
-  const anew: Inside = { ...inside, mode: 'create' }
+  const anew: EmbeddedPosition = { ...inside, mode: 'create' }
   const members = value.map((member: unknown, index) => validateObject(attribute, member, join(at, index), anew, faults) ?? [])
   return { attribute, path: at, value: { members } }
 }
@@ -342,16 +342,16 @@ function validateObject(
   attribute: EmbeddedAttribute,
   value: unknown,
   at: string,
-  inside: Inside,
-  faults: FaultList,
-): ValueChange[] | undefined {
+  inside: EmbeddedPosition,
+  faults: FieldErrors,
+): ValueInput[] | undefined {
   if (!isObject(value)) {
     faults.push({ code: 'value_invalid', detail: `"${at}" must be an object.`, attribute: at, value })
     return undefined
   }
   const { variants } = attribute
   if (variants !== undefined) return validateVariant(attribute, variants, value, at, inside, faults)
-  const changes: ValueChange[] = []
+  const changes: ValueInput[] = []
   for (const name of Object.keys(value)) {
     const inner = value[name]
     if (inner === undefined) continue
@@ -359,7 +359,7 @@ function validateObject(
     const path = join(at, name)
     if (child === undefined) {
       faults.describe(() => unknownAttribute(name, path, attribute.name, attribute.attributes))
-    } else if (!leadsSomewhere(child, inside.holder.visibility)) {
+    } else if (!hasVisibleTarget(child, inside.holder.visibility)) {
       faults.describe(() => unknownAttribute(name, path, attribute.name, attribute.attributes))
     } else if (child.readOnly) {
       faults.push({ code: 'read_only', detail: `"${path}" is computed and cannot be written.`, attribute: path })
@@ -372,7 +372,7 @@ function validateObject(
   }
   if (inside.mode === 'create') {
     const lacking = requireAll(attribute.attributes, value, at, {}, faults)
-    refuseUnknownNeeds(lacking, `set "${at}"`, child => leadsSomewhere(child, inside.holder.visibility))
+    refuseUnknownNeeds(lacking, `set "${at}"`, child => hasVisibleTarget(child, inside.holder.visibility))
   }
   return changes
 }
@@ -383,9 +383,9 @@ function validateVariant(
   { discriminator, byValue }: Variants,
   value: JsonObject,
   at: string,
-  inside: Inside,
-  faults: FaultList,
-): ValueChange[] | undefined {
+  inside: EmbeddedPosition,
+  faults: FieldErrors,
+): ValueInput[] | undefined {
   const told = value[discriminator]
   const attributes = typeof told === 'string' || typeof told === 'number' ? byValue.get(String(told)) : undefined
   if (attributes === undefined) {
@@ -408,7 +408,7 @@ function validateVariant(
 }
 
 /** The record that a relation is of: what is nested in it is judged by the same rules. */
-interface Holder {
+interface ObjectHolder {
   readonly owner: KeyValues | undefined
   readonly seeding: boolean
   readonly visibility: Visibility
@@ -418,10 +418,10 @@ function addRelation(
   attribute: RelationAttribute,
   value: unknown,
   at: string,
-  holder: Holder,
-  links: LinkChange[],
-  lists: ListChange[],
-  faults: FaultList,
+  holder: ObjectHolder,
+  links: LinkInput[],
+  lists: ListInput[],
+  faults: FieldErrors,
 ): void {
   if (attribute.kind === 'toOne') {
     addLink(attribute, value, at, { holder, links, within: [] }, faults)
@@ -443,9 +443,9 @@ function linkOneOf(
   attribute: ToOneOfAttribute,
   value: unknown,
   at: string,
-  { seeding, visibility }: Holder,
-  faults: FaultList,
-): LinkChange | undefined {
+  { seeding, visibility }: ObjectHolder,
+  faults: FieldErrors,
+): LinkInput | undefined {
   const { typeName, nullable } = attribute
   const branches = branchesFor(attribute, visibility)
   if (value === null) {
@@ -489,7 +489,7 @@ function linkOneOf(
 }
 
 /** The record that the body of a relation to one of several resources means, where it only links. */
-export function linkedBy(attribute: ToOneOfAttribute, value: unknown): { branch: Branch; key: KeyValues } | undefined {
+export function linkedBy(attribute: ToOneOfAttribute, value: unknown): { branch: PolymorphicTarget; key: KeyValues } | undefined {
   if (!isObject(value)) return undefined
   const { [attribute.typeName]: told, id } = value
   const branch = attribute.branches.find(({ target }) => target.singular === told)
@@ -501,8 +501,8 @@ function addLink(
   attribute: ToOneAttribute,
   value: unknown,
   at: string,
-  { holder, links, within }: Omit<Inside, 'mode'>,
-  faults: FaultList,
+  { holder, links, within }: Omit<EmbeddedPosition, 'mode'>,
+  faults: FieldErrors,
 ): void {
   const place = within.length === 0 ? {} : { within }
   if (value === null) {
@@ -519,8 +519,8 @@ function referTo(
   attribute: RelationAttribute,
   value: unknown,
   at: string,
-  { owner, seeding, visibility }: Holder,
-  faults: FaultList,
+  { owner, seeding, visibility }: ObjectHolder,
+  faults: FieldErrors,
 ): RecordRef | undefined {
   const { target } = attribute
   faults.countRecord()
@@ -568,5 +568,5 @@ export function owningName(relation: RelationAttribute): string | undefined {
 export function requireObject(body: unknown, what: string): JsonObject {
   if (isObject(body)) return body
   const given = body === undefined ? 'no body' : body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`
-  throw refuse('body_invalid', `The body must be a JSON object ${what}, got ${given}.`)
+  throw restError('body_invalid', `The body must be a JSON object ${what}, got ${given}.`)
 }

@@ -26,16 +26,16 @@ import {
   update,
 } from './apply.ts'
 import type { Work } from './apply.ts'
-import { after } from '../base/awaitable.ts'
+import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import { authorize } from '../access/access-rules.ts'
 import { checkChanges } from './check-database.ts'
 import type { Implied } from './check-database.ts'
 import { addContradictions } from './contradictions.ts'
 import type { Connection, Dialect } from '../database/dialect.ts'
-import { RestError, refuse } from '../base/errors.ts'
-import type { Fault } from '../base/errors.ts'
-import { FaultList } from '../base/body-errors.ts'
+import { RestError, restError } from '../base/errors.ts'
+import type { FieldError } from '../base/errors.ts'
+import { FieldErrors } from '../base/body-errors.ts'
 import type { KeyValues } from '../model/key.ts'
 import { tableColumns } from '../model/model.ts'
 import type { Attribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
@@ -46,11 +46,11 @@ import { checkPrecondition } from './precondition.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { notFound } from '../access/resolve-path.ts'
-import { EVERYTHING, whenAsked } from '../plan/visibility.ts'
+import { EVERYTHING, retryWithRules } from '../plan/visibility.ts'
 import { filledSide, isObject, linkedBy, owningAttribute, requireObject, validateRecord } from './validate-record.ts'
 import type { Validation } from './validate-record.ts'
 import { givesForms, renderedIn, withoutUnchanged } from './unchanged.ts'
-import type { RecordChange } from './write-plan.ts'
+import type { RecordInput } from './write-plan.ts'
 
 /** A written record: its key, and its rendering as the request wants it. */
 export interface Written {
@@ -69,16 +69,16 @@ export interface Address {
 }
 
 /** A change, with the faults of its body. */
-interface Asked {
-  readonly change: RecordChange
-  readonly faults: FaultList
+interface ValidatedInput {
+  readonly change: RecordInput
+  readonly faults: FieldErrors
 }
 
 export class Writer {
   readonly #connection: Connection
   readonly #reader: Reader
   readonly #model: Model
-  /** Whether the deployer's functions have a say in what answers show. */
+  /** Whether the application's functions have a say in what answers show. */
   readonly #renders: boolean
   /** Whether classes inherit from each other. */
   readonly #inherits: boolean
@@ -99,10 +99,10 @@ export class Writer {
     requireObject(body, `of the attributes of the new ${resource.singular}`)
     return this.#transaction(
       work =>
-        after(this.#validated(body, resource, { mode: 'create' }, view), change =>
-          after(this.#reader.prepare(resource, view), () =>
-            after(create(change, work), entity =>
-              after(this.#settle(work, { resource, entity }), () => this.#written(resource, keyOfEntity(resource, entity), view)),
+        chain(this.#validated(body, resource, { mode: 'create' }, view), change =>
+          chain(this.#reader.prepare(resource, view), () =>
+            chain(create(change, work), entity =>
+              chain(this.#settle(work, { resource, entity }), () => this.#written(resource, keyOfEntity(resource, entity), view)),
             ),
           ),
         ),
@@ -134,19 +134,19 @@ export class Writer {
 
   /** PUT and PATCH of an attribute. */
   updateAttribute(address: Address, attribute: Attribute, body: unknown, view: View): Awaitable<Written> {
-    if (body === undefined) throw refuse('body_invalid', `The body must be the JSON value of "${attribute.name}", got no body.`)
+    if (body === undefined) throw restError('body_invalid', `The body must be the JSON value of "${attribute.name}", got no body.`)
     if (attribute.kind === 'toMany' && !Array.isArray(body)) {
-      throw refuse('body_invalid', `The body must be an array of IDs or objects, which replaces "${attribute.name}".`)
+      throw restError('body_invalid', `The body must be an array of IDs or objects, which replaces "${attribute.name}".`)
     }
     if (attribute.kind === 'toOne') {
       if (Array.isArray(body) || typeof body === 'boolean') {
-        throw refuse('body_invalid', `The body must be an ID, an object or null, which "${attribute.name}" then refers to.`)
+        throw restError('body_invalid', `The body must be an ID, an object or null, which "${attribute.name}" then refers to.`)
       }
       if (isObject(body) && !attribute.target.readOnly) return this.#changeLinked(address, attribute, body, view)
     }
     if (attribute.kind === 'toOneOf') {
       if (body !== null && !isObject(body)) {
-        throw refuse(
+        throw restError(
           'body_invalid',
           `The body must be an object with "${attribute.typeName}", or null, which "${attribute.name}" then refers to.`,
         )
@@ -160,10 +160,10 @@ export class Writer {
     const { resource, key } = address
     return this.#transaction(
       work =>
-        after(this.#loaded(address, work, view), entity =>
-          after(this.#validated(body, classOf(resource, entity), { mode: 'update', key }, view, entity), change =>
-            after(this.#before(address, change, view), before =>
-              after(update(entity, change, work), () => after(this.#settle(work), () => this.#changed(resource, key, view, before))),
+        chain(this.#loaded(address, work, view), entity =>
+          chain(this.#validated(body, classOf(resource, entity), { mode: 'update', key }, view, entity), change =>
+            chain(this.#before(address, change, view), before =>
+              chain(update(entity, change, work), () => chain(this.#settle(work), () => this.#changed(resource, key, view, before))),
             ),
           ),
         ),
@@ -218,11 +218,11 @@ export class Writer {
       // One with a version may be subject to a precondition, and one of several classes is of more than one row.
       const isPlain = resource.version === undefined && resource.hierarchy === undefined
       const isAlone = isPlain && view.visibility === EVERYTHING && removesAlone(resource, work)
-      return after(isAlone ? undefined : this.#loaded(address, work, view), loaded =>
-        after(this.#reader.record(resource, key, view), record => {
+      return chain(isAlone ? undefined : this.#loaded(address, work, view), loaded =>
+        chain(this.#reader.record(resource, key, view), record => {
           if (record === undefined) throw isAlone ? notFound(resource, address.id) : outsideScope(resource)
           const removed = remove(resource, [loaded ?? reference(resource, key, work.em)], work)
-          return after(removed, () => after(this.#connection.flush(work.em), () => ({ resource, key, record })))
+          return chain(removed, () => chain(this.#connection.flush(work.em), () => ({ resource, key, record })))
         }),
       )
     }, view)
@@ -234,13 +234,14 @@ export class Writer {
       const entity = await this.#loaded(address, work, view)
       const attribute =
         relation.kind === 'toOne' ? relation : await this.#reader.linkedBranch(address.resource, address.key, relation, view)
-      if (attribute === undefined) throw refuse('record_not_found', `"${relation.name}" is empty: there is nothing to delete.`)
+      if (attribute === undefined) throw restError('record_not_found', `"${relation.name}" is empty: there is nothing to delete.`)
       const { target } = attribute
       if (relation.kind === 'toOneOf') await authorize(target, 'delete', view.visibility, view.ctx)
       const linked = await this.#linkedKey(address, attribute, view)
-      if (linked === undefined) throw refuse('record_not_found', `"${attribute.name}" is empty: there is no ${target.singular} to delete.`)
+      if (linked === undefined)
+        throw restError('record_not_found', `"${attribute.name}" is empty: there is no ${target.singular} to delete.`)
       if (attribute.owner && !attribute.nullable) {
-        throw refuse(
+        throw restError(
           'owner_required',
           `The ${address.resource.singular} needs its "${attribute.name}", so the ${target.singular} cannot be deleted.`,
         )
@@ -281,8 +282,8 @@ export class Writer {
   #loaded(address: Address, work: Work, view: View): Awaitable<Entity> {
     const { resource, key, id } = address
     const isAlone = view.visibility === EVERYTHING && resource.hierarchy === undefined && loadsAlone(resource, work)
-    return after(isAlone || work.exists(resource, key), exists =>
-      after(exists ? load(resource, key, work) : undefined, entity => {
+    return chain(isAlone || work.exists(resource, key), exists =>
+      chain(exists ? load(resource, key, work) : undefined, entity => {
         if (entity === undefined) throw notFound(resource, id)
         checkPrecondition(view.ctx.headers, classOf(resource, entity), entity)
         return entity
@@ -291,21 +292,21 @@ export class Writer {
   }
 
   /** The change that a body asks for; `entity` is the record that is changed. */
-  #validated(body: unknown, resource: Resource, validation: Validation, view: View, entity?: Entity): Awaitable<RecordChange> {
+  #validated(body: unknown, resource: Resource, validation: Validation, view: View, entity?: Entity): Awaitable<RecordInput> {
     const before = view.trace?.enter('validate')
-    return after(this.#changeAsked(body, resource, validation, view), ({ change, faults }) => {
+    return chain(this.#changeAsked(body, resource, validation, view), ({ change, faults }) => {
       // First of all, so that the faults of a nested body tell nothing to those who may not make such records.
       const isNested = change.links.length > 0 || change.lists.length > 0
-      return after(isNested ? this.#authorizeNested(change, view) : undefined, () => {
+      return chain(isNested ? this.#authorizeNested(change, view) : undefined, () => {
         const { visibility } = view
-        const lacking = entity === undefined ? [] : whenAsked(visibility, () => requireNewEmbedded(entity, change, visibility))
-        return after(lacking, required => {
+        const lacking = entity === undefined ? [] : retryWithRules(visibility, () => requireNewEmbedded(entity, change, visibility))
+        return chain(lacking, required => {
           // What was given and is wrong has its fault already.
           faults.push(...required.filter(({ attribute }) => !faults.has(attribute)))
           checkShared(change, entity, faults)
           addContradictions(change, validation.key, faults)
           const checking = { self: validation.key, implied: impliedBy(validation) }
-          return after(checkChanges([change], checking, this.#connection, visibility, faults), () => {
+          return chain(checkChanges([change], checking, this.#connection, visibility, faults), () => {
             const refusal = faults.refusal()
             if (refusal !== undefined) throw refusal
             if (before !== undefined) view.trace?.enter(before)
@@ -317,18 +318,18 @@ export class Writer {
   }
 
   /** The change of a body as the model alone takes it: what is given as it is shown is no change, be it of a form that nobody may write. */
-  #changeAsked(body: unknown, resource: Resource, validation: Validation, view: View): Awaitable<Asked> {
+  #changeAsked(body: unknown, resource: Resource, validation: Validation, view: View): Awaitable<ValidatedInput> {
     const { visibility } = view
-    const ask = (given: unknown): Awaitable<Asked> =>
-      whenAsked(visibility, () => {
-        const faults = new FaultList(this.#reader.limits)
+    const ask = (given: unknown): Awaitable<ValidatedInput> =>
+      retryWithRules(visibility, () => {
+        const faults = new FieldErrors(this.#reader.limits)
         return { change: validateRecord(given, resource, { ...validation, visibility }, faults), faults }
       })
-    return after(ask(body), asked => {
+    return chain(ask(body), asked => {
       const { key, mode } = validation
       const given = body as Readonly<Record<string, unknown>>
       if (mode !== 'update' || key === undefined || (asked.faults.listed.length === 0 && !givesForms(given, resource))) return asked
-      return after(this.#shown(given, resource, key, view), shown => {
+      return chain(this.#shown(given, resource, key, view), shown => {
         const rest = withoutUnchanged(given, resource, shown)
         return rest === given ? asked : ask(rest)
       })
@@ -338,18 +339,18 @@ export class Writer {
   /** What is shown of a record: as it is stored, and, of what the body gives, as it is rendered. */
   #shown(body: Readonly<Record<string, unknown>>, resource: Resource, key: KeyValues, view: View): Awaitable<readonly JsonRecord[]> {
     const rendered = renderedIn(body, resource)
-    return after(this.#reader.stored(resource, key), stored => {
+    return chain(this.#reader.stored(resource, key), stored => {
       const first = stored === undefined ? [] : [stored]
       if (rendered.length === 0) return first
       const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes: rendered }
-      return after(this.#reader.record(resource, key, { ...view, parameters }), record =>
+      return chain(this.#reader.record(resource, key, { ...view, parameters }), record =>
         record === undefined ? first : [...first, record],
       )
     })
   }
 
   /** A body may only make records that the caller could make by themselves. */
-  async #authorizeNested(change: RecordChange, view: View): Promise<void> {
+  async #authorizeNested(change: RecordInput, view: View): Promise<void> {
     const refs = [...change.links.map(({ link }) => link), ...change.lists.flatMap(({ items }) => items)]
     for (const ref of refs) {
       if (ref?.kind !== 'new') continue
@@ -360,18 +361,18 @@ export class Writer {
 
   /** Writes what is pending; refuses records that the caller could not see afterwards. */
   #settle(work: Work, answered?: Work['touched'][number]): Awaitable<void> {
-    return after(this.#connection.flush(work.em), () => {
+    return chain(this.#connection.flush(work.em), () => {
       const [touched, ...others] = work.touched
       // What is read for the answer tells the same.
       const isRead =
         work.listed.length === 0 && others.length === 0 && touched?.entity === answered?.entity && touched?.resource === answered?.resource
-      if (!isRead) return after(work.listed.length === 0 ? undefined : this.#refuseUnlisted(work), () => this.#refuseUnseen(work))
+      if (!isRead) return chain(work.listed.length === 0 ? undefined : this.#refuseUnlisted(work), () => this.#refuseUnseen(work))
     })
   }
 
   /** Refuses what a body puts into a list that would not show it. */
   async #refuseUnlisted({ listed, meets }: Work): Promise<void> {
-    const faults = new FaultList(this.#reader.limits)
+    const faults = new FieldErrors(this.#reader.limits)
     for (const { list, entity, path } of listed) {
       const { target, name } = list
       if (await meets(list, keyOfEntity(target, entity))) continue
@@ -394,7 +395,7 @@ export class Writer {
           return this.#refuseUnseen(work, index + 1)
         })
       }
-      if (!exists) return after(this.#refuseOutside(touched, key, work), () => this.#refuseUnseen(work, index + 1))
+      if (!exists) return chain(this.#refuseOutside(touched, key, work), () => this.#refuseUnseen(work, index + 1))
     }
   }
 
@@ -413,16 +414,16 @@ export class Writer {
   }
 
   /** Asks what the answer will come upon; gives the record as it is, where the change may remove it. */
-  #before({ resource, key }: Address, change: RecordChange | undefined, view: View): Awaitable<JsonRecord | undefined> {
+  #before({ resource, key }: Address, change: RecordInput | undefined, view: View): Awaitable<JsonRecord | undefined> {
     const isPlain = change !== undefined && change.links.length === 0 && change.lists.length === 0
     return this.#removesOrphans && !isPlain
       ? this.#reader.record(resource, key, view)
-      : after(this.#reader.prepare(resource, view), () => undefined)
+      : chain(this.#reader.prepare(resource, view), () => undefined)
   }
 
   /** The record of the path after it was changed; as it was, where the model's own rules have removed it. */
   #changed(resource: Resource, key: KeyValues, view: View, before: JsonRecord | undefined): Awaitable<Written> {
-    return after(this.#reader.record(resource, key, view), record =>
+    return chain(this.#reader.record(resource, key, view), record =>
       record === undefined ? this.#left(resource, key, view, before) : { resource, key, record },
     )
   }
@@ -434,11 +435,11 @@ export class Writer {
     if (record !== undefined) return { resource, key, record }
     if (await this.#reader.exists(resource, key, EVERYTHING)) throw outsideScope(resource)
     if (before !== undefined) return { resource, key, record: before, removed: true }
-    throw refuse('record_not_found', `The ${resource.singular} has been removed by its own change, which was undone.`)
+    throw restError('record_not_found', `The ${resource.singular} has been removed by its own change, which was undone.`)
   }
 
   #written(resource: Resource, key: KeyValues, view: View): Awaitable<Written> {
-    return after(this.#reader.record(resource, key, view), record => {
+    return chain(this.#reader.record(resource, key, view), record => {
       if (record === undefined) throw outsideScope(resource)
       return { resource, key, record }
     })
@@ -458,7 +459,7 @@ export class Writer {
       return written
     }
     const fail = (error: unknown): never => {
-      throw explain(error, this.#connection.dialect, this.#model)
+      throw translateDatabaseError(error, this.#connection.dialect, this.#model)
     }
     const run = (em: EntityManager): Awaitable<T> => {
       end?.throwIfReached()
@@ -466,7 +467,7 @@ export class Writer {
       em.setFlushMode(FlushMode.COMMIT)
       // MikroORM does not find the order of inserts and deletes where a class refers to one that inherits.
       if (this.#inherits) this.#connection.deferReferences()
-      return after(
+      return chain(
         work({ em, connection: this.#connection, exists, stays, meets, authorize: may, tells, touched: [], listed: [], named: new Set() }),
         result => {
           end?.throwIfReached()
@@ -484,32 +485,34 @@ export class Writer {
 }
 
 /** What the database itself refuses, told in terms of the model. */
-export function explain(error: unknown, dialect: Dialect, model: Model): unknown {
+export function translateDatabaseError(error: unknown, dialect: Dialect, model: Model): unknown {
   if (error instanceof RestError || !(error instanceof Error)) return error
   if (error instanceof OptimisticLockError) {
-    return refuse('version_conflict', 'The record has changed meanwhile.', { cause: error })
+    return restError('version_conflict', 'The record has changed meanwhile.', { cause: error })
   }
   if (error instanceof ForeignKeyConstraintViolationException || dialect.breaksReference(error)) {
-    return refuse('owner_required', 'Records refer to each other, and one of them would be left without what it needs.', { cause: error })
+    return restError('owner_required', 'Records refer to each other, and one of them would be left without what it needs.', {
+      cause: error,
+    })
   }
   if (error instanceof UniqueConstraintViolationException || error instanceof NotNullConstraintViolationException) {
     const unique = error instanceof UniqueConstraintViolationException
     const names = violated(error, dialect, model)
-    const errors = names.map((attribute): Fault =>
+    const errors = names.map((attribute): FieldError =>
       unique
         ? { code: 'not_unique', detail: `Another record has this ${names.map(name => `"${name}"`).join(' and ')} already.`, attribute }
         : { code: 'required', detail: `"${attribute}" must be given.`, attribute },
     )
     const detail = errors[0]?.detail ?? (unique ? 'A value that must be unique exists already.' : missing(dialect.violation(error)))
-    return refuse(unique ? 'unique_conflict' : 'validation_failed', detail, { errors, cause: error })
+    return restError(unique ? 'unique_conflict' : 'validation_failed', detail, { errors, cause: error })
   }
   if (error instanceof CheckConstraintViolationException) {
     const check = /CHECK constraint failed: (.+)$/m.exec(error.message)?.[1] ?? ''
-    return refuse('validation_failed', `A check of the model is not met: ${check}.`, { cause: error })
+    return restError('validation_failed', `A check of the model is not met: ${check}.`, { cause: error })
   }
   if (error instanceof DriverException) {
     const said = dialect.refusal(error)
-    if (said !== undefined) return refuse('validation_failed', `The database refuses it: ${said}.`, { cause: error })
+    if (said !== undefined) return restError('validation_failed', `The database refuses it: ${said}.`, { cause: error })
   }
   return error
 }
@@ -546,7 +549,7 @@ function impliedBy({ implied }: Validation): Implied | undefined {
 }
 
 function outsideScope(resource: Resource) {
-  return refuse('outside_scope', `The ${resource.singular} would be outside of what you may see.`)
+  return restError('outside_scope', `The ${resource.singular} would be outside of what you may see.`)
 }
 
 function removesOrphans(attribute: Attribute): boolean {

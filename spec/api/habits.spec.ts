@@ -109,7 +109,7 @@ describeTargets('habits of other APIs', { entities, fresh: 'suite' }, target => 
   })
 })
 
-it('are spelt by the deployer’s own names of parameters', async () => {
+it('are spelt by the application’s own names of parameters', async () => {
   await using engine = await RestEngine.create({
     entities,
     parameters: { limit: 'count', offset: 'skip', q: value => ({ title: value }) },

@@ -102,22 +102,26 @@ const lookup = (name: string, version: string): typeof Author | typeof Genre | u
   return name === 'kinds' ? Genre : undefined
 }
 
-describeTargets('a look-up of the deployer', { ...library, seed: librarySeed, lookup, versions: ['v1', 'v2'], fresh: 'suite' }, target => {
-  it('takes the place of the default one', async () => {
-    assert.equal((await target.call('GET', '/v1/people/1')).status, 200)
-    assert.equal((await target.call('GET', '/v2/kinds/1/name')).body.value, 'fiction')
-  })
+describeTargets(
+  'a look-up of the application',
+  { ...library, seed: librarySeed, lookup, versions: ['v1', 'v2'], fresh: 'suite' },
+  target => {
+    it('takes the place of the default one', async () => {
+      assert.equal((await target.call('GET', '/v1/people/1')).status, 200)
+      assert.equal((await target.call('GET', '/v2/kinds/1/name')).body.value, 'fiction')
+    })
 
-  for (const path of ['/v2/people', '/v1/authors', '/v1/genres', '/v1/people_', '/v1/author/1']) {
-    it(`makes ${path} unknown by returning nothing`, async () => refused(await target.call('GET', path), 404, path))
-  }
+    for (const path of ['/v2/people', '/v1/authors', '/v1/genres', '/v1/people_', '/v1/author/1']) {
+      it(`makes ${path} unknown by returning nothing`, async () => refused(await target.call('GET', path), 404, path))
+    }
 
-  it('keeps links and locations as the client wrote them', async () => {
-    assert.equal((await target.call('GET', '/v1/people?limit=2')).body.next, '/v1/people?limit=2&offset=2')
-    const made = await target.call('POST', '/v2/kinds', undefined, { name: `from ${target.name}` })
-    assert.match(made.headers['location']!, /^\/v2\/kinds\/\d+$/)
-  })
-})
+    it('keeps links and locations as the client wrote them', async () => {
+      assert.equal((await target.call('GET', '/v1/people?limit=2')).body.next, '/v1/people?limit=2&offset=2')
+      const made = await target.call('POST', '/v2/kinds', undefined, { name: `from ${target.name}` })
+      assert.match(made.headers['location']!, /^\/v2\/kinds\/\d+$/)
+    })
+  },
+)
 
 describeTargets('paths', { ...library, seed: librarySeed, fresh: 'suite' }, target => {
   it('lists versions and resources at the root and at the version', async () => {

@@ -472,7 +472,7 @@ describeTargets('the specification: writing', { entities, seed: small }, target 
 const lookup = (name: string): typeof Publisher | undefined => (name === 'media' ? Publisher : undefined)
 
 describeTargets(
-  'the specification: what deployers decide',
+  'the specification: what applications decide',
   { entities, seed: small, lookup, versions: ['v1', 'v3'], fresh: 'suite' },
   target => {
     it('looks a resource up by its name; when nothing is returned it does not exist', async () => {
@@ -480,7 +480,7 @@ describeTargets(
       assert.equal((await target.call('GET', '/v1/publishers')).status, 404)
     })
 
-    it('serves the versions that the deployer names', async () => {
+    it('serves the versions that the application names', async () => {
       assert.equal((await target.call('GET', '/v3/media')).status, 200)
       assert.equal((await target.call('GET', '/v2/media')).status, 404)
     })
@@ -491,7 +491,7 @@ describeTargets(
   'the specification: limits',
   { entities, seed: small, limits: { maxLimit: 5, defaultLimit: 3 }, fresh: 'suite' },
   target => {
-    it('lets the deployer change the page sizes', async () => {
+    it('lets the application change the page sizes', async () => {
       assert.equal((await target.call('GET', '/v1/daily_statistics')).body.daily_statistics.length, 3)
       assert.equal((await target.call('GET', '/v1/daily_statistics?limit=1000')).body.daily_statistics.length, 5)
     })

@@ -1,5 +1,5 @@
 /**
- * Asking: which rules a request asks. An access function or scope is the deployer's code, which may take its time, or fail for a caller that it was not
+ * Asking: which rules a request asks. An access function or scope is the application's code, which may take its time, or fail for a caller that it was not
  * written for: a request asks only those that it comes upon, each once, and never takes the answer that another caller was given.
  */
 import assert from 'node:assert/strict'

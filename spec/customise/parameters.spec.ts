@@ -1,4 +1,4 @@
-/** Parameters: reserved names under other names, and own parameters that narrow what is read. */
+/** Parameters: reserved names under other names, and custom parameters that narrow what is read. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { RestEngine, RestError, resource } from '../../lib/index.ts'
@@ -88,7 +88,7 @@ describe('a renamed parameter', () => {
   })
 })
 
-describe('an own parameter', () => {
+describe('a custom parameter', () => {
   const world = (more: Partial<EngineOptions> = {}): Promise<Asked> =>
     start({
       parameters: {

@@ -1,4 +1,4 @@
-/** Own routes, which come before the default ones. */
+/** Custom routes, which come before the default ones. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ import { entities, Shop, rows, start } from './world.ts'
 
 const route = (method: string, path: string, handler: Route['handler'] = () => ({ body: {} })): Route => ({ method, path, handler })
 
-describe('an own route', () => {
+describe('a custom route', () => {
   it('comes before the default ones, and gives status, headers and body', async () => {
     await using asked = await start({
       routes: [route('GET', '/{version}/items/best', () => ({ status: 203, headers: { 'X-Best': 'yes' }, body: { best: 1 } }))],

@@ -1,4 +1,4 @@
-/** Versions: one model, shown in two ways; and the look-up, by which the deployer says what a name means. */
+/** Versions: one model, shown in two ways; and the look-up, by which the application says what a name means. */
 import { EntitySchema } from '@mikro-orm/core'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

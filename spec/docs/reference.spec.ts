@@ -6,7 +6,7 @@ import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { defineEntity, p } from '@mikro-orm/core'
 import { helpText } from '../../lib/cli/arguments.ts'
-import { Clock, ERRORS, FAULTS, RestEngine } from '../../lib/index.ts'
+import { Clock, ERRORS, FIELD_ERRORS, RestEngine } from '../../lib/index.ts'
 import { DEFAULT_LIMITS, HTTP_TIMEOUT } from '../../lib/base/limits.ts'
 import { RESERVED } from '../../lib/request/query-string.ts'
 import { anchors, firstCells, localLinks, tableBelow } from '../helpers/markdown.ts'
@@ -58,7 +58,7 @@ describe('docs/reference.md', () => {
   it('is complete: no refusal has a code of its own', () => {
     for (const file of sources) {
       for (const line of read(`lib/${file}`).split('\n')) {
-        // Examples in comments are those of deployers, who may choose their codes.
+        // Examples in comments are those of applications, who may choose their codes.
         if (/^\s*(?:\*|\/\/)/.test(line)) continue
         for (const [, code = ''] of line.matchAll(/new RestError\(\d{3}, '(\w+)'/g))
           assert.ok(Object.hasOwn(ERRORS, code), `${file}: ${code}`)
@@ -67,7 +67,7 @@ describe('docs/reference.md', () => {
   })
 
   it('lists the codes of faults with their meaning', () => {
-    assert.deepEqual(tableBelow(reference, 'Faults'), Object.entries(FAULTS))
+    assert.deepEqual(tableBelow(reference, 'Faults'), Object.entries(FIELD_ERRORS))
   })
 
   it('lists the limits with their defaults', () => {

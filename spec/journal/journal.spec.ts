@@ -980,7 +980,7 @@ describe('what the journal never holds', () => {
     assert.doesNotMatch(JSON.stringify(engine.requests), /eyJzdWI|c2lnbmF0dXJl/)
   })
 
-  it('masks what own routes call a password or a token', async () => {
+  it('masks what custom routes call a password or a token', async () => {
     await using engine = await startAuth({
       routes: [
         {

@@ -209,7 +209,7 @@ describeTargets('code of embeddables', { entities, fresh: 'test' }, target => {
 })
 
 describeTargets(
-  'code of embeddables under rules of the deployer',
+  'code of embeddables under rules of the application',
   { entities, resources: [resource(Bill, { attributes: { total: { render: value => (value as { text: string }).text } } })] },
   target => {
     it('comes before the renderer of the object', async () => {

@@ -1,4 +1,4 @@
-/** Rules of the deployer for what embedded objects link: scopes, access, renderers, classes, and what goes with a record. */
+/** Rules of the application for what embedded objects link: scopes, access, renderers, classes, and what goes with a record. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Cascade, defineEntity, p } from '@mikro-orm/sqlite'

@@ -1,4 +1,4 @@
-/** Errors of the deployer's code, and answers that cannot be written: they are answered and reported, and end no process. */
+/** Errors of the application's code, and answers that cannot be written: they are answered and reported, and end no process. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { describe, it } from 'node:test'
-import { Recent } from '../../lib/base/lru-cache.ts'
+import { LruCache } from '../../lib/base/lru-cache.ts'
 import { check } from '../helpers/check.ts'
 
 describe('a bounded cache', () => {
   it('keeps what was used last, forgets what was not for long, and never mistakes one for another', () =>
     check(
       fc.property(fc.integer({ min: 1, max: 6 }), fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 200 }), (size, keys) => {
-        const cache = new Recent<number>(size)
+        const cache = new LruCache<number>(size)
         /** The keys by their last use, the latest first. */
         let used: number[] = []
         for (const key of keys) {
@@ -30,7 +30,7 @@ describe('a bounded cache', () => {
   it('keeps what was used last as far as it is no heavier than allowed, and never twice as much', () =>
     check(
       fc.property(fc.integer({ min: 1, max: 200 }), fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 200 }), (bytes, keys) => {
-        const cache = new Recent<number>(1000, { bytes, weigh: value => value })
+        const cache = new LruCache<number>(1000, { bytes, weigh: value => value })
         let used: number[] = []
         for (const key of keys) {
           if (cache.get(String(key)) === undefined) cache.set(String(key), key)

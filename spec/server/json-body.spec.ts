@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { JsonBody } from '../../lib/server/json-body.ts'
-import { findJsonFault } from '../../lib/base/json-position.ts'
+import { findJsonError } from '../../lib/base/json-position.ts'
 import { check } from '../helpers/check.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -47,7 +47,7 @@ describe('JSON faults', () => {
       '1'.repeat(1e6) + 'x',
     ]) {
       const started = performance.now()
-      assert.notEqual(findJsonFault(text), undefined)
+      assert.notEqual(findJsonError(text), undefined)
       assert.ok(performance.now() - started < 2_000)
     }
   })
@@ -85,7 +85,7 @@ describe('JSON bodies', () => {
 
 function assertAgrees(text: string): void {
   const message = refusal(text)
-  const fault = findJsonFault(text)
+  const fault = findJsonError(text)
   assert.equal(fault === undefined, message === undefined)
   const position = /position (\d+)/.exec(message ?? '')?.[1]
   if (position !== undefined) assert.equal(fault?.position, Number(position))

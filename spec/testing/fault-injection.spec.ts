@@ -145,7 +145,7 @@ describe('faults', () => {
       [
         'success',
         e => e.fail('*', { status: 200 }),
-        /fail: "status" must be an integer from 400 to 599, got 200\. Other answers are for own routes/,
+        /fail: "status" must be an integer from 400 to 599, got 200\. Other answers are for custom routes/,
       ],
       ['no status', e => e.fail('*', {} as never), /got undefined/],
       ['a status that is a text', e => e.fail('*', { status: '503' as never }), /"status" must be an integer/],

@@ -8,7 +8,7 @@ import { FileType } from './file-type.ts'
 import { getterRender, relationRender, serializerRender } from './getters.ts'
 import type {
   Attribute,
-  Branch,
+  PolymorphicTarget,
   DeleteRule,
   Discriminator,
   EmbeddedAttribute,
@@ -116,7 +116,7 @@ function readToOneOf(meta: Meta, prop: Property, name: string, drafts: ReadonlyM
     cascadeRemove: cascadesRemove(prop),
     onDelete: common.nullable ? ('unlink' as const) : ('refuse' as const),
   }
-  const branches = targets.map(({ of, target }): Branch => {
+  const branches = targets.map(({ of, target }): PolymorphicTarget => {
     const type: ScalarAttribute = Object.freeze({
       kind: 'scalar',
       ...common,
@@ -146,7 +146,7 @@ function readToOneOf(meta: Meta, prop: Property, name: string, drafts: ReadonlyM
       discriminator: discriminatorOf(of, prop)!,
       type,
       otherSide: otherSide === undefined ? undefined : publicName(otherSide),
-    } satisfies Branch)
+    } satisfies PolymorphicTarget)
   })
   return Object.freeze({
     kind: 'toOneOf',
@@ -574,7 +574,7 @@ function formulaOf(meta: Meta, prop: Property): (alias: string) => SqlText {
 }
 
 /** What the parts of an embedded object are read with. */
-interface Surroundings {
+interface EmbeddedContext {
   /** Public paths, by the names that MikroORM gives to what is inside. */
   readonly paths: Map<string, string>
   readonly drafts: ReadonlyMap<object, Resource>
@@ -588,7 +588,7 @@ function readEmbedded(
   name: string,
   declared: Property,
   document: Document | undefined,
-  surroundings: Surroundings,
+  surroundings: EmbeddedContext,
   path: string,
 ): EmbeddedAttribute {
   const isList = prop.array === true

@@ -4,7 +4,7 @@
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../../base/article.ts'
-import { customiseAttributes, rulesOf } from '../apply-resource-config.ts'
+import { applyAttributeConfigs, rulesOf } from '../apply-resource-config.ts'
 import { unreadableIn } from './getters.ts'
 import { FileType } from './file-type.ts'
 import { defaultNames } from '../resource-names.ts'
@@ -96,7 +96,7 @@ function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribu
   return isShared ? Object.freeze({ ...attribute, onDelete: 'refuse' }) : attribute
 }
 
-/** A pivot table that the deployer wrote may have rows that link nothing. */
+/** A pivot table that the application wrote may have rows that link nothing. */
 function leavingOut(attribute: Attribute, orm: MikroORM): Attribute {
   if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return attribute
   const { via } = attribute
@@ -241,7 +241,7 @@ function hidden(attribute: Attribute): Attribute {
   })
 }
 
-/** A pivot table that MikroORM made up for a many-to-many relation; one the deployer wrote is an entity like any other. */
+/** A pivot table that MikroORM made up for a many-to-many relation; one the application wrote is an entity like any other. */
 export function isGeneratedPivot(meta: Meta): boolean {
   const own = meta.relations.filter(prop => prop.persist !== false)
   const isMade = own.length > 0 && own.every(prop => /_(owner|inverse)$/.test(prop.name))
@@ -314,7 +314,7 @@ function fill(
       prop => prop.embedded === undefined && !isHiddenInverse(prop) && !isMixedList(prop) && !isOfDescendant(meta, prop) && !isRowid(prop),
     )
     .map(prop => readAttribute(meta, prop, drafts, paths))
-  const attributes = customiseAttributes(meta.className, declared, config)
+  const attributes = applyAttributeConfigs(meta.className, declared, config)
   const byName = new Map<string, Attribute>()
   for (const attribute of attributes) {
     if (byName.has(attribute.name)) throw unsupported(meta, attribute.property, `the name "${attribute.name}" is taken by another property`)

@@ -10,13 +10,13 @@ import type { Awaitable } from '../../base/awaitable.ts'
 import { Controller, rawOf, undiciError } from './undici-types.ts'
 import type { DispatchOptions, Handler } from './undici-types.ts'
 import { originForm, written } from '../transport.ts'
-import type { DoorEngine, DoorResponse } from '../transport.ts'
-import { LazySender } from '../../base/abort.ts'
+import type { TransportEngine, TransportResponse } from '../transport.ts'
+import { LazyClient } from '../../base/abort.ts'
 import { RestError } from '../../base/errors.ts'
 import { JsonBody, takesBody } from '../json-body.ts'
 
 /** Answers one request with the engine. Nothing is thrown: what goes wrong goes to the handler. */
-export function dispatch(engine: DoorEngine, origin: string, options: DispatchOptions, handler: Handler): void {
+export function dispatch(engine: TransportEngine, origin: string, options: DispatchOptions, handler: Handler): void {
   let head: Head
   try {
     head = readHead(origin, options)
@@ -46,21 +46,21 @@ type RequestBody = Iterable<unknown> | AsyncIterable<unknown>
 
 /** One request and its answer. */
 class Exchange {
-  readonly #engine: DoorEngine
+  readonly #engine: TransportEngine
   readonly #head: Head
   readonly #handler: Handler
-  readonly #client: LazySender
+  readonly #client: LazyClient
   readonly #controller = new Controller(reason => this.#fail(reason ?? undiciError('UND_ERR_ABORTED', 'Request aborted')))
   /** Answered or failed: nothing may reach the handler any more. */
   #settled = false
   #failed = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(engine: DoorEngine, head: Head, handler: Handler) {
+  constructor(engine: TransportEngine, head: Head, handler: Handler) {
     this.#engine = engine
     this.#head = head
     this.#handler = handler
-    this.#client = new LazySender(head)
+    this.#client = new LazyClient(head)
   }
 
   begin(headersTimeout: number): void {
@@ -75,7 +75,7 @@ class Exchange {
   }
 
   async #run(): Promise<void> {
-    let answer: DoorResponse
+    let answer: TransportResponse
     try {
       answer = await this.#answer()
     } catch (error) {
@@ -95,7 +95,7 @@ class Exchange {
     this.#timer = setTimeout(late, headersTimeout)
   }
 
-  #answer(): Awaitable<DoorResponse> {
+  #answer(): Awaitable<TransportResponse> {
     const { method, body } = this.#head
     if (body === undefined) return this.#ask(undefined)
     if (takesBody(method)) return this.#answerWith(body)
@@ -104,7 +104,7 @@ class Exchange {
     return this.#ask(undefined)
   }
 
-  async #answerWith(body: RequestBody): Promise<DoorResponse> {
+  async #answerWith(body: RequestBody): Promise<TransportResponse> {
     let value: unknown
     try {
       const json = new JsonBody(this.#head.headers, this.#engine.limits.maxBodyBytes)
@@ -117,7 +117,7 @@ class Exchange {
     return this.#ask(value)
   }
 
-  #ask(value: unknown): Awaitable<DoorResponse> {
+  #ask(value: unknown): Awaitable<TransportResponse> {
     const { method, path } = this.#head
     return this.#engine.ask(method, originForm(path), undefined, value, this.#client)
   }
@@ -148,7 +148,7 @@ class Exchange {
     this.#handler.onRequestSent?.()
   }
 
-  #write(answer: DoorResponse): void {
+  #write(answer: TransportResponse): void {
     const { status, headers, text } = written(this.#engine, answer, this.#head)
     const chunk = text === undefined ? undefined : Buffer.from(text)
     const all: Record<string, string> = { ...headers }

@@ -20,7 +20,7 @@ interface Placeholder {
 const placeholders = new WeakMap<() => unknown, Placeholder>()
 
 /** One place. */
-export class Place {
+export class DispatcherSlot {
   readonly #realm: Realm
   readonly #symbol: symbol
   /** Whether this is where undici 8 looks. Its dispatchers take handlers of its own generation alone. */
@@ -88,12 +88,12 @@ export class Place {
 
 /** The realm that Node started in, where its own `fetch` looks, whatever realm this file was loaded in. */
 const nodeRealm = runInThisContext('globalThis') as Realm
-const NODE = { legacy: new Place(nodeRealm, LEGACY), current: new Place(nodeRealm, CURRENT) }
+const NODE = { legacy: new DispatcherSlot(nodeRealm, LEGACY), current: new DispatcherSlot(nodeRealm, CURRENT) }
 const ownRealm = globalThis as unknown as Realm
-const OWN = ownRealm === nodeRealm ? NODE : { legacy: new Place(ownRealm, LEGACY), current: new Place(ownRealm, CURRENT) }
+const OWN = ownRealm === nodeRealm ? NODE : { legacy: new DispatcherSlot(ownRealm, LEGACY), current: new DispatcherSlot(ownRealm, CURRENT) }
 
 /** All places of this process that code here can reach, each once. */
-export const PLACES: readonly Place[] = [...new Set([...Object.values(NODE), ...Object.values(OWN)])]
+export const PLACES: readonly DispatcherSlot[] = [...new Set([...Object.values(NODE), ...Object.values(OWN)])]
 
 /** Node creates its dispatcher with its undici, and loads that when it is first used. */
 export function loadDispatcher(): void {

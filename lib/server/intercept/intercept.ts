@@ -7,7 +7,7 @@ import { dispatch } from './exchange.ts'
 import type { AnyHandler, DispatchOptions, Dispatcher } from './undici-types.ts'
 import { toCurrent } from './undici-types.ts'
 import { PLACES, loadDispatcher } from './global-dispatcher.ts'
-import type { Place } from './global-dispatcher.ts'
+import type { DispatcherSlot } from './global-dispatcher.ts'
 import { routeAgents } from './http-agents.ts'
 import { createServer } from '../http.ts'
 import { LocalSocket } from './local-socket.ts'
@@ -139,13 +139,13 @@ function routeOf(origin: string, isEncrypted: boolean): (() => LocalSocket) | Er
 
 /** An interception at one place. */
 class Layer {
-  readonly place: Place
+  readonly place: DispatcherSlot
   /** What was there. */
   readonly below: Dispatcher
   readonly #interception: EngineInterception
   readonly #wasEmpty: boolean
 
-  constructor(interception: EngineInterception, place: Place) {
+  constructor(interception: EngineInterception, place: DispatcherSlot) {
     const there = place.read()
     this.place = place
     this.below = there ?? place.fallback()

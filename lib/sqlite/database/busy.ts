@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Awaitable } from '../../base/awaitable.ts'
 
 /** How long a lock is waited for, in milliseconds. */
-export const PATIENCE = 5000
+export const BUSY_TIMEOUT_MS = 5000
 
 /** Between two tries, in milliseconds: longer each time. */
 const SHORTEST = 1
@@ -21,7 +21,7 @@ export function isBusy(error: unknown): boolean {
  * Does what needs the file: at once where nobody has locked it.
  *
  * @param since when the waiting began, by performance.now(): those who wait in line for each other do not wait longer together
- * @throws what the attempt throws; that the file is locked when it still is after `PATIENCE`.
+ * @throws what the attempt throws; that the file is locked when it still is after `BUSY_TIMEOUT_MS`.
  */
 export function whenFree<T>(attempt: () => T, since: number): Awaitable<T> {
   try {
@@ -34,7 +34,7 @@ export function whenFree<T>(attempt: () => T, since: number): Awaitable<T> {
 
 async function tryAgain<T>(attempt: () => T, since: number, first: unknown): Promise<T> {
   let busy = first
-  for (let pause = SHORTEST; performance.now() - since < PATIENCE; pause = Math.min(pause * 2, LONGEST)) {
+  for (let pause = SHORTEST; performance.now() - since < BUSY_TIMEOUT_MS; pause = Math.min(pause * 2, LONGEST)) {
     await wait(pause)
     try {
       return attempt()

@@ -85,7 +85,7 @@ function headerOf(path: string): { bytes: Buffer; size: number } {
 }
 
 /** What SQLite says of a file that it cannot open or read, in one line that names the file. */
-export function explainFile(error: unknown, path: string): unknown {
+export function fileError(error: unknown, path: string): unknown {
   const code = (error as { code?: string }).code ?? ''
   if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return new Error(`${path} is locked by another process.`, { cause: error })
   if (

@@ -122,7 +122,7 @@ function meet({ starts, found, met, reached }: Step, owners: Uint32Array, size: 
 }
 
 /** The paths of the statement that runs. */
-export class Reach {
+export class ReachableCounter {
   #links: Links[] = []
   readonly #paths = new Map<unknown, Path>()
 

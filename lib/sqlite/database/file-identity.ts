@@ -7,7 +7,7 @@ import type { Stats } from 'node:fs'
 import { resolve } from 'node:path'
 import Database from 'better-sqlite3'
 
-export class Place {
+export class FileIdentity {
   readonly #db: Database.Database
   readonly #path: string
   /** The file as it was when it was last found in order. */

@@ -1,5 +1,5 @@
 /**
- * Foreign functions: those of PostgreSQL and MySQL that SQLite does not have, for formulas, generated columns and statements of the deployer's code. What a
+ * Foreign functions: those of PostgreSQL and MySQL that SQLite does not have, for formulas, generated columns and statements of the application's code. What a
  * schema can say without them it says without them (see translate-sql.ts), so that other programs can write to its file.
  */
 import { createHash, randomUUID } from 'node:crypto'
@@ -137,7 +137,7 @@ const STABLE: Readonly<Record<string, Fn>> = {
 }
 
 /** From now on the statements of a database may use them. */
-export function speakForeign(db: Database.Database, now: () => Date): void {
+export function addForeignFunctions(db: Database.Database, now: () => Date): void {
   for (const [name, work] of Object.entries(STABLE)) db.function(name, { deterministic: true, varargs: true }, work)
   for (const name of ['gen_random_uuid', 'uuid_generate_v4', 'uuid']) db.function(name, { varargs: true }, () => randomUUID())
   // Date-times are milliseconds. One value for a statement would need another kind of function; these may differ by some.

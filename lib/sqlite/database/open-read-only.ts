@@ -6,26 +6,27 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { checkFile, isWritable } from './check-file.ts'
-import { Handle } from './sqlite-database.ts'
+import { SqliteDatabase } from './sqlite-database.ts'
 
 /** Largest file, in bytes, that is taken into memory where it cannot be read in its place. */
 const MAX_COPY = 256 * 1024 * 1024
 
 /** @throws Error in one line when there is no such file, or it cannot be read. */
-export function openReadOnly(path: string): Handle {
+export function openReadOnly(path: string): SqliteDatabase {
   const { usesLog, size } = checkFile(path)
   const has = (suffix: string): boolean => existsSync(path + suffix)
   // Somebody writes to it, or has ended without taking them away.
-  if (!usesLog || (has('-wal') && has('-shm'))) return new Handle(path, { readonly: true, fileMustExist: true })
+  if (!usesLog || (has('-wal') && has('-shm'))) return new SqliteDatabase(path, { readonly: true, fileMustExist: true })
   // Log and index are made, and a handle that may write takes both away when it is closed.
-  if (!has('-wal') && isWritable(path) && isWritable(dirname(path))) return new Handle(path, { queryOnly: true, fileMustExist: true })
+  if (!has('-wal') && isWritable(path) && isWritable(dirname(path)))
+    return new SqliteDatabase(path, { queryOnly: true, fileMustExist: true })
   if (size > MAX_COPY) {
     throw new Error(
       `${path} has a write-ahead log, for which SQLite must write beside it, and is too large to be copied into memory (256 MiB): ` +
         '"pragma journal_mode = delete" makes it a file that can be read in its place.',
     )
   }
-  return new Handle(copyOf(path), { queryOnly: true })
+  return new SqliteDatabase(copyOf(path), { queryOnly: true })
 }
 
 /** The content at this moment, what is in the log included. */
@@ -34,7 +35,7 @@ function copyOf(path: string): Buffer {
   try {
     const copy = join(folder, 'copy.sqlite')
     for (const suffix of ['', '-wal']) if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix)
-    const handle = new Handle(copy)
+    const handle = new SqliteDatabase(copy)
     try {
       return handle.image()
     } finally {

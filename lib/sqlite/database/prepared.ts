@@ -6,7 +6,7 @@ import type Database from 'better-sqlite3'
 
 type Row = Record<string, unknown>
 
-export class Prepared {
+export class PreparedQuery {
   readonly #statement: Database.Statement
   readonly readonly: boolean
   /** Whether it gives rows. */

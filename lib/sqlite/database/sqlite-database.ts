@@ -1,14 +1,14 @@
 /** Handle: one open SQLite database with its prepared statements. */
 import Database from 'better-sqlite3'
 import type { RowBound } from '../../database/dialect.ts'
-import { refuseParameter } from '../../base/errors.ts'
-import { Recent } from '../../base/lru-cache.ts'
-import { LookOut } from '../sql/time-checks.ts'
-import { speakForeign } from './foreign-functions.ts'
+import { parameterError } from '../../base/errors.ts'
+import { LruCache } from '../../base/lru-cache.ts'
+import { TimeChecks } from '../sql/time-checks.ts'
+import { addForeignFunctions } from './foreign-functions.ts'
 import { jsonFunction, matchFunction, momentFunction, timeFunction } from '../sql/match.ts'
-import { Place } from './file-identity.ts'
-import { Prepared } from './prepared.ts'
-import { Reach } from './count-reachable.ts'
+import { FileIdentity } from './file-identity.ts'
+import { PreparedQuery } from './prepared.ts'
+import { ReachableCounter } from './count-reachable.ts'
 import { name } from '../sql/sql.ts'
 import { followTime } from './time-functions.ts'
 
@@ -37,7 +37,7 @@ const TOO_LARGE =
   /^(?:too many SQL variables|Expression tree is too large|at most \d+ tables in a join|too many (?:columns|terms|arguments)|parser stack overflow|statement too long|string or blob too big)/i
 
 function tooLarge(why: string, bound: RowBound | undefined) {
-  return refuseParameter({
+  return parameterError({
     code: 'limit_exceeded',
     detail: `The request is more than one statement of the database can hold (${why}): use fewer filters, sort keys, paths or values.`,
     ...(bound === undefined ? {} : { parameter: bound.room.longest }),
@@ -63,18 +63,18 @@ function counted(statement: Database.Statement, parameters: readonly unknown[], 
   return rows
 }
 
-export class Handle {
+export class SqliteDatabase {
   readonly db: Database.Database
-  readonly lookOut: LookOut
-  readonly #readers = new Recent<Database.Statement>(READERS, { bytes: STATEMENT_BYTES, weigh })
-  readonly #prepared = new Recent<Prepared>(PREPARED, { bytes: STATEMENT_BYTES >> 1, weigh })
-  readonly #reach: Reach
+  readonly lookOut: TimeChecks
+  readonly #readers = new LruCache<Database.Statement>(READERS, { bytes: STATEMENT_BYTES, weigh })
+  readonly #prepared = new LruCache<PreparedQuery>(PREPARED, { bytes: STATEMENT_BYTES >> 1, weigh })
+  readonly #reach: ReachableCounter
   #followsTime = false
   #sizing: Database.Statement | undefined
   #bytes = 0
   #sizedAt = Number.NEGATIVE_INFINITY
   /** Undefined where nothing is written to a file. */
-  readonly #place: Place | undefined
+  readonly #place: FileIdentity | undefined
   /** The last number given to a column that is not the key, by table and column. */
   readonly #numbers = new Map<string, bigint>()
 
@@ -90,11 +90,11 @@ export class Handle {
     this.readOnly = this.db.readonly || queryOnly
     if (queryOnly) this.db.pragma('query_only = on')
     this.db.pragma('foreign_keys = on')
-    if (typeof source === 'string' && !this.db.memory && !this.readOnly) this.#place = new Place(this.db, source)
-    this.lookOut = new LookOut(this.db)
+    if (typeof source === 'string' && !this.db.memory && !this.readOnly) this.#place = new FileIdentity(this.db, source)
+    this.lookOut = new TimeChecks(this.db)
     this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction(this.lookOut.look))
     this.db.function('mikro_json', { deterministic: true, directOnly: true }, jsonFunction)
-    this.#reach = new Reach(this.db, this.lookOut.look)
+    this.#reach = new ReachableCounter(this.db, this.lookOut.look)
     this.db.function('mikro_moment', { deterministic: true, directOnly: true }, momentFunction)
     this.db.function('mikro_time', { deterministic: true, directOnly: true }, timeFunction)
   }
@@ -117,7 +117,7 @@ export class Handle {
 
   /** From now on SQL has the functions of other databases. */
   speakForeign(now: () => Date): void {
-    speakForeign(this.db, now)
+    addForeignFunctions(this.db, now)
   }
 
   /** The next number of a column: behind the highest that is there, or has been given. */
@@ -186,10 +186,10 @@ export class Handle {
   }
 
   /** A statement for MikroORM. */
-  prepare(sql: string): Prepared {
+  prepare(sql: string): PreparedQuery {
     let statement = this.#prepared.get(sql)
     if (statement === undefined) {
-      statement = new Prepared(this.db.prepare(sql))
+      statement = new PreparedQuery(this.db.prepare(sql))
       // What `*` means is another thing then.
       if (SCHEMA_CHANGE.test(sql)) this.#forgetSchema()
       // A text that long is an insert of many rows, which hardly comes again.

@@ -1,6 +1,6 @@
 /**
  * Time functions: SQLite's own `now` becomes that of the engine's clock, in `current_timestamp` and in all functions that know of it. So the defaults of
- * columns, the version properties of MikroORM, triggers and expressions of the deployer follow a clock that a test has set.
+ * columns, the version properties of MikroORM, triggers and expressions of the application follow a clock that a test has set.
  */
 import Database from 'better-sqlite3'
 

@@ -5,7 +5,7 @@
 import type Database from 'better-sqlite3'
 import type { IndexAdvice, IndexColumn } from '../../database/dialect.ts'
 import type { RunStatement } from '../../base/trace.ts'
-import { Handle } from '../database/sqlite-database.ts'
+import { SqliteDatabase } from '../database/sqlite-database.ts'
 import { planLines } from './query-plan.ts'
 import type { PlanLine } from './query-plan.ts'
 import { name } from '../sql/sql.ts'
@@ -40,7 +40,7 @@ export function advise(
   many: number,
 ): IndexAdvice[] {
   const advice: IndexAdvice[] = []
-  let shadow: Handle | undefined
+  let shadow: SqliteDatabase | undefined
   try {
     for (const { sql, parameters } of statements) {
       const tables = tablesOf(sql)
@@ -167,8 +167,8 @@ function indexName({ table, columns }: Candidate): string {
 }
 
 /** The schema with its statistics, without rows. What it does not take, such as a table of a module that is not loaded, is left out: then nothing is advised. */
-function shadowOf(db: Database.Database): Handle {
-  const shadow = new Handle(':memory:')
+function shadowOf(db: Database.Database): SqliteDatabase {
+  const shadow = new SqliteDatabase(':memory:')
   const { db: copy } = shadow
   copy.pragma('foreign_keys = off')
   const entries = db.prepare(

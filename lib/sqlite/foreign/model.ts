@@ -7,7 +7,7 @@ import type { EntityManager, EntityMetadata, EntityName, EntityProperty } from '
 import type { Notes } from '../../base/notes.ts'
 import { columnOf, ignoresCase, isSerial, itemTypeOf, meaningOf } from '../orm/foreign-column-types.ts'
 import { itemsOf } from './lists.ts'
-import type { LentSqliteDialect } from '../orm/shared-dialect.ts'
+import type { SharedSqliteDialect } from '../orm/shared-dialect.ts'
 import { literal } from '../sql/sql.ts'
 
 type Property = EntityProperty
@@ -57,7 +57,7 @@ function numbered(name: string): (entity: object, em: EntityManager) => number |
   return (entity, em) => {
     const meta = em.getMetadata().get(entity.constructor as EntityName)
     const prop = meta.properties[name as never] as Property
-    const { lender } = em.config.get('driverOptions') as unknown as LentSqliteDialect
+    const { lender } = em.config.get('driverOptions') as unknown as SharedSqliteDialect
     const number = lender.nextNumber(meta.tableName, prop.fieldNames[0]!)
     const { customType } = prop
     if (!(customType instanceof BigIntType)) return Number(number)
@@ -70,7 +70,7 @@ export class ForeignModel {
   /** The schema of each table, by its name. */
   readonly #tables = new Map<string, string>()
   readonly #schemas = new Set<string>()
-  /** Whether SQLite has schemas here: databases that the deployer attaches. */
+  /** Whether SQLite has schemas here: databases that the application attaches. */
   readonly keepsSchemas: boolean
   readonly #mapped = new Map<string, Set<string>>()
   #isForeign = false

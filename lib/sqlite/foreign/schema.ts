@@ -5,7 +5,7 @@
 import { ArrayType, DateType, TimeType, isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
 import Database from 'better-sqlite3'
-import { speakForeign } from '../database/foreign-functions.ts'
+import { addForeignFunctions } from '../database/foreign-functions.ts'
 import type { ForeignModel } from './model.ts'
 import { isOrdinaryMethod, toSqliteIndex } from './indexes.ts'
 import { listOf } from './lists.ts'
@@ -258,7 +258,7 @@ export class ForeignSchema {
     if (db === undefined) {
       db = new Database(':memory:')
       if (speaking) {
-        speakForeign(db, () => new Date())
+        addForeignFunctions(db, () => new Date())
         this.#speaking = db
       } else this.#own = db
     }

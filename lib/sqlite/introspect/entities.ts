@@ -31,7 +31,7 @@ type Properties = Record<string, object>
 const OF_OBJECTS = new Set([...Object.getOwnPropertyNames(Object.prototype), 'toJSON', 'then'])
 
 /** A table on its way to an entity. */
-class Draft {
+class EntityDraft {
   readonly table: Table
   /** Types of the key's columns; undefined when the records have no IDs. */
   readonly keyTypes: ReadonlyMap<string, ScalarType> | undefined
@@ -89,7 +89,7 @@ function keyTypesOf(table: Table, types: ColumnTypes): ReadonlyMap<string, Scala
 }
 
 export function entitiesOf({ tables, broken }: Introspection, db: Database.Database): FileModel {
-  const drafts = new Map(tables.map(table => [table.name, new Draft(table, db)]))
+  const drafts = new Map(tables.map(table => [table.name, new EntityDraft(table, db)]))
   const keyed = [...drafts.values()].filter(({ keyTypes }) => keyTypes !== undefined).map(({ table }) => table)
   const relations = relationsOf(keyed)
   const pivots = new Set(relations.pivots.map(({ table }) => table.name))
@@ -106,7 +106,7 @@ export function entitiesOf({ tables, broken }: Introspection, db: Database.Datab
 }
 
 /** Adds what stands in the table itself, in the order of its columns. */
-function addColumns(draft: Draft, { links }: Relations, drafts: ReadonlyMap<string, Draft>): void {
+function addColumns(draft: EntityDraft, { links }: Relations, drafts: ReadonlyMap<string, EntityDraft>): void {
   const { table } = draft
   const own = links.filter(link => link.table === table)
   const linked = new Map(own.flatMap(link => link.foreignKey.columns.map(column => [column, link] as const)))
@@ -136,7 +136,7 @@ function addColumns(draft: Draft, { links }: Relations, drafts: ReadonlyMap<stri
   }
 }
 
-function plainProperty(column: Column, { table, keyTypes, types }: Draft): object {
+function plainProperty(column: Column, { table, keyTypes, types }: EntityDraft): object {
   const primary = keyTypes?.get(column.name)
   const isRowid = primary !== undefined && table.rowidKey
   return {
@@ -159,7 +159,7 @@ function defaultOf(sql: string): string {
   return text === undefined ? sql : `'${text.replaceAll('""', '"').replaceAll("'", "''")}'`
 }
 
-function linkProperty(link: Link, drafts: ReadonlyMap<string, Draft>): object {
+function linkProperty(link: Link, drafts: ReadonlyMap<string, EntityDraft>): object {
   const { table, foreignKey, target, unique, primary } = link
   const columns = table.columns.filter(({ name }) => foreignKey.columns.includes(name))
   return {
@@ -202,8 +202,8 @@ function pascal(name: string): string {
 }
 
 /** Adds the other sides: lists of what links a record, and both sides of pivot tables. */
-function addLists({ links, pivots }: Relations, drafts: ReadonlyMap<string, Draft>): void {
-  const draftOf = (table: Table): Draft => drafts.get(table.name)!
+function addLists({ links, pivots }: Relations, drafts: ReadonlyMap<string, EntityDraft>): void {
+  const draftOf = (table: Table): EntityDraft => drafts.get(table.name)!
   for (const link of links) {
     const { table, target, unique } = link
     const owner = draftOf(target)
@@ -219,14 +219,14 @@ function addLists({ links, pivots }: Relations, drafts: ReadonlyMap<string, Draf
   for (const pivot of pivots) addPivot(pivot, pivots, draftOf)
 }
 
-function addPivot(pivot: Pivot, pivots: readonly Pivot[], draftOf: (table: Table) => Draft): void {
+function addPivot(pivot: Pivot, pivots: readonly Pivot[], draftOf: (table: Table) => EntityDraft): void {
   const [left, right] = pivot.links
   const isSelf = left.target === right.target
   const several = pivots.some(
     other =>
       other !== pivot && other.links.every(({ target }) => target === left.target || target === right.target) && sameTargets(other, pivot),
   )
-  const nameOf = (owner: Draft, link: Link): string => {
+  const nameOf = (owner: EntityDraft, link: Link): string => {
     const plain = isSelf ? camelPlural(linkNames(link.foreignKey)[0]!) : listName(link.target.name)
     const long = `${plain}Via${pascal(camelCase(pivot.table.name))}`
     return owner.take(...(several ? [long] : [plain, long]))
@@ -257,11 +257,11 @@ function sameTargets(a: Pivot, b: Pivot): boolean {
 }
 
 /** The columns of a link in the order in which the target's entity has its key. */
-function inKeyOrder({ foreignKey }: Link, { keyTypes }: Draft): string[] {
+function inKeyOrder({ foreignKey }: Link, { keyTypes }: EntityDraft): string[] {
   return [...keyTypes!.keys()].map(column => foreignKey.columns[foreignKey.targets.indexOf(column)]!)
 }
 
-function schemaOf(draft: Draft, classNames: Set<string>): EntitySchema {
+function schemaOf(draft: EntityDraft, classNames: Set<string>): EntitySchema {
   const { table, keyTypes, properties } = draft
   // Code is made of the name, in which no line may end.
   const plain = pascal(camelSingular(table.name)).replaceAll(/[^\p{L}\p{M}\p{N}_]/gu, '')
@@ -310,10 +310,10 @@ function namesOf(table: string): ResourceNames {
 }
 
 /** Names of resources, where the entity's own will not do: two tables of one name, or one that is a key of the answers. */
-function definitionsOf(drafts: readonly Draft[]): ResourceDefinition[] {
+function definitionsOf(drafts: readonly EntityDraft[]): ResourceDefinition[] {
   const taken = new Set<string>()
   // A table that is called as its resource comes first.
-  const isExact = ({ table }: Draft): boolean => namesOf(table.name).plural === table.name.toLowerCase()
+  const isExact = ({ table }: EntityDraft): boolean => namesOf(table.name).plural === table.name.toLowerCase()
   return [...drafts.filter(isExact), ...drafts.filter(draft => !isExact(draft))].flatMap(({ table, schema }) => {
     const entity = schema!
     const standard = defaultNames(entity.meta.className)

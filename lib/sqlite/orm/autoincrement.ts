@@ -54,7 +54,7 @@ function rowidColumn(db: Database.Database, table: string): string | undefined {
   return row?.wr === 0 && key.length === 1 && !indexes.some(({ origin }) => origin === 'pk') ? key[0]!.name : undefined
 }
 
-export class HighestKeys {
+export class Autoincrement {
   /** The column of the key, by table. */
   readonly counters: ReadonlyMap<string, string>
   /** By table; undefined until something is written. */

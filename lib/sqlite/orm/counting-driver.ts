@@ -7,9 +7,9 @@ import type {
   NativeInsertUpdateOptions,
   QueryResult,
 } from '@mikro-orm/core'
-import { after } from '../../base/awaitable.ts'
+import { chain } from '../../base/awaitable.ts'
 import type { Awaitable } from '../../base/awaitable.ts'
-import type { LentSqliteDialect } from './shared-dialect.ts'
+import type { SharedSqliteDialect } from './shared-dialect.ts'
 import { BoundSqliteDriver } from './driver.ts'
 
 /** The key of a table that is counted. */
@@ -53,13 +53,13 @@ export class CountingDriver extends BoundSqliteDriver {
     options: NativeInsertUpdateManyOptions<T>,
   ): Awaitable<QueryResult<T>> {
     const counter = this.#count(entityName, [row])
-    return after(super.insertAtOnce(entityName, row, options), result =>
+    return chain(super.insertAtOnce(entityName, row, options), result =>
       counter === undefined ? result : withKeys(result, [row], counter),
     )
   }
 
   #count<T extends object>(entityName: EntityName<T>, data: readonly Dictionary[]): Counter | undefined {
-    const { lender } = this.config.get('driverOptions') as unknown as LentSqliteDialect
+    const { lender } = this.config.get('driverOptions') as unknown as SharedSqliteDialect
     if (!lender.counts) return undefined
     const meta = this.metadata.get(entityName)
     const counter = meta.props.find(prop => prop.autoincrement === true)

@@ -33,14 +33,14 @@ import type {
 } from '@mikro-orm/core'
 import { CompiledQuery } from 'kysely'
 import type { Kysely } from 'kysely'
-import { after } from '../../base/awaitable.ts'
+import { chain } from '../../base/awaitable.ts'
 import type { Awaitable } from '../../base/awaitable.ts'
 import { RestError } from '../../base/errors.ts'
 import { meaningOf } from './foreign-column-types.ts'
-import { Recent } from '../../base/lru-cache.ts'
+import { LruCache } from '../../base/lru-cache.ts'
 import { connectionOf, sameConnection } from './shared-dialect.ts'
-import type { LentSqliteDialect, StandingTransaction } from './shared-dialect.ts'
-import { KnownStatements, Probe } from './statement-templates.ts'
+import type { SharedSqliteDialect, ReusableTransaction } from './shared-dialect.ts'
+import { StatementTemplates, RecordingTransaction } from './statement-templates.ts'
 import type { Bound } from './statement-templates.ts'
 import { withoutMisfits } from './misfits.ts'
 import { knowTargets } from './target-keys.ts'
@@ -49,7 +49,7 @@ import { knowTargets } from './target-keys.ts'
 const MAX_PARAMETERS = 32_766
 
 /** How many values texts bind, by text; -1 where some `?` does not stand for one. */
-const bindable = new Recent<number>(1000, { bytes: 4 << 20, weigh: (_, sql) => 100 + 2 * sql.length })
+const bindable = new LruCache<number>(1000, { bytes: 4 << 20, weigh: (_, sql) => 100 + 2 * sql.length })
 
 /** The number of values a text binds, or undefined when some `?` stands in quotes or means an identifier. */
 function placeholders(sql: string): number | undefined {
@@ -103,7 +103,7 @@ function boundTo(sql: string, given: readonly unknown[]): { sql: string; values:
 
 type BeginOptions = NonNullable<Parameters<SqliteConnection['begin']>[0]>
 
-interface Prepared {
+interface PreparedStatement {
   readonly query: string
   readonly params: readonly unknown[]
   readonly formatted: string
@@ -115,11 +115,11 @@ function nothing(method: 'all' | 'get' | 'run'): unknown {
 }
 
 export class BoundSqliteConnection extends SqliteConnection {
-  get #dialect(): LentSqliteDialect {
-    return this.config.get('driverOptions') as unknown as LentSqliteDialect
+  get #dialect(): SharedSqliteDialect {
+    return this.config.get('driverOptions') as unknown as SharedSqliteDialect
   }
 
-  /** Every transaction of MikroORM's comes by here: the engine, called inside one that the deployer's code has opened, takes part in it. */
+  /** Every transaction of MikroORM's comes by here: the engine, called inside one that the application's code has opened, takes part in it. */
   override transactional<T>(...[work, options]: Parameters<SqliteConnection['transactional']>): Promise<T> {
     return this.#dialect.lender.transactional(entered =>
       super.transactional(trx => {
@@ -145,7 +145,7 @@ export class BoundSqliteConnection extends SqliteConnection {
   }
 
   /** A transaction to be begun again and again; undefined before MikroORM has connected itself. */
-  standing(): StandingTransaction | undefined {
+  standing(): ReusableTransaction | undefined {
     return this.connected ? this.#dialect.standing(this.getClient()) : undefined
   }
 
@@ -157,7 +157,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     ctx?: Transaction,
     loggerContext?: LoggingOptions,
   ): Awaitable<T> {
-    const connection = ctx === undefined || ctx instanceof Probe || !this.connected ? undefined : connectionOf(ctx)
+    const connection = ctx === undefined || ctx instanceof RecordingTransaction || !this.connected ? undefined : connectionOf(ctx)
     if (connection === undefined || !this.#isQuiet(loggerContext)) return this.execute<T>(query, params, method, ctx, loggerContext)
     const sql = this.config.get('onQuery')(query, params)
     const bound = boundTo(sql, params)
@@ -166,7 +166,7 @@ export class BoundSqliteConnection extends SqliteConnection {
   }
 
   /** The text of a statement and its values, and the text with the values in it, as MikroORM logs it. */
-  #prepare(query: string | NativeQueryBuilder | RawQueryFragment, params: readonly unknown[] | Record<string, unknown>): Prepared {
+  #prepare(query: string | NativeQueryBuilder | RawQueryFragment, params: readonly unknown[] | Record<string, unknown>): PreparedStatement {
     let given: string | RawQueryFragment = query instanceof NativeQueryBuilder ? query.toRaw() : query
     // An object holds parameters by their names.
     if (typeof given === 'string' && !Array.isArray(params)) given = raw(given, params as Record<string, unknown>)
@@ -182,7 +182,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     ctx?: Transaction,
     loggerContext?: LoggingOptions,
   ): Promise<T> {
-    if (ctx instanceof Probe) {
+    if (ctx instanceof RecordingTransaction) {
       ctx.note(query, params)
       return nothing(method) as T
     }
@@ -209,7 +209,7 @@ export class BoundSqliteConnection extends SqliteConnection {
       : run()
   }
 
-  /** Whether nobody is told of statements. A logger of the deployer's own may do with them what it likes. */
+  /** Whether nobody is told of statements. A logger of the application's own may do with them what it likes. */
   #isQuiet(loggerContext: LoggingOptions | undefined): boolean {
     const logger = this.config.getLogger()
     return (
@@ -324,7 +324,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
   ): Bound | undefined | Promise<Bound | undefined> {
     if (options.convertCustomTypes !== false || !arePlain(options)) return undefined
     const meta = this.metadata.get(entityName) as unknown as EntityMetadata
-    return KnownStatements.of(this.metadata).find(what, meta, rows, (probing, ctx) => ask(probing, { ...options, ctx }))
+    return StatementTemplates.of(this.metadata).find(what, meta, rows, (probing, ctx) => ask(probing, { ...options, ctx }))
   }
 
   override mapResult<T extends object>(
@@ -388,7 +388,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
             super.nativeUpdate(entityName, key as FilterQuery<T>, values as EntityDictionary<T>, asking),
           )
         : undefined
-    return after(known, bound => (bound === undefined ? super.nativeUpdate(entityName, where, data, options) : this.#run(bound, options)))
+    return chain(known, bound => (bound === undefined ? super.nativeUpdate(entityName, where, data, options) : this.#run(bound, options)))
   }
 
   override async nativeDelete<T extends object>(
@@ -411,7 +411,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
             super.nativeDelete(entityName, { [name]: { $in: [key![name]] } }, asking as DeleteOptions<T>),
           )
         : undefined
-    return after(known, bound => (bound === undefined ? super.nativeDelete(entityName, where, options) : this.#run(bound, options)))
+    return chain(known, bound => (bound === undefined ? super.nativeDelete(entityName, where, options) : this.#run(bound, options)))
   }
 
   /**
@@ -461,9 +461,9 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     const known = this.#known('insert', entityName, [row], options, ([values], asking) =>
       super.nativeInsertMany(entityName, [values as EntityDictionary<T>], asking),
     )
-    return after(known, bound => {
+    return chain(known, bound => {
       if (bound === undefined) return super.nativeInsertMany(entityName, [row], options)
-      return after(this.#run(bound, options), result => {
+      return chain(this.#run(bound, options), result => {
         const [key, ...others] = this.getPrimaryKeyFields(this.metadata.get(entityName))
         if (others.length > 0) return result
         result.row ??= {} as NonNullable<typeof result.row>

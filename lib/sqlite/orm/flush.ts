@@ -2,13 +2,13 @@
  * Flush: what `em.flush` does, without waiting where there is nothing to wait for. MikroORM's unit of work finds out by itself what has changed, and puts
  * back what the database has made; in between it waits some thirty times, mostly for listeners that are not there and for groups of changes that are empty.
  * Where the outcome is one row of a plain entity and nobody listens, its own steps are taken one after the other at once. Whatever else comes out is left
- * to its own `persistToDatabase`, and wherever code of the deployer's may run all of it is left to `em.flush`.
+ * to its own `persistToDatabase`, and wherever code of the application's may run all of it is left to `em.flush`.
  */
 /* eslint-disable no-underscore-dangle -- the names of MikroORM's own members */
 import { ChangeSetType, EventType, ReferenceKind, helper } from '@mikro-orm/core'
 import type { ChangeSet, ChangeSetPersister, EntityManager, EntityMetadata, QueryResult, Transaction, UnitOfWork } from '@mikro-orm/core'
 import { SqlEntityManager } from '@mikro-orm/sqlite'
-import { after } from '../../base/awaitable.ts'
+import { chain } from '../../base/awaitable.ts'
 import type { Awaitable } from '../../base/awaitable.ts'
 import { runsForeignCode } from './user-hooks.ts'
 import { isPlainEntity } from './statement-templates.ts'
@@ -64,7 +64,7 @@ function persist(em: EntityManager, work: UnitOfWork, steps: Steps, ctx: Transac
   const [change, ...others] = changes
   if (change === undefined && areRowsAll) return
   if (change !== undefined && others.length === 0 && areRowsAll && isAlone(change, work, steps)) {
-    return after(persistOne(change, em, work, steps, ctx), () => steps.takeCollectionSnapshots(change.entity, new Set()))
+    return chain(persistOne(change, em, work, steps, ctx), () => steps.takeCollectionSnapshots(change.entity, new Set()))
   }
   return persistAll(em, work, steps, ctx)
 }
@@ -108,15 +108,15 @@ function persistOne(change: Change, em: EntityManager, work: UnitOfWork, steps: 
   const options = inner.prepareOptions(meta as EntityMetadata, { ctx }, converted)
   if (type === ChangeSetType.DELETE) {
     const where = { [String(meta.primaryKeys[0])]: { $in: [change.getPrimaryKey()] } }
-    return after(driver.deleteAtOnce(name, where as never, options), () => work.unsetIdentity(entity))
+    return chain(driver.deleteAtOnce(name, where as never, options), () => work.unsetIdentity(entity))
   }
   inner.processProperties(change)
   if (type === ChangeSetType.UPDATE) {
-    return after(driver.updateAtOnce(name, change.getPrimaryKey(true) as never, payload as never, options), result => {
+    return chain(driver.updateAtOnce(name, change.getPrimaryKey(true) as never, payload as never, options), result => {
       updated(change, meta, result, persister, em)
     })
   }
-  return after(driver.insertAtOnce(name, payload as never, options), result => {
+  return chain(driver.insertAtOnce(name, payload as never, options), result => {
     inserted(change, meta, result, persister, inner)
     steps.register(entity, payload, { refresh: true })
   })

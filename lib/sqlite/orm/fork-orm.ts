@@ -5,13 +5,13 @@
 import type { Configuration, EntityMetadata, EntityName, MetadataStorage, MikroORM as CoreMikroORM } from '@mikro-orm/core'
 import { MikroORM } from '@mikro-orm/sqlite'
 import type { Options } from '@mikro-orm/sqlite'
-import type { LentSqliteDialect } from './shared-dialect.ts'
+import type { SharedSqliteDialect } from './shared-dialect.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 
 class SiblingOrm extends MikroORM {
   readonly #elder: CoreMikroORM
 
-  constructor(elder: CoreMikroORM, lent: LentSqliteDialect) {
+  constructor(elder: CoreMikroORM, lent: SharedSqliteDialect) {
     const options = elder.config.getAll()
     super({
       ...options,
@@ -53,7 +53,7 @@ function filterNames(elder: CoreMikroORM): Set<string> {
 }
 
 /** @param elder the instance whose discovery is shared */
-export function siblingOf(elder: CoreMikroORM, lent: LentSqliteDialect): MikroORM {
+export function forkOrm(elder: CoreMikroORM, lent: SharedSqliteDialect): MikroORM {
   const orm = new SiblingOrm(elder, lent)
   skipUpdateOfCreated(orm)
   return orm

@@ -1,14 +1,14 @@
 /**
  * Load a record: what `em.findOne` does for a key, by the statement that MikroORM itself runs for it, without putting that together anew. What depends on
- * more than the key is left to `em.findOne`: other tables that are joined or read along, caches, entity managers of the deployer's own.
+ * more than the key is left to `em.findOne`: other tables that are joined or read along, caches, entity managers of the application's own.
  */
 import { Cascade, EventType, ReferenceKind, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, LoggingOptions, Transaction } from '@mikro-orm/core'
 import { SqlEntityManager } from '@mikro-orm/sqlite'
-import { after } from '../../base/awaitable.ts'
+import { chain } from '../../base/awaitable.ts'
 import type { Awaitable } from '../../base/awaitable.ts'
 import { findFirst } from '../../model/metadata/eager-cycles.ts'
-import { KnownStatements, isPlainEntity } from './statement-templates.ts'
+import { StatementTemplates, isPlainEntity } from './statement-templates.ts'
 import type { BoundSqliteDriver } from './driver.ts'
 
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])
@@ -27,12 +27,12 @@ export function loadRecord(name: EntityName, key: unknown, em: EntityManager): A
     asking.setTransactionContext(transaction)
     return findOne(name, row![keyName as string], asking)
   }
-  const found = KnownStatements.of(em.getMetadata()).find('load', meta, [{ [keyName as string]: key }], ask)
-  return after(found, bound => {
+  const found = StatementTemplates.of(em.getMetadata()).find('load', meta, [{ [keyName as string]: key }], ask)
+  return chain(found, bound => {
     if (bound === undefined) return findOne(name, key, em)
     const driver = em.getDriver() as BoundSqliteDriver
     const rows = driver.executeAtOnce<object[]>(bound, 'all', em.getTransactionContext(), { id: em.id } as LoggingOptions)
-    return after(rows, ([row]) => {
+    return chain(rows, ([row]) => {
       if (row === undefined) return undefined
       const entity = em
         .getEntityFactory()

@@ -28,7 +28,7 @@ export function withoutMisfits<T extends object>(row: T, meta: EntityMetadata): 
   return row
 }
 
-/** Keys are found by their value, so they fit; a type of the deployer's own says itself what it takes. */
+/** Keys are found by their value, so they fit; a type of the application's own says itself what it takes. */
 function checkOf(prop: EntityProperty): Check | undefined {
   const [column] = prop.fieldNames ?? []
   if (prop.kind !== 'scalar' || prop.primary === true || column === undefined || prop.persist === false) return undefined

@@ -4,8 +4,8 @@
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Clock } from '../../base/clock.ts'
-import type { LentSqliteDialect } from './shared-dialect.ts'
-import { likewise, takeOver } from './on-update.ts'
+import type { SharedSqliteDialect } from './shared-dialect.ts'
+import { withNameAndLength, takeOver } from './on-update.ts'
 
 type ModelFunction = (entity: Record<string, unknown>, em: EntityManager) => unknown
 
@@ -50,7 +50,7 @@ function onClock(value: unknown, type: string, from: number, to: number, clock: 
 
 /** The clock of the engine that an entity manager belongs to; undefined while there is none that differs from the system's. */
 function clockOf(em: EntityManager): Clock | undefined {
-  const lent = em.config.get('driverOptions') as unknown as LentSqliteDialect
+  const lent = em.config.get('driverOptions') as unknown as SharedSqliteDialect
   const clock = lent.lender.clock()
   return clock === undefined || clock.isSystem ? undefined : clock
 }
@@ -62,7 +62,7 @@ export function followClock(orm: MikroORM): void {
       for (const name of ['onCreate', 'onUpdate'] as const) {
         const original = prop[name] as ModelFunction | undefined
         if (original === undefined || following.has(original)) continue
-        const wrapper = likewise<ModelFunction>(original, (entity, em) => {
+        const wrapper = withNameAndLength<ModelFunction>(original, (entity, em) => {
           const clock = clockOf(em)
           if (clock === undefined) return original(entity, em)
           const from = Date.now()

@@ -13,7 +13,7 @@ const wrapped = new WeakSet<OnUpdate>()
 const originals = new WeakMap<object, object>()
 
 /** An `onCreate` or `onUpdate` as the model was written with it. */
-export function asWritten<F extends object>(wrapper: F): F {
+export function originalFunction<F extends object>(wrapper: F): F {
   let written: object = wrapper
   for (let inner = originals.get(written); inner !== undefined; inner = originals.get(written)) written = inner
   return written as F
@@ -31,7 +31,7 @@ export function isOwnSubscriber(subscriber: EventSubscriber): boolean {
 }
 
 /** Another function in the place of one takes as many parameters, since that tells whether it can look at the entity. */
-export function likewise<F extends (...given: never[]) => unknown>(original: { readonly length: number }, wrapper: F): F {
+export function withNameAndLength<F extends (...given: never[]) => unknown>(original: { readonly length: number }, wrapper: F): F {
   return Object.defineProperty(wrapper, 'length', { value: original.length })
 }
 
@@ -57,7 +57,9 @@ export function skipUpdateOfCreated(orm: MikroORM): void {
       const original = prop.onUpdate as OnUpdate | undefined
       // Several engines may share the definitions of their entities.
       if (original === undefined || wrapped.has(original)) continue
-      const wrapper = likewise<OnUpdate>(original, (entity, em) => (justCreated.has(entity) ? entity[prop.name] : original(entity, em)))
+      const wrapper = withNameAndLength<OnUpdate>(original, (entity, em) =>
+        justCreated.has(entity) ? entity[prop.name] : original(entity, em),
+      )
       wrapped.add(wrapper)
       originals.set(wrapper, original)
       prop.onUpdate = wrapper as NonNullable<typeof prop.onUpdate>

@@ -16,25 +16,25 @@ import type {
   QueryCompiler,
   QueryResult,
 } from 'kysely'
-import { after } from '../../base/awaitable.ts'
+import { chain } from '../../base/awaitable.ts'
 import type { Awaitable } from '../../base/awaitable.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Trace } from '../../base/trace.ts'
 import { whenFree } from '../database/busy.ts'
 import { SCHEMA_CHANGE } from '../database/sqlite-database.ts'
-import type { Prepared } from '../database/prepared.ts'
+import type { PreparedQuery } from '../database/prepared.ts'
 
 /** What is told of transactions and of statements that write; see recorder.ts. */
 export interface WriteObserver {
   readonly position: number
   prepare(): void
   begin(): void
-  mark(savepoint: string): void
-  cut(to: string | number): void
-  settle(): void
-  deliver(): void
-  discard(): void
-  deliverStatement(): void
+  savepoint(savepoint: string): void
+  rollbackTo(to: string | number): void
+  beforeCommit(): void
+  afterCommit(): void
+  rollback(): void
+  afterStatement(): void
   beforeSchemaChange(): void
 }
 
@@ -45,7 +45,7 @@ export interface Entered {
 }
 
 /** What the dialect needs of the open database. */
-export interface Lender {
+export interface ConnectionHost {
   /** Whether nothing can be written. */
   readonly readOnly: boolean
   /** Whether a transaction is open. SQLite ends one by itself when the disk is full, or fails. */
@@ -56,9 +56,9 @@ export interface Lender {
   readonly trace: Trace | undefined
   /** The right to use the connection: at once when it is free. */
   enter(signal?: AbortSignal): Awaitable<Entered>
-  prepare(sql: string): Prepared
+  prepare(sql: string): PreparedQuery
   /** Refuses another statement when the time of the request is over that the caller runs in. */
-  look(): void
+  checkTime(): void
   /** A transaction has begun. */
   begun(): void
   /** Is told before anything is written. */
@@ -79,11 +79,11 @@ export interface Lender {
   transactional<T>(begin: (entered: (trx: Transaction) => void) => Promise<T>): Promise<T>
 }
 
-export class LentSqliteDialect implements Dialect {
-  readonly lender: Lender
+export class SharedSqliteDialect implements Dialect {
+  readonly lender: ConnectionHost
   readonly #driver: LentDriver
 
-  constructor(lender: Lender) {
+  constructor(lender: ConnectionHost) {
     this.lender = lender
     this.#driver = new LentDriver(lender)
   }
@@ -96,19 +96,19 @@ export class LentSqliteDialect implements Dialect {
   async begin(client: Kysely<unknown>): Promise<ControlledTransaction<unknown>> {
     const since = performance.now()
     const entered = this.lender.enter()
-    const connection = new LentConnection(this.lender, entered instanceof Promise ? await entered : entered, since)
+    const connection = new SharedConnection(this.lender, entered instanceof Promise ? await entered : entered, since)
     const begun = this.#driver.begin(connection)
     if (begun instanceof Promise) await begun
     return this.#controlled(connection, client)
   }
 
   /** A transaction to be begun again and again, by whoever has the right to use the connection. */
-  standing(client: Kysely<unknown>): StandingTransaction {
-    const connection = new LentConnection(this.lender, STANDING, 0)
-    return new StandingTransaction(this.#driver, connection, this.#controlled(connection, client))
+  standing(client: Kysely<unknown>): ReusableTransaction {
+    const connection = new SharedConnection(this.lender, STANDING, 0)
+    return new ReusableTransaction(this.#driver, connection, this.#controlled(connection, client))
   }
 
-  #controlled(connection: LentConnection, client: Kysely<unknown>): ControlledTransaction<unknown> {
+  #controlled(connection: SharedConnection, client: Kysely<unknown>): ControlledTransaction<unknown> {
     const transaction = new ControlledTransaction<unknown>({
       config: { dialect: this },
       dialect: this,
@@ -137,13 +137,13 @@ export class LentSqliteDialect implements Dialect {
 const STANDING: Entered = Object.freeze({ release: () => {}, nested: false })
 
 /** A transaction that begins and ends without anybody waiting: what Kysely would make anew for each of them stays. */
-export class StandingTransaction {
+export class ReusableTransaction {
   readonly #driver: LentDriver
-  readonly #connection: LentConnection
+  readonly #connection: SharedConnection
   /** What MikroORM runs statements in. */
   readonly handle: Transaction
 
-  constructor(driver: LentDriver, connection: LentConnection, handle: Transaction) {
+  constructor(driver: LentDriver, connection: SharedConnection, handle: Transaction) {
     this.#driver = driver
     this.#connection = connection
     this.handle = handle
@@ -164,7 +164,7 @@ export class StandingTransaction {
 }
 
 /** The connections of the transactions that are begun here, and of their savepoints. */
-const connections = new WeakMap<object, LentConnection>()
+const connections = new WeakMap<object, SharedConnection>()
 
 /** Tells that a savepoint runs on the connection of another transaction. */
 export function sameConnection(savepoint: Transaction, outer: Transaction): void {
@@ -173,7 +173,7 @@ export function sameConnection(savepoint: Transaction, outer: Transaction): void
 }
 
 /** The connection of a transaction that is open, where a statement can run at once. */
-export function connectionOf(transaction: Transaction): LentConnection | undefined {
+export function connectionOf(transaction: Transaction): SharedConnection | undefined {
   const connection = connections.get(transaction as object)
   const { isCommitted, isRolledBack } = transaction as ControlledTransaction<unknown>
   // Kysely has the error for what has ended, and lets others wait until a stream of rows ends.
@@ -188,30 +188,30 @@ class ManyConnectionsAdapter extends SqliteAdapter {
 }
 
 class LentDriver implements Driver {
-  readonly #lender: Lender
+  readonly #lender: ConnectionHost
   #savepoints = 0
 
-  constructor(lender: Lender) {
+  constructor(lender: ConnectionHost) {
     this.#lender = lender
   }
 
   async init(): Promise<void> {}
 
-  async acquireConnection(options?: { signal?: AbortSignal }): Promise<LentConnection> {
+  async acquireConnection(options?: { signal?: AbortSignal }): Promise<SharedConnection> {
     const since = performance.now()
-    return new LentConnection(this.#lender, await this.#lender.enter(options?.signal), since)
+    return new SharedConnection(this.#lender, await this.#lender.enter(options?.signal), since)
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
-    ;(connection as LentConnection).release()
+    ;(connection as SharedConnection).release()
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await this.begin(connection as LentConnection)
+    await this.begin(connection as SharedConnection)
   }
 
   /** Inside another transaction a new one is a savepoint of it. */
-  begin(lent: LentConnection): Awaitable<void> {
+  begin(lent: SharedConnection): Awaitable<void> {
     // Kysely would never give back a connection whose `begin` failed, and everybody after it would wait for ever.
     const failed = (error: unknown): never => {
       lent.release()
@@ -225,7 +225,7 @@ class LentDriver implements Driver {
     }
   }
 
-  beginAtOnce(lent: LentConnection): void {
+  beginAtOnce(lent: SharedConnection): void {
     this.#lender.observer?.begin()
     // At once, so that another process that writes to the file makes this one wait here instead of failing later.
     lent.run(this.#lender.readOnly ? 'begin' : 'begin immediate')
@@ -233,73 +233,73 @@ class LentDriver implements Driver {
     this.#lender.begun()
   }
 
-  #mark(lent: LentConnection): void {
+  #mark(lent: SharedConnection): void {
     const { observer } = this.#lender
     observer?.prepare()
     lent.savepoint = `mikro_${++this.#savepoints}`
     lent.run(`savepoint ${lent.savepoint}`)
-    observer?.mark(lent.savepoint)
+    observer?.savepoint(lent.savepoint)
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await this.commit(connection as LentConnection)
+    await this.commit(connection as SharedConnection)
   }
 
-  commit(lent: LentConnection): Awaitable<void> {
+  commit(lent: SharedConnection): Awaitable<void> {
     if (lent.savepoint !== undefined) {
       lent.run(`release ${lent.savepoint}`)
       return undefined
     }
     const { observer } = this.#lender
     this.#lender.committing()
-    observer?.settle()
+    observer?.beforeCommit()
     // Others who read the file let nobody change it.
-    return after(
+    return chain(
       whenFree(() => lent.run('commit'), performance.now()),
       () => {
         lent.inside = false
-        observer?.deliver()
+        observer?.afterCommit()
       },
     )
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    this.rollback(connection as LentConnection)
+    this.rollback(connection as SharedConnection)
   }
 
-  rollback(lent: LentConnection): void {
+  rollback(lent: SharedConnection): void {
     const { observer } = this.#lender
     if (lent.savepoint === undefined) {
       lent.inside = false
       if (this.#lender.inTransaction) lent.run('rollback')
-      observer?.discard()
+      observer?.rollback()
     } else if (this.#lender.inTransaction) {
       lent.run(`rollback to ${lent.savepoint}`)
       lent.run(`release ${lent.savepoint}`)
-      observer?.cut(lent.savepoint)
+      observer?.rollbackTo(lent.savepoint)
     }
   }
 
   async savepoint(connection: DatabaseConnection, name: string): Promise<void> {
-    ;(connection as LentConnection).run(`savepoint "${name}"`)
-    this.#lender.observer?.mark(name)
+    ;(connection as SharedConnection).run(`savepoint "${name}"`)
+    this.#lender.observer?.savepoint(name)
   }
 
   async rollbackToSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
-    ;(connection as LentConnection).run(`rollback to "${name}"`)
-    this.#lender.observer?.cut(name)
+    ;(connection as SharedConnection).run(`rollback to "${name}"`)
+    this.#lender.observer?.rollbackTo(name)
   }
 
   async releaseSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
-    ;(connection as LentConnection).run(`release "${name}"`)
+    ;(connection as SharedConnection).run(`release "${name}"`)
   }
 
   /** The handle is the engine's; it is closed there. */
   async destroy(): Promise<void> {}
 }
 
-export class LentConnection implements DatabaseConnection {
-  readonly #lender: Lender
+export class SharedConnection implements DatabaseConnection {
+  readonly #lender: ConnectionHost
   readonly release: () => void
   readonly nested: boolean
   /** When it was asked for, by performance.now(). */
@@ -310,7 +310,7 @@ export class LentConnection implements DatabaseConnection {
   /** How many streams of rows are open. */
   streams = 0
 
-  constructor(lender: Lender, { release, nested }: Entered, since: number) {
+  constructor(lender: ConnectionHost, { release, nested }: Entered, since: number) {
     this.since = since
     this.#lender = lender
     this.release = release
@@ -329,7 +329,7 @@ export class LentConnection implements DatabaseConnection {
       )
   }
 
-  #prepare(sql: string): Prepared {
+  #prepare(sql: string): PreparedQuery {
     // What follows would be committed by itself.
     if ((this.inside || this.nested) && !this.#lender.inTransaction)
       throw new Error('The database has ended the transaction, after a failure.')
@@ -354,7 +354,7 @@ export class LentConnection implements DatabaseConnection {
   }
 
   #execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
-    this.#lender.look()
+    this.#lender.checkTime()
     const statement = this.#prepare(sql)
     const { observer } = this.#lender
     if (observer === undefined || statement.readonly) return resultOf(statement, parameters)
@@ -366,10 +366,10 @@ export class LentConnection implements DatabaseConnection {
       result = resultOf(statement, parameters)
     } catch (error) {
       // SQLite undoes a statement that fails; the transaction may go on.
-      observer.cut(position)
+      observer.rollbackTo(position)
       throw error
     }
-    observer.deliverStatement()
+    observer.afterStatement()
     return result
   }
 
@@ -392,7 +392,7 @@ export class LentConnection implements DatabaseConnection {
   }
 }
 
-function resultOf<R>(statement: Prepared, parameters: readonly unknown[]): QueryResult<R> {
+function resultOf<R>(statement: PreparedQuery, parameters: readonly unknown[]): QueryResult<R> {
   if (statement.reader) return { rows: statement.all(parameters) as R[] }
   const { changes, lastInsertRowid } = statement.run(parameters)
   return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }

@@ -6,7 +6,7 @@
  */
 import { ReferenceKind } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MetadataStorage, Transaction } from '@mikro-orm/core'
-import { Recent } from '../../base/lru-cache.ts'
+import { LruCache } from '../../base/lru-cache.ts'
 
 /** A value that a statement takes as it is. */
 type Plain = string | number | bigint | boolean | null
@@ -24,7 +24,7 @@ interface KnownStatement {
 }
 
 /** Stands in the place of a transaction, and notes the statements that MikroORM would run in it. */
-export class Probe {
+export class RecordingTransaction {
   readonly noted: Bound[] = []
 
   get transaction(): Transaction {
@@ -47,16 +47,16 @@ function weigh(statement: KnownStatement | 'other', key: string): number {
 }
 
 /** By what is found out about the entities, which an engine shares with its forks. */
-const known = new WeakMap<MetadataStorage, KnownStatements>()
+const known = new WeakMap<MetadataStorage, StatementTemplates>()
 
 /** The statements of one model. */
-export class KnownStatements {
+export class StatementTemplates {
   /** Nothing for entities that are not plain. */
-  readonly #shapes = new Map<EntityMetadata, Recent<KnownStatement | 'other'> | undefined>()
+  readonly #shapes = new Map<EntityMetadata, LruCache<KnownStatement | 'other'> | undefined>()
 
-  static of(metadata: MetadataStorage): KnownStatements {
+  static of(metadata: MetadataStorage): StatementTemplates {
     let statements = known.get(metadata)
-    if (statements === undefined) known.set(metadata, (statements = new KnownStatements()))
+    if (statements === undefined) known.set(metadata, (statements = new StatementTemplates()))
     return statements
   }
 
@@ -96,10 +96,10 @@ export class KnownStatements {
     })
   }
 
-  #shapesOf(meta: EntityMetadata): Recent<KnownStatement | 'other'> | undefined {
+  #shapesOf(meta: EntityMetadata): LruCache<KnownStatement | 'other'> | undefined {
     const shapes = this.#shapes.get(meta)
     if (shapes !== undefined || this.#shapes.has(meta)) return shapes
-    const made = isPlainEntity(meta) ? new Recent<KnownStatement | 'other'>(SHAPES, { bytes: SHAPE_BYTES, weigh }) : undefined
+    const made = isPlainEntity(meta) ? new LruCache<KnownStatement | 'other'>(SHAPES, { bytes: SHAPE_BYTES, weigh }) : undefined
     this.#shapes.set(meta, made)
     return made
   }
@@ -126,7 +126,7 @@ async function learn(
       }),
     ),
   )
-  const probe = new Probe()
+  const probe = new RecordingTransaction()
   try {
     await ask(probing, probe.transaction)
   } catch {

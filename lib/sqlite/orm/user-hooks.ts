@@ -1,5 +1,5 @@
 /**
- * Foreign code: whether MikroORM runs code of the deployer's while it flushes: life-cycle hooks, subscribers, and `onCreate` or `onUpdate` that look at the
+ * Foreign code: whether MikroORM runs code of the application's while it flushes: life-cycle hooks, subscribers, and `onCreate` or `onUpdate` that look at the
  * entity or its manager. Such code may change what has been looked at already, and what it changes is to be written by a further flush.
  */
 import type { EntityManager, MetadataStorage } from '@mikro-orm/core'

@@ -1,13 +1,13 @@
 /** Missing tables: what the entities need and a file that may not be changed does not have. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
-import type { Handle } from '../database/sqlite-database.ts'
+import type { SqliteDatabase } from '../database/sqlite-database.ts'
 
 /** How many of them are named. */
 const SHOWN = 5
 
 /** @throws Error in one line that names them. */
-export function checkTables(orm: MikroORM, handle: Handle, path: string): void {
+export function checkTables(orm: MikroORM, handle: SqliteDatabase, path: string): void {
   const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
   const missing = [...schema.getTables(), ...schema.getViews()].flatMap(wanted => {
     const found = handle.all('select name from pragma_table_xinfo(?)', [wanted.name]).map(([name]) => String(name).toLowerCase())

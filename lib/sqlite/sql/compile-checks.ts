@@ -3,7 +3,7 @@ import type { Statement } from '../../database/dialect.ts'
 import type { Attribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { ScopeLookup } from '../../plan/read-plan.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
-import { Scope, both, tableOf, told } from './from-clause.ts'
+import { FromClause, conjunction, tableOf, discriminatorCondition } from './from-clause.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
 import { bind, join, literal, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
@@ -11,7 +11,7 @@ import type { Sql } from './sql.ts'
 /** A statement that gives one row when the record of the request's key exists, and meets the condition of a list, if one is given. */
 export function compileExists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute): Statement {
   const select = new Select(scopeOf)
-  const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   select.columns.push(text('1'))
   select.from = sql`${tableOf(resource)} as ${scope.alias}`
   const listed = list === undefined ? undefined : scope.tables.meets(list, scope.alias)
@@ -22,7 +22,7 @@ export function compileExists(resource: Resource, scopeOf: ScopeLookup, list?: T
 /** See `Dialect.columns`. */
 export function compileColumns(resource: Resource, columns: readonly string[]): Statement {
   const select = new Select()
-  const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   for (const column of columns) select.columns.push(text(scope.column(column)))
   select.from = sql`${tableOf(resource)} as ${scope.alias}`
   select.where = [isKey(scope.key, resource.key)]
@@ -36,8 +36,8 @@ export function compileTaken(
   excludeSelf: boolean,
 ): Statement | undefined {
   const select = new Select()
-  const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
-  const self = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
+  const self = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   const where: Sql[] = []
   let index = 0
   for (const { attribute, given } of attributes) {
@@ -70,7 +70,7 @@ function givenValue({ type, constant, relation }: ComparedColumn, select: Select
   if (constant !== undefined) return text(literal(constant))
   if (relation === undefined) return bind({ from: 'given', index: next(), type })
   const { target, targetKey } = relation
-  const there = new Scope(target, select.tables, select.tables.next(), select.joins)
+  const there = new FromClause(target, select.tables, select.tables.next(), select.joins)
   const isLinked = target.key.map((part, at) => sql`${there.key[at]!} = ${bind({ from: 'given', index: next(), type: part.type })}`)
   return sql`(select ${there.column(targetKey.part.column)} from ${tableOf(target)} as ${there.alias} where ${join(isLinked, ' and ')})`
 }
@@ -91,7 +91,7 @@ function columnsOfAttribute(attribute: Attribute): ComparedColumn[] | undefined 
 /** See `Dialect.referrers`. */
 export function compileReferrers(resource: Resource, attribute: ToOneAttribute): Statement {
   const select = new Select()
-  const scope = new Scope(resource, select.tables, select.tables.next(), select.joins)
+  const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   for (const [index, column] of scope.key.entries()) select.columns.push(selected(text(column), isExact(resource.key[index]!)))
   select.from = sql`${tableOf(resource)} as ${scope.alias}`
   select.where = [refersToKey(attribute, scope)]
@@ -99,12 +99,12 @@ export function compileReferrers(resource: Resource, attribute: ToOneAttribute):
 }
 
 /** The record links the one of the request's key. */
-function refersToKey(attribute: ToOneAttribute, scope: Scope): Sql {
+function refersToKey(attribute: ToOneAttribute, scope: FromClause): Sql {
   const { target, targetKey, discriminator } = attribute
   const here = scope.foreignKey(attribute)
-  const isMeant = told(discriminator, column => scope.column(column))
-  if (targetKey === undefined) return both(isKey(here, target.key), isMeant)
-  const there = new Scope(target, scope.tables, scope.tables.next())
+  const isMeant = discriminatorCondition(discriminator, column => scope.column(column))
+  if (targetKey === undefined) return conjunction(isKey(here, target.key), isMeant)
+  const there = new FromClause(target, scope.tables, scope.tables.next())
   const referred = there.referred(targetKey)[0]!
   return sql`${here[0]!} in (select ${referred} from ${tableOf(target)} as ${there.alias} where ${isKey(there.key, target.key)})`
 }

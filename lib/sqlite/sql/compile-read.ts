@@ -11,7 +11,7 @@ import type { Condition, Field, ReadPlan, RecordNode } from '../../plan/read-pla
 import type { ScalarType } from '../../values/scalar-type.ts'
 import { decodeDocument, decoderOf, documentAt, plainTest } from './decode.ts'
 import { condition, sortTerm, valueOf } from './expressions.ts'
-import { Scope, both, equal, startList, tableOf, told } from './from-clause.ts'
+import { FromClause, conjunction, equal, startList, tableOf, discriminatorCondition } from './from-clause.ts'
 import { mark } from './time-checks.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
 import { bind, join, literal, name, sql, text, tuple } from './sql.ts'
@@ -20,7 +20,7 @@ import type { Sql } from './sql.ts'
 export function compileRead(plan: ReadPlan): CompiledRead {
   const rows = new Select(plan.scopeOf)
   rows.tables.watched = []
-  const root = new Scope(plan.resource, rows.tables, rows.tables.next(), rows.joins)
+  const root = new FromClause(plan.resource, rows.tables, rows.tables.next(), rows.joins)
   const node = plan.node === undefined ? idsNode(root, rows) : compileNode(plan.node, root, rows)
   rows.from = sql`${tableOf(plan.resource)} as ${root.alias}`
   if (plan.order.length > 0 || plan.where.length > 0) rows.watch(root, plan.anchor.kind === 'collection')
@@ -31,7 +31,7 @@ export function compileRead(plan: ReadPlan): CompiledRead {
   return { rows: rows.finish('rows'), count: compileCount(plan), deep: deepOf(plan, root, rows), node, rendered: isRendered(node) }
 }
 
-function orderOf(plan: ReadPlan, root: Scope): Sql[] {
+function orderOf(plan: ReadPlan, root: FromClause): Sql[] {
   const wide = asksAll(plan, root)
   return [...plan.order.map(term => sortTerm(term, root, wide)), ...keyOrder(root.columns(plan.resource.order))]
 }
@@ -40,7 +40,7 @@ function orderOf(plan: ReadPlan, root: Scope): Sql[] {
  * The same rows by way of their keys: SQLite then passes over an index where it would pass over rows, and sorts keys where it would sort rows. By the key
  * alone there is nothing to win; and a key of another kind may be NULL in SQLite, which no comparison finds.
  */
-function deepOf(plan: ReadPlan, root: Scope, rows: Select): (() => Statement) | undefined {
+function deepOf(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource } = plan
   const [first] = plan.order
   const isByKey = first === undefined || (first.hops.length === 0 && first.attribute?.primary === true)
@@ -49,7 +49,7 @@ function deepOf(plan: ReadPlan, root: Scope, rows: Select): (() => Statement) | 
   return () => {
     if (statement !== undefined) return statement
     const joins: Sql[] = []
-    const inner = new Scope(resource, rows.tables, rows.tables.next(), joins)
+    const inner = new FromClause(resource, rows.tables, rows.tables.next(), joins)
     inner.origin = root.origin
     const where = whereOf(plan, inner)
     const order = orderOf(plan, inner)
@@ -73,7 +73,7 @@ function isRendered(node: CompiledNode): boolean {
 /** The count joins only what the filters need, and sorts nothing. */
 function compileCount(plan: ReadPlan): Statement {
   const count = new Select(plan.scopeOf)
-  const root = new Scope(plan.resource, count.tables, count.tables.next(), count.joins)
+  const root = new FromClause(plan.resource, count.tables, count.tables.next(), count.joins)
   count.columns.push(text('count(*)'))
   count.from = sql`${tableOf(plan.resource)} as ${root.alias}`
   if (plan.where.length > 0) count.watch(root, plan.anchor.kind === 'collection')
@@ -105,11 +105,11 @@ function isAboutList(part: Condition): boolean {
 }
 
 /** Whether nothing but lists narrows the records. */
-function asksAll({ anchor, where }: ReadPlan, { resource, tables }: Scope): boolean {
+function asksAll({ anchor, where }: ReadPlan, { resource, tables }: FromClause): boolean {
   return anchor.kind === 'collection' && !tables.isScoped(resource) && where.every(isAboutList)
 }
 
-function whereOf(plan: ReadPlan, root: Scope): Sql[] {
+function whereOf(plan: ReadPlan, root: FromClause): Sql[] {
   const { anchor } = plan
   const scoped = anchor.kind === 'record' && anchor.left === true ? [] : existing(root)
   const wide = asksAll(plan, root)
@@ -123,18 +123,18 @@ function whereOf(plan: ReadPlan, root: Scope): Sql[] {
   const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
   if (relation.kind === 'toMany' && relation.via.kind === 'pivot') {
     const { table, ownerColumns, targetColumns, discriminator } = relation.via
-    const isOwner = both(
+    const isOwner = conjunction(
       isKey(own(ownerColumns), owner.key),
-      told(discriminator, column => own([column])[0]!),
+      discriminatorCondition(discriminator, column => own([column])[0]!),
     )
     const related = sql`select ${own(targetColumns).join(', ')} from ${name(table)} as ${alias} where ${isOwner}`
     return [sql`${tuple(root.key)} in (${related})`, ...filters]
   }
   if (relation.kind === 'toOne' && relation.owner) {
     const key = own(owner.key.map(part => part.column))
-    const isOwner = both(
+    const isOwner = conjunction(
       isKey(key, owner.key),
-      told(relation.discriminator, column => own([column])[0]!),
+      discriminatorCondition(relation.discriminator, column => own([column])[0]!),
     )
     const held = relation.formula === undefined ? own(relation.columns) : [`(${relation.formula(alias)})`]
     const related = sql`select ${held.join(', ')} from ${tableOf(owner)} as ${alias} where ${isOwner}`
@@ -142,7 +142,7 @@ function whereOf(plan: ReadPlan, root: Scope): Sql[] {
   }
   const { columns, targetKey, discriminator } =
     relation.kind === 'toMany' ? (relation.via as typeof relation.via & { kind: 'foreign' }) : relation
-  const isMeant = told(discriminator, column => root.column(column))
+  const isMeant = discriminatorCondition(discriminator, column => root.column(column))
   if (isMeant !== undefined) filters.push(isMeant)
   if (targetKey === undefined) return [isKey(root.columns(columns), owner.key), ...filters]
   const key = own(owner.key.map(part => part.column))
@@ -171,7 +171,7 @@ class BuilderSource {
   }
 }
 
-function compileNode(node: RecordNode, scope: Scope, select: Select): CompiledNode {
+function compileNode(node: RecordNode, scope: FromClause, select: Select): CompiledNode {
   const source = new BuilderSource()
   const children: CompiledChild[] = []
   const entries = node.fields.map(field => {
@@ -218,7 +218,7 @@ interface Entry {
 }
 
 /** The record; of several classes, the one that its row tells, with the attributes of that class. */
-function recordExpression(entries: readonly Entry[], scope: Scope, select: Select, source: BuilderSource): string {
+function recordExpression(entries: readonly Entry[], scope: FromClause, select: Select, source: BuilderSource): string {
   const literalOf = (of: readonly Entry[]): string => source.object(of.map(({ name: called, expression }) => [called, expression] as const))
   const { hierarchy } = scope.resource
   if (hierarchy === undefined || entries.every(({ of }) => of === undefined)) return literalOf(entries)
@@ -236,12 +236,12 @@ function allow(first: (row: Row) => boolean, second: ((row: Row) => boolean) | u
 }
 
 /** Whether a row is of one of the classes. */
-function isOf(of: ReadonlySet<string>, scope: Scope, select: Select): (row: Row) => boolean {
+function isOf(of: ReadonlySet<string>, scope: FromClause, select: Select): (row: Row) => boolean {
   const at = select.add(text(scope.column(scope.resource.hierarchy!.column)))
   return row => of.has(String(row[at]))
 }
 
-function expressionOf(field: Field, scope: Scope, select: Select, source: BuilderSource, children: CompiledChild[]): string {
+function expressionOf(field: Field, scope: FromClause, select: Select, source: BuilderSource, children: CompiledChild[]): string {
   switch (field.kind) {
     case 'scalar':
       return scalarExpression(field.attribute, scope, select, source)
@@ -272,7 +272,7 @@ function expressionOf(field: Field, scope: Scope, select: Select, source: Builde
 /** The ID of the record of one of several entities, with what tells which; or nothing yet, where each of the entities is read by a statement of its own. */
 function oneOfExpression(
   { attribute, shown }: Field & { kind: 'oneOf' },
-  scope: Scope,
+  scope: FromClause,
   select: Select,
   source: BuilderSource,
   children: CompiledChild[],
@@ -297,14 +297,14 @@ function oneOfExpression(
   return `(${expression})`
 }
 
-function referenceExpression(attribute: ToOneAttribute, scope: Scope, select: Select, source: BuilderSource): string {
+function referenceExpression(attribute: ToOneAttribute, scope: FromClause, select: Select, source: BuilderSource): string {
   const isHere = attribute.owner && attribute.targetKey === undefined
   const columns = isHere ? scope.toOne(attribute).key.map(text) : keyThere(attribute, scope)
   return keyExpression(columns, attribute.target, select, source)
 }
 
 /** All stored plain attributes of a record, private ones too: what renderers may look at. Getters are given the keys of what the record links as well. */
-function stored(scope: Scope, select: Select): Builder {
+function stored(scope: FromClause, select: Select): Builder {
   const source = new BuilderSource()
   const { attributes } = scope.resource
   const hasGetters = attributes.some(attribute => attribute.kind === 'scalar' && attribute.source.kind === 'getter')
@@ -331,7 +331,7 @@ function fieldOf(attribute: ScalarAttribute | EmbeddedAttribute | ToOneAttribute
 }
 
 /** What is read of an attribute: of a column of a file, what it holds. Integers that a JavaScript number cannot hold leave SQLite as text. */
-function shownOf(attribute: ScalarAttribute, scope: Scope): Sql {
+function shownOf(attribute: ScalarAttribute, scope: FromClause): Sql {
   const { type, source } = attribute
   if (type.loose !== true || source.kind !== 'column') return valueOf(attribute, scope)
   const column = scope.column(source.column)
@@ -359,7 +359,7 @@ function bytesOf(fields: readonly Field[]): number {
 
 const VALUE_BYTES = 8
 
-function scalarExpression(attribute: ScalarAttribute, scope: Scope, select: Select, source: BuilderSource): string {
+function scalarExpression(attribute: ScalarAttribute, scope: FromClause, select: Select, source: BuilderSource): string {
   const { type } = attribute
   // What a getter gives is put in later.
   if (attribute.source.kind === 'getter') return 'null'
@@ -375,7 +375,7 @@ function scalarExpression(attribute: ScalarAttribute, scope: Scope, select: Sele
 function embeddedExpression(
   attribute: EmbeddedAttribute,
   fields: readonly Field[],
-  scope: Scope,
+  scope: FromClause,
   select: Select,
   source: BuilderSource,
   children: CompiledChild[],
@@ -408,7 +408,7 @@ function embeddedExpression(
 function objectExpression(
   { variants, byName }: EmbeddedAttribute,
   fields: readonly Field[],
-  scope: Scope,
+  scope: FromClause,
   select: Select,
   source: BuilderSource,
   children: CompiledChild[],
@@ -435,16 +435,16 @@ function linksInside(fields: readonly Field[], within: readonly string[] = []): 
 type LinkField = Field & { kind: 'reference' | 'record' }
 
 /** The key that a to-one links where it stands in the target's table alone: on an inverse side, and where another key links. At most one row has it. */
-function keyThere(attribute: ToOneAttribute, scope: Scope): Sql[] {
+function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
   const { owner, columns, targetKey } = attribute
   const alias = scope.tables.next()
-  const rows = new Scope(attribute.target, scope.tables, alias)
+  const rows = new FromClause(attribute.target, scope.tables, alias)
   const linked = owner
     ? equal(rows.referred(targetKey), scope.foreignKey(attribute))
     : equal(rows.columns(columns), scope.referred(targetKey))
-  const on = both(
+  const on = conjunction(
     linked,
-    told(attribute.discriminator, column => (owner ? scope : rows).column(column)),
+    discriminatorCondition(attribute.discriminator, column => (owner ? scope : rows).column(column)),
   )
   const where = join([on, ...existing(rows)], ' and ')
   return attribute.target.key.map((part, index) => {
@@ -533,10 +533,10 @@ function statementsOf(
   return { statement, single: select.finish(about) }
 }
 
-function ownedRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, above: Select): CompiledChild {
+function ownedRecord(attribute: ToOneAttribute, node: RecordNode, scope: FromClause, above: Select): CompiledChild {
   const { target, targetKey } = attribute
   const select = above.inside()
-  const there = new Scope(target, select.tables, select.tables.next(), select.joins)
+  const there = new FromClause(target, select.tables, select.tables.next(), select.joins)
   const links = there.referred(targetKey)
   const parts = referredParts(target, targetKey)
   const to = addKey(links, parts, select)
@@ -554,13 +554,13 @@ function ownedRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, 
   }
 }
 
-function inverseRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope, above: Select): CompiledChild {
+function inverseRecord(attribute: ToOneAttribute, node: RecordNode, scope: FromClause, above: Select): CompiledChild {
   const { target, targetKey } = attribute
   const parts = referredParts(scope.resource, targetKey)
   const select = above.inside()
-  const there = new Scope(target, select.tables, select.tables.next(), select.joins)
+  const there = new FromClause(target, select.tables, select.tables.next(), select.joins)
   const links = there.columns(attribute.columns)
-  const isMeant = told(attribute.discriminator, column => there.column(column))
+  const isMeant = discriminatorCondition(attribute.discriminator, column => there.column(column))
   const to = addKey(links, parts, select)
   const compiled = compileNode(node, there, select)
   select.from = sql`${tableOf(target)} as ${there.alias}`
@@ -577,7 +577,7 @@ function inverseRecord(attribute: ToOneAttribute, node: RecordNode, scope: Scope
 }
 
 /** The records of a list (or their IDs, without a node), in the model's order of it, else by primary key. */
-function listChild(field: Field & { kind: 'references' | 'records' }, scope: Scope, above: Select): CompiledChild {
+function listChild(field: Field & { kind: 'references' | 'records' }, scope: FromClause, above: Select): CompiledChild {
   const { attribute } = field
   const { via } = attribute
   const targetKey = targetKeyOf(attribute)
@@ -604,7 +604,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, scope: Sco
   }
 }
 
-function idsNode(scope: Scope, select: Select): CompiledNode {
+function idsNode(scope: FromClause, select: Select): CompiledNode {
   const source = new BuilderSource()
   const key = keyExpression(scope.key.map(text), scope.resource, select, source)
   return {
@@ -633,7 +633,7 @@ export interface CompiledImage {
 export function compileImage(node: RecordNode, alias: string): CompiledImage {
   const select = new Select()
   select.tables.recalls = true
-  const scope = new Scope(node.resource, select.tables, alias, select.joins)
+  const scope = new FromClause(node.resource, select.tables, alias, select.joins)
   const record = compileNode(node, scope, select).build
   return { record, id: idsNode(scope, select).build, columns: select.columns.map(column => column.text) }
 }

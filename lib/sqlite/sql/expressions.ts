@@ -4,13 +4,13 @@ import { targetKeyOf } from '../../model/model.ts'
 import type { RelationAttribute, Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Condition, KeyRef, Operand, SortTerm, ValueRef } from '../../plan/read-plan.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
-import { Scope, startList, tableOf } from './from-clause.ts'
+import { FromClause, startList, tableOf } from './from-clause.ts'
 import type { Tables } from './from-clause.ts'
 import { bind, inDocument, join, joinEvenly, jsonKey, literal, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** The stored value of an attribute, in a form that compares and sorts as its type does. */
-export function valueOf(attribute: ScalarAttribute, scope: Scope): Sql {
+export function valueOf(attribute: ScalarAttribute, scope: FromClause): Sql {
   const { source, type } = attribute
   switch (source.kind) {
     case 'column': {
@@ -48,7 +48,7 @@ export function valueOf(attribute: ScalarAttribute, scope: Scope): Sql {
 }
 
 /** What stands inside a JSON value: its value, and the name of its JSON type (NULL where nothing is). A column that holds no JSON has nothing inside. */
-function within(json: ScalarAttribute, names: readonly string[], scope: Scope): { value: Sql; type: Sql } {
+function within(json: ScalarAttribute, names: readonly string[], scope: FromClause): { value: Sql; type: Sql } {
   const { source } = json
   const keys = source.kind === 'document' ? source.keys : []
   const whole = source.kind === 'document' ? text(scope.column(source.column)) : valueOf(json, scope)
@@ -81,7 +81,7 @@ function within(json: ScalarAttribute, names: readonly string[], scope: Scope): 
   return { value: sql`json_extract(${holder}, ${path()})`, type: sql`json_type(${holder}, ${path()})` }
 }
 
-function operandOf(operand: Operand, scope: Scope): Sql {
+function operandOf(operand: Operand, scope: FromClause): Sql {
   return valueOf(operand.attribute, scope.through(operand.hops))
 }
 
@@ -119,7 +119,7 @@ function isOneOf(value: Sql, parameters: readonly Sql[]): Sql {
  * A condition as SQL. `wide` tells that all records are asked: then the owners of the list's records that meet a condition are found once, for all of them
  * (`in`), and else record by record (`exists`), by the index on the link.
  */
-export function condition(node: Condition, scope: Scope, wide = false): Sql {
+export function condition(node: Condition, scope: FromClause, wide = false): Sql {
   switch (node.kind) {
     case 'all':
     case 'any':
@@ -198,7 +198,7 @@ export function condition(node: Condition, scope: Scope, wide = false): Sql {
 }
 
 /** A value inside a JSON value is compared as what it is: a text with the text that was given, a number with the number that the text is, if it is one. */
-function compareWithin(operand: Operand, operator: '=' | '>=' | '<=' | '>' | '<', ref: ValueRef, scope: Scope): Sql {
+function compareWithin(operand: Operand, operator: '=' | '>=' | '<=' | '>' | '<', ref: ValueRef, scope: FromClause): Sql {
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
   const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))
@@ -214,7 +214,7 @@ function compareWithin(operand: Operand, operator: '=' | '>=' | '<=' | '>' | '<'
 }
 
 /** The same comparison as `compareWithin` makes with `=`, with any value of a list. */
-function isOneOfWithin(operand: Operand, ref: ValueRef, scope: Scope): Sql {
+function isOneOfWithin(operand: Operand, ref: ValueRef, scope: FromClause): Sql {
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
   const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))
@@ -234,14 +234,14 @@ function mayBeText({ type, source }: ScalarAttribute): boolean {
 }
 
 /** A date-time is found in milliseconds, and in a text that is shown as the same. */
-function equalsTime({ hops, attribute }: Operand, ref: ValueRef, scope: Scope): Sql {
+function equalsTime({ hops, attribute }: Operand, ref: ValueRef, scope: FromClause): Sql {
   const column = scope.through(hops).column((attribute.source as typeof attribute.source & { kind: 'column' }).column)
   const [value, low, high] = (['value', 'timeLow', 'timeHigh'] as const).map(form => filterValue(ref, attribute, form)) as [Sql, Sql, Sql]
   return sql`(${column} = ${value} or (${column} >= ${low} and ${column} <= ${high} and mikro_moment(${column}, 'text') = ${value}))`
 }
 
 /** Milliseconds since 1970 of a date-time of a file, however it is stored; NULL for what is no time. */
-function momentOf({ hops, attribute }: Operand, scope: Scope): Sql {
+function momentOf({ hops, attribute }: Operand, scope: FromClause): Sql {
   const { column } = attribute.source as typeof attribute.source & { kind: 'column' }
   return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(attribute.type.time!.unit)})`)
 }
@@ -250,7 +250,7 @@ function momentOf({ hops, attribute }: Operand, scope: Scope): Sql {
  * Date-times of a file are compared as they are shown, in milliseconds: a column may hold finer ones, and several forms of one. What is far from the given time
  * is told by the stored values alone, which an index can do; what is near is looked at one by one.
  */
-function compareTime({ hops, attribute }: Operand, operator: '=' | '>=' | '<=' | '>' | '<', ref: ValueRef, scope: Scope): Sql {
+function compareTime({ hops, attribute }: Operand, operator: '=' | '>=' | '<=' | '>' | '<', ref: ValueRef, scope: FromClause): Sql {
   const { type, source } = attribute
   const { uniform } = type.time!
   const column = scope.through(hops).column((source as typeof source & { kind: 'column' }).column)
@@ -264,7 +264,7 @@ function compareTime({ hops, attribute }: Operand, operator: '=' | '>=' | '<=' |
 }
 
 /** Numbers are compared with numbers, texts with what is no number. */
-function compareAny({ operand, operator, value }: Condition & { kind: 'compare' }, scope: Scope): Sql {
+function compareAny({ operand, operator, value }: Condition & { kind: 'compare' }, scope: FromClause): Sql {
   const stored = operandOf(operand, scope)
   const number = filterValue(value, operand.attribute, 'number')
   const isText = sql`typeof(${stored}) = 'text' and ${stored} ${operator} ${filterValue(value, operand.attribute)}`
@@ -272,7 +272,7 @@ function compareAny({ operand, operator, value }: Condition & { kind: 'compare' 
 }
 
 /** The columns that are NULL when a to-one is empty, and else hold the key of the record it links. */
-function linkOf(hops: readonly ToOneAttribute[], relation: ToOneAttribute, scope: Scope): readonly string[] {
+function linkOf(hops: readonly ToOneAttribute[], relation: ToOneAttribute, scope: FromClause): readonly string[] {
   return scope.through(hops).toOne(relation).key
 }
 
@@ -312,7 +312,7 @@ function keyIn(columns: readonly string[], keys: readonly KeyRef[]): Sql {
 }
 
 /** The operand of a text comparison. Inside a JSON value, and in a column of a file, there may be something else than a text. */
-function textOf(operand: Operand, scope: Scope): Sql {
+function textOf(operand: Operand, scope: FromClause): Sql {
   const { source, type: declared } = operand.attribute
   if (source.kind !== 'within') {
     const stored = operandOf(operand, scope)
@@ -322,7 +322,7 @@ function textOf(operand: Operand, scope: Scope): Sql {
   return sql`case ${type} when 'text' then ${value} end`
 }
 
-function match(node: Condition & { kind: 'match' }, scope: Scope): Sql {
+function match(node: Condition & { kind: 'match' }, scope: FromClause): Sql {
   const value = textOf(node.operand, scope)
   const parameter = (form: ValueForm): Sql => filterValue(node.value, node.operand.attribute, form)
   // SQLite's LIKE folds ASCII only, neither LIKE nor GLOB looks behind a NUL, and all of them take long over long texts: such rows are left to our own function.
@@ -348,13 +348,13 @@ const MAX_SEARCHED = '10000'
  * A sort term as an expression with its direction. NULL is the smallest value in SQLite, as the contract wants it. `wide` says that all records are asked, as
  * in `condition`.
  */
-export function sortTerm(term: SortTerm, root: Scope, wide = false): Sql {
+export function sortTerm(term: SortTerm, root: FromClause, wide = false): Sql {
   const value = term.or === undefined ? sortValue(term, root, wide) : sortValues([term, ...term.or], root, wide)
   return sql`${value}${term.descending ? ' desc' : ''}`
 }
 
 /** The value of several ends of one path, of which one is there; or some, where it leads through a list. */
-function sortValues(terms: readonly SortTerm[], root: Scope, wide: boolean): Sql {
+function sortValues(terms: readonly SortTerm[], root: FromClause, wide: boolean): Sql {
   const values = terms.map(term => sortValue(term, root, wide))
   const [{ attribute, descending }] = terms as [SortTerm]
   if (attribute === undefined) return sql`(${join(values, ' + ')})`
@@ -365,7 +365,7 @@ function sortValues(terms: readonly SortTerm[], root: Scope, wide: boolean): Sql
 }
 
 /** The value that a record is sorted by. */
-function sortValue(term: SortTerm, root: Scope, wide: boolean): Sql {
+function sortValue(term: SortTerm, root: FromClause, wide: boolean): Sql {
   let scope = root
   for (const [index, hop] of term.hops.entries()) {
     if (hop.kind === 'toMany') return wide && comesBack(term, scope) ? reachedBy(term, index, scope) : throughList(term, index, scope)
@@ -380,12 +380,12 @@ function sortValue(term: SortTerm, root: Scope, wide: boolean): Sql {
 }
 
 /** Whether a to-one leads to anything. One that shares columns with another relation may lack a part of its key only. */
-function isThere({ key }: Scope): string {
+function isThere({ key }: FromClause): string {
   return key.map(column => `${column} is not null`).join(' and ')
 }
 
 /** The value of a path through a list, from the hop that is the first list on. */
-function throughList(term: SortTerm, first: number, owner: Scope): Sql {
+function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
   const joins: Sql[] = []
   const relation = term.hops[first]!
   if (relation.kind !== 'toMany') throw new Error('throughList: not a list.')
@@ -415,7 +415,7 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set(['integer', 'bigint', 'string', 
  * Whether a count comes upon a list of the same record again for many of the records that are asked: behind a to-one, or a list that shares its records with
  * others. Then it is worked out for all of them together.
  */
-function comesBack({ hops, attribute }: SortTerm, { resource }: Scope): boolean {
+function comesBack({ hops, attribute }: SortTerm, { resource }: FromClause): boolean {
   if (attribute !== undefined) return false
   const last = hops.findLastIndex(({ kind }) => kind === 'toMany')
   const isShared = hops.slice(0, last).some(hop => hop.kind === 'toOne' || hop.via.kind === 'pivot')
@@ -427,7 +427,7 @@ function comesBack({ hops, attribute }: SortTerm, { resource }: Scope): boolean 
 }
 
 /** The number of records that a path reaches from the hop that is the first list on, by `mikro_reach`: see count-reachable.ts. */
-function reachedBy(term: SortTerm, first: number, owner: Scope): Sql {
+function reachedBy(term: SortTerm, first: number, owner: FromClause): Sql {
   let { resource } = owner
   const steps = term.hops.slice(first).map((hop, index) => {
     const step = stepOf(hop, resource, owner.tables, index === 0 ? undefined : owner.origin)
@@ -444,7 +444,7 @@ function reachedBy(term: SortTerm, first: number, owner: Scope): Sql {
  */
 function stepOf(hop: RelationAttribute, resource: Resource, tables: Tables, from: Origin | undefined): Sql {
   const joins: Sql[] = []
-  const select = (links: readonly string[], reached: Scope, from: Sql, existing: Sql | undefined): Sql => {
+  const select = (links: readonly string[], reached: FromClause, from: Sql, existing: Sql | undefined): Sql => {
     const what = `mikro_links(${numberable(links, resource)}, ${numberable(reached.key, hop.target)})`
     const parts = [sql`select ${what} from ${from}`, ...joins, ...(existing === undefined ? [] : [sql`where ${existing}`])]
     return sql`(${join(parts, ' ')})`
@@ -455,7 +455,7 @@ function stepOf(hop: RelationAttribute, resource: Resource, tables: Tables, from
     return select(list.links, list.scope, list.from, list.existing)
   }
   tables.watched?.push({ table: resource.source.kind === 'query' ? undefined : resource.table, from })
-  const here = new Scope(resource, tables, tables.next(), joins)
+  const here = new FromClause(resource, tables, tables.next(), joins)
   return select(here.key, here.toOne(hop), sql`${tableOf(resource)} as ${here.alias}`, undefined)
 }
 

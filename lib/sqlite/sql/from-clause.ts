@@ -44,14 +44,14 @@ export class Tables {
     const { hierarchy } = resource
     if (hierarchy?.isShared !== true) return this.#inScope(resource, alias)
     const values = [...hierarchy.byValue.keys()].map(literal).join(', ')
-    return both(text(`${alias}.${name(hierarchy.column)} in (${values})`), this.#inScope(resource, alias))
+    return conjunction(text(`${alias}.${name(hierarchy.column)} in (${values})`), this.#inScope(resource, alias))
   }
 
   /** The condition that a row meets which is of a list, as far as the row itself tells: it exists for the caller, and meets the list's own condition. */
   listed(list: ToManyAttribute, alias: string): Sql | undefined {
     const { target } = list
     const [existing, meets] = [this.existing(target, alias), this.meets(list, alias)]
-    return existing === undefined ? meets : both(existing, meets)
+    return existing === undefined ? meets : conjunction(existing, meets)
   }
 
   /** The list's own condition; undefined where it has none. */
@@ -67,11 +67,11 @@ export class Tables {
     if (condition === undefined) return undefined
     // A scope is judged on all rows there are: inside it there are no scopes.
     const plain = new Tables(NO_SCOPES, this.#compile, this.#count)
-    const bare = new Scope(resource, plain, alias)
+    const bare = new FromClause(resource, plain, alias)
     const direct = this.#compile(condition, bare)
     if (bare.joins.length === 0) return direct
     // What needs joins is put into a subquery, since a join's own condition cannot speak of tables that come after it.
-    const inner = new Scope(resource, plain, plain.next())
+    const inner = new FromClause(resource, plain, plain.next())
     const where = this.#compile(condition, inner)
     const same = equal(
       inner.key,
@@ -102,9 +102,9 @@ export function tableOf({ table, source }: Resource): string {
   return `(select ${columns.join(', ')}, ${type} as ${name(typeColumn)} from ${name(first.table)} as ${first.alias}${joins.join('')})`
 }
 
-type CompileCondition = (condition: Condition, scope: Scope) => Sql
+type CompileCondition = (condition: Condition, scope: FromClause) => Sql
 
-export class Scope {
+export class FromClause {
   readonly resource: Resource
   readonly tables: Tables
   /** The tables of the FROM clause after the first one. */
@@ -114,7 +114,7 @@ export class Scope {
   readonly #key: readonly string[] | undefined
   #alias: string | undefined
   readonly #attach: (() => string) | undefined
-  readonly #reached = new Map<ToOneAttribute, Scope>()
+  readonly #reached = new Map<ToOneAttribute, FromClause>()
 
   /**
    * @param alias the alias of the table, or a function that joins it when it is first needed
@@ -164,7 +164,7 @@ export class Scope {
   }
 
   /** The scope of the record that a to-one links; its columns are NULL where there is none. */
-  toOne(relation: ToOneAttribute): Scope {
+  toOne(relation: ToOneAttribute): FromClause {
     const known = this.#reached.get(relation)
     if (known !== undefined) return known
     const foreign = relation.owner ? this.foreignKey(relation) : undefined
@@ -178,8 +178,10 @@ export class Scope {
         there.map(column => `${alias}.${name(column)}`),
         here,
       )
-      const isMeant = told(relation.discriminator, column => (relation.owner ? this.column(column) : `${alias}.${name(column)}`))
-      const on = both(both(linked, isMeant), this.tables.existing(relation.target, alias))
+      const isMeant = discriminatorCondition(relation.discriminator, column =>
+        relation.owner ? this.column(column) : `${alias}.${name(column)}`,
+      )
+      const on = conjunction(conjunction(linked, isMeant), this.tables.existing(relation.target, alias))
       this.joins.push(sql`left join ${tableOf(relation.target)} as ${alias} on ${on}`)
       return alias
     }
@@ -188,25 +190,25 @@ export class Scope {
     const isKept = relation.targetKey === undefined && relation.discriminator === undefined && relation.formula === undefined
     const isSure = !this.tables.isScoped(relation.target) && isKept
     const key = isSure ? foreign : undefined
-    const scope = new Scope(relation.target, this.tables, attach, this.joins, key)
+    const scope = new FromClause(relation.target, this.tables, attach, this.joins, key)
     if (this.origin !== undefined) scope.origin = { visit: this.origin.visit, isOnce: !relation.owner && this.origin.isOnce }
     this.#reached.set(relation, scope)
     return scope
   }
 
-  through(hops: readonly ToOneAttribute[]): Scope {
-    return hops.reduce<Scope>((scope, hop) => scope.toOne(hop), this)
+  through(hops: readonly ToOneAttribute[]): FromClause {
+    return hops.reduce<FromClause>((scope, hop) => scope.toOne(hop), this)
   }
 
   /** Joins the records of a list, inside a subquery. */
-  joinList(relation: ToManyAttribute): Scope {
+  joinList(relation: ToManyAttribute): FromClause {
     const list = openList(relation, this, this.tables, this.joins)
     this.joins.push(sql`join ${list.from} on ${list.on}`)
     if (mustJoin(relation, this.tables)) list.scope.attach()
     return list.scope
   }
 
-  joinAny(relation: RelationAttribute): Scope {
+  joinAny(relation: RelationAttribute): FromClause {
     return relation.kind === 'toOne' ? this.toOne(relation) : this.joinList(relation)
   }
 }
@@ -217,14 +219,14 @@ export function equal(left: readonly string[], right: readonly string[]): Sql {
 }
 
 /** Whether the foreign key of a row refers to the entity that is meant; undefined where it can refer to no other. */
-export function told(discriminator: Discriminator | undefined, column: (name: string) => string): Sql | undefined {
+export function discriminatorCondition(discriminator: Discriminator | undefined, column: (name: string) => string): Sql | undefined {
   return discriminator === undefined ? undefined : text(`${column(discriminator.column)} = ${literal(discriminator.value)}`)
 }
 
 /** A list, opened as a table of a statement. */
 export interface OpenList {
   /** The records of the list. */
-  readonly scope: Scope
+  readonly scope: FromClause
   readonly from: Sql
   /** What ties the list to its owner, and leaves out the records that do not exist for the caller. */
   readonly on: Sql
@@ -242,7 +244,13 @@ export interface OpenList {
  *
  * @param isFiltered whether there are further conditions on its records
  */
-export function startList(relation: ToManyAttribute, owner: Scope | undefined, tables: Tables, joins: Sql[], isFiltered = false): OpenList {
+export function startList(
+  relation: ToManyAttribute,
+  owner: FromClause | undefined,
+  tables: Tables,
+  joins: Sql[],
+  isFiltered = false,
+): OpenList {
   const list = openList(relation, owner, tables, joins, isFiltered)
   if (mustJoin(relation, tables)) list.scope.attach()
   return list
@@ -254,7 +262,7 @@ function mustJoin({ target, via, where }: ToManyAttribute, tables: Tables): bool
 }
 
 /** The table that a list starts from: the target's own, or the pivot table, which knows the target's key and joins the target only when needed. */
-function openList(relation: ToManyAttribute, from: Scope | undefined, tables: Tables, joins: Sql[], isFiltered = false): OpenList {
+function openList(relation: ToManyAttribute, from: FromClause | undefined, tables: Tables, joins: Sql[], isFiltered = false): OpenList {
   const { target, via } = relation
   const owner = from?.referred(targetKeyOf(relation)) ?? []
   const alias = tables.next()
@@ -266,15 +274,15 @@ function openList(relation: ToManyAttribute, from: Scope | undefined, tables: Ta
   if (marked !== '') tables.watched!.push(visit)
   if (via.kind === 'foreign') {
     const links = own(via.columns)
-    const isMeant = told(via.discriminator, column => `${alias}.${name(column)}`)
+    const isMeant = discriminatorCondition(via.discriminator, column => `${alias}.${name(column)}`)
     const scoped = tables.listed(relation, alias)
-    const existing = isMeant === undefined ? scoped : both(isMeant, scoped)
-    const scope = new Scope(target, tables, alias, joins)
+    const existing = isMeant === undefined ? scoped : conjunction(isMeant, scoped)
+    const scope = new FromClause(target, tables, alias, joins)
     scope.origin = { visit, isOnce: visit.from?.isOnce !== false }
     return {
       scope,
       from: sql`${tableOf(target)} as ${alias}`,
-      on: sql`${marked}${both(equal(links, owner), existing)}`,
+      on: sql`${marked}${conjunction(equal(links, owner), existing)}`,
       links,
       existing,
       alias,
@@ -289,19 +297,19 @@ function openList(relation: ToManyAttribute, from: Scope | undefined, tables: Ta
       target.key.map(part => `${table}.${name(part.column)}`),
       keys,
     )
-    joins.push(sql`join ${tableOf(target)} as ${table} on ${both(linked, tables.listed(relation, table))}`)
+    joins.push(sql`join ${tableOf(target)} as ${table} on ${conjunction(linked, tables.listed(relation, table))}`)
     return table
   }
   // The join leaves out what does not exist for the caller, and what a table without foreign keys still links.
-  const isOwn = told(via.discriminator, column => `${alias}.${name(column)}`)
+  const isOwn = discriminatorCondition(via.discriminator, column => `${alias}.${name(column)}`)
   const isLink = via.mayBeEmpty ? text(keys.map(column => `${column} is not null`).join(' and ')) : undefined
-  const isMeant = isOwn === undefined ? isLink : both(isOwn, isLink)
-  const scope = new Scope(target, tables, attach, joins, mustJoin(relation, tables) ? undefined : keys)
+  const isMeant = isOwn === undefined ? isLink : conjunction(isOwn, isLink)
+  const scope = new FromClause(target, tables, attach, joins, mustJoin(relation, tables) ? undefined : keys)
   scope.origin = { visit, isOnce: false }
   return {
     scope,
     from: sql`${name(via.table)} as ${alias}`,
-    on: sql`${marked}${both(equal(links, owner), isMeant)}`,
+    on: sql`${marked}${conjunction(equal(links, owner), isMeant)}`,
     links,
     existing: isMeant,
     alias,
@@ -320,6 +328,6 @@ function visitOf(relation: ToManyAttribute, from: Origin | undefined, isFiltered
   return { table: rows, from: origin, columns: via.columns, tag, filtered }
 }
 
-export function both(left: Sql, right: Sql | undefined): Sql {
+export function conjunction(left: Sql, right: Sql | undefined): Sql {
   return right === undefined ? left : sql`${left} and ${right}`
 }

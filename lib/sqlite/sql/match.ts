@@ -3,7 +3,7 @@
  * Unicode case folding, text with a NUL in it, and times that are stored in several forms; and for long texts, where theirs take the product of both lengths.
  */
 import { canonicalJson } from '../../base/json.ts'
-import { Recent } from '../../base/lru-cache.ts'
+import { LruCache } from '../../base/lru-cache.ts'
 import { timeOf } from '../../values/stored-time.ts'
 import type { StoredTime } from '../../values/stored-time.ts'
 
@@ -52,7 +52,7 @@ const LOOK_EVERY = 10_000
 type Matcher = (text: string, look: () => void) => boolean
 
 /** A matcher holds its pieces, and where it folds a regular expression for each, compiled: many times as much as their text. */
-const matchers = new Recent<Matcher>(1000, { bytes: 4 << 20, weigh: (_, key) => 1000 + 40 * key.length })
+const matchers = new LruCache<Matcher>(1000, { bytes: 4 << 20, weigh: (_, key) => 1000 + 40 * key.length })
 
 /** The last one that was asked for: a statement asks for one again with every row, and a key of thousands of characters is long to look up. */
 let last: { readonly pieces: string; readonly fold: boolean; readonly matcher: Matcher } | undefined

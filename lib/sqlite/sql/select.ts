@@ -5,7 +5,7 @@ import type { ScopeLookup } from '../../plan/read-plan.ts'
 import { condition } from './expressions.ts'
 import { mark, statementOf } from './time-checks.ts'
 import { NO_SCOPES, Tables } from './from-clause.ts'
-import type { Scope } from './from-clause.ts'
+import type { FromClause } from './from-clause.ts'
 import { bind, join, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
@@ -32,7 +32,7 @@ export class Select {
   }
 
   /** From now on the statement can be run with looks at the clock, as it goes through the rows of a scope; `all` says that these may be all that there are. */
-  watch(scope: Scope, all: boolean): void {
+  watch(scope: FromClause, all: boolean): void {
     const { resource } = scope
     const [key] = scope.key
     if (key === undefined) return
@@ -81,7 +81,7 @@ export function isKey(columns: readonly string[], parts: readonly KeyPart[]): Sq
 }
 
 /** Leaves out the rows that do not exist for the caller. */
-export function existing(scope: Scope): Sql[] {
+export function existing(scope: FromClause): Sql[] {
   const found = scope.tables.existing(scope.resource, scope.alias)
   return found === undefined ? [] : [found]
 }

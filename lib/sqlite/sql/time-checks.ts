@@ -5,7 +5,7 @@
  */
 import type Database from 'better-sqlite3'
 import type { Costs, Statement, Visit } from '../../database/dialect.ts'
-import type { End } from '../../base/abort.ts'
+import type { RequestAbort } from '../../base/abort.ts'
 import { Estimate } from './estimate.ts'
 import type { Sql } from './sql.ts'
 
@@ -31,7 +31,7 @@ const HEAVY = 200
 export function statementOf(whole: Sql, visits: readonly Visit[], about: string): Statement {
   const sql = whole.text.replaceAll(CLAUSE, '').replaceAll(MARK, '')
   if (sql === whole.text) return { sql, bindings: whole.bindings }
-  // What is done with JSON, by functions of ours, and by the deployer's expressions costs more than a comparison.
+  // What is done with JSON, by functions of ours, and by the application's expressions costs more than a comparison.
   const calls = sql.match(/json_(?!each)|mikro_|\(select /g)?.length ?? 0
   const weight = 1 + whole.bindings.length + 20 * calls
   const look = weight >= HEAVY ? '0' : '15'
@@ -51,9 +51,9 @@ export function statementOf(whole: Sql, visits: readonly Visit[], about: string)
 }
 
 /** Who may take until when, and what is costly, in one database. */
-export class LookOut {
+export class TimeChecks {
   /** What may end the work that runs. */
-  end: End | undefined
+  end: RequestAbort | undefined
   readonly estimate: Estimate
 
   constructor(db: Database.Database) {
@@ -66,7 +66,7 @@ export class LookOut {
 
   /** Nothing else can end a request while a statement runs. */
   readonly look = (): void => {
-    if (this.end?.deadline !== undefined && performance.now() >= this.end.deadline) this.end.look()
+    if (this.end?.deadline !== undefined && performance.now() >= this.end.deadline) this.end.checkTime()
   }
 
   /** Whether a statement may take until the deadline, or longer. */

@@ -80,7 +80,7 @@ describe('a file that is gone', () => {
     }
   }
 
-  it('is noticed where a write takes its time, and by statements of the deployer outside of a transaction', async () => {
+  it('is noticed where a write takes its time, and by statements of the application outside of a transaction', async () => {
     const path = noteFile('wal')
     const errors: unknown[] = []
     await using engine = await RestEngine.create({

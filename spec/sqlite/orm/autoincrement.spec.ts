@@ -112,6 +112,6 @@ describe('IDs of deleted records', () => {
     await em.remove(first).flush()
     const second = em.create(Plain, { name: 'entity' })
     await em.persist(second).flush()
-    assert.deepEqual([first.id, second.id], [52, 53], 'the unit of work of the deployer counts, too')
+    assert.deepEqual([first.id, second.id], [52, 53], 'the unit of work of the application counts, too')
   })
 })

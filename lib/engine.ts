@@ -284,6 +284,11 @@ export class RestEngine {
     return this.#connection.unindexedLinks(this.model.entities, rows)
   }
 
+  /** @internal The column of any table whose order is that in which rows were inserted. */
+  get insertionOrder(): string {
+    return this.#connection.dialect.insertionOrder
+  }
+
   /** @internal The one error body, for faults that a door finds before `handle` can be asked. */
   respondError(error: unknown): RestResponse {
     return this.#handler.respondError(error)

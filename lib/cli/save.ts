@@ -195,7 +195,7 @@ async function readRows(engine: RestEngine, collections: readonly InferredCollec
       for (const attribute of attributes)
         if (attribute.kind === 'toMany') lists.set(attribute.key, await readList(kysely, resource, attribute.name))
       const { column: idColumn } = resource.key[0]!
-      const stored = await kysely.selectFrom(resource.table).selectAll().orderBy('rowid').execute()
+      const stored = await kysely.selectFrom(resource.table).selectAll().orderBy(engine.insertionOrder).execute()
       const rows = stored.map(row => {
         const id = row[idColumn]
         const value = ({ kind, key, name: attribute }: InferredAttribute): unknown =>

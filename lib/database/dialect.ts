@@ -284,6 +284,8 @@ export interface UnindexedLink {
 
 /** One kind of database. */
 export interface Dialect {
+  /** The column that every table has whose order is that in which rows were inserted. */
+  readonly insertionOrder: string
   compile(plan: ReadPlan): CompiledRead
   /** A statement that gives one row when the record of a key exists; with a list, when it meets the condition of that, too. */
   exists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute): Statement
@@ -302,8 +304,12 @@ export interface Dialect {
   referrers(resource: Resource, attribute: ToOneAttribute): Statement
   /** What a broken constraint is about, as far as the database tells: the columns of a table. */
   violation(error: Error): { readonly table: string; readonly columns: readonly string[] } | undefined
+  /** The check of the schema that a write did not meet, by its name or expression; undefined where the error is about something else. */
+  brokenCheck(error: Error): string | undefined
   /** Whether an error is that a record refers to none. */
   breaksReference(error: Error): boolean
+  /** Whether an error is about a constraint of the schema: a reference, a unique key, a check, a value that must be given. */
+  breaksConstraint(error: unknown): boolean
   /** What a rule of the database's own (a trigger) says of a write that it refuses. */
   refusal(error: Error): string | undefined
   /** Whether the database cannot do anything at present: another process has locked it, or it fails itself (a full disk, a damaged file). */

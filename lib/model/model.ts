@@ -10,14 +10,24 @@ export type Source =
   | { readonly kind: 'column'; readonly column: string; readonly rawDefault: boolean; readonly generated: boolean }
   /** Inside a JSON document, by its keys: an embedded object that is stored as JSON. */
   | { readonly kind: 'document'; readonly column: string; readonly keys: readonly string[] }
-  /** An SQL expression over the columns of a table alias, with bound values. */
-  | { readonly kind: 'formula'; readonly sql: (alias: string) => SqlText }
+  /** An SQL expression of the model's own. */
+  | { readonly kind: 'formula'; readonly sql: Formula }
+  /** A fixed text in every row whose column is not NULL; NULL in all others. */
+  | { readonly kind: 'tag'; readonly column: string; readonly value: string }
   /** Inside a JSON value, by names that a request gives. */
   | { readonly kind: 'within'; readonly json: ScalarAttribute; readonly names: readonly string[] }
   /** Given by a getter of the entity, of a record's plain values. */
   | { readonly kind: 'getter' }
   /** Not stored at all: it may be written, for life-cycle hooks to use. */
   | { readonly kind: 'none' }
+
+/**
+ * An SQL expression over the columns of a table.
+ *
+ * @param alias the alias of the table, as it stands in SQL
+ * @param quote quotes an identifier as the database does
+ */
+export type Formula = (alias: string, quote: (identifier: string) => string) => SqlText
 
 /** SQL text with `?` for each bound value. */
 export interface SqlText {
@@ -104,8 +114,8 @@ export interface ToOneAttribute extends AttributeBase {
   readonly target: Resource
   /** Whether this table holds the foreign key; on the inverse side the target's table does. */
   readonly owner: boolean
-  /** SQL that gives the key of what is linked, over the columns of a table alias: instead of a foreign key. Such a link is read only. */
-  readonly formula?: ((alias: string) => string) | undefined
+  /** Gives the key of what is linked, instead of a foreign key. Such a link is read only. */
+  readonly formula?: Formula | undefined
   /** The columns of the foreign key. Owner: here, in the order of the target's key parts. Inverse: in the target's table, in the order of our key parts. */
   readonly columns: readonly string[]
   /** What the foreign key refers to where it is not the primary key. Owner: of the target. Inverse: of this resource. */

@@ -35,7 +35,9 @@ import {
   compileExists,
   compileReferrers,
   compileTaken,
+  breaksConstraint,
   breaksReference,
+  brokenCheck,
   failure,
   refusal,
   violation,
@@ -82,13 +84,16 @@ interface ReusableUnitOfWork {
 }
 
 const SQLITE: Dialect = {
+  insertionOrder: 'rowid',
   compile: compileRead,
   exists: compileExists,
   columns: compileColumns,
   taken: compileTaken,
   referrers: compileReferrers,
   violation,
+  brokenCheck,
   breaksReference,
+  breaksConstraint,
   refusal,
   failure,
   encode,

@@ -7,7 +7,7 @@ import { CheckConstraintViolationException } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/core'
 import type { Clock } from '../base/clock.ts'
 import type { HookContext } from '../request/hook-context.ts'
-import type { Connection, Statement } from '../database/dialect.ts'
+import type { Connection, Dialect, Statement } from '../database/dialect.ts'
 import { RestError, restError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import { FieldErrors } from '../base/body-errors.ts'
@@ -163,7 +163,7 @@ export class Given {
         return records
       })
     } catch (error) {
-      throw withMadeUp(translateDatabaseError(error, connection.dialect, model), drafts)
+      throw withMadeUp(translateDatabaseError(error, connection.dialect, model), drafts, connection.dialect)
     }
   }
 }
@@ -546,9 +546,9 @@ function unmade({ name }: ScalarAttribute, path: string): RestError {
 }
 
 /** Where the database refuses a CHECK, which the model tells nothing of: the made-up values that it may be about. */
-function withMadeUp(error: unknown, drafts: Drafts): unknown {
+function withMadeUp(error: unknown, drafts: Drafts, dialect: Dialect): unknown {
   if (!(error instanceof RestError) || !(error.cause instanceof CheckConstraintViolationException)) return error
-  const text = /CHECK constraint failed: (.+)$/m.exec(error.cause.message)?.[1] ?? ''
+  const text = dialect.brokenCheck(error.cause) ?? ''
   const named = drafts.all.flatMap(draft =>
     draft.slots
       .filter(({ attribute: { source } }) => source.kind === 'column' && text.includes(source.column))

@@ -38,7 +38,7 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
   }
 }
 
-/** Whether the records could be inserted as rows; what SQLite refuses of them is found again, and named, one by one. */
+/** Whether the records could be inserted as rows; what the database refuses of them is found again, and named, one by one. */
 async function insertedAtOnce(data: SeedData, model: Model, connection: Connection): Promise<boolean> {
   const tables = rowsOf(data, model)
   if (tables === undefined) return false
@@ -48,7 +48,7 @@ async function insertedAtOnce(data: SeedData, model: Model, connection: Connecti
       return connection.insertRows(tables, em)
     })
   } catch (error) {
-    if ((error as { code?: string }).code?.startsWith('SQLITE_CONSTRAINT') !== true) throw error
+    if (!connection.dialect.breaksConstraint(error)) throw error
     return false
   }
 }

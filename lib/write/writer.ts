@@ -507,8 +507,7 @@ export function translateDatabaseError(error: unknown, dialect: Dialect, model: 
     return restError(unique ? 'unique_conflict' : 'validation_failed', detail, { errors, cause: error })
   }
   if (error instanceof CheckConstraintViolationException) {
-    const check = /CHECK constraint failed: (.+)$/m.exec(error.message)?.[1] ?? ''
-    return restError('validation_failed', `A check of the model is not met: ${check}.`, { cause: error })
+    return restError('validation_failed', `A check of the model is not met: ${dialect.brokenCheck(error) ?? ''}.`, { cause: error })
   }
   if (error instanceof DriverException) {
     const said = dialect.refusal(error)

@@ -12,12 +12,12 @@ import type {
   DeleteRule,
   Discriminator,
   EmbeddedAttribute,
+  Formula,
   InnerAttribute,
   Renderer,
   Resource,
   ScalarAttribute,
   Source,
-  SqlText,
   TargetKey,
   ToManyAttribute,
   ToOneAttribute,
@@ -128,13 +128,7 @@ function readToOneOf(meta: Meta, prop: Property, name: string, drafts: ReadonlyM
       required: false,
       needed: false,
       type: Object.freeze({ kind: 'text', items }),
-      source: {
-        kind: 'formula',
-        sql: alias => ({
-          sql: `case when ${alias}."${target.key[0]!.column.replaceAll('"', '""')}" is not null then ? end`,
-          values: [target.singular],
-        }),
-      },
+      source: { kind: 'tag', column: target.key[0]!.column, value: target.singular },
       primary: false,
       version: false,
     } satisfies ScalarAttribute)
@@ -320,7 +314,6 @@ function isEmptyWhere(where: unknown): boolean {
 /** A to-one that an SQL expression gives: a formula, or the newest of a list (`through`). It holds no foreign key, so that the database keeps nothing of it. */
 function readFormulaLink(meta: Meta, prop: Property, name: string, target: Resource): ToOneAttribute {
   if (target.key.length !== 1) throw unsupported(meta, prop.name, 'a relation by a formula must be to an entity whose key is one column')
-  const formula = formulaOf(meta, prop)
   return Object.freeze({
     kind: 'toOne',
     ...base(prop, name),
@@ -330,7 +323,7 @@ function readFormulaLink(meta: Meta, prop: Property, name: string, target: Resou
     orphanRemoval: false,
     cascadeRemove: false,
     owner: true,
-    formula: alias => inlined(formula(alias)),
+    formula: formulaOf(meta, prop),
     columns: Object.freeze([]),
     targetKey: undefined,
     discriminator: undefined,
@@ -341,20 +334,6 @@ function readFormulaLink(meta: Meta, prop: Property, name: string, target: Resou
     otherSide: undefined,
     onDelete: 'refuse',
   } satisfies ToOneAttribute)
-}
-
-/** SQL with its values as literals. */
-function inlined({ sql, values }: SqlText): string {
-  const left = [...values]
-  const literal = (value: unknown): string =>
-    typeof value === 'number' || typeof value === 'bigint'
-      ? String(value)
-      : typeof value === 'boolean'
-        ? String(Number(value))
-        : value === null || value === undefined
-          ? 'null'
-          : `'${(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll("'", "''")}'`
-  return left.length === 0 ? sql : sql.replaceAll('?', () => literal(left.shift()))
 }
 
 function owning(prop: Property): boolean {
@@ -550,9 +529,9 @@ function readSource(meta: Meta, prop: Property, document: Document | undefined):
 }
 
 /** A MikroORM formula as SQL text with bound values: `??` marks an identifier, `?` a value. */
-function formulaOf(meta: Meta, prop: Property): (alias: string) => SqlText {
+function formulaOf(meta: Meta, prop: Property): Formula {
   const formula = prop.formula as unknown as (columns: object, table: object) => unknown
-  return alias => {
+  return (alias, quote) => {
     const table = { alias, name: meta.tableName, schema: meta.schema, qualifiedName: meta.tableName, toString: () => alias }
     const result: unknown = formula(meta.createColumnMappingObject(alias), table)
     if (!isRaw(result)) return { sql: String(result), values: [] }
@@ -564,10 +543,7 @@ function formulaOf(meta: Meta, prop: Property): (alias: string) => SqlText {
         values.push(value)
         return '?'
       }
-      return String(value)
-        .split('.')
-        .map(part => `"${part.replaceAll('"', '""')}"`)
-        .join('.')
+      return String(value).split('.').map(quote).join('.')
     })
     return { sql, values }
   }

@@ -146,6 +146,17 @@ export function violation(error: Error): { table: string; columns: string[] } | 
   return { table: names[0]![0]!, columns: names.map(([, column]) => column ?? '') }
 }
 
+/** See `Dialect.brokenCheck`: SQLite names the check in the text of its error, and nowhere else. */
+export function brokenCheck(error: Error): string | undefined {
+  return /CHECK constraint failed: (.+)$/m.exec(error.message)?.[1]
+}
+
+/** See `Dialect.breaksConstraint`. */
+export function breaksConstraint(error: unknown): boolean {
+  return (error as { code?: string } | undefined)?.code?.startsWith('SQLITE_CONSTRAINT') === true
+}
+
+/** See `Dialect.breaksReference`. */
 export function breaksReference(error: Error): boolean {
   return (error as { code?: string }).code === 'SQLITE_CONSTRAINT_FOREIGNKEY'
 }

@@ -14,7 +14,7 @@ import { condition, sortTerm, valueOf } from './expressions.ts'
 import { FromClause, conjunction, equal, startList, tableOf, discriminatorCondition } from './from-clause.ts'
 import { mark } from './time-checks.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
-import { bind, join, literal, name, sql, text, tuple } from './sql.ts'
+import { bind, join, literal, name, sql, text, tuple, withLiterals } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 export function compileRead(plan: ReadPlan): CompiledRead {
@@ -136,7 +136,7 @@ function whereOf(plan: ReadPlan, root: FromClause): Sql[] {
       isKey(key, owner.key),
       discriminatorCondition(relation.discriminator, column => own([column])[0]!),
     )
-    const held = relation.formula === undefined ? own(relation.columns) : [`(${relation.formula(alias)})`]
+    const held = relation.formula === undefined ? own(relation.columns) : [`(${withLiterals(relation.formula(alias, name))})`]
     const related = sql`select ${held.join(', ')} from ${tableOf(owner)} as ${alias} where ${isOwner}`
     return [sql`${tuple(root.referred(relation.targetKey))} in (${related})`, ...filters]
   }

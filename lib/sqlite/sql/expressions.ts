@@ -6,7 +6,7 @@ import type { Condition, KeyRef, Operand, SortTerm, ValueRef } from '../../plan/
 import type { ScalarType } from '../../values/scalar-type.ts'
 import { FromClause, startList, tableOf } from './from-clause.ts'
 import type { Tables } from './from-clause.ts'
-import { bind, inDocument, join, joinEvenly, jsonKey, literal, sql, text, tuple } from './sql.ts'
+import { bind, inDocument, join, joinEvenly, jsonKey, literal, name, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** The stored value of an attribute, in a form that compares and sorts as its type does. */
@@ -31,10 +31,12 @@ export function valueOf(attribute: ScalarAttribute, scope: FromClause): Sql {
       return text(type.kind === 'bigint' ? `cast(${value} as integer)` : value)
     }
     case 'formula': {
-      const formula = source.sql(scope.alias)
+      const formula = source.sql(scope.alias, name)
       const inner = { text: `(${formula.sql})`, bindings: formula.values.map(value => ({ from: 'literal', value }) as const) }
       return type.kind === 'decimal' ? sql`cast(${inner} as numeric)` : inner
     }
+    case 'tag':
+      return sql`case when ${scope.column(source.column)} is not null then ${bind({ from: 'literal', value: source.value })} end`
     case 'within': {
       const { value, type: found } = within(source.json, source.names, scope)
       // An object or an array is no plain value.

@@ -8,7 +8,7 @@ import type { Origin, Visit } from '../../database/dialect.ts'
 import { conditionOf } from '../../access/list-condition.ts'
 import type { Condition, ScopeLookup } from '../../plan/read-plan.ts'
 import { mark } from './time-checks.ts'
-import { inDocument, join, literal, name, sql, text } from './sql.ts'
+import { inDocument, join, literal, name, sql, text, withLiterals } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** All rows exist. */
@@ -159,7 +159,7 @@ export class FromClause {
 
   /** The foreign key of an owning to-one. */
   foreignKey({ columns, document, formula }: ToOneAttribute): readonly string[] {
-    if (formula !== undefined) return [`(${formula(this.alias)})`]
+    if (formula !== undefined) return [`(${withLiterals(formula(this.alias, name))})`]
     return document === undefined ? this.columns(columns) : [inDocument(this.column(document.column), document.keys)]
   }
 

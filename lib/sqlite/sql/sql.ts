@@ -1,5 +1,6 @@
 /** SQL fragments: text with the bindings of its `?` in the order of the text, put together by a template tag. */
 import type { Binding } from '../../database/dialect.ts'
+import type { SqlText } from '../../model/model.ts'
 
 /** A piece of SQL with its bindings. */
 export interface Sql {
@@ -61,6 +62,20 @@ export function tuple(expressions: readonly string[]): string {
 /** A quoted text literal, for JSON paths of the model. */
 export function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`
+}
+
+/** An expression of the model's own, its values as literals: the text stands in places that take no parameters. */
+export function withLiterals({ sql: expression, values }: SqlText): string {
+  if (values.length === 0) return expression
+  const left = [...values]
+  return expression.replaceAll('?', () => literalOf(left.shift()))
+}
+
+function literalOf(value: unknown): string {
+  if (value === null || value === undefined) return 'null'
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
+  if (typeof value === 'boolean') return String(Number(value))
+  return literal(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
 /** A key as a step of a JSON path. */

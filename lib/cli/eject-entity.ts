@@ -18,7 +18,7 @@ import {
 } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../model/metadata/file-type.ts'
-import { isHiddenInverse } from '../model/metadata/read-attribute.ts'
+import { isHiddenInverse } from '../model/metadata/read-common.ts'
 import { originalFunction } from '../sqlite/orm/on-update.ts'
 import { CommandError } from './command-error.ts'
 import { print } from './layout.ts'

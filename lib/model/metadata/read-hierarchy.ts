@@ -6,8 +6,8 @@ import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { isRaw } from '@mikro-orm/core'
 import { isValue, tableColumns, targetsOf } from '../model.ts'
 import type { Attribute, Hierarchy, Resource, TableSource } from '../model.ts'
-import { unsupported } from './read-attribute.ts'
-import type { Meta } from './read-attribute.ts'
+import { unsupported } from './unsupported.ts'
+import type { Meta } from './unsupported.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type Drafts = ReadonlyMap<Meta, Mutable<Resource>>

@@ -12,17 +12,11 @@ import type { ResourceNames } from '../resource-names.ts'
 import { owningLinks, pathOf, rootOf, tableColumns } from '../model.ts'
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
-import {
-  KEY_KINDS,
-  isHiddenInverse,
-  isMixedList,
-  isUnloadable,
-  ownColumns,
-  readAttribute,
-  unsupported,
-  unsupportedReason,
-} from './read-attribute.ts'
-import type { Meta } from './read-attribute.ts'
+import { KEY_KINDS, isUnloadable, readForeignColumns } from './foreign-key.ts'
+import { readAttribute } from './read-attribute.ts'
+import { isHiddenInverse, isMixedList } from './read-common.ts'
+import { unsupported, unsupportedReason } from './unsupported.ts'
+import type { Meta } from './unsupported.ts'
 import { addInherited, isConcrete, linkHierarchies, queryOf } from './read-hierarchy.ts'
 import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
 
@@ -296,7 +290,7 @@ function keyParts(meta: Meta): KeyPart[] {
       if (!KEY_KINDS.has(type.kind)) throw unsupported(meta, prop.name, `${withArticle(type.kind)} cannot be a key`)
       return [{ column: prop.fieldNames[0]!, type }]
     }
-    return keyParts(prop.targetMeta!).map((part, index) => ({ column: ownColumns(meta, prop)[index]!, type: part.type }))
+    return keyParts(prop.targetMeta!).map((part, index) => ({ column: readForeignColumns(meta, prop)[index]!, type: part.type }))
   })
 }
 

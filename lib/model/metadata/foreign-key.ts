@@ -1,0 +1,121 @@
+/** Reads the foreign keys of relations: their columns, the key that they refer to, and the rules for deleting. */
+import type { DeleteRule, Discriminator, TargetKey } from '../model.ts'
+import { isGetter, publicName, scalarType } from './property-type.ts'
+import { unsupported } from './unsupported.ts'
+import type { Meta, Property } from './unsupported.ts'
+
+/** The scalar kinds that can identify a record in a path or in a foreign key. */
+export const KEY_KINDS: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uuid', 'date', 'datetime', 'time', 'custom'])
+
+/** Whether a relation holds its foreign key itself. */
+export function isOwning(prop: Property): boolean {
+  return prop.kind === 'm:1' || (prop.kind === '1:1' && prop.owner)
+}
+
+/** Returns the columns of an owning to-one, in the order of the target's key. */
+export function readForeignColumns(meta: Meta, prop: Property): string[] {
+  if (prop.targetKey !== undefined) return [...prop.fieldNames]
+  // One set of columns holds the keys of all targets, in the order of their parts.
+  if (prop.polymorphic === true) return [...prop.joinColumns]
+  return orderByKey(meta, prop, prop.joinColumns)
+}
+
+/** Returns the columns of a foreign key in the order of the target's key; rejects one that refers to other columns. */
+export function orderByKey(meta: Meta, prop: Property, columns: readonly string[]): string[] {
+  const target = prop.targetMeta!
+  const referenced = prop.referencedColumnNames
+  const targetColumns = target.getPrimaryProps().flatMap(key => key.fieldNames)
+  if (columns.length !== targetColumns.length) {
+    const shared = targetColumns.filter((column, index) => targetColumns.indexOf(column) < index)
+    const why =
+      shared.length > 0
+        ? `relations in the primary key of ${target.className} share the column ${shared[0]}`
+        : `its foreign key must refer to the primary key (${targetColumns.join(', ')}), and refers to ${referenced.join(', ')}`
+    throw unsupported(meta, prop.name, why)
+  }
+  return targetColumns.map(column => {
+    const index = referenced.indexOf(column)
+    if (index < 0) throw unsupported(meta, prop.name, 'its foreign key refers to another column than the primary key')
+    return columns[index]!
+  })
+}
+
+/** Returns the value that marks a polymorphic foreign key as one to this entity, or to one that it inherits from. Undefined for other foreign keys. */
+export function findDiscriminator(target: Meta, prop: Property): Discriminator | undefined {
+  if (prop.polymorphic !== true) return undefined
+  const values = Object.entries(prop.discriminatorMap as Record<string, unknown>)
+  for (let at: unknown = target.class; typeof at === 'function'; at = Object.getPrototypeOf(at)) {
+    const found = values.find(([, entity]) => entity === at)
+    if (found !== undefined) return Object.freeze({ column: prop.discriminatorColumn as string, value: found[0] })
+  }
+  throw unsupported(target, undefined, `"${prop.name}", which it is the other side of, does not link it`)
+}
+
+/** Returns the attribute that a foreign key refers to instead of the primary key (MikroORM's `targetKey`). Undefined for one to the primary key. */
+export function readTargetKey(meta: Meta, prop: Property): TargetKey | undefined {
+  if (prop.targetKey === undefined) return undefined
+  const target = prop.targetMeta!
+  const referred = target.properties[prop.targetKey as never] as Property
+  const type = referred.kind === 'scalar' && referred.fieldNames?.length === 1 && !isGetter(referred) ? scalarType(referred) : undefined
+  if (type === undefined || !KEY_KINDS.has(type.kind)) {
+    const why = `"${prop.targetKey}" of ${target.className} cannot be referred to: it is not a plain value that can be a key`
+    throw unsupported(meta, prop.name, why)
+  }
+  rejectUnheldKey(meta, prop, target)
+  rejectSharedColumn(meta, prop)
+  return Object.freeze({
+    name: publicName(referred),
+    property: referred.name,
+    part: Object.freeze({ column: referred.fieldNames[0]!, type }),
+  })
+}
+
+/** Rejects a foreign key constraint to a column that the table of a class above has. */
+function rejectUnheldKey(meta: Meta, prop: Property, target: Meta): void {
+  const { targetKey } = prop
+  if (!prop.createForeignKeyConstraint || target.tptParent === undefined || target.ownProps!.some(({ name }) => name === targetKey)) return
+  const why =
+    `the table of ${target.className} has no "${targetKey}" for its foreign key to refer to, the table of a class above has; ` +
+    'relate to that one, or do without a constraint (createForeignKeyConstraint: false)'
+  throw unsupported(meta, prop.name, why)
+}
+
+/** Rejects a foreign key by `targetKey` whose column another property has too. */
+function rejectSharedColumn(meta: Meta, prop: Property): void {
+  const isShared = meta.props.some(
+    other =>
+      other !== prop &&
+      other.persist !== false &&
+      other.formula === undefined &&
+      other.kind !== '1:m' &&
+      (other.kind !== '1:1' || other.owner) &&
+      other.fieldNames?.includes(prop.fieldNames[0]!),
+  )
+  if (!isShared) return
+  const why = 'its foreign key, which holds another key than the primary one (targetKey), is the column of another property'
+  throw unsupported(meta, prop.name, why)
+}
+
+/** Returns what the database does with a row when the row that it refers to is deleted. */
+export function readDeleteRule({ deleteRule }: Property): DeleteRule {
+  if (deleteRule === 'cascade') return 'cascade'
+  return deleteRule === 'set null' || deleteRule === 'set default' ? 'unlink' : 'refuse'
+}
+
+/** Whether deleting the owner of a relation deletes the records that it links. */
+export function cascadesRemove(prop: Property): boolean {
+  return prop.orphanRemoval === true || prop.cascade.some(cascade => cascade === 'remove' || cascade === 'all')
+}
+
+/** Whether the whole key of an entity is one relation to a key of several parts. */
+export function hasRelatedKey(meta: Meta): boolean {
+  const [key, ...others] = meta.getPrimaryProps()
+  return key !== undefined && key.kind !== 'scalar' && others.length === 0 && key.fieldNames.length > 1
+}
+
+/** Whether an entity has a link that MikroORM cannot make of a row, so that it loads no record of the entity. */
+export function isUnloadable({ relations }: Meta): boolean {
+  return relations.some(
+    prop => isOwning(prop) && prop.formula === undefined && prop.polymorphic !== true && hasRelatedKey(prop.targetMeta!),
+  )
+}

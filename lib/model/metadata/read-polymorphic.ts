@@ -1,0 +1,89 @@
+/** Reads a relation to one of several entities (MikroORM's polymorphic to-one) as one to-one attribute for each of them. */
+import type { PolymorphicTarget, Resource, ScalarAttribute, ToOneOfAttribute } from '../model.ts'
+import { cascadesRemove, findDiscriminator, hasRelatedKey, isOwning } from './foreign-key.ts'
+import { publicName } from './property-type.ts'
+import { readCommon } from './read-common.ts'
+import type { PropertyContext, ResourcesByClass } from './read-common.ts'
+import { unsupported } from './unsupported.ts'
+import type { Meta, Property } from './unsupported.ts'
+
+/** Reads a polymorphic relation: the branches are its to-ones. */
+export function readToOneOf(context: PropertyContext, resources: ResourcesByClass): ToOneOfAttribute {
+  const { meta, prop } = context
+  const targets = prop.polymorphTargets!.map(of => ({ of, target: findBranchTarget(meta, prop, of, resources) }))
+  const typeName = findTypeName(meta, prop)
+  const common = readCommon(context)
+  const items = Object.freeze(targets.map(({ target }) => target.singular))
+  const shared = {
+    ...common,
+    owner: true,
+    columns: Object.freeze([...prop.joinColumns]),
+    targetKey: undefined,
+    document: undefined,
+    primary: false,
+    holdsKey: false,
+    unique: prop.kind === '1:1',
+    orphanRemoval: prop.orphanRemoval === true,
+    cascadeRemove: cascadesRemove(prop),
+    onDelete: common.nullable ? ('unlink' as const) : ('refuse' as const),
+  }
+  const branches = targets.map(({ of, target }): PolymorphicTarget => {
+    const otherSide = prop.inversedBy === undefined ? undefined : (of.properties[prop.inversedBy as never] as Property | undefined)
+    return Object.freeze({
+      kind: 'toOne',
+      ...shared,
+      target,
+      discriminator: findDiscriminator(of, prop)!,
+      type: readTypeAttribute({ ...common, name: typeName, property: typeName }, target, items),
+      otherSide: otherSide === undefined ? undefined : publicName(otherSide),
+    } satisfies PolymorphicTarget)
+  })
+  return Object.freeze({
+    kind: 'toOneOf',
+    ...common,
+    branches: Object.freeze(branches),
+    typeName,
+    columns: Object.freeze([prop.discriminatorColumn as string, ...prop.joinColumns]),
+    unique: shared.unique,
+  } satisfies ToOneOfAttribute)
+}
+
+/** Returns the resource of one of the targets; rejects one that MikroORM could write, but not load. */
+function findBranchTarget(meta: Meta, prop: Property, of: Meta, resources: ResourcesByClass): Resource {
+  const target = resources.get(of.class)
+  if (target === undefined) throw unsupported(meta, prop.name, `its target ${of.className} is not served`)
+  if (target.key.length !== prop.joinColumns.length)
+    throw unsupported(meta, prop.name, 'its foreign key does not hold the whole primary key')
+  if (isOwning(prop) && hasRelatedKey(of)) {
+    const why = `the whole key of ${target.className} is a relation to a key of several parts, and MikroORM loads no link to that`
+    throw unsupported(meta, prop.name, why)
+  }
+  return target
+}
+
+/** Returns the name of the attribute that shows the resource of a linked record: one that no target has for another attribute. */
+function findTypeName(meta: Meta, prop: Property): string {
+  const taken = new Set(prop.polymorphTargets!.flatMap(({ props }) => props.map(publicName)))
+  const name = ['type', 'resource'].find(each => !taken.has(each))
+  if (name !== undefined) return name
+  const why =
+    'its targets have attributes "type" and "resource", so that no name is left for the attribute that shows which of them is linked'
+  throw unsupported(meta, prop.name, why)
+}
+
+/** Returns the attribute of a linked record that shows its resource. */
+function readTypeAttribute(common: ReturnType<typeof readCommon>, target: Resource, items: readonly string[]): ScalarAttribute {
+  return Object.freeze({
+    kind: 'scalar',
+    ...common,
+    nullable: true,
+    hidden: false,
+    readOnly: true,
+    required: false,
+    needed: false,
+    type: Object.freeze({ kind: 'text', items }),
+    source: { kind: 'tag', column: target.key[0]!.column, value: target.singular },
+    primary: false,
+    version: false,
+  } satisfies ScalarAttribute)
+}

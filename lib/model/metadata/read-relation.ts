@@ -1,0 +1,191 @@
+/** Reads a relation to a record or to a list of records of one entity, and rejects those that MikroORM cannot write. */
+import type { Resource, ToManyAttribute, ToOneAttribute } from '../model.ts'
+import { FileType } from './file-type.ts'
+import { cascadesRemove, findDiscriminator, readForeignColumns, readDeleteRule, readTargetKey } from './foreign-key.ts'
+import { publicName } from './property-type.ts'
+import { isHiddenInverse, isMixedList, readCommon } from './read-common.ts'
+import type { PropertyContext, ResourcesByClass } from './read-common.ts'
+import { compileFormula } from './sql-formula.ts'
+import { unsupported } from './unsupported.ts'
+import type { Meta, Property } from './unsupported.ts'
+
+/** Reads a relation to one resource: by a foreign key, by the other side's foreign key, by a formula, or as a list. */
+export function readRelation(context: PropertyContext, resources: ResourcesByClass): ToOneAttribute | ToManyAttribute {
+  const { meta, prop } = context
+  const target = findTarget(meta, prop, resources)
+  if (prop.formula !== undefined) return readFormulaLink(context, target)
+  return prop.kind === 'm:1' || prop.kind === '1:1' ? readToOne(context, target) : readToMany(context, target)
+}
+
+function readToOne(context: PropertyContext, target: Resource): ToOneAttribute {
+  const { meta, prop } = context
+  const common = readCommon(context)
+  const owner = prop.kind === 'm:1' || prop.owner
+  // Linking a row of a view from its other side would write to the view.
+  const readOnly = common.readOnly || (!owner && target.readOnly)
+  // The other side may be empty, unless it is declared not to be: MikroORM asks for it then.
+  const required = common.required && !readOnly
+  const mapped = owner ? undefined : (prop.targetMeta!.properties[prop.mappedBy as never] as Property)
+  const [holder, link] = mapped === undefined ? [meta, prop] : [prop.targetMeta!, mapped]
+  return Object.freeze({
+    kind: 'toOne',
+    ...common,
+    target,
+    orphanRemoval: prop.orphanRemoval === true,
+    cascadeRemove: cascadesRemove(prop),
+    readOnly,
+    nullable: owner ? common.nullable : true,
+    required,
+    needed: required,
+    owner,
+    columns: Object.freeze(readForeignColumns(holder, link)),
+    targetKey: readTargetKey(holder, link),
+    discriminator: mapped === undefined ? undefined : findDiscriminator(meta, mapped),
+    document: undefined,
+    primary: prop.primary === true,
+    unique: prop.kind === '1:1',
+    holdsKey: prop.mapToPk === true,
+    otherSide: findOtherSide(prop, owner ? prop.inversedBy : prop.mappedBy),
+    onDelete: owner ? readDeleteRule(prop) : 'refuse',
+  } satisfies ToOneAttribute)
+}
+
+function readToMany(context: PropertyContext, target: Resource): ToManyAttribute {
+  const { meta, prop } = context
+  const common = readCommon(context)
+  return Object.freeze({
+    kind: 'toMany',
+    ...common,
+    target,
+    orphanRemoval: prop.orphanRemoval === true,
+    cascadeRemove: cascadesRemove(prop),
+    readOnly: common.readOnly || (target.readOnly && prop.kind === '1:m'),
+    nullable: false,
+    required: false,
+    needed: false,
+    via: prop.kind === '1:m' ? readForeign(meta, prop) : readPivot(meta, prop),
+    otherSide: findOtherSide(prop, prop.mappedBy ?? prop.inversedBy),
+    where: isEmptyWhere(prop.where) ? undefined : (prop.where as object),
+    orderBy: Object.freeze(readOrderBy(prop)),
+  } satisfies ToManyAttribute)
+}
+
+/** Reads a to-one whose key an SQL expression gives: a formula, or the newest of a list (`through`). It has no foreign key, and is read-only. */
+function readFormulaLink(context: PropertyContext, target: Resource): ToOneAttribute {
+  const { meta, prop } = context
+  if (target.key.length !== 1) throw unsupported(meta, prop.name, 'a relation by a formula must be to an entity whose key is one column')
+  return Object.freeze({
+    kind: 'toOne',
+    ...readCommon(context),
+    nullable: true,
+    readOnly: true,
+    target,
+    orphanRemoval: false,
+    cascadeRemove: false,
+    owner: true,
+    formula: compileFormula(meta, prop),
+    columns: Object.freeze([]),
+    targetKey: undefined,
+    discriminator: undefined,
+    document: undefined,
+    primary: false,
+    unique: false,
+    holdsKey: prop.mapToPk === true,
+    otherSide: undefined,
+    onDelete: 'refuse',
+  } satisfies ToOneAttribute)
+}
+
+/** Returns the target of a relation; rejects one that MikroORM cannot write a link to. */
+export function findTarget(meta: Meta, prop: Property, resources: ResourcesByClass): Resource {
+  const target = resources.get(prop.targetMeta!.class)
+  if (target === undefined) throw unsupported(meta, prop.name, 'its target is not served')
+  const mapped = prop.mappedBy === undefined ? undefined : (prop.targetMeta!.properties[prop.mappedBy as never] as Property | undefined)
+  if (mapped?.embedded !== undefined) {
+    throw unsupported(
+      meta,
+      prop.name,
+      'it is the other side of a relation inside an embedded object, which MikroORM neither loads nor writes',
+    )
+  }
+  const isInKey = prop.primary === true || prop.mapToPk === true || prop.kind === 'm:n'
+  if (isInKey && target.key.length > 1 && target.key.some(({ type }) => type.kind === 'custom')) {
+    const what = prop.kind === 'm:n' ? 'a many-to-many relation' : prop.mapToPk === true ? 'mapToPk' : 'a foreign key in the primary key'
+    throw unsupported(meta, prop.name, `MikroORM writes custom types in a composite key unconverted for ${what}`)
+  }
+  return target
+}
+
+/** Returns the name of the attribute at the other side, if there is one that is served. */
+function findOtherSide(prop: Property, other: string | undefined): string | undefined {
+  const property = other === undefined ? undefined : (prop.targetMeta!.properties[other as never] as Property | undefined)
+  return property === undefined || isHiddenInverse(property) || isMixedList(property) ? undefined : publicName(property)
+}
+
+/** Reads the foreign key by which a list is linked from its other side. */
+function readForeign(meta: Meta, prop: Property): ToManyAttribute['via'] {
+  const mapped = prop.targetMeta!.properties[prop.mappedBy as never] as Property
+  const holder = prop.targetMeta!
+  return {
+    kind: 'foreign',
+    columns: Object.freeze(readForeignColumns(holder, mapped)),
+    attribute: publicName(mapped),
+    targetKey: readTargetKey(holder, mapped),
+    discriminator: findDiscriminator(meta, mapped),
+  }
+}
+
+/** Reads the pivot table of a many-to-many list; rejects one that MikroORM cannot read or write. */
+function readPivot(meta: Meta, prop: Property): ToManyAttribute['via'] {
+  const pivot = prop.pivotTable
+  const inherited = meta.tptParent?.properties[prop.name as never] as Property | undefined
+  if (inherited !== undefined && inherited.pivotTable !== pivot) {
+    const why = `MikroORM gives each class that inherits it a pivot table of its own; name one for all by pivotTable('${inherited.pivotTable}')`
+    throw unsupported(meta, prop.name, why)
+  }
+  const [own, target] = [meta, prop.targetMeta!].map(side => side.getPrimaryProps().flatMap(key => key.fieldNames))
+  if (prop.joinColumns.length !== own!.length || prop.inverseJoinColumns.length !== target!.length) {
+    throw unsupported(meta, prop.name, 'its pivot table does not hold both primary keys')
+  }
+  if (meta.getPrimaryProps().some(({ runtimeType }) => runtimeType === 'Date')) {
+    throw unsupported(meta, prop.name, 'MikroORM does not find the members of a many-to-many list whose owner has a date-time for its key')
+  }
+  const shared = prop.joinColumns.find(column => prop.inverseJoinColumns.includes(column))
+  if (shared !== undefined) {
+    const why = `its pivot table has the one column "${shared}" for both sides; name two by joinColumn and inverseJoinColumn`
+    throw unsupported(meta, prop.name, why)
+  }
+  return {
+    kind: 'pivot',
+    table: pivot,
+    ownerColumns: Object.freeze([...prop.joinColumns]),
+    targetColumns: Object.freeze([...prop.inverseJoinColumns]),
+    orderColumn: prop.fixedOrder === true ? prop.fixedOrderColumn : undefined,
+    mayBeEmpty: prop.targetMeta!.props.some(({ customType }) => customType instanceof FileType),
+    // MikroORM gives a class that inherits such a list the value of the class that declares it.
+    discriminator:
+      prop.polymorphic === true
+        ? Object.freeze({ column: prop.discriminatorColumn as string, value: String(prop.discriminatorValue) })
+        : undefined,
+    owner: prop.owner,
+  }
+}
+
+function isEmptyWhere(where: unknown): boolean {
+  return where === undefined || where === null || (typeof where === 'object' && Reflect.ownKeys(where).length === 0)
+}
+
+/** Returns the order of a list: the relation's own, else the target entity's. Nested objects become dotted paths. */
+function readOrderBy(prop: Property): { path: string; descending: boolean }[] {
+  const declared: unknown = prop.orderBy ?? prop.targetMeta?.orderBy
+  const list: unknown[] = declared === undefined ? [] : Array.isArray(declared) ? (declared as unknown[]) : [declared]
+  const walk = (value: unknown, target: Meta | undefined, prefix: string): { path: string; descending: boolean }[] =>
+    Object.entries(value as Record<string, unknown>).flatMap(([name, direction]) => {
+      const property = target?.properties[name as never] as Property | undefined
+      const path = `${prefix}${property === undefined ? name : publicName(property)}`
+      return typeof direction === 'object' && direction !== null
+        ? walk(direction, property?.targetMeta, `${path}.`)
+        : [{ path, descending: /^(desc|-1)/i.test(String(direction)) }]
+    })
+  return list.flatMap(entry => walk(entry, prop.targetMeta, ''))
+}

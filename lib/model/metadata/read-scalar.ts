@@ -1,0 +1,84 @@
+/** Reads a scalar property: its type, the source of its value, and the code of the entity that shows it. */
+import { isRaw } from '@mikro-orm/core'
+import type { Renderer, ScalarAttribute, Source } from '../model.ts'
+import { getterRender, serializerRender } from './getters.ts'
+import { isGetter, scalarType } from './property-type.ts'
+import { isRequiredInside, readCommon } from './read-common.ts'
+import type { PropertyContext } from './read-common.ts'
+import { compileFormula } from './sql-formula.ts'
+import type { Meta, Property } from './unsupported.ts'
+
+/** Reads a scalar property, in a table or inside an embedded object. */
+export function readScalar(context: PropertyContext): ScalarAttribute {
+  const { meta, prop, declared, document } = context
+  if (isGetter(prop)) return readGetter(context, getterRender(meta, prop))
+  const type = Object.freeze(scalarType(prop)!)
+  const common = readCommon(context)
+  const required = document === undefined ? common.required : isRequiredInside(declared)
+  return {
+    kind: 'scalar',
+    ...common,
+    required,
+    needed: required,
+    type,
+    source: readSource(context),
+    primary: prop.primary === true,
+    version: prop.version === true,
+    // Like any value that is not the stored one, it cannot be filtered or sorted by unless that is asked for.
+    ...(prop.serializer === undefined ? {} : { render: serializerRender(meta, prop, type), filterable: false, sortable: false }),
+  }
+}
+
+/** Reads a value that the code of the entity computes from the plain values of a record. */
+export function readGetter(context: PropertyContext, render: Renderer): ScalarAttribute {
+  return {
+    kind: 'scalar',
+    ...readCommon(context),
+    nullable: true,
+    readOnly: true,
+    required: false,
+    filterable: false,
+    sortable: false,
+    type: Object.freeze({ kind: 'json' }),
+    source: { kind: 'getter' },
+    primary: false,
+    version: false,
+    render,
+  }
+}
+
+/** Reads an embedded object that has no columns: its value goes to the code of the model. */
+export function readUnstored(context: PropertyContext): ScalarAttribute {
+  const type = Object.freeze({ kind: 'json' } as const)
+  return Object.freeze({
+    kind: 'scalar',
+    ...readCommon(context),
+    type,
+    source: { kind: 'none' },
+    primary: false,
+    version: false,
+  } as const)
+}
+
+function readSource({ meta, prop, document }: PropertyContext): Source {
+  if (document !== undefined) return { kind: 'document', ...document }
+  if (prop.formula !== undefined) return { kind: 'formula', sql: compileFormula(meta, prop) }
+  if (prop.persist === false) return { kind: 'none' }
+  return {
+    kind: 'column',
+    column: prop.fieldNames[0]!,
+    rawDefault: isRaw(prop.default) || (prop.default === undefined && prop.defaultRaw !== undefined),
+    generated: prop.generated !== undefined,
+  }
+}
+
+/** Whether the constructor of the class gives the property a value (`createdAt = new Date()`). MikroORM takes only constant ones for defaults. */
+export function isInitialised(meta: Meta, prop: Property): boolean {
+  try {
+    const entity = new (meta.class as unknown as new () => Record<string, unknown>)()
+    return (entity[prop.name] ?? undefined) !== undefined
+  } catch {
+    // The constructor needs arguments.
+    return false
+  }
+}

@@ -1,0 +1,25 @@
+/** Compiles the formulas of MikroORM to SQL over the columns of a table alias. */
+import { isRaw } from '@mikro-orm/core'
+import type { Formula } from '../model.ts'
+import type { Meta, Property } from './unsupported.ts'
+
+/** Returns a formula as SQL text with bound values. In MikroORM's text `??` marks an identifier, `?` a value. */
+export function compileFormula(meta: Meta, prop: Property): Formula {
+  const formula = prop.formula as unknown as (columns: object, table: object) => unknown
+  return (alias, quote) => {
+    const table = { alias, name: meta.tableName, schema: meta.schema, qualifiedName: meta.tableName, toString: () => alias }
+    const result: unknown = formula(meta.createColumnMappingObject(alias), table)
+    if (!isRaw(result)) return { sql: String(result), values: [] }
+    const params = [...result.params]
+    const values: unknown[] = []
+    const sql = result.sql.replaceAll(/\?\??/g, mark => {
+      const value = params.shift()
+      if (mark === '?') {
+        values.push(value)
+        return '?'
+      }
+      return String(value).split('.').map(quote).join('.')
+    })
+    return { sql, values }
+  }
+}

@@ -1,0 +1,23 @@
+/** Refuses properties that cannot be served, with entity, property and reason. */
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
+import { isGetter, scalarType } from './property-type.ts'
+
+export type Meta = EntityMetadata
+export type Property = EntityProperty
+
+/** Returns the error for an entity, or a property of it, that cannot be served. */
+export function unsupported(meta: Meta, property: string | undefined, reason: string): Error {
+  return new Error(`${meta.className}${property === undefined ? '' : `.${property}`} cannot be served: ${reason}.`)
+}
+
+/** Returns why a property cannot be served, as far as the property alone shows it. */
+export function unsupportedReason(prop: Property): string | undefined {
+  if (prop.polymorphic === true && prop.kind !== 'm:n' && (prop.primary === true || prop.mapToPk === true || prop.targetKey !== undefined))
+    return 'a relation to one of several entities (polymorphic) cannot be part of a key, mapToPk, or by another key (targetKey)'
+  if (prop.targetKey !== undefined && (prop.primary === true || prop.mapToPk === true))
+    return `a relation by another key than the primary one (targetKey) cannot be ${prop.primary === true ? 'part of a key' : 'mapped to it (mapToPk)'}`
+  if (prop.kind !== 'scalar' || isGetter(prop)) return undefined
+  return scalarType(prop) === undefined
+    ? `its type "${prop.type}" is unknown: give it a type of MikroORM's, or one derived from Type`
+    : undefined
+}

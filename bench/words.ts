@@ -1,6 +1,6 @@
 /** Words: what a bench is told on its command line. */
 import { parseArgs } from 'node:util'
-import { hint, nearest } from '../lib/base/suggest.ts'
+import { formatHint, findNearest } from '../lib/base/suggest.ts'
 
 export interface Words {
   readonly rounds: number
@@ -44,7 +44,7 @@ export function read(args: readonly string[], { rounds, names, before = [], docs
   if (positionals.length < before.length) throw new Error(`Expected: ${before.join(' ')} [WORD...] [--rounds N].`)
   for (const word of words) {
     if (names.some(name => name.includes(word))) continue
-    throw new Error(`No name of what is measured holds "${word}".${hint(nearest(word, names))} There are: ${names.join('; ')}.`)
+    throw new Error(`No name of what is measured holds "${word}".${formatHint(findNearest(word, names))} There are: ${names.join('; ')}.`)
   }
   if (values['docs'] === true && words.length > 0) throw new Error('--docs writes all there is: it goes without words that select.')
   return {

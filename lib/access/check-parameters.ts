@@ -1,13 +1,13 @@
 /** Check the parameters: which of them a path and method take, and how much they may ask for. Refuses others with parameter_invalid. */
 import { parameterError } from '../base/errors.ts'
-import { spellingOfParameter } from '../base/habits.ts'
+import { suggestParameter } from '../base/habits.ts'
 import type { Limits } from '../base/limits.ts'
 import { isValue } from '../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
 import { NO_PARAMETERS, RESERVED, calledIn, longestOf, parseParameters } from '../request/query-string.ts'
 import type { Pair, Parameters, RawFilter, Reserved, Vocabulary } from '../request/query-string.ts'
 import type { Target } from './resolve-path.ts'
-import { hint, nearest } from '../base/suggest.ts'
+import { formatHint, findNearest } from '../base/suggest.ts'
 
 const RECORD_PARAMETERS: readonly Reserved[] = ['depth', 'attributes', 'expand']
 
@@ -51,12 +51,12 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
   const known = [...names, ...(target.kind === 'index' ? [] : vocabulary.flags), ...(filters ? vocabulary.own : [])]
   const parameter = name + operator
   const isKnown = operator === '' && vocabulary.names.has(name)
-  const spelling = isKnown ? undefined : spellingOfParameter(name, each => calledIn(vocabulary, each), reserved)
-  const suggestion = spelling?.suggestion ?? (isKnown ? undefined : nearest(name, known))
+  const spelling = isKnown ? undefined : suggestParameter(name, each => calledIn(vocabulary, each), reserved)
+  const suggestion = spelling?.suggestion ?? (isKnown ? undefined : findNearest(name, known))
   const takes = known.length === 0 ? 'no parameters' : known.join(', ')
   return parameterError({
     code: 'parameter_not_allowed',
-    detail: `${what} takes ${takes}${filters ? ' and filters' : ''}, not "${parameter.slice(0, 100)}".${spelling === undefined ? hint(suggestion) : ` ${spelling.detail}`}`,
+    detail: `${what} takes ${takes}${filters ? ' and filters' : ''}, not "${parameter.slice(0, 100)}".${spelling === undefined ? formatHint(suggestion) : ` ${spelling.detail}`}`,
     parameter,
     allowed: known,
     ...(suggestion === undefined ? {} : { suggestion }),

@@ -9,8 +9,8 @@ import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttr
 import { keyOfEntity } from '../model/entity-key.ts'
 import type { Condition, KeyRef, Operand, ValueRef } from '../plan/read-plan.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
-import { scalarFromJson } from '../values/scalar-type.ts'
-import { hint, nearest } from '../base/suggest.ts'
+import { readScalar } from '../values/scalar-type.ts'
+import { formatHint, findNearest } from '../base/suggest.ts'
 
 /** What makes a condition true, and what makes it false: with NULLs it may be neither, which `$not` leaves so. */
 interface TernaryCondition {
@@ -58,7 +58,7 @@ export class FilterQueryReader {
       const attribute = attributes.find(({ property }) => property === name)
       if (attribute === undefined) {
         const names = attributes.map(({ property }) => property)
-        throw new Error(`${where}: there is no property "${name}".${hint(nearest(name, names))}`)
+        throw new Error(`${where}: there is no property "${name}".${formatHint(findNearest(name, names))}`)
       }
       return [this.#property(attribute, value, hops, `${where}.${name}`)]
     })
@@ -282,7 +282,7 @@ function typedValue(value: unknown, type: ScalarType): unknown {
   if (typeof value === 'bigint') return type.kind === 'bigint' ? value : type.kind === 'integer' ? Number(value) : undefined
   if (value === null || value === undefined) return undefined
   // A value that no record can have, such as a text longer than the column, is no mistake: it just finds nothing.
-  return scalarFromJson(value, { kind: type.kind })
+  return readScalar(value, { kind: type.kind })
 }
 
 function keyValues(value: unknown, target: Resource, where: string): readonly unknown[] {

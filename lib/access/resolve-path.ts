@@ -8,7 +8,7 @@ import { describeKey, keyFromText } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { isValue, targetsOf } from '../model/model.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
-import { hint, nearest } from '../base/suggest.ts'
+import { formatHint, findNearest } from '../base/suggest.ts'
 import { EVERYTHING, existsFor, isVisible, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 
@@ -92,7 +92,7 @@ export function notFound(resource: Resource, id: string) {
 function unknownVersion(version: string, versions: readonly string[], model: Model) {
   const meant = model.byName.has(decodeURIComponent(version))
     ? ` Did you mean "/${versions[0]}/${version}"?`
-    : hint(nearest(version, versions))
+    : formatHint(findNearest(version, versions))
   return restError(
     'version_unknown',
     `The path must begin with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".${meant}`,
@@ -100,12 +100,12 @@ function unknownVersion(version: string, versions: readonly string[], model: Mod
 }
 
 function unknownResource(name: string, model: Model) {
-  const suggestion = nearest(
+  const suggestion = findNearest(
     name,
     model.resources.map(resource => resource.plural),
   )
   const known = model.resources.map(resource => resource.plural).join(', ')
-  return restError('resource_unknown', `There is no resource "${name.slice(0, 100)}".${hint(suggestion)} Resources: ${known}.`)
+  return restError('resource_unknown', `There is no resource "${name.slice(0, 100)}".${formatHint(suggestion)} Resources: ${known}.`)
 }
 
 function attributeOf(resource: Resource, name: string): Attribute {
@@ -118,10 +118,10 @@ function attributeOf(resource: Resource, name: string): Attribute {
 /** The refusal of a name in a path that no attribute has. */
 export function unknownAttribute(resource: Resource, name: string) {
   // Whether the caller may know the attributes of the resource is only judged once the path is resolved.
-  const suggestion = resource.rules.access.get === true ? nearest(name, openNames(resource.attributes)) : undefined
+  const suggestion = resource.rules.access.get === true ? findNearest(name, openNames(resource.attributes)) : undefined
   return restError(
     'attribute_not_found',
-    `${withCapitalArticle(resource.singular)} has no attribute "${name.slice(0, 100)}".${hint(suggestion)}`,
+    `${withCapitalArticle(resource.singular)} has no attribute "${name.slice(0, 100)}".${formatHint(suggestion)}`,
   )
 }
 

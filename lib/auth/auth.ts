@@ -16,7 +16,7 @@ import { keyFromJson, keyFromText, keyToSegment, textOfPart } from '../model/key
 import type { KeyValues } from '../model/key.ts'
 import type { Model, Resource } from '../model/model.ts'
 import type { Stored } from '../read/reader.ts'
-import { scalarToJson } from '../values/scalar-type.ts'
+import { formatScalar } from '../values/scalar-type.ts'
 import { keyOfEntity } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
 import { verifyPassword } from './password.ts'
@@ -26,9 +26,9 @@ import type { RequestPattern } from '../request/route-pattern.ts'
 import type { Principal } from '../request/request-context.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import type { Route } from '../request/custom-routes.ts'
-import { checkNames, hint, nearest } from '../base/suggest.ts'
+import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
 import { SigningKey, Tokens } from './tokens.ts'
-import { Removals, isOfState, stateColumns, stateOf } from './user-state.ts'
+import { Removals, isOfState, findStateColumns, computeState } from './user-state.ts'
 import type { RemovalState, StateColumns } from './user-state.ts'
 import { isObject } from '../write/validate-record.ts'
 
@@ -157,7 +157,7 @@ export class Authentication {
     if (this.#resource('') === undefined) throw new TypeError(`auth: ${meta.className} is not served in any version.`)
     for (const name of options.authenticate === undefined ? [options.identifier, options.password] : []) {
       if (name in meta.properties) continue
-      const near = hint(nearest(name, Object.keys(meta.properties)))
+      const near = formatHint(findNearest(name, Object.keys(meta.properties)))
       throw new TypeError(
         `auth: ${meta.className} has no property "${name}".${near} The options "identifier" (default "email") and "password" (default "password") name the properties of the log-in.`,
       )
@@ -170,7 +170,7 @@ export class Authentication {
       }),
     )
     const resources = [...services.versions.values()].flatMap(({ model }) => model.byEntity.get(meta.class) ?? [])
-    this.#state = new Map(resources.map(each => [each, stateColumns(each, options.password, options.identifier)]))
+    this.#state = new Map(resources.map(each => [each, findStateColumns(each, options.password, options.identifier)]))
     this.#public = options.public.map(compilePattern)
   }
 
@@ -244,7 +244,7 @@ export class Authentication {
     const user = key === undefined ? undefined : await this.#services.stored(resource, key, columns.columns)
     if (user === undefined || this.#removals.has(claims))
       throw refuseUser('token_invalid', 'The user of the token does not exist any more.')
-    if (!isOfState(claims, stateOf(columns, user.row), this.tokens.key.markKey))
+    if (!isOfState(claims, computeState(columns, user.row), this.tokens.key.markKey))
       throw refuseUser('token_revoked', 'The token is older than the password of its user: log in again.')
     return { claims, user: this.#withoutPassword(resource, user.record) }
   }
@@ -273,7 +273,7 @@ export class Authentication {
     const key = this.#keyOf(user, resource)
     if (key === undefined) throw new TypeError(`token: not ${withArticle(resource.singular)}, nor an ID of one: ${String(user)}.`)
     const columns = this.#state.get(resource)!
-    const state = stateOf(columns, this.#services.columns(resource, key, columns.columns))
+    const state = computeState(columns, this.#services.columns(resource, key, columns.columns))
     return this.tokens.mint(keyToSub(key, resource), state, ttl)
   }
 
@@ -299,7 +299,7 @@ export class Authentication {
       const key = user === undefined || user === null || user === false ? undefined : this.#keyOf(user, resource)
       const stored = key === undefined ? undefined : await this.#services.stored(resource, key, columns.columns)
       if (key === undefined || stored === undefined) return undefined
-      return { key, stored: stored.record, state: stateOf(columns, this.#rowOf(user as Entity, columns, stored.row)) }
+      return { key, stored: stored.record, state: computeState(columns, this.#rowOf(user as Entity, columns, stored.row)) }
     })
     const token = this.tokens.mint(keyToSub(key, resource), state, this.#options.ttl)
     const record = await this.#services.shown(
@@ -436,5 +436,5 @@ function failed(): never {
 
 /** The ID as `sub` carries it: that of records, as text. */
 function keyToSub(key: KeyValues, resource: Resource): string {
-  return key.length === 1 ? textOfPart(scalarToJson(key[0], resource.key[0]!.type)) : keyToSegment(key, resource)
+  return key.length === 1 ? textOfPart(formatScalar(key[0], resource.key[0]!.type)) : keyToSegment(key, resource)
 }

@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Claims } from '../request/hook-context.ts'
 import { restError } from '../base/errors.ts'
 import type { ErrorCode } from '../base/errors.ts'
-import { newTokenId } from './user-state.ts'
+import { createTokenId } from './user-state.ts'
 
 /** A public key as a JSON Web Key (RFC 8037 section 2). */
 export interface PublicKey {
@@ -96,7 +96,7 @@ export class Tokens {
    */
   mint(sub: string, state: string, ttl: number): string {
     const iat = this.#now()
-    const claims: Claims = { sub, iat, exp: iat + ttl, jti: newTokenId(sub, state, this.key.markKey) }
+    const claims: Claims = { sub, iat, exp: iat + ttl, jti: createTokenId(sub, state, this.key.markKey) }
     const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
     const token = `${signed}.${Buffer.from(nacl.sign.detached(Buffer.from(signed), this.key.secretKey)).toString('base64url')}`
     this.#remember(token, Object.freeze(claims))

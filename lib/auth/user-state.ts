@@ -20,7 +20,7 @@ export interface StateColumns {
 }
 
 /** Those of the properties with these names, as far as they are stored in columns of their own. */
-export function stateColumns({ attributes }: Resource, password: string, identifier: string): StateColumns {
+export function findStateColumns({ attributes }: Resource, password: string, identifier: string): StateColumns {
   const columnOf = (name: string): ScalarAttribute | undefined =>
     attributes.find((each): each is ScalarAttribute => each.kind === 'scalar' && each.property === name && each.source.kind === 'column')
   const hash = columnOf(password)
@@ -33,29 +33,29 @@ export function stateColumns({ attributes }: Resource, password: string, identif
  *
  * @param row the values of the columns; undefined when there is no such user
  */
-export function stateOf({ password, columns }: StateColumns, row: readonly unknown[] | undefined): string {
+export function computeState({ password, columns }: StateColumns, row: readonly unknown[] | undefined): string {
   if (row === undefined) return ''
-  if (password === undefined) return `user ${textOf(row[0])}`
+  if (password === undefined) return `user ${formatValue(row[0])}`
   const hash = row[0] ?? ''
-  return hash === '' && columns.length > 1 ? `user ${textOf(row[1])}` : `password ${textOf(hash)}`
+  return hash === '' && columns.length > 1 ? `user ${formatValue(row[1])}` : `password ${formatValue(hash)}`
 }
 
-function textOf(value: unknown): string {
+function formatValue(value: unknown): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : JSON.stringify(value ?? null)
 }
 
 /** Microseconds of the system's clock: tokens outlive engines, whose own clocks may stand still. */
-function microseconds(): number {
+function readMicroseconds(): number {
   return Math.floor((performance.timeOrigin + performance.now()) * 1000)
 }
 
 /** A new token's own ID: `<uuid>.<time>.<mark>`. */
-export function newTokenId(sub: string, state: string, key: Uint8Array): string {
-  const id = `${randomUUID()}.${microseconds().toString(36)}`
-  return `${id}.${markOf(id, sub, state, key)}`
+export function createTokenId(sub: string, state: string, key: Uint8Array): string {
+  const id = `${randomUUID()}.${readMicroseconds().toString(36)}`
+  return `${id}.${computeMark(id, sub, state, key)}`
 }
 
-function markOf(id: string, sub: string, state: string, key: Uint8Array): string {
+function computeMark(id: string, sub: string, state: string, key: Uint8Array): string {
   const mark = createHmac('sha256', key)
     .update(JSON.stringify([id, sub, state]))
     .digest()
@@ -71,13 +71,13 @@ export function isOfState(claims: Claims, state: string, key: Uint8Array): boole
   const { sub, jti } = claims
   const end = jti.lastIndexOf('.')
   // Signed as it is, it needs no comparison in constant time.
-  const isOf = end > 0 && jti.slice(end + 1) === markOf(jti.slice(0, end), sub, state, key)
+  const isOf = end > 0 && jti.slice(end + 1) === computeMark(jti.slice(0, end), sub, state, key)
   if (isOf) known.set(claims, state)
   return isOf
 }
 
 /** When a token was made, in microseconds; 0 where it does not say. */
-function timeOf({ jti }: Claims): number {
+function readIssueTime({ jti }: Claims): number {
   const time = Number.parseInt(jti.split('.')[1] ?? '', 36)
   return Number.isSafeInteger(time) ? time : 0
 }
@@ -106,7 +106,7 @@ export class Removals {
 
   add(sub: string): void {
     this.#times.delete(sub)
-    this.#times.set(sub, microseconds())
+    this.#times.set(sub, readMicroseconds())
     if (this.#times.size <= MAX_REMOVALS) return
     const [oldest, time] = this.#times.entries().next().value!
     this.#times.delete(oldest)
@@ -118,6 +118,6 @@ export class Removals {
     if (this.#times.size === 0) return false
     const time = this.#times.get(claims.sub)
     if (time === undefined && this.#floor === 0) return false
-    return timeOf(claims) <= Math.max(time ?? 0, this.#floor)
+    return readIssueTime(claims) <= Math.max(time ?? 0, this.#floor)
   }
 }

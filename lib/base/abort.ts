@@ -69,7 +69,7 @@ interface ReadingParameters {
 }
 
 /** Describes what a request is doing, by what the running statement reads. */
-function activityOf({ filters, sort }: ReadingParameters, about: string | undefined): string {
+function describeActivity({ filters, sort }: ReadingParameters, about: string | undefined): string {
   if (about !== 'rows' && about !== 'count')
     return about === undefined ? 'putting the answer together' : `reading the relation "${about}" of what it shows`
   const by = filters.length === 0 ? [] : [`filtering by ${[...new Set(filters.map(({ label }) => `"${label}"`))].join(', ')}`]
@@ -103,7 +103,7 @@ export class RequestAbort {
     if (this.deadline === undefined) return
     this.throwIfReached()
     if (performance.now() < this.deadline) return
-    const what = this.asked === undefined ? '' : ` The time was over while it was ${activityOf(this.asked, this.about)}.`
+    const what = this.asked === undefined ? '' : ` The time was over while it was ${describeActivity(this.asked, this.about)}.`
     throw restError('timeout', `The request took longer than the ${this.#budget} ms that it may take; nothing was written.${what}`)
   }
 

@@ -55,7 +55,7 @@ export class Clock {
    * @example engine.clock.advance('31d')
    */
   advance(duration: string | number): void {
-    const milliseconds = typeof duration === 'number' ? duration : durationOf(duration)
+    const milliseconds = typeof duration === 'number' ? duration : parseDuration(duration)
     if (!Number.isFinite(milliseconds)) throw new RangeError(`clock.advance: not a number of milliseconds: ${duration}.`)
     if (this.#frozen === undefined) this.#ahead += milliseconds
     else this.#frozen += milliseconds
@@ -79,7 +79,7 @@ export class Clock {
   }
 }
 
-function durationOf(text: string): number {
+function parseDuration(text: string): number {
   const match = /^(-?\d+(?:\.\d+)?)(d|h|m|s|ms)$/.exec(text)
   if (match === null) throw new RangeError(`clock.advance: a duration is written like "31d", "2h", "15m", "90s" or "250ms", not "${text}".`)
   return Number(match[1]) * (UNITS[match[2]!] ?? 1)

@@ -3,7 +3,7 @@
  * Every stage refuses by throwing `restError(code, detail)`; only respond.ts turns a refusal into a body.
  * Codes are stable: a retired one stays here as a comment and is not used again.
  */
-import { checkedHeaders } from './headers.ts'
+import { checkHeaders } from './headers.ts'
 
 /** Status and title of every error code, in the order of the stages that refuse with them. */
 export const ERRORS = {
@@ -133,7 +133,7 @@ export class RestError extends Error {
     this.status = status
     this.code = code
     this.errors = details.errors
-    this.headers = details.headers === undefined ? {} : checkedHeaders(details.headers, 'RestError')
+    this.headers = details.headers === undefined ? {} : checkHeaders(details.headers, 'RestError')
   }
 }
 

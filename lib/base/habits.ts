@@ -2,7 +2,7 @@
  * Habits: what people of other APIs write (json-server, Django, Rails, JSON:API, OData, PostgREST, MikroORM), and how it is spelt here. These are hints for
  * what is refused anyway: an attribute or parameter of such a name is found before anybody asks here.
  */
-import { hint, nearest } from './suggest.ts'
+import { formatHint, findNearest } from './suggest.ts'
 
 /** The right spelling: for programs, and as a sentence. */
 export interface SuggestedSpelling {
@@ -52,16 +52,16 @@ const OPERATORS = byName({
 const SIGNS: Readonly<Record<string, string>> = { '=>': '>=', '=<': '<=', '==': '=', '!': '!=', '<>': '!=' }
 
 /** A filter as it is spelt here, from an operator of the table above. */
-function spelt(name: string, operator: string, value: string): SuggestedSpelling {
+function formatSpelling(name: string, operator: string, value: string): SuggestedSpelling {
   const sign = operator.replace('*', '')
   const text = value.slice(0, 100)
   const before = operator === '~=*' || operator === '*=' ? '*' : ''
   const after = operator === '~=*' || operator === '=*' ? '*' : ''
-  return { suggestion: name + sign, detail: hint(`${name}${sign}${before}${text}${after}`).trim() }
+  return { suggestion: name + sign, detail: formatHint(`${name}${sign}${before}${text}${after}`).trim() }
 }
 
 /** The reserved parameter that is meant by a name, as far as the place takes it. */
-export function spellingOfParameter(name: string, called: Called, taken: readonly Reserved[]): SuggestedSpelling | undefined {
+export function suggestParameter(name: string, called: Called, taken: readonly Reserved[]): SuggestedSpelling | undefined {
   const meant = PARAMETERS.get(name.toLowerCase())
   if (meant === undefined) return undefined
   const reserved = RESERVED_MEANT[meant] ?? (meant as Reserved)
@@ -90,8 +90,8 @@ export interface KnownNames {
 const LIST_PARAMETERS: readonly Reserved[] = ['limit', 'offset', 'sort', 'depth', 'attributes', 'expand']
 
 /** @param path as it was written, where there is no such attribute */
-export function spellingOfFilter(path: string, text: string, { prefix, names, texts, called }: KnownNames): SuggestedSpelling | undefined {
-  const whole = prefix === '' ? spellingOfWhole(path, text, names, texts, called) : undefined
+export function suggestFilter(path: string, text: string, { prefix, names, texts, called }: KnownNames): SuggestedSpelling | undefined {
+  const whole = prefix === '' ? suggestForWhole(path, text, names, texts, called) : undefined
   if (whole !== undefined) return whole
   // `filter[age][gte]` is `age[gte]`.
   const inner = /^[$_a-z]+\[(?<first>[^\]]+)\](?<rest>.*)$/i.exec(path)?.groups
@@ -99,46 +99,46 @@ export function spellingOfFilter(path: string, text: string, { prefix, names, te
   const plain = isWrapped ? inner['first']! + inner['rest']! : path
   const match = /^(?<name>.*[^_])(?:__?|:|\.|\[\$?)(?<word>[a-z]+)\]?$/i.exec(plain)?.groups
   const operator = match === undefined ? undefined : OPERATORS.get(match['word']!.toLowerCase())
-  const name = knownPath(operator === undefined ? plain : match!['name']!, names)
+  const name = findKnownPath(operator === undefined ? plain : match!['name']!, names)
   if (name === undefined || (operator === undefined && !isWrapped)) return undefined
   // Only texts have patterns.
   const isPlain = operator === undefined || (operator.includes('*') && names.includes(name) && !texts.includes(name))
-  return spelt(prefix + name, isPlain ? '=' : operator, text)
+  return formatSpelling(prefix + name, isPlain ? '=' : operator, text)
 }
 
-function spellingOfWhole(
+function suggestForWhole(
   path: string,
   text: string,
   names: readonly string[],
   texts: readonly string[],
   called: Called,
 ): SuggestedSpelling | undefined {
-  const reserved = spellingOfParameter(path, called, LIST_PARAMETERS)
+  const reserved = suggestParameter(path, called, LIST_PARAMETERS)
   if (reserved !== undefined) return reserved
-  if (SEARCHES.has(path.toLowerCase())) return texts.length === 0 ? undefined : spelt(texts.slice(0, 3).join('|'), '~=*', text)
+  if (SEARCHES.has(path.toLowerCase())) return texts.length === 0 ? undefined : formatSpelling(texts.slice(0, 3).join('|'), '~=*', text)
   if (FILTERS.has(path.toLowerCase()) && names.length > 0)
     return { suggestion: `${names[0]!}=`, detail: `Each filter is a parameter: "${names[0]!}=..." or "${names[0]!}!=...".` }
   return undefined
 }
 
 /** A path that begins with a name that is known, or nearly. */
-function knownPath(path: string, names: readonly string[]): string | undefined {
+function findKnownPath(path: string, names: readonly string[]): string | undefined {
   const [first = '', ...rest] = path.split('.')
-  const meant = names.includes(first) ? first : nearest(first, names)
+  const meant = names.includes(first) ? first : findNearest(first, names)
   return meant === undefined ? undefined : [meant, ...rest].join('.')
 }
 
 /** Where a value cannot be of its type, and begins with what may be an operator: `age=>3`, `age=gte.3`. */
-export function spellingOfValue(paths: readonly string[], value: string): SuggestedSpelling | undefined {
+export function suggestValue(paths: readonly string[], value: string): SuggestedSpelling | undefined {
   const sign = /^(?<sign>>=|<=|=>|=<|==|!=|<>|[><!])(?<rest>.+)$/s.exec(value)?.groups
-  if (sign !== undefined) return spelt(paths.join('|'), SIGNS[sign['sign']!] ?? sign['sign']!, sign['rest']!.trim())
+  if (sign !== undefined) return formatSpelling(paths.join('|'), SIGNS[sign['sign']!] ?? sign['sign']!, sign['rest']!.trim())
   const word = /^\$?(?<word>[a-z]+)[.:](?<rest>.+)$/is.exec(value)?.groups
   const meant = word === undefined ? undefined : OPERATORS.get(word['word']!.toLowerCase())
-  return meant === undefined ? undefined : spelt(paths.join('|'), meant, word!['rest']!)
+  return meant === undefined ? undefined : formatSpelling(paths.join('|'), meant, word!['rest']!)
 }
 
 /** Where a sort key is unknown: `-name`, `name:desc`, `name desc`, and `name,desc`. */
-export function spellingOfSort(prefix: string, path: string, names: readonly string[]): SuggestedSpelling | undefined {
+export function suggestSort(prefix: string, path: string, names: readonly string[]): SuggestedSpelling | undefined {
   const match = /^(?<sign>[-+ ]?)(?<name>.+?)(?:[: |_](?<direction>asc|desc|ascending|descending))?$/i.exec(path)?.groups
   const sign = match?.['sign'] ?? ''
   const direction = match?.['direction']?.toLowerCase()
@@ -148,14 +148,14 @@ export function spellingOfSort(prefix: string, path: string, names: readonly str
       detail: `The direction follows its name: "${names[0] ?? 'id'}.${path.toLowerCase()}".`,
     }
   if (sign === '' && direction === undefined) return undefined
-  const name = knownPath(match!['name']!, names)
+  const name = findKnownPath(match!['name']!, names)
   if (name === undefined) return undefined
   const suggestion = `${prefix}${name}.${sign === '-' || direction?.startsWith('desc') === true ? 'desc' : 'asc'}`
   return { suggestion, detail: `Did you mean "${suggestion}"?` }
 }
 
 /** Where a query that is given as an object has an object as a value: `{ age: { $gte: 3 } }`. */
-export function spellingOfObject(name: string, value: object): SuggestedSpelling | undefined {
+export function suggestObject(name: string, value: object): SuggestedSpelling | undefined {
   if (value instanceof Date) return { suggestion: name, detail: 'Give its toISOString().' }
   const [key, inner] = Object.entries(value)[0] ?? []
   if (key === undefined) return undefined
@@ -163,7 +163,7 @@ export function spellingOfObject(name: string, value: object): SuggestedSpelling
     typeof inner === 'string' || typeof inner === 'number' || typeof inner === 'boolean' ? JSON.stringify(inner).slice(0, 100) : '...'
   const meant = OPERATORS.get(key.replace('$', '').toLowerCase())
   if (meant !== undefined) {
-    const { suggestion } = spelt(name, meant, '')
+    const { suggestion } = formatSpelling(name, meant, '')
     return { suggestion, detail: `An operator follows the name: { ${JSON.stringify(suggestion)}: ${shown} }.` }
   }
   if (FILTERS.has(name.toLowerCase()))

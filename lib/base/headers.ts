@@ -6,7 +6,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
  *
  * @throws TypeError that names the place when one is no header: names are tokens, values texts without control characters (RFC 9110 section 5).
  */
-export function checkedHeaders(headers: Readonly<Record<string, string>>, place: string): Record<string, string> {
+export function checkHeaders(headers: Readonly<Record<string, string>>, place: string): Record<string, string> {
   const checked: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
     const text: unknown = typeof value === 'number' ? String(value) : value

@@ -13,7 +13,7 @@ export function readOnlyError(method: string): RestError {
 }
 
 /** What is left of an `Allow` header. */
-export function readingMethodsOf(allow: string): string {
+export function keepReadingMethods(allow: string): string {
   return allow
     .split(', ')
     .filter(method => !WRITE_METHODS.includes(method))

@@ -26,8 +26,8 @@ const LITERALS: Readonly<Record<string, string>> = { t: 'true', f: 'false', n: '
 
 /** The fault of a text, or nothing when it is JSON. */
 export function findJsonError(text: string): JsonSyntaxError | undefined {
-  const position = faultPosition(text)
-  return position === undefined ? undefined : place(text, position)
+  const position = findErrorPosition(text)
+  return position === undefined ? undefined : locate(text, position)
 }
 
 /** `line 3, column 5 (position 42)`, for error texts. */
@@ -36,7 +36,7 @@ export function describePosition(fault: JsonSyntaxError): string {
 }
 
 /** Line and column of a position. */
-function place(text: string, position: number): JsonSyntaxError {
+function locate(text: string, position: number): JsonSyntaxError {
   const before = text.slice(0, position)
   const code = text.codePointAt(position)
   return {
@@ -47,7 +47,7 @@ function place(text: string, position: number): JsonSyntaxError {
   }
 }
 
-function faultPosition(text: string): number | undefined {
+function findErrorPosition(text: string): number | undefined {
   const open: ('{' | '[')[] = []
   let due: Due = 'value'
   let at = match(SPACE, text, 0)

@@ -27,7 +27,9 @@ export function assertJson(value: unknown, place: string): void {
 function assertInside(value: unknown, place: string, within: object[], path: (string | number)[]): void {
   if (within.length > MAX_NESTING) throw tooDeep(place, within, path)
   if (typeof value !== 'object' || value === null) {
-    throw new TypeError(`${placeOf(place, path)} is ${typeof value === 'number' ? String(value) : `a ${typeof value}`}, which is not JSON.`)
+    throw new TypeError(
+      `${formatPlace(place, path)} is ${typeof value === 'number' ? String(value) : `a ${typeof value}`}, which is not JSON.`,
+    )
   }
   within.push(value)
   const depth = path.length
@@ -42,7 +44,7 @@ function assertInside(value: unknown, place: string, within: object[], path: (st
   } else {
     const prototype: unknown = Object.getPrototypeOf(value)
     if (prototype !== Object.prototype && prototype !== null) {
-      throw new TypeError(`${placeOf(place, path)} is ${withArticle(value.constructor.name)}, which is not a plain JSON object.`)
+      throw new TypeError(`${formatPlace(place, path)} is ${withArticle(value.constructor.name)}, which is not a plain JSON object.`)
     }
     for (const key of Object.keys(value)) {
       const item = (value as Record<string, unknown>)[key]
@@ -55,14 +57,14 @@ function assertInside(value: unknown, place: string, within: object[], path: (st
   within.pop()
 }
 
-function placeOf(place: string, path: readonly (string | number)[]): string {
+function formatPlace(place: string, path: readonly (string | number)[]): string {
   return [place, ...path].join('.')
 }
 
 function tooDeep(place: string, within: readonly object[], path: readonly (string | number)[]): Error {
   const back = within.findIndex((value, index) => within.indexOf(value) < index)
   if (back < 0) return restError('body_invalid', `The body is nested deeper than ${MAX_NESTING} levels.`)
-  return new TypeError(`${placeOf(place, path.slice(0, back))} refers back to an object that contains it, which is not JSON.`)
+  return new TypeError(`${formatPlace(place, path.slice(0, back))} refers back to an object that contains it, which is not JSON.`)
 }
 
 function refuseLoss(_key: string, value: unknown): unknown {
@@ -77,7 +79,7 @@ function refuseLoss(_key: string, value: unknown): unknown {
  *
  * @throws TypeError that names the place, when it has none.
  */
-export function jsonOf(value: unknown, place: string): unknown {
+export function toJson(value: unknown, place: string): unknown {
   let text: string | undefined
   try {
     text = JSON.stringify(value, refuseLoss)

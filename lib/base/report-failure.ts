@@ -14,15 +14,15 @@ export interface FailedRequest {
 export type OnError = (error: unknown, request: FailedRequest) => void
 
 /** What an error comes from: the one that a refusal of the engine's own stands for, else itself. Undefined for a refusal that somebody has meant. */
-export function reasonOf(error: unknown): unknown {
+export function findReason(error: unknown): unknown {
   return error instanceof RestError ? error.cause : (error ?? 'undefined')
 }
 
 /** What is done where `onError` is not given: the request and the error with its stack, on standard error. */
 export const printFailure: OnError = (error, { method, path }) => {
-  const reason = reasonOf(error)
+  const reason = findReason(error)
   // A client may send bytes that a terminal takes as commands.
-  const shown = `${method} ${path}`.replaceAll(/[^\u0020-\u007e]/g, encodeURIComponentOf)
+  const shown = `${method} ${path}`.replaceAll(/[^\u0020-\u007e]/g, encodeCharacter)
   if (reason !== undefined) console.error(`mikro-rest: ${shown} failed:`, reason)
 }
 
@@ -47,6 +47,6 @@ export function warn(error: unknown): void {
 }
 
 /** A lone surrogate has no encoding of its own. */
-function encodeURIComponentOf(character: string): string {
+function encodeCharacter(character: string): string {
   return character.isWellFormed() ? encodeURIComponent(character) : '%EF%BF%BD'
 }

@@ -1,13 +1,13 @@
 /** Server timing: a trace as the value of the header that browsers show beside a request (W3C Server Timing, section 4.1 "The Server-Timing Header Field"). */
-import { timingOf } from './trace.ts'
+import { summarizeTimes } from './trace.ts'
 import type { Trace } from './trace.ts'
 
 export const SERVER_TIMING = 'server-timing'
 
 /** `parse;dur=0.012, plan;dur=0.004;desc="cached", sql;dur=0.151;desc="2 statements", render;dur=0.03, total;dur=0.21` */
-export function serverTiming(trace: Trace): string {
+export function formatServerTiming(trace: Trace): string {
   const { total, count, cached } = trace
-  const metrics = Object.entries(timingOf(trace)).map(([stage, duration]) => {
+  const metrics = Object.entries(summarizeTimes(trace)).map(([stage, duration]) => {
     const metric = `${stage};dur=${duration}`
     if (stage === 'sql') return `${metric};desc="${count} statement${count === 1 ? '' : 's'}"`
     return stage === 'plan' && cached !== undefined ? `${metric};desc="${cached ? 'cached' : 'new'}"` : metric

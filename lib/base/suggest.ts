@@ -6,7 +6,7 @@ import leven from 'leven'
  *
  * @example nearest('emial', ['email', 'name']) // 'email'
  */
-export function nearest(name: string, known: Iterable<string>): string | undefined {
+export function findNearest(name: string, known: Iterable<string>): string | undefined {
   // A long name would make the distance costly, and is no misspelling of anything.
   if (name.length > 100) return undefined
   const wanted = name.toLowerCase()
@@ -23,7 +23,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
 }
 
 /** ` Did you mean "email"?`, or an empty text when nothing is near. */
-export function hint(suggestion: string | undefined): string {
+export function formatHint(suggestion: string | undefined): string {
   return suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
 }
 
@@ -34,7 +34,7 @@ export function hint(suggestion: string | undefined): string {
 export function checkNames(given: object, known: readonly string[], where: string, habits: Readonly<Record<string, string>> = {}): void {
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue
-    const meant = Object.hasOwn(habits, name) ? habits[name] : nearest(name, known)
-    throw new TypeError(`${where}: unknown option "${name}".${meant === undefined ? ` Known are ${known.join(', ')}.` : hint(meant)}`)
+    const meant = Object.hasOwn(habits, name) ? habits[name] : findNearest(name, known)
+    throw new TypeError(`${where}: unknown option "${name}".${meant === undefined ? ` Known are ${known.join(', ')}.` : formatHint(meant)}`)
   }
 }

@@ -112,7 +112,7 @@ export class Trace {
 }
 
 /** Milliseconds by stage, to the microsecond. Rounded down, so that they never add up to more than the total. */
-export function timingOf({ spent }: Trace): Record<string, number> {
+export function summarizeTimes({ spent }: Trace): Record<string, number> {
   return Object.fromEntries([...spent].map(([stage, duration]) => [stage, Math.floor(duration * 1000) / 1000]))
 }
 

@@ -5,7 +5,7 @@
 import { isIPv6 } from 'node:net'
 import { parseArgs } from 'node:util'
 import { MAX_DELAY } from '../testing/fault-injection.ts'
-import { hint, nearest } from '../base/suggest.ts'
+import { formatHint, findNearest } from '../base/suggest.ts'
 import { CommandError } from './command-error.ts'
 
 /** What the command was asked to do. */
@@ -81,7 +81,7 @@ type OptionName = keyof typeof OPTIONS
 const NAMES = Object.keys(OPTIONS) as OptionName[]
 
 /** The text of `--help`. */
-export function helpText(): string {
+export function formatHelp(): string {
   const rows = Object.entries<Option>(OPTIONS).map(([name, { value, text }]) => {
     return `  ${`--${name}${value === undefined ? '' : ` ${value}`}`.padEnd(19)}${text}`
   })
@@ -97,7 +97,7 @@ export function helpText(): string {
   ].join('\n')
 }
 
-/** @throws CommandError for anything that is not as `helpText` says. */
+/** @throws CommandError for anything that is not as `formatHelp` says. */
 export function parseArguments(argv: readonly string[]): CommandArguments {
   const values = new Map<OptionName, string[]>()
   const files: string[] = []
@@ -192,8 +192,8 @@ function isOptionName(name: string): name is OptionName {
 }
 
 function unknownOption(rawName: string): CommandError {
-  const name = nearest(rawName.replace(/^-+/, ''), NAMES)
-  return misuse(`Unknown option ${rawName}.${hint(name === undefined ? undefined : `--${name}`)} See --help.`)
+  const name = findNearest(rawName.replace(/^-+/, ''), NAMES)
+  return misuse(`Unknown option ${rawName}.${formatHint(name === undefined ? undefined : `--${name}`)} See --help.`)
 }
 
 function misuse(text: string): CommandError {

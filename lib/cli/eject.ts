@@ -6,7 +6,7 @@ import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { EntityMetadata } from '@mikro-orm/core'
 import { RestEngine } from '../engine.ts'
-import { jsonOf } from '../base/json.ts'
+import { toJson } from '../base/json.ts'
 import type { Model, Resource } from '../model/model.ts'
 import { defaultNames } from '../model/resource-names.ts'
 import type { EngineOptions } from '../pipeline/options.ts'
@@ -34,13 +34,13 @@ const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 
 export async function eject(engine: RestEngine, loaded: Loaded, folder: string): Promise<readonly string[]> {
   const root = resolve(folder)
   const isNew = await checkFolder(root, folder)
-  const files = await projectFiles(engine, loaded, root)
+  const files = await buildProjectFiles(engine, loaded, root)
   try {
     for (const [name, text] of files) {
       await mkdir(dirname(join(root, name)), { recursive: true })
       await writeFile(join(root, name), text)
     }
-    await prove(engine, loaded, join(root, 'index.ts'))
+    await proveSame(engine, loaded, join(root, 'index.ts'))
   } catch (error) {
     if (isNew) await rm(root, { recursive: true, force: true })
     else for (const name of await readdir(root)) await rm(join(root, name), { recursive: true, force: true })
@@ -63,12 +63,12 @@ async function checkFolder(root: string, shown: string): Promise<boolean> {
   return false
 }
 
-async function projectFiles(engine: RestEngine, loaded: Loaded, root: string): Promise<ReadonlyMap<string, string>> {
+async function buildProjectFiles(engine: RestEngine, loaded: Loaded, root: string): Promise<ReadonlyMap<string, string>> {
   const { options } = loaded
   const metas = [...engine.orm.getMetadata()].filter(meta => !meta.abstract && !isGeneratedPivot(meta)).toSorted(byName)
-  const names = moduleNames(metas)
+  const names = assignModuleNames(metas)
   const files = new Map<string, string>()
-  const seed = options.seed === undefined ? undefined : jsonOf(options.seed, 'The option "seed"')
+  const seed = options.seed === undefined ? undefined : toJson(options.seed, 'The option "seed"')
   files.set('index.ts', config(engine, options, metas, names, root))
   for (const meta of metas)
     files.set(
@@ -76,7 +76,7 @@ async function projectFiles(engine: RestEngine, loaded: Loaded, root: string): P
       entityModule(meta, other => `./${names.get(other.class)!}.ts`, options.entities === undefined),
     )
   if (seed !== undefined) files.set('seed.json', `${JSON.stringify(seed, undefined, 2)}\n`)
-  for (const [name, text] of await surroundings(loaded)) files.set(name, text)
+  for (const [name, text] of await buildProjectSurroundings(loaded)) files.set(name, text)
   return files
 }
 
@@ -85,7 +85,7 @@ function byName(a: EntityMetadata, b: EntityMetadata): number {
 }
 
 /** The names of the modules, by the classes of their entities: `blog-post`. */
-function moduleNames(metas: readonly EntityMetadata[]): ReadonlyMap<object, string> {
+function assignModuleNames(metas: readonly EntityMetadata[]): ReadonlyMap<object, string> {
   const names = new Map<object, string>()
   for (const meta of metas) {
     const stem = meta.className.replaceAll(/([a-z\d])([A-Z])/g, '$1-$2').toLowerCase()
@@ -119,7 +119,8 @@ function config(
   const members: [string, Doc][] = [['entities', list('[', [...entities, ...hidden], ']')]]
   const { database } = options
   const isFile = database !== undefined && database !== ':memory:'
-  if (isFile) members.push(['database', call('fileURLToPath', [call('new URL', [literal(pathFrom(root, database)), 'import.meta.url'])])])
+  if (isFile)
+    members.push(['database', call('fileURLToPath', [call('new URL', [literal(formatImportPath(root, database)), 'import.meta.url'])])])
   // A file that was served without entities is not changed by the ones that were read from it.
   const data = options.entities === undefined ? { schema: 'keep' as const, ...options } : options
   for (const name of DATA_OPTIONS) {
@@ -128,7 +129,7 @@ function config(
     if (!isLiteral(value)) throw new CommandError(`The option "${name}" cannot be written as code: there is code in it.`)
     members.push([name, literal(value)])
   }
-  const definitions = resourceDefinitions(engine, options, served)
+  const definitions = findResourceDefinitions(engine, options, served)
   if (definitions.length > 0) members.push(['resources', list('[', definitions, ']', undefined, definitions.length > 1)])
   if (options.seed !== undefined) members.push(['seed', 'seed'])
   const modules = [...entities, ...hidden].map(name => [name, names.get(metas.find(meta => meta.className === name)!.class)!] as const)
@@ -142,22 +143,22 @@ function config(
   const shown = members.map(([name, value]): readonly [string, Doc] => [name, value])
   // What was guessed of data is settled once it is code; it is still worth a look.
   const notes = (options.notes ?? []).map(note => `// ${oneLine(note)}\n`).join('')
-  return `${imports.join('\n')}\n\n${notes}${print(['export default ', withShorthand(object(shown, true)), ' satisfies EngineOptions'])}`
+  return `${imports.join('\n')}\n\n${notes}${print(['export default ', addShorthand(object(shown, true)), ' satisfies EngineOptions'])}`
 }
 
 /** `seed: seed` as people write it. */
-function withShorthand(doc: Doc): Doc {
+function addShorthand(doc: Doc): Doc {
   if (typeof doc === 'string') return doc
-  if (!('kind' in doc)) return doc.length === 3 && doc[0] === 'seed' && doc[2] === 'seed' ? 'seed' : doc.map(withShorthand)
-  return 'of' in doc ? { ...doc, of: withShorthand(doc.of) } : doc
+  if (!('kind' in doc)) return doc.length === 3 && doc[0] === 'seed' && doc[2] === 'seed' ? 'seed' : doc.map(addShorthand)
+  return 'of' in doc ? { ...doc, of: addShorthand(doc.of) } : doc
 }
 
-function pathFrom(root: string, file: string): string {
+function formatImportPath(root: string, file: string): string {
   return relative(root, resolve(file)).replaceAll(sep, '/')
 }
 
 /** What the options say of resources, and the names that are not the default ones. */
-function resourceDefinitions(engine: RestEngine, options: EngineOptions, served: readonly Resource[]): Doc[] {
+function findResourceDefinitions(engine: RestEngine, options: EngineOptions, served: readonly Resource[]): Doc[] {
   const given = (options.resources ?? []).map(({ entity, config: own }) => {
     const { className } = engine.orm.getMetadata().get(entity)
     const { expand, ...others } = own
@@ -177,8 +178,8 @@ function resourceDefinitions(engine: RestEngine, options: EngineOptions, served:
 }
 
 /** The files around the code. */
-async function surroundings({ title }: Loaded): Promise<[string, string][]> {
-  const own = await ownPackage()
+async function buildProjectSurroundings({ title }: Loaded): Promise<[string, string][]> {
+  const own = await readOwnPackage()
   const version = (name: string): string => own.peerDependencies[name] ?? own.devDependencies[name] ?? '*'
   const manifest = {
     private: true,
@@ -234,7 +235,7 @@ interface Manifest {
 }
 
 /** The manifest of this package: it stands above the source, and above the built code too. */
-async function ownPackage(): Promise<Manifest> {
+async function readOwnPackage(): Promise<Manifest> {
   for (const above of ['../../package.json', '../../../package.json']) {
     const text = await readFile(new URL(above, import.meta.url), 'utf8').catch(() => undefined)
     if (text !== undefined) return JSON.parse(text) as Manifest
@@ -243,7 +244,7 @@ async function ownPackage(): Promise<Manifest> {
 }
 
 /** Loads what was written, and compares it with what is served: the tables, and the model that the API is derived from. */
-async function prove(engine: RestEngine, { options }: Loaded, index: string): Promise<void> {
+async function proveSame(engine: RestEngine, { options }: Loaded, index: string): Promise<void> {
   const written = (await importModule(index))['default'] as EngineOptions
   const { seed: _, ...others } = written
   await using copy = await RestEngine.create({ ...others, database: ':memory:', schema: 'keep' })
@@ -271,7 +272,7 @@ function describeModel(model: Model): ReadonlyMap<string, string> {
       // A guess: any file might have rows in a pivot table that link nothing.
       if (key === 'mayBeEmpty') return undefined
       if (key === 'target' || key === 'resource') return (each as Resource).className
-      return typeof each === 'function' ? '' : each instanceof Map ? undefined : key === 'type' ? typeText(each as ScalarType) : each
+      return typeof each === 'function' ? '' : each instanceof Map ? undefined : key === 'type' ? describeType(each as ScalarType) : each
     })
   for (const resource of model.resources) {
     const { attributes, referrers: _, entity: __, byName: ___, ...own } = resource
@@ -282,7 +283,7 @@ function describeModel(model: Model): ReadonlyMap<string, string> {
 }
 
 /** A type in one spelling: that a file may hold other values too is no difference, as long as they are shown. */
-function typeText(type: ScalarType): string {
+function describeType(type: ScalarType): string {
   const { loose: _, time, ...others } = type
   // Milliseconds are what MikroORM stores; the form of texts is no part of that.
   const own = time?.unit === 'milliseconds' && time.uniform ? others : { ...others, time }

@@ -27,7 +27,7 @@ export interface SlowLink {
  * @param wanted the ones below the version that are known to suit the model
  * @param slow what no example may count by, since that would go through the table for each record
  */
-export async function exampleRequests(
+export async function findExampleRequests(
   engine: ExampleEngine,
   wanted: readonly string[] | undefined,
   slow: readonly SlowLink[] = [],
@@ -35,38 +35,41 @@ export async function exampleRequests(
   const base = `/${engine.versions[0] ?? 'v1'}`
   if (wanted !== undefined) return wanted.map(path => base + path)
   const { resources } = engine.model
-  const paths = [sorting(resources, slow), await filtering(resources, engine, base), expanding(resources)]
+  const paths = [findSort(resources, slow), await findFilter(resources, engine, base), findExpansion(resources)]
   const candidates = paths.filter(path => path !== undefined).map(path => base + path)
   // Some may need a log-in, or be hidden by rules.
   const answers = await Promise.all(candidates.map(path => engine.handle('GET', path)))
   return candidates.filter((_, index) => answers[index]!.status === 200)
 }
 
-function sorting(resources: readonly Resource[], slow: readonly SlowLink[]): string | undefined {
-  const [resource, list] = find(resources, attribute => attribute.kind === 'toMany' && !isSlow(attribute, slow))
-  if (resource !== undefined) return `${pathOf(resource)}?sort=${encodeURIComponent(list.name)}.desc&limit=5`
+function findSort(resources: readonly Resource[], slow: readonly SlowLink[]): string | undefined {
+  const [resource, list] = findAttribute(resources, attribute => attribute.kind === 'toMany' && !isSlow(attribute, slow))
+  if (resource !== undefined) return `${formatPath(resource)}?sort=${encodeURIComponent(list.name)}.desc&limit=5`
   const [first] = resources
   return first === undefined
     ? undefined
-    : `${pathOf(first)}?sort=${first.keyNames.map(name => `${encodeURIComponent(name)}.desc`).join(',')}&limit=5`
+    : `${formatPath(first)}?sort=${first.keyNames.map(name => `${encodeURIComponent(name)}.desc`).join(',')}&limit=5`
 }
 
-async function filtering(resources: readonly Resource[], engine: ExampleEngine, base: string): Promise<string | undefined> {
-  const [resource, attribute] = find(resources, attribute => attribute.kind === 'scalar' && !attribute.primary && isText(attribute.type))
+async function findFilter(resources: readonly Resource[], engine: ExampleEngine, base: string): Promise<string | undefined> {
+  const [resource, attribute] = findAttribute(
+    resources,
+    attribute => attribute.kind === 'scalar' && !attribute.primary && isText(attribute.type),
+  )
   if (resource === undefined) return undefined
   const name = encodeURIComponent(attribute.name)
-  const { body } = await engine.handle('GET', `${base}${pathOf(resource)}?limit=1&attributes=${name}`)
+  const { body } = await engine.handle('GET', `${base}${formatPath(resource)}?limit=1&attributes=${name}`)
   const records = (body as Record<string, unknown> | undefined)?.[resource.plural]
   const value = Array.isArray(records) ? (records[0] as Record<string, unknown> | undefined)?.[attribute.name] : undefined
   const initial = typeof value === 'string' ? /^[A-Za-z0-9]/.exec(value)?.[0] : undefined
   // A filter on an attribute that bears a reserved name takes an underscore after it.
-  return `${pathOf(resource)}?${name}${RESERVED.some(reserved => reserved === attribute.name) ? '_' : ''}=${initial ?? 'A'}*`
+  return `${formatPath(resource)}?${name}${RESERVED.some(reserved => reserved === attribute.name) ? '_' : ''}=${initial ?? 'A'}*`
 }
 
-function expanding(resources: readonly Resource[]): string | undefined {
-  const toOne = find(resources, attribute => attribute.kind === 'toOne')
-  const [resource, relation] = toOne[0] === undefined ? find(resources, isRelation) : toOne
-  return resource === undefined ? undefined : `${pathOf(resource)}?expand=${encodeURIComponent(relation.name)}&limit=3`
+function findExpansion(resources: readonly Resource[]): string | undefined {
+  const toOne = findAttribute(resources, attribute => attribute.kind === 'toOne')
+  const [resource, relation] = toOne[0] === undefined ? findAttribute(resources, isRelation) : toOne
+  return resource === undefined ? undefined : `${formatPath(resource)}?expand=${encodeURIComponent(relation.name)}&limit=3`
 }
 
 function isSlow({ via, target }: ToManyAttribute, slow: readonly SlowLink[]): boolean {
@@ -77,7 +80,10 @@ function isSlow({ via, target }: ToManyAttribute, slow: readonly SlowLink[]): bo
 }
 
 /** The first visible attribute of a kind, with its resource. */
-function find(resources: readonly Resource[], suits: (attribute: Attribute) => boolean): [Resource, Attribute] | [undefined, undefined] {
+function findAttribute(
+  resources: readonly Resource[],
+  suits: (attribute: Attribute) => boolean,
+): [Resource, Attribute] | [undefined, undefined] {
   for (const resource of resources) {
     const attribute = resource.attributes.find(each => isVisible(each, EVERYTHING) && suits(each))
     if (attribute !== undefined) return [resource, attribute]
@@ -85,6 +91,6 @@ function find(resources: readonly Resource[], suits: (attribute: Attribute) => b
   return [undefined, undefined]
 }
 
-function pathOf(resource: Resource): string {
+function formatPath(resource: Resource): string {
   return `/${encodeURIComponent(resource.plural)}`
 }

@@ -10,7 +10,7 @@ const WIDTH = 160
  * @param isJson whether a JSON file is served, which cannot have an index
  * @param stream where it is printed, which decides whether there are colours
  */
-export function explanationText(
+export function formatExplanation(
   { timing, duration, cached, statements, hints }: Explanation,
   isJson: boolean,
   stream: NodeJS.WriteStream = process.stdout,
@@ -21,26 +21,26 @@ export function explanationText(
     .map(([stage, ms]) => `${stage} ${ms.toFixed(2)}${stage === 'plan' && cached === true ? ' (cached)' : ''}`)
   const lines = [
     styled('dim', `  ${[...stages, `total ${duration.toFixed(2)} ms`].join(', ')}`),
-    ...statements.flatMap(statement => statementLines(statement, styled)),
-    ...hints.flatMap(hint => hintLines(hint, isJson, styled)),
+    ...statements.flatMap(statement => formatStatement(statement, styled)),
+    ...hints.flatMap(hint => formatHint(hint, isJson, styled)),
   ]
   return `${lines.join('\n')}\n`
 }
 
 type Styled = (format: 'dim' | 'yellow' | 'bold', text: string) => string
 
-function statementLines({ sql, parameters, duration, rows, plan }: ExplainedStatement, styled: Styled): string[] {
-  const [first = '', ...others] = clausesOf(printable(sql))
+function formatStatement({ sql, parameters, duration, rows, plan }: ExplainedStatement, styled: Styled): string[] {
+  const [first = '', ...others] = splitClauses(escapeControls(sql))
   const outcome = rows === undefined ? 'failed' : `${rows.toLocaleString('en')} row${rows === 1 ? '' : 's'}`
   return [
     `  ${`${duration.toFixed(2)} ms`.padStart(10)} ${outcome.padStart(9)}  ${cut(first)}`,
     ...others.map(line => `${' '.repeat(24)}${cut(line)}`),
-    ...(parameters.length === 0 ? [] : [styled('dim', `${' '.repeat(24)}${cut(printable(JSON.stringify(parameters)))}`)]),
-    ...planLines(plan, 26, styled),
+    ...(parameters.length === 0 ? [] : [styled('dim', `${' '.repeat(24)}${cut(escapeControls(JSON.stringify(parameters)))}`)]),
+    ...formatPlan(plan, 26, styled),
   ]
 }
 
-function planLines(steps: readonly PlanStep[], indent: number, styled: Styled): string[] {
+function formatPlan(steps: readonly PlanStep[], indent: number, styled: Styled): string[] {
   return steps.flatMap(step => {
     const { detail, table, rows, isCostly, children } = step
     const about =
@@ -48,29 +48,29 @@ function planLines(steps: readonly PlanStep[], indent: number, styled: Styled): 
         ? ''
         : table === undefined
           ? `  (${rows.toLocaleString('en')} rows)`
-          : `  (${printable(table)}: ${rows.toLocaleString('en')} rows)`
-    const line = `${' '.repeat(indent)}${printable(detail)}`
+          : `  (${escapeControls(table)}: ${rows.toLocaleString('en')} rows)`
+    const line = `${' '.repeat(indent)}${escapeControls(detail)}`
     const marked = isCostly ? styled('yellow', `${line.slice(0, indent - 2)}! ${line.slice(indent)}${about}`) : styled('dim', line)
-    return [marked, ...planLines(children, indent + 2, styled)]
+    return [marked, ...formatPlan(children, indent + 2, styled)]
   })
 }
 
-function hintLines({ detail, sql, entity }: IndexHint, isJson: boolean, styled: Styled): string[] {
+function formatHint({ detail, sql, entity }: IndexHint, isJson: boolean, styled: Styled): string[] {
   // There is no database that outlives the command, and no model, but one can be written.
   if (isJson)
     return [
-      `  ${styled('yellow', 'hint')}: ${printable(detail)}`,
+      `  ${styled('yellow', 'hint')}: ${escapeControls(detail)}`,
       '        A JSON file has no indexes: --eject DIR writes a model that can have them.',
     ]
   return [
-    `  ${styled('yellow', 'hint')}: ${printable(detail)}`,
-    `        ${styled('bold', printable(sql))}`,
-    ...(entity === undefined ? [] : [`        or in the model, ${printable(entity)}`]),
+    `  ${styled('yellow', 'hint')}: ${escapeControls(detail)}`,
+    `        ${styled('bold', escapeControls(sql))}`,
+    ...(entity === undefined ? [] : [`        or in the model, ${escapeControls(entity)}`]),
   ]
 }
 
 /** A statement in lines, one for each clause. */
-function clausesOf(sql: string): string[] {
+function splitClauses(sql: string): string[] {
   const lines = ['']
   let depth = 0
   for (const token of sql.match(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\s+|\w+|./g) ?? []) {
@@ -89,7 +89,7 @@ function cut(line: string): string {
 }
 
 /** In one line, without what a terminal takes as a command. */
-export function printable(text: string): string {
+export function escapeControls(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
   return text.replaceAll(/\s+/g, ' ').replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 }

@@ -2,7 +2,7 @@
  * JSON edit: changes the records in a text of collections and leaves every other character as it is, so that a file keeps its formatting, the spelling
  * of its numbers and whatever else its author chose. New text follows the style of what stands beside it.
  */
-import { withoutMark } from './json-file.ts'
+import { dropByteOrderMark } from './json-file.ts'
 
 /** What is to become of the records of one collection, in the order in which the text has them. */
 export interface CollectionEdit {
@@ -30,14 +30,14 @@ interface Member extends Span {
  * @param text valid JSON, an object or one collection at the top
  */
 export function editCollections(text: string, edits: ReadonlyMap<string, CollectionEdit>): string {
-  const style = styleOf(text)
-  const start = text.length - withoutMark(text).length
+  const style = detectStyle(text)
+  const start = text.length - dropByteOrderMark(text).length
   const replaced: { span: Span; by: string }[] = []
   // Of a name that is there twice the last one counts, as for JSON.parse.
   const first = skipSpace(text, start)
   // A list at the top is the only collection.
-  const top = text[first] === '[' ? { start: first, end: endOfValue(text, first) } : undefined
-  const collections = new Map(top === undefined ? membersOf(text, first).map(({ key, value }) => [key, value]) : [])
+  const top = text[first] === '[' ? { start: first, end: findValueEnd(text, first) } : undefined
+  const collections = new Map(top === undefined ? scanMembers(text, first).map(({ key, value }) => [key, value]) : [])
   for (const [name, edit] of edits) {
     if (changesNothing(edit)) continue
     const span = top ?? collections.get(name)
@@ -70,14 +70,14 @@ interface Style {
   readonly gap: string
 }
 
-function styleOf(text: string): Style {
+function detectStyle(text: string): Style {
   const [, newline = '', indent = ''] = /(\r?\n)([ \t]*)"/.exec(text) ?? []
   const gap = newline !== '' || /^[^"]*"(?:[^"\\]|\\.)*"\s*:\s/.test(text) ? ' ' : ''
   return { indent: newline === '' ? '' : indent === '' ? '  ' : indent, newline, gap }
 }
 
 function editArray(text: string, array: Span, { records, added }: CollectionEdit, style: Style): string {
-  const items = itemsOf(text, array)
+  const items = scanItems(text, array)
   const kept: { before: string; text: string }[] = []
   for (const [index, item] of items.entries()) {
     const edit = records[index]
@@ -87,9 +87,9 @@ function editArray(text: string, array: Span, { records, added }: CollectionEdit
     kept.push({ before: text.slice(place.before, place.start), text: editRecord(text, item, edit, style) })
   }
   const last = items.at(-1)
-  const outer = indentBefore(text, array.start)
-  const lead = last === undefined ? lineBreak(style, outer + style.indent) : text.slice(last.before, last.start)
-  const tail = last === undefined ? lineBreak(style, outer) : text.slice(last.end, array.end - 1)
+  const outer = findIndent(text, array.start)
+  const lead = last === undefined ? formatLineBreak(style, outer + style.indent) : text.slice(last.before, last.start)
+  const tail = last === undefined ? formatLineBreak(style, outer) : text.slice(last.end, array.end - 1)
   for (const record of added) {
     const isFirst = kept.length === 0
     const first = items[0] === undefined ? lead : text.slice(items[0].before, items[0].start)
@@ -98,36 +98,36 @@ function editArray(text: string, array: Span, { records, added }: CollectionEdit
       ? before.slice(before.lastIndexOf('\n') + 1)
       : last === undefined
         ? outer
-        : indentBefore(text, last.end - 1)
+        : findIndent(text, last.end - 1)
     const neighbour = items.findLast(item => text[item.start] === '{') ?? last
     kept.push({
       before,
-      text: newRecord(record, neighbour === undefined ? undefined : text.slice(neighbour.start, neighbour.end), indent, style),
+      text: formatNewRecord(record, neighbour === undefined ? undefined : text.slice(neighbour.start, neighbour.end), indent, style),
     })
   }
   return kept.length === 0 ? '[]' : `[${kept.map(({ before, text: item }) => before + item).join(',')}${tail}]`
 }
 
 /** A record as its neighbour is written: in one line, or in many. */
-function newRecord(record: object, neighbour: string | undefined, indent: string, style: Style): string {
+function formatNewRecord(record: object, neighbour: string | undefined, indent: string, style: Style): string {
   if (neighbour === undefined || neighbour.includes('\n')) return format(record, indent, style)
   const [, padding = ''] = /^\{(\s*)"/.exec(neighbour) ?? []
-  return inLine(record, { gap: gapOf(neighbour) ?? style.gap, padding })
+  return formatInLine(record, { gap: findGap(neighbour) ?? style.gap, padding })
 }
 
 /** A record with its members changed; the ones that it lacks come at its end. */
 function editRecord(text: string, record: Span, edit: CollectionEdit['records'][number], style: Style): string {
   const before = text.slice(record.start, record.end)
   if (edit === undefined || edit === 'delete') return before
-  const members = membersOf(text, record.start)
+  const members = scanMembers(text, record.start)
   const last = members.at(-1)
   const isOneLine = !before.includes('\n') && last !== undefined
-  const line: LineStyle = { gap: gapOf(before) ?? style.gap, padding: '' }
-  const indent = last === undefined ? indentBefore(text, record.start) + style.indent : indentBefore(text, last.start)
+  const line: LineStyle = { gap: findGap(before) ?? style.gap, padding: '' }
+  const indent = last === undefined ? findIndent(text, record.start) + style.indent : findIndent(text, last.start)
   const write = (value: unknown, old?: Span): string => {
     const was = old === undefined ? '' : text.slice(old.start, old.end)
     const isShort = isOneLine || (/^[[{]\s*[^\s\]}]/.test(was) && !was.includes('\n'))
-    return isShort ? inLine(value, line) : format(value, indent, style)
+    return isShort ? formatInLine(value, line) : format(value, indent, style)
   }
   const byKey = new Map(members.map(member => [member.key, member]))
   let edited = ''
@@ -141,17 +141,17 @@ function editRecord(text: string, record: Span, edit: CollectionEdit['records'][
   if (added.length === 0) return edited + text.slice(from, record.end)
   const written = added.map(key => `${JSON.stringify(key)}:${isOneLine ? line.gap : ' '}${write(edit[key])}`)
   if (last === undefined) {
-    const inner = lineBreak(style, indent)
-    return `{${inner}${written.join(`,${inner}`)}${lineBreak(style, indentBefore(text, record.start))}}`
+    const inner = formatLineBreak(style, indent)
+    return `{${inner}${written.join(`,${inner}`)}${formatLineBreak(style, findIndent(text, record.start))}}`
   }
-  const separator = isOneLine ? `,${line.gap}` : `,${text.slice(spaceBefore(text, last.start), last.start)}`
+  const separator = isOneLine ? `,${line.gap}` : `,${text.slice(findSpaceStart(text, last.start), last.start)}`
   edited += text.slice(from, last.value.end) + written.map(each => separator + each).join('')
   return edited + text.slice(last.value.end, record.end)
 }
 
 /** Over several lines, as `JSON.stringify` writes it, from a line of this indentation on. */
 function format(value: unknown, indent: string, style: Style): string {
-  if (style.newline === '') return inLine(value, { gap: style.gap, padding: '' })
+  if (style.newline === '') return formatInLine(value, { gap: style.gap, padding: '' })
   return JSON.stringify(value, undefined, style.indent).replaceAll('\n', style.newline + indent)
 }
 
@@ -162,43 +162,43 @@ interface LineStyle {
 }
 
 /** In one line. */
-function inLine(value: unknown, style: LineStyle): string {
+function formatInLine(value: unknown, style: LineStyle): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(item => inLine(item, style)).join(`,${style.gap}`)}]`
-  const members = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}:${style.gap}${inLine(item, style)}`)
+  if (Array.isArray(value)) return `[${value.map(item => formatInLine(item, style)).join(`,${style.gap}`)}]`
+  const members = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}:${style.gap}${formatInLine(item, style)}`)
   return members.length === 0 ? '{}' : `{${style.padding}${members.join(`,${style.gap}`)}${style.padding}}`
 }
 
 /** What stands behind the first colon of an object, if it has one. */
-function gapOf(object: string): string | undefined {
+function findGap(object: string): string | undefined {
   return /^\{\s*"(?:[^"\\]|\\.)*"\s*:([ \t]*)/.exec(object)?.[1]
 }
 
-function lineBreak({ newline }: Style, indent: string): string {
+function formatLineBreak({ newline }: Style, indent: string): string {
   return newline === '' ? '' : newline + indent
 }
 
 /** The indentation of the line that a position is in. */
-function indentBefore(text: string, position: number): string {
+function findIndent(text: string, position: number): string {
   const start = text.lastIndexOf('\n', position - 1) + 1
   return /^[ \t]*/.exec(text.slice(start, position))![0]
 }
 
 /** Where the white space before a position begins. */
-function spaceBefore(text: string, position: number): number {
+function findSpaceStart(text: string, position: number): number {
   let at = position
   while (isSpace(text.charCodeAt(at - 1))) at--
   return at
 }
 
 /** The members of the object that begins at a position. */
-function membersOf(text: string, start: number): Member[] {
+function scanMembers(text: string, start: number): Member[] {
   const members: Member[] = []
   let at = skipSpace(text, start + 1)
   while (text[at] !== '}') {
-    const end = endOfString(text, at)
+    const end = findStringEnd(text, at)
     const value = skipSpace(text, skipSpace(text, end) + 1)
-    const valueEnd = endOfValue(text, value)
+    const valueEnd = findValueEnd(text, value)
     members.push({ key: JSON.parse(text.slice(at, end)) as string, start: at, end: valueEnd, value: { start: value, end: valueEnd } })
     at = skipSpace(text, valueEnd)
     if (text[at] === ',') at = skipSpace(text, at + 1)
@@ -207,11 +207,11 @@ function membersOf(text: string, start: number): Member[] {
 }
 
 /** The items of an array, each with the place where the white space before it begins. */
-function itemsOf(text: string, { start }: Span): (Span & { readonly before: number })[] {
+function scanItems(text: string, { start }: Span): (Span & { readonly before: number })[] {
   const items: (Span & { before: number })[] = []
   let before = start + 1
   for (let at = skipSpace(text, before); text[at] !== ']'; at = skipSpace(text, before)) {
-    const end = endOfValue(text, at)
+    const end = findValueEnd(text, at)
     items.push({ before, start: at, end })
     const next = skipSpace(text, end)
     before = text[next] === ',' ? next + 1 : next
@@ -219,9 +219,9 @@ function itemsOf(text: string, { start }: Span): (Span & { readonly before: numb
   return items
 }
 
-function endOfValue(text: string, start: number): number {
+function findValueEnd(text: string, start: number): number {
   const first = text[start]
-  if (first === '"') return endOfString(text, start)
+  if (first === '"') return findStringEnd(text, start)
   let at = start
   if (first !== '{' && first !== '[') {
     while (at < text.length && !isSpace(text.charCodeAt(at)) && !',]}'.includes(text.charAt(at))) at++
@@ -230,7 +230,7 @@ function endOfValue(text: string, start: number): number {
   let depth = 0
   do {
     const character = text[at]
-    if (character === '"') at = endOfString(text, at) - 1
+    if (character === '"') at = findStringEnd(text, at) - 1
     else if (character === '{' || character === '[') depth++
     else if (character === '}' || character === ']') depth--
     at++
@@ -238,7 +238,7 @@ function endOfValue(text: string, start: number): number {
   return at
 }
 
-function endOfString(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   let at = start + 1
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
   return at + 1

@@ -53,7 +53,7 @@ function decode(bytes: Buffer, name: string): string {
 
 /** The value of a JSON text. */
 export function parseJson(text: string, name: string): unknown {
-  const bare = withoutMark(text)
+  const bare = dropByteOrderMark(text)
   try {
     return JSON.parse(bare)
   } catch (error) {
@@ -65,19 +65,19 @@ export function parseJson(text: string, name: string): unknown {
 }
 
 /** Text without the byte order mark that some editors begin it with. */
-export function withoutMark(text: string): string {
+export function dropByteOrderMark(text: string): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text
 }
 
 /** What has been inferred, as a table of lines. */
-export function inferenceTable({ collections }: JsonFile): string[] {
+export function formatInference({ collections }: JsonFile): string[] {
   const rows = collections.map(collection => {
     const { resource: name, single, records } = collection
     const count = single ? 'an object' : `${records.length} ${records.length === 1 ? 'record' : 'records'}`
     return [
       name,
       count,
-      [...collection.attributes.map(each => describe(each, collection)), ...inverses(collection, collections)].join(', '),
+      [...collection.attributes.map(each => describe(each, collection)), ...describeInverses(collection, collections)].join(', '),
     ] as const
   })
   const [names, counts] = [0, 1].map(column => Math.max(...rows.map(row => row[column as 0].length)))
@@ -99,7 +99,7 @@ function describe(attribute: InferredAttribute, { idType, hasIds }: InferredColl
 }
 
 /** The lists that relations of other collections have added to the records of this one. */
-function inverses({ name }: InferredCollection, collections: readonly InferredCollection[]): string[] {
+function describeInverses({ name }: InferredCollection, collections: readonly InferredCollection[]): string[] {
   return collections.flatMap(source =>
     source.attributes.flatMap(attribute => {
       if ((attribute.kind !== 'toOne' && attribute.kind !== 'toMany') || attribute.target !== name || attribute.inverse === undefined)

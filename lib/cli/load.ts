@@ -4,7 +4,7 @@
  */
 import { open, readFile, readdir, stat } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
-import { modelOf } from '../json-model/from-json.ts'
+import { buildModel } from '../json-model/from-json.ts'
 import type { InferOptions } from '../json-model/infer.ts'
 import type { EngineOptions } from '../pipeline/options.ts'
 import type { SeedData } from '../write/seed-rows.ts'
@@ -12,7 +12,7 @@ import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { parseJson, readJsonFile } from './json-file.ts'
 import type { JsonFile } from './json-file.ts'
-import { entitiesAmong, importModule, isModule } from './modules.ts'
+import { findEntities, importModule, isModule } from './modules.ts'
 
 /** What is going to be served. */
 export interface Loaded {
@@ -38,7 +38,7 @@ const SAMPLE_EXAMPLES = [
 
 /** @throws CommandError when something named cannot be read, or is nothing that can be served. */
 export async function load(args: CommandArguments): Promise<Loaded> {
-  const [file, config] = await Promise.all([args.file, args.config].map(moduleOfFolder))
+  const [file, config] = await Promise.all([args.file, args.config].map(findFolderModule))
   const { readOnly } = args
   const infer = { strict: args.strict, ...(args.id === undefined ? {} : { id: args.id }) }
   const model = await loadModel(file, config, readOnly, infer)
@@ -61,12 +61,12 @@ export async function load(args: CommandArguments): Promise<Loaded> {
     seed,
     title: readOnly ? `${model.title}, read-only` : model.title,
     options,
-    running: onlyReads && !readOnly ? await leavingFiles(options, seed) : options,
+    running: onlyReads && !readOnly ? await dropFileOptions(options, seed) : options,
   }
 }
 
 /** Options that serve the same without writing to a file: one request that reads, and the model, are to be had of a file that may not be written, too. */
-async function leavingFiles({ seed: own, ...options }: EngineOptions, seed: SeedData | undefined): Promise<EngineOptions> {
+async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: SeedData | undefined): Promise<EngineOptions> {
   const { database = ':memory:', entities } = options
   const records = own === undefined ? {} : { seed: own }
   if (database === ':memory:') return { ...options, ...records }
@@ -84,7 +84,7 @@ async function leavingFiles({ seed: own, ...options }: EngineOptions, seed: Seed
 const INDEXES = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map(extension => `index.${extension}`)
 
 /** A folder stands for the module that is its index. */
-async function moduleOfFolder(file: string | undefined): Promise<string | undefined> {
+async function findFolderModule(file: string | undefined): Promise<string | undefined> {
   if (file === undefined || isModule(file)) return file
   const content: readonly string[] = await readdir(file).catch(() => [])
   const index = INDEXES.find(name => content.includes(name))
@@ -107,12 +107,12 @@ async function loadModel(
     const name = file ?? config ?? ''
     return { options: await loadOptions(name), title: name, examples: undefined }
   }
-  const kind = await kindOf(file, config !== undefined)
+  const kind = await detectKind(file, config !== undefined)
   if (kind === 'json') {
     if (config !== undefined)
       throw new CommandError(`${file} is a JSON file, whose model is inferred: --config goes with a SQLite file.`, 2)
     const json = await readJsonFile(file, resolve(file), infer)
-    return { options: modelOf(json.collections), title: `${file}, in memory`, examples: undefined, json }
+    return { options: buildModel(json.collections), title: `${file}, in memory`, examples: undefined, json }
   }
   if (config === undefined) return { options: { database: file }, title: `${file} as it is`, examples: undefined }
   if (kind === 'new' && readOnly) throw new CommandError(`${file} does not exist: --read-only makes no new file.`)
@@ -129,11 +129,11 @@ async function loadModel(
 /** Engine options from a module: its default export, or its exported entities. */
 async function loadOptions(file: string): Promise<EngineOptions> {
   if (!isModule(file)) throw new CommandError(`${file} is not a module: a model is a .js, .mjs, .cjs, .ts or .mts file.`)
-  const exported = await importModule(await readable(file))
+  const exported = await importModule(await checkReadable(file))
   const main = exported['default']
   if (Array.isArray(main)) return { entities: main as object[] as NonNullable<EngineOptions['entities']> }
   if (typeof main === 'object' && main !== null && 'entities' in main) return main as EngineOptions
-  const entities = entitiesAmong(Object.values(exported))
+  const entities = findEntities(Object.values(exported))
   if (entities.length > 0) return { entities: entities as NonNullable<EngineOptions['entities']> }
   throw new CommandError(
     `${file} exports no model: its default export must be engine options ({ entities: [...] }) or a list of entities, or its exports entities.`,
@@ -142,7 +142,7 @@ async function loadOptions(file: string): Promise<EngineOptions> {
 
 /** Records from a JSON file or from the default export of a module. */
 async function loadSeed(file: string): Promise<SeedData> {
-  const path = await readable(file)
+  const path = await checkReadable(file)
   let data: unknown
   if (isModule(file)) data = (await importModule(path))['default']
   else data = parseJson(await readFile(path, 'utf8'), file)
@@ -151,19 +151,19 @@ async function loadSeed(file: string): Promise<SeedData> {
 }
 
 /** What a FILE that is no module holds. A missing or empty one is a new database, where one may be made. */
-async function kindOf(file: string, mayBeNew: boolean): Promise<'sqlite' | 'json' | 'new'> {
+async function detectKind(file: string, mayBeNew: boolean): Promise<'sqlite' | 'json' | 'new'> {
   const isMissing = await stat(file).then(
     found => found.isFile() && found.size === 0,
     (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
   )
   if (mayBeNew && isMissing && extname(file).toLowerCase() !== '.json') return 'new'
-  const head = await firstBytes(await readable(file), 16)
+  const head = await readFirstBytes(await checkReadable(file), 16)
   if (head.toString('latin1') === 'SQLite format 3\0') return 'sqlite'
   if (extname(file).toLowerCase() === '.json' || /^\s*[[{]/.test(head.toString('utf8'))) return 'json'
   throw new CommandError(`${file} is neither a module nor a SQLite file.`)
 }
 
-async function firstBytes(path: string, length: number): Promise<Buffer> {
+async function readFirstBytes(path: string, length: number): Promise<Buffer> {
   const handle = await open(path)
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0)
@@ -174,7 +174,7 @@ async function firstBytes(path: string, length: number): Promise<Buffer> {
 }
 
 /** The absolute path of a file that can be read. */
-async function readable(file: string): Promise<string> {
+async function checkReadable(file: string): Promise<string> {
   const path = resolve(file)
   try {
     if (!(await stat(path)).isFile()) throw new CommandError(`${file} is not a file.`)

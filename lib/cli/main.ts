@@ -2,10 +2,10 @@
  * Main: the command, put together from its parts. Gives the exit code; whatever goes wrong is one line on standard error.
  */
 import type { RestEngine } from '../engine.ts'
-import { helpText, parseArguments } from './arguments.ts'
+import { formatHelp, parseArguments } from './arguments.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
-import { explanationText, printable } from './explanation-text.ts'
+import { formatExplanation, escapeControls } from './explanation-text.ts'
 import { announceRecords } from './json-file.ts'
 import { load } from './load.ts'
 import type { Loaded } from './load.ts'
@@ -19,7 +19,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   process.stdout.on('error', () => {})
   try {
     const args = parseArguments(argv)
-    if (args.help) return await print(helpText(), 0)
+    if (args.help) return await print(formatHelp(), 0)
     if (args.watch) return await watch(argv, args)
     return await run(args)
   } catch (error) {
@@ -78,7 +78,7 @@ async function get(engine: RestEngine, path: string, { delay, explain: explains 
   const explanation = explain?.()
   if (explanation !== undefined) {
     process.stderr.write(
-      `GET ${printable(explanation.path)} ${status} ${explanation.duration.toFixed(1)} ms\n${explanationText(explanation, isJson, process.stderr)}`,
+      `GET ${escapeControls(explanation.path)} ${status} ${explanation.duration.toFixed(1)} ms\n${formatExplanation(explanation, isJson, process.stderr)}`,
     )
   }
   return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)

@@ -19,7 +19,7 @@ const SELF = new URL(import.meta.url.endsWith('.ts') ? '../index.ts' : '../index
 let isLent = false
 
 /** Lets modules find these packages here, where they do not find them in their own place. */
-function lendPackages(): void {
+function sharePackages(): void {
   if (isLent) return
   isLent = true
   registerHooks({
@@ -40,19 +40,19 @@ function lendPackages(): void {
 /** The exports of a module, by their names, whichever of the two module systems it is written in. `file` is an absolute path. */
 export async function importModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   const isTypeScript = /ts$/i.test(file)
-  lendPackages()
+  sharePackages()
   // Node strips types only: decorators, enums and paths without extension need tsx, and once Node has failed on a file it stays failed.
   const hasTsx = isTypeScript && (await registerTsx(file))
   try {
-    return exportsOf((await import(pathToFileURL(file).href)) as Record<string, unknown>)
+    return listExports((await import(pathToFileURL(file).href)) as Record<string, unknown>)
   } catch (error) {
     const advice = isTypeScript && !hasTsx ? ' The package "tsx" is not installed; it loads TypeScript that Node cannot read alone.' : ''
-    throw new CommandError(`${file} cannot be loaded: ${oneLine(error)}${place(error)}.${advice}`)
+    throw new CommandError(`${file} cannot be loaded: ${oneLine(error)}${formatPlace(error)}.${advice}`)
   }
 }
 
 /** A CommonJS module has all its exports in its default one, and not all of them beside it. */
-function exportsOf(namespace: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function listExports(namespace: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const main = namespace['default']
   if (typeof main !== 'object' || main === null || Object.getPrototypeOf(main) !== Object.prototype) return namespace
   return '__esModule' in main ? main : { ...main, ...namespace }
@@ -72,7 +72,7 @@ async function registerTsx(file: string): Promise<boolean> {
 }
 
 /** ` (file:line)`: the only part of a stack that helps whoever wrote the module. */
-function place(error: unknown): string {
+function formatPlace(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   const found = /(?:file:\/\/|\(|at )(\/[^\s()]+?:\d+)(?::\d+)?\b/.exec(stack.replace(error instanceof Error ? error.message : '', ''))
   return found?.[1] === undefined || found[1].includes('node_modules') ? '' : ` (${found[1]})`
@@ -82,7 +82,7 @@ function place(error: unknown): string {
  * The entities among some exports, in their order. A class that belongs to a schema counts as that schema, so that a module which exports
  * both does not name one entity twice.
  */
-export function entitiesAmong(values: Iterable<unknown>): object[] {
+export function findEntities(values: Iterable<unknown>): object[] {
   const entities = new Set<object>()
   for (const value of values) {
     if (typeof value === 'function') {

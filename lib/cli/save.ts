@@ -8,12 +8,12 @@ import { open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/pro
 import { basename, dirname, join } from 'node:path'
 import type { RestEngine } from '../engine.ts'
 import type { InferredAttribute, InferredCollection } from '../json-model/infer-model.ts'
-import { valueOf } from '../json-model/infer-values.ts'
+import { readValue } from '../json-model/infer-values.ts'
 import type { Resource } from '../model/model.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { editCollections } from './json-edit.ts'
 import type { CollectionEdit } from './json-edit.ts'
-import { withoutMark } from './json-file.ts'
+import { dropByteOrderMark } from './json-file.ts'
 import type { JsonFile } from './json-file.ts'
 
 // A file that has not been written to for so many milliseconds is not being written.
@@ -28,7 +28,7 @@ export interface SavedMessage {
 }
 
 /** What stands for the content of a file. */
-export function fingerprint(content: string | Buffer): string {
+export function hashContent(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
@@ -50,7 +50,7 @@ export class Saver {
     this.#engine = engine
     this.#file = file
     this.#text = file.text
-    this.#ids = new Map(file.collections.map(collection => [collection.name, itemIds(collection)]))
+    this.#ids = new Map(file.collections.map(collection => [collection.name, listItemIds(collection)]))
   }
 
   /** Removes what an earlier process left behind that was killed while it saved. */
@@ -59,7 +59,8 @@ export class Saver {
     const prefix = `.${basename(path)}.`
     for (const name of await readdir(dirname(path))) {
       const pid = name.startsWith(prefix) ? /^(\d+)\.tmp$/.exec(name.slice(prefix.length))?.[1] : undefined
-      if (pid !== undefined && (await isLeft(join(dirname(path), name), Number(pid)))) await rm(join(dirname(path), name), { force: true })
+      if (pid !== undefined && (await isLeftOver(join(dirname(path), name), Number(pid))))
+        await rm(join(dirname(path), name), { force: true })
     }
   }
 
@@ -98,14 +99,14 @@ export class Saver {
 
   async #save(): Promise<void> {
     const rows = await readRows(this.#engine, this.#file.collections)
-    const data: unknown = JSON.parse(withoutMark(this.#text))
+    const data: unknown = JSON.parse(dropByteOrderMark(this.#text))
     const edits = new Map<string, CollectionEdit>()
     const ids = new Map<string, readonly unknown[]>()
     for (const collection of this.#file.collections) {
       const { name, isTop, isOfValues } = collection
       if (isOfValues) continue
       const value = isTop ? data : (data as Record<string, unknown>)[name]
-      const edited = editOf(collection, value, this.#ids.get(name)!, rows.get(name)!)
+      const edited = computeEdit(collection, value, this.#ids.get(name)!, rows.get(name)!)
       edits.set(name, edited.edit)
       ids.set(name, edited.ids)
     }
@@ -117,7 +118,7 @@ export class Saver {
 }
 
 /** The IDs of all items of a list, null for those that are no records. */
-function itemIds({ ids, places }: InferredCollection): readonly unknown[] {
+function listItemIds({ ids, places }: InferredCollection): readonly unknown[] {
   if (places === undefined) return ids
   const all: unknown[] = []
   for (const [index, place] of places.entries()) {
@@ -128,7 +129,7 @@ function itemIds({ ids, places }: InferredCollection): readonly unknown[] {
 }
 
 /** Whether a temporary file is one that nobody writes. Its process may be gone, and the number be that of another one, or our own, by now. */
-async function isLeft(temporary: string, pid: number): Promise<boolean> {
+async function isLeftOver(temporary: string, pid: number): Promise<boolean> {
   if (pid === process.pid || !isRunning(pid)) return true
   const { mtimeMs } = await stat(temporary).catch(() => ({ mtimeMs: Date.now() }))
   return Date.now() - mtimeMs > STALE
@@ -147,7 +148,7 @@ function isRunning(pid: number): boolean {
 type Rows = ReadonlyMap<unknown, Readonly<Record<string, unknown>>>
 
 /** What has to change in the file, and the IDs of its records then. */
-function editOf(
+function computeEdit(
   { attributes, single, hasIds }: InferredCollection,
   value: unknown,
   ids: readonly unknown[],
@@ -180,7 +181,7 @@ function differs(
   record: Readonly<Record<string, unknown>>,
   row: Readonly<Record<string, unknown>>,
 ): boolean {
-  const before = valueOf(record, key)
+  const before = readValue(record, key)
   return JSON.stringify(before === null && kind === 'toMany' ? [] : before) !== JSON.stringify(row[key])
 }
 
@@ -287,7 +288,7 @@ async function replace({ name, path }: JsonFile, before: string, after: string):
 
 /** Under `--watch`, lets the watching process know the new content before it can see it. */
 async function announce(text: string): Promise<void> {
-  const message: SavedMessage = { saved: fingerprint(text) }
+  const message: SavedMessage = { saved: hashContent(text) }
   await new Promise<void>(resolve => {
     if (process.send === undefined || !process.connected) resolve()
     else process.send(message, undefined, undefined, () => resolve())

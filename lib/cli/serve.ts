@@ -13,9 +13,9 @@ import type { RequestLine } from '../server/http.ts'
 import { isLoopback } from '../server/origin-guard.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
-import { exampleRequests } from './examples.ts'
-import { explanationText, printable } from './explanation-text.ts'
-import { inferenceTable } from './json-file.ts'
+import { findExampleRequests } from './examples.ts'
+import { formatExplanation, escapeControls } from './explanation-text.ts'
+import { formatInference } from './json-file.ts'
 import type { Loaded } from './load.ts'
 import type { Saver } from './save.ts'
 
@@ -46,12 +46,12 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
     delay: args.delay,
     testControls: args.testControls,
     ...(args.cors.length === 0 ? {} : { cors: args.cors }),
-    ...(await hostsOf(args)),
+    ...(await listHosts(args)),
     explain: args.explain,
     ...(args.quiet && saver === undefined ? {} : { onRequest }),
   })
   const slow = engine.unindexedLinks(MANY)
-  const requests = await exampleRequests(engine, loaded.examples, slow)
+  const requests = await findExampleRequests(engine, loaded.examples, slow)
   await listen(server, args)
   const { stopped } = stopOnSignal(server)
   printWelcome(engine, loaded, requests, args, server.address() as AddressInfo)
@@ -60,7 +60,7 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
 }
 
 /** The names that the server answers to. The one that `--host` gives is among them, where it is a name of this machine's loopback address. */
-async function hostsOf({ host, allowedHosts }: CommandArguments): Promise<{ allowedHosts?: readonly string[] | true }> {
+async function listHosts({ host, allowedHosts }: CommandArguments): Promise<{ allowedHosts?: readonly string[] | true }> {
   if (allowedHosts === true) return { allowedHosts }
   const isName = isIP(host) === 0 && host !== 'localhost'
   // What cannot be found is said when the server listens.
@@ -121,13 +121,13 @@ function printWelcome(
   { testControls }: CommandArguments,
   address: AddressInfo,
 ): void {
-  const origin = `http://${hostOf(address)}:${address.port}`
+  const origin = `http://${formatHost(address)}:${address.port}`
   const resources = engine.versions.flatMap(version => engine.modelOf(version)!.resources.map(({ plural }) => `/${version}/${plural}`))
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${title} at ${styleText('cyan', origin)}`,
     '',
-    ...(json === undefined ? [] : [`Inferred from ${json.name}:`, ...inferenceTable(json), '']),
-    ...noteLines(engine),
+    ...(json === undefined ? [] : [`Inferred from ${json.name}:`, ...formatInference(json), '']),
+    ...formatNotes(engine),
     'Resources:',
     ...resources.map(path => `  ${path}`),
     '',
@@ -140,10 +140,10 @@ function printWelcome(
 }
 
 /** The notes of the engine, the first ones where there are many. */
-function noteLines({ notes }: RestEngine): string[] {
+function formatNotes({ notes }: RestEngine): string[] {
   if (notes.length === 0) return []
   const others = notes.length > SHOWN_NOTES ? [`  and ${notes.length - SHOWN_NOTES} more (engine.notes)`] : []
-  return [...notes.slice(0, SHOWN_NOTES).map(note => `  Note: ${printable(note)}`), ...others, '']
+  return [...notes.slice(0, SHOWN_NOTES).map(note => `  Note: ${escapeControls(note)}`), ...others, '']
 }
 
 /** Says which relations of large tables are slow for want of an index, in a few lines. */
@@ -151,7 +151,7 @@ function printMissingIndexes(missing: readonly UnindexedLink[]): void {
   if (missing.length === 0) return
   const lines = missing.slice(0, SHOWN).map(({ table, columns, rows, sql }) => {
     const many = rows > MANY ? `more than ${MANY.toLocaleString('en')}` : rows.toLocaleString('en')
-    return `  ${printable(`${table}.${columns.join(', ')}`)} (${many} rows): ${printable(sql)}`
+    return `  ${escapeControls(`${table}.${columns.join(', ')}`)} (${many} rows): ${escapeControls(sql)}`
   })
   const others = missing.length > SHOWN ? [`  and ${missing.length - SHOWN} more`] : []
   console.log(
@@ -165,7 +165,7 @@ function printMissingIndexes(missing: readonly UnindexedLink[]): void {
 }
 
 /** A host that a client on this machine can use. */
-function hostOf({ address, family }: AddressInfo): string {
+function formatHost({ address, family }: AddressInfo): string {
   if (address === '::' || address === '0.0.0.0') return 'localhost'
   return family === 'IPv6' ? `[${address}]` : address
 }
@@ -176,5 +176,5 @@ function printRequest({ method, path, status, duration, explanation }: RequestLi
   // A client may send bytes that a terminal takes as commands.
   const shown = path.replaceAll(/[^\u0021-\u007e]/g, encodeURIComponent)
   console.log(`${time} ${method} ${shown} ${styleText(colour, String(status))} ${duration.toFixed(1)} ms`)
-  if (explanation !== undefined) console.log(explanationText(explanation, isJson))
+  if (explanation !== undefined) console.log(formatExplanation(explanation, isJson))
 }

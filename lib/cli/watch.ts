@@ -12,7 +12,7 @@ import { basename, dirname, extname, resolve } from 'node:path'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { isModule } from './modules.ts'
-import { fingerprint } from './save.ts'
+import { hashContent } from './save.ts'
 import type { SavedMessage } from './save.ts'
 
 // An editor saves a file in several steps, in milliseconds.
@@ -112,7 +112,7 @@ class Runner {
   async #isOwn(path: string): Promise<boolean> {
     if (this.#saved === undefined) return false
     const content = await readFile(path).catch(() => undefined)
-    return content !== undefined && fingerprint(content) === this.#saved
+    return content !== undefined && hashContent(content) === this.#saved
   }
 
   /** A second signal is passed on too: what it means is up to the child. */

@@ -6,13 +6,13 @@ import { withArticle } from '../base/article.ts'
 import type { Binding, Dialect, Statement, ValueForm } from './dialect.ts'
 import type { RequestAbort } from '../base/abort.ts'
 import { parameterError } from '../base/errors.ts'
-import { spellingOfValue } from '../base/habits.ts'
+import { suggestValue } from '../base/habits.ts'
 import { describeKey, describeTypedKey, keyFromText, typedKeyFromText } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Renderer, Resource, ToOneOfAttribute } from '../model/model.ts'
 import type { RawFilter, RawValue } from '../request/query-string.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
-import { decimalBound, describeScalar, scalarFromText } from '../values/scalar-type.ts'
+import { findDecimalBound, describeScalar, parseScalar } from '../values/scalar-type.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 
 /** The values of one request. */
@@ -167,9 +167,9 @@ function filterParameter(binding: Binding & { from: 'filter' }, filter: RawFilte
 /** The typed value; null where nothing can equal it. */
 function boundOf(value: RawValue, type: ScalarType, filter: RawFilter): unknown {
   const text = textOf(value)
-  const typed = scalarFromText(text, type)
+  const typed = parseScalar(text, type)
   if (typed === undefined) throw wrongValue(filter, text, describeScalar(type), type.items)
-  return type.kind === 'decimal' ? decimalBound(typed as string, filter.operator) : typed
+  return type.kind === 'decimal' ? findDecimalBound(typed as string, filter.operator) : typed
 }
 
 function longPattern(filter: RawFilter) {
@@ -185,7 +185,7 @@ function textOf(value: RawValue): string {
 }
 
 function wrongValue(filter: RawFilter, value: string, due: string, allowed?: readonly unknown[]) {
-  const spelling = filter.operator === '=' && !filter.negated ? spellingOfValue(filter.paths, value) : undefined
+  const spelling = filter.operator === '=' && !filter.negated ? suggestValue(filter.paths, value) : undefined
   return parameterError({
     code: 'value_invalid',
     detail: `"${value.slice(0, 100)}" in "${filter.label}" is not ${due}.${spelling === undefined ? '' : ` ${spelling.detail}`}`,

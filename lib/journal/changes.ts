@@ -1,5 +1,5 @@
 /**
- * Changes: which rows a request has changed. The database tells of each row as it changes (`RowChange`, `ListChange`); `netChanges` makes of that what
+ * Changes: which rows a request has changed. The database tells of each row as it changes (`RowChange`, `ListChange`); `computeNetChanges` makes of that what
  * has changed in the end, each record once.
  */
 import type { JsonRecord } from '../read/run-read.ts'
@@ -76,21 +76,25 @@ export interface ChangeSink {
 }
 
 /** What there is to watch: every entity, as the first version that serves it shows it. */
-export function watchedOf(models: readonly Model[]): Watched {
+export function listWatched(models: readonly Model[]): Watched {
   const tables: WatchedTable[] = []
   const names = new Set(models[0]!.resources.flatMap(({ accepted }) => accepted))
   for (const { entity } of models[0]!.entities) {
-    const found = resourceOf(entity, models)
+    const found = findResource(entity, models)
     // Classes that share a table are told as those of their root, so that each row is told once.
-    const resource = found.source.kind === 'table' ? rootOf(found) : inOwnTable(found)
+    const resource = found.source.kind === 'table' ? rootOf(found) : findTableResource(found)
     if (resource.readOnly || resource.key.length === 0 || tables.some(other => other.resource.table === resource.table)) continue
     const isFirst = models[0]!.byEntity.has(entity)
     const name = isFirst
       ? resource.plural
       : ([resource.plural, resource.table, resource.className].find(free => !names.has(free)) ?? `${resource.className} (entity)`)
     names.add(name)
-    const stored = planStored(resource).node!.fields.flatMap(inRow)
-    tables.push({ resource, name, fields: found.source.kind === 'joined' ? stored.flatMap(field => inTable(field, found)) : stored })
+    const stored = planStored(resource).node!.fields.flatMap(listRowFields)
+    tables.push({
+      resource,
+      name,
+      fields: found.source.kind === 'joined' ? stored.flatMap(field => listTableFields(field, found)) : stored,
+    })
   }
   const own = new Set(tables.map(({ resource }) => resource.table))
   const lists = tables.flatMap(table =>
@@ -104,31 +108,31 @@ export function watchedOf(models: readonly Model[]): Watched {
 }
 
 /** A resource whose rows are spread over several tables, as the rows of its own one: each of the tables tells of its columns. */
-function inOwnTable(resource: Resource): Resource {
+function findTableResource(resource: Resource): Resource {
   return { ...resource, source: { kind: 'table' }, hierarchy: undefined }
 }
 
 /** Leaves out what stands in another table of the hierarchy. */
-function inTable(field: Field, { source, table }: Resource): Field[] {
+function listTableFields(field: Field, { source, table }: Resource): Field[] {
   const columns = source.kind === 'joined' ? source.tables.find(part => part.table === table)!.columns : []
-  const isOwn = columnsOf(field).every(column => columns.includes(column))
+  const isOwn = listColumns(field).every(column => columns.includes(column))
   return isOwn ? [{ ...field, attribute: { ...field.attribute, of: undefined } } as unknown as Field] : []
 }
 
-function columnsOf(field: Field): readonly string[] {
-  if (field.kind === 'embedded') return field.fields.flatMap(columnsOf)
+function listColumns(field: Field): readonly string[] {
+  if (field.kind === 'embedded') return field.fields.flatMap(listColumns)
   const { attribute } = field
   if (attribute.kind === 'toOne' || attribute.kind === 'toOneOf') return attribute.columns
   return attribute.kind === 'scalar' && 'column' in attribute.source ? [attribute.source.column] : []
 }
 
-function resourceOf(entity: object, models: readonly Model[]): Resource {
+function findResource(entity: object, models: readonly Model[]): Resource {
   const serving = models.find(model => model.byEntity.has(entity))
   return serving?.byEntity.get(entity) ?? models[0]!.entities.find(resource => resource.entity === entity)!
 }
 
 /** Leaves out what is not in the row: computed attributes, and relations whose key stands in the other table. */
-function inRow(field: Field): Field[] {
+function listRowFields(field: Field): Field[] {
   switch (field.kind) {
     case 'scalar': {
       const { kind } = field.attribute.source
@@ -139,7 +143,7 @@ function inRow(field: Field): Field[] {
     case 'oneOf':
       return [field]
     case 'embedded': {
-      const fields = field.fields.flatMap(inRow)
+      const fields = field.fields.flatMap(listRowFields)
       return fields.length === 0 ? [] : [{ ...field, fields }]
     }
     default:
@@ -162,7 +166,7 @@ interface State {
  * What has changed in the end, in the order in which the records were first touched. A record that was inserted and then updated is an insert; one that
  * was inserted and deleted again is none; one that was deleted and inserted again is an update.
  */
-export function netChanges(raw: readonly RawChange[]): Change[] {
+export function computeNetChanges(raw: readonly RawChange[]): Change[] {
   const states = new Map<string, State>()
   const stateOf = (resource: string, id: string | number): State => {
     const key = `${resource}\0${id}`
@@ -194,10 +198,10 @@ export function netChanges(raw: readonly RawChange[]): Change[] {
       moved(change.table, before, after)
     }
   }
-  return [...states.values()].flatMap(finished)
+  return [...states.values()].flatMap(finishChanges)
 }
 
-function finished({ resource, id, row, before, after, lists }: State): Change[] {
+function finishChanges({ resource, id, row, before, after, lists }: State): Change[] {
   if (before === null && after === null) return []
   const own = { before: before === null ? null : { ...before }, after: after === null ? null : { ...after } }
   let differs = row

@@ -3,10 +3,10 @@
  * updated and deleted against what the database tells.
  */
 import { AssertionError } from 'node:assert'
-import { netChanges } from './changes.ts'
+import { computeNetChanges } from './changes.ts'
 import type { Change, ChangeSink, RawChange, WatchedTable } from './changes.ts'
 import type { JournalEntry } from './journal.ts'
-import { checkNames, hint, nearest } from '../base/suggest.ts'
+import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
 
 /** How many records of a resource are inserted, updated and deleted; 0 where nothing is said. */
 export interface RowCounts {
@@ -55,8 +55,8 @@ export async function expectChanges<T>(expected: ExpectedChanges, work: () => T 
     services.watchers.delete(watcher)
   }
   const after = await services.count()
-  const changes = netChanges(raw)
-  const lines = services.tables.map(({ name }, index) => judge(name, checked, after[index]! - before[index]!, countsOf(changes, name)))
+  const changes = computeNetChanges(raw)
+  const lines = services.tables.map(({ name }, index) => judge(name, checked, after[index]! - before[index]!, countChanges(changes, name)))
   if (lines.some(line => !line.met)) throw failure(lines, requests(), changes)
   return result
 }
@@ -69,7 +69,9 @@ function check(expected: ExpectedChanges, { tables, nameOf }: ExpectServices): M
     const name = given === REST ? REST : nameOf(given)
     if (name === undefined) {
       const known = tables.map(table => table.name)
-      throw new TypeError(`expect: there is no resource "${given}".${hint(nearest(given, known))} Resources: ${known.join(', ')}.`)
+      throw new TypeError(
+        `expect: there is no resource "${given}".${formatHint(findNearest(given, known))} Resources: ${known.join(', ')}.`,
+      )
     }
     if (checked.has(name)) throw new TypeError(`expect: "${name}" is named twice.`)
     checkValue(value, `expect: "${given}"`)
@@ -91,7 +93,7 @@ function checkValue(value: unknown, where: string): void {
 
 type Counts = Readonly<Record<(typeof COUNTS)[number], number>>
 
-function countsOf(changes: readonly Change[], name: string): Counts {
+function countChanges(changes: readonly Change[], name: string): Counts {
   const counts = { inserted: 0, updated: 0, deleted: 0 }
   for (const { resource, type } of changes) if (resource === name) counts[`${type.replace(/e$/, '') as 'insert' | 'updat' | 'delet'}ed`]++
   return counts
@@ -132,7 +134,7 @@ function failure(lines: readonly Line[], requests: readonly JournalEntry[], chan
   const asObject = (side: 'expected' | 'actual'): object =>
     Object.fromEntries(told.filter(({ expected }) => expected !== 'any').map(line => [line.name, line[side]]))
   return new AssertionError({
-    message: ['The records have changed otherwise than expected:', '', ...table, '', ...culprits(requests, changes)].join('\n'),
+    message: ['The records have changed otherwise than expected:', '', ...table, '', ...findCauses(requests, changes)].join('\n'),
     expected: asObject('expected'),
     actual: asObject('actual'),
     operator: 'engine.expect',
@@ -151,17 +153,17 @@ function describe(value: number | Counts | 'any'): string {
 const MAX_REQUESTS = 20
 
 /** Which requests were made, and what each has changed. */
-function culprits(requests: readonly JournalEntry[], changes: readonly Change[]): string[] {
+function findCauses(requests: readonly JournalEntry[], changes: readonly Change[]): string[] {
   const shown = requests.slice(-MAX_REQUESTS)
   const lines = shown.map(
-    ({ method, path, status, error, changes: own }) => `  ${method} ${path} ${status ?? error ?? ''}: ${summary(own)}`,
+    ({ method, path, status, error, changes: own }) => `  ${method} ${path} ${status ?? error ?? ''}: ${summarize(own)}`,
   )
   if (requests.length === 0) lines.push('  (none in the journal)')
   if (shown.length < requests.length) lines.unshift(`  (${requests.length - shown.length} more before)`)
-  return ['Requests:', ...lines, '', `All in all: ${summary(changes)}`]
+  return ['Requests:', ...lines, '', `All in all: ${summarize(changes)}`]
 }
 
-function summary(changes: readonly Change[]): string {
-  const texts = [...Map.groupBy(changes, ({ resource }) => resource)].map(([name]) => `${name} ${describe(countsOf(changes, name))}`)
+function summarize(changes: readonly Change[]): string {
+  const texts = [...Map.groupBy(changes, ({ resource }) => resource)].map(([name]) => `${name} ${describe(countChanges(changes, name))}`)
   return texts.length === 0 ? 'no changes' : texts.join('; ')
 }

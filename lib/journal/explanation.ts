@@ -5,7 +5,7 @@ import { tableColumns } from '../model/model.ts'
 import type { RestResponse } from '../base/response.ts'
 import { SECRET } from './redact.ts'
 import type { Masked, Secrets } from './redact.ts'
-import { timingOf } from '../base/trace.ts'
+import { summarizeTimes } from '../base/trace.ts'
 import type { Trace } from '../base/trace.ts'
 
 /** A statement that a request has run. */
@@ -75,14 +75,14 @@ export interface Explained {
   readonly hasEntities: boolean
 }
 
-export function explanationOf(explained: Explained, told: StatementsExplained): Explanation {
+export function buildExplanation(explained: Explained, told: StatementsExplained): Explanation {
   const { method, path, trace, response, masked, secrets, model, hasEntities } = explained
   return {
     method,
-    path: masked.path + queryOf(path, masked),
+    path: masked.path + formatPath(path, masked),
     status: response.status,
     duration: Math.ceil(trace.total * 1000) / 1000,
-    timing: timingOf(trace),
+    timing: summarizeTimes(trace),
     cached: trace.cached,
     statements: (trace.statements ?? []).map(({ sql, parameters, duration, rows }, index) => {
       const { plan, columns, names } = told.statements[index]!
@@ -93,20 +93,20 @@ export function explanationOf(explained: Explained, told: StatementsExplained): 
         parameters: parameters.map((value, at) => {
           const column = columns[at]
           const isSecret = column === undefined ? isDoubtful : secrets.isSecretColumn(column)
-          return isSecret && value !== null ? SECRET : shown(value, masked)
+          return isSecret && value !== null ? SECRET : formatParameter(value, masked)
         }),
         duration: Math.round(duration * 1000) / 1000,
         rows,
         plan,
       }
     }),
-    hints: told.advice.map(advice => hintOf(advice, model, hasEntities)),
+    hints: told.advice.map(advice => buildHint(advice, model, hasEntities)),
     response,
   }
 }
 
 /** The query as the path carries it; what was given beside the path, or holds a secret, is shown as pairs. */
-function queryOf(path: string, masked: Masked): string {
+function formatPath(path: string, masked: Masked): string {
   if (masked.query.length === 0) return ''
   const isMasked = masked.query.some(([name, value]) => name.includes(SECRET) || value.includes(SECRET))
   const mark = path.indexOf('?')
@@ -121,7 +121,7 @@ function queryOf(path: string, masked: Masked): string {
   return `?${masked.query.map(([name, value]) => (/[=<>]$/.test(name) ? name + value : `${name}=${value}`)).join('&')}`
 }
 
-function shown(value: unknown, masked: Masked): string | number | null {
+function formatParameter(value: unknown, masked: Masked): string | number | null {
   if (typeof value === 'string') return masked.copy(value) as string
   if (typeof value === 'number') return value
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
@@ -130,9 +130,9 @@ function shown(value: unknown, masked: Masked): string | number | null {
   return null
 }
 
-function hintOf({ table, columns, reason, scanned, rows, sql }: IndexAdvice, model: Model, hasEntities: boolean): IndexHint {
+function buildHint({ table, columns, reason, scanned, rows, sql }: IndexAdvice, model: Model, hasEntities: boolean): IndexHint {
   const resource = model.resources.find(other => other.table === table) ?? model.entities.find(other => other.table === table)
-  const found = columns.map(({ column }) => (column === undefined || resource === undefined ? undefined : pathOf(resource, column)))
+  const found = columns.map(({ column }) => (column === undefined || resource === undefined ? undefined : findPath(resource, column)))
   const attributes = columns.map(({ text, column }, index) => found[index]?.path ?? column ?? text)
   const properties = found.map(path => path?.property)
   const isPlain = columns.every(({ descending }) => !descending) && properties.every(property => property !== undefined)
@@ -153,18 +153,18 @@ function hintOf({ table, columns, reason, scanned, rows, sql }: IndexAdvice, mod
 }
 
 /** The public path of a column, and the property of the entity, where one stands for the column alone. */
-function pathOf(resource: Resource, column: string): { path: string; property: string | undefined } | undefined {
+function findPath(resource: Resource, column: string): { path: string; property: string | undefined } | undefined {
   for (const attribute of resource.attributes) {
     const columns = tableColumns(attribute)
     if (!columns.includes(column) || attribute.kind === 'toMany') continue
-    if (attribute.kind === 'embedded') return { path: `${attribute.name}.${within(attribute, column)}`, property: undefined }
+    if (attribute.kind === 'embedded') return { path: `${attribute.name}.${findInnerName(attribute, column)}`, property: undefined }
     return { path: attribute.name, property: columns.length === 1 ? attribute.property : undefined }
   }
   return undefined
 }
 
-function within(embedded: EmbeddedAttribute, column: string): string {
+function findInnerName(embedded: EmbeddedAttribute, column: string): string {
   const child = embedded.attributes.find(attribute => tableColumns(attribute).includes(column))
   if (child === undefined) return column
-  return child.kind === 'embedded' ? `${child.name}.${within(child, column)}` : child.name
+  return child.kind === 'embedded' ? `${child.name}.${findInnerName(child, column)}` : child.name
 }

@@ -3,14 +3,14 @@
  * what the journal shows is made, without secrets, when somebody looks.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { netChanges } from './changes.ts'
+import { computeNetChanges } from './changes.ts'
 import type { Change, ChangeSink, RawChange } from './changes.ts'
 import type { Model, Resource } from '../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
 import type { Pair } from '../request/query-string.ts'
 import type { Target } from '../access/resolve-path.ts'
 import type { RestResponse } from '../base/response.ts'
-import { timingOf } from '../base/trace.ts'
+import { summarizeTimes } from '../base/trace.ts'
 import type { Trace } from '../base/trace.ts'
 import type { Masked, Secrets } from './redact.ts'
 
@@ -155,8 +155,8 @@ export class Journal {
     record.time = performance.now() - record.time
     record.status = response.status
     record.response = response.body
-    const sent = sentWith(record)
-    this.#push(record, weightOf(response.body) + sent.objects, record.bytes + sent.bytes)
+    const sent = measureSent(record)
+    this.#push(record, estimateObjects(response.body) + sent.objects, record.bytes + sent.bytes)
   }
 
   /** `handle` rejects. */
@@ -165,7 +165,7 @@ export class Journal {
     record.ended = true
     record.time = performance.now() - record.time
     record.failure = error ?? 'undefined'
-    const sent = sentWith(record)
+    const sent = measureSent(record)
     this.#push(record, sent.objects, sent.bytes)
   }
 
@@ -201,7 +201,7 @@ export class Journal {
     const record = this.#records[place]!
     record.body = undefined
     record.response = undefined
-    if (lengthOf(record.pairs) > LONG_QUERY) record.pairs = undefined
+    if (countPairCharacters(record.pairs) > LONG_QUERY) record.pairs = undefined
     record.shown = undefined
   }
 
@@ -246,7 +246,7 @@ export class Journal {
 
   #entryOf(record: JournalRecord): JournalEntry {
     const method = record.method.toUpperCase()
-    const masked = maskOf(record, this.#secrets, this.#first)
+    const masked = maskRecord(record, this.#secrets, this.#first)
     return Object.freeze({
       method,
       path: masked.path,
@@ -255,16 +255,16 @@ export class Journal {
       status: record.status,
       response: masked.response,
       duration: Math.round(record.time * 1000) / 1000,
-      changes: Object.freeze(netChanges(record.changes ?? NO_CHANGES).map(change => masked.copy(change) as Change)),
+      changes: Object.freeze(computeNetChanges(record.changes ?? NO_CHANGES).map(change => masked.copy(change) as Change)),
       nested: record.nested,
-      ...(record.trace === undefined ? {} : { timing: Object.freeze(timingOf(record.trace)) }),
+      ...(record.trace === undefined ? {} : { timing: Object.freeze(summarizeTimes(record.trace)) }),
       ...(masked.error === undefined ? {} : { error: masked.error }),
     })
   }
 }
 
 /** What is left of a request without its secrets. */
-export function maskOf(record: JournalRecord, secrets: Secrets, first: Model): Masked {
+export function maskRecord(record: JournalRecord, secrets: Secrets, first: Model): Masked {
   const { method, pairs, body, resource, attribute, model = first, response, failure } = record
   return secrets.mask({
     method: method.toUpperCase(),
@@ -275,18 +275,18 @@ export function maskOf(record: JournalRecord, secrets: Secrets, first: Model): M
     attribute,
     model,
     response,
-    error: failure === undefined ? undefined : textOf(failure),
+    error: failure === undefined ? undefined : formatError(failure),
   })
 }
 
 /** What was sent: the objects in the body, and about how many bytes body and query have. */
-function sentWith({ body, pairs }: JournalRecord): { objects: number; bytes: number } {
-  const sent = { objects: 0, bytes: lengthOf(pairs) }
+function measureSent({ body, pairs }: JournalRecord): { objects: number; bytes: number } {
+  const sent = { objects: 0, bytes: countPairCharacters(pairs) }
   if (body !== undefined) weigh(body, sent)
   return sent
 }
 
-function lengthOf(pairs: readonly Pair[] | undefined): number {
+function countPairCharacters(pairs: readonly Pair[] | undefined): number {
   let length = 0
   if (pairs !== undefined) for (const { name, value } of pairs) length += name.length + value.length
   return length
@@ -309,7 +309,7 @@ function weigh(body: unknown, sent: { objects: number; bytes: number }): void {
 }
 
 /** The records in the body of an answer: those of a list, which has a count, else one. */
-function weightOf(body: { readonly count?: unknown; readonly resource?: string } | undefined): number {
+function estimateObjects(body: { readonly count?: unknown; readonly resource?: string } | undefined): number {
   if (typeof body !== 'object' || body === null) return 0
   if (body.count === undefined) return 1
   const records = (body as Readonly<Record<string, unknown>>)[String(body.resource)]
@@ -317,18 +317,18 @@ function weightOf(body: { readonly count?: unknown; readonly resource?: string }
 }
 
 /** What an error is called in the journal. */
-function textOf(error: unknown): string {
+function formatError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return 'code' in error && typeof error.code === 'string' ? error.code : `${error.name}: ${error.message}`
 }
 
 /** A copy of a body that is known to be JSON, so that nothing that happens to the body later can reach it. */
-export function copyOf(body: unknown): unknown {
+export function copyBody(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body
-  if (Array.isArray(body)) return body.map(copyOf)
+  if (Array.isArray(body)) return body.map(copyBody)
   const copy: Record<string, unknown> = {}
   for (const name of Object.keys(body)) {
-    const item = copyOf((body as Record<string, unknown>)[name])
+    const item = copyBody((body as Record<string, unknown>)[name])
     // An assignment would set the prototype.
     if (name === '__proto__') Object.defineProperty(copy, name, { value: item, writable: true, enumerable: true, configurable: true })
     else copy[name] = item

@@ -65,11 +65,11 @@ export class Secrets {
   /** @param identifier the name of what tells who logs in, which is no secret; undefined when the authentication module is off */
   constructor(models: readonly Model[], identifier: string | undefined, password: string | undefined) {
     this.#names = new Set([
-      ...models.flatMap(({ entities }) => entities.flatMap(hiddenNames)),
+      ...models.flatMap(({ entities }) => entities.flatMap(listHiddenNames)),
       ...(password === undefined ? [] : [password]),
     ])
     this.#identifier = identifier
-    this.#columns = new Set(models.flatMap(({ entities }) => entities.flatMap(hiddenColumns)))
+    this.#columns = new Set(models.flatMap(({ entities }) => entities.flatMap(listHiddenColumns)))
   }
 
   /** Whether a column of that name, of any table, holds what is secret. */
@@ -82,7 +82,7 @@ export class Secrets {
     const mask = new Mask(this.#names, resource)
     const segments = exchange.path.split('/').slice(1)
     const logsIn = this.#identifier !== undefined && exchange.method === 'POST' && segments.length === 2 && segments[1] === 'login'
-    const last = segments.length === 4 ? decoded(segments[3]!) : undefined
+    const last = segments.length === 4 ? decodeSegment(segments[3]!) : undefined
     const isSecretBody = last !== undefined && mask.isSecret(last, resource)
     const bodyShape = attribute === undefined ? resource : undefined
     const wrapped = attribute === undefined ? body : { [attribute]: body }
@@ -116,26 +116,26 @@ export class Secrets {
   }
 }
 
-function hiddenNames({ attributes }: Pick<Resource | EmbeddedAttribute, 'attributes'>): string[] {
+function listHiddenNames({ attributes }: Pick<Resource | EmbeddedAttribute, 'attributes'>): string[] {
   return attributes.flatMap(attribute => {
     if (!isValue(attribute)) return []
     const own = attribute.hidden ? [attribute.name, attribute.property] : []
-    return attribute.kind === 'embedded' ? [...own, ...hiddenNames(attribute)] : own
+    return attribute.kind === 'embedded' ? [...own, ...listHiddenNames(attribute)] : own
   })
 }
 
 /** The columns that hold hidden values, also among others in a document. */
-function hiddenColumns({ attributes }: Pick<Resource | EmbeddedAttribute, 'attributes'>): string[] {
+function listHiddenColumns({ attributes }: Pick<Resource | EmbeddedAttribute, 'attributes'>): string[] {
   return attributes.flatMap(attribute => {
     if (attribute.kind === 'toOne' || attribute.kind === 'toMany') return []
     if (attribute.hidden) return [...tableColumns(attribute)]
     if (attribute.kind !== 'embedded') return []
-    if (attribute.document === undefined) return hiddenColumns(attribute)
-    return hiddenNames(attribute).length > 0 ? [attribute.document.column] : []
+    if (attribute.document === undefined) return listHiddenColumns(attribute)
+    return listHiddenNames(attribute).length > 0 ? [attribute.document.column] : []
   })
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
@@ -145,7 +145,7 @@ function decoded(segment: string): string {
 }
 
 /** The object of a value, if it is one. */
-function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
 }
 
@@ -180,7 +180,7 @@ class Mask {
           // The position in a list.
           if (/^\d+$/.test(part)) continue
           if (this.isSecret(part, shape)) return true
-          shape = inside(shape, part)
+          shape = findShape(shape, part)
         }
         return false
       })
@@ -206,7 +206,7 @@ class Mask {
 
   /** A token in a path may be percent-encoded; error texts repeat the beginning of a segment as it came. */
   gatherSegment(segment: string): void {
-    const plain = decoded(segment)
+    const plain = decodeSegment(segment)
     if (plain !== segment && maskTokens(plain) !== plain) this.#echoes.add(segment).add(segment.slice(0, REPEATED))
   }
 
@@ -215,14 +215,14 @@ class Mask {
       for (const item of value) this.gatherIn(item, shape)
       return
     }
-    for (const [name, item] of Object.entries(objectOf(value) ?? {})) {
+    for (const [name, item] of Object.entries(asObject(value) ?? {})) {
       if (this.isSecret(name, shape)) this.gather(item)
-      else if (typeof item === 'object' && item !== null) this.gatherIn(item, inside(shape, name))
+      else if (typeof item === 'object' && item !== null) this.gatherIn(item, findShape(shape, name))
     }
   }
 
   gatherLogIn(body: unknown, identifier: string): void {
-    const credentials = objectOf(body)
+    const credentials = asObject(body)
     if (credentials === undefined) this.gather(body)
     for (const [name, item] of Object.entries(credentials ?? {})) if (name !== identifier || typeof item === 'object') this.gather(item)
     // Who logs in with his name as password has told it already.
@@ -247,7 +247,7 @@ class Mask {
 
   /** A segment of a path, which may be percent-encoded. */
   segment(segment: string): string {
-    const plain = decoded(segment)
+    const plain = decodeSegment(segment)
     const masked = this.text(plain)
     return masked === plain ? segment : masked
   }
@@ -263,25 +263,25 @@ class Mask {
     for (const [name, item] of Object.entries(object)) {
       if (item === undefined) continue
       const hides = (byName ? this.isSecret(name, shape) : SECRET_NAME.test(name)) || (about && name === 'value')
-      put(copy, this.text(name), hides && item !== null ? SECRET : this.copy(item, inside(shape, name), byName))
+      setMember(copy, this.text(name), hides && item !== null ? SECRET : this.copy(item, findShape(shape, name), byName))
     }
     return Object.freeze(copy)
   }
 
   copyLogIn(body: unknown, identifier: string): unknown {
-    const credentials = objectOf(body)
+    const credentials = asObject(body)
     if (credentials === undefined) return body === null ? null : SECRET
     const copy: Record<string, unknown> = {}
     for (const [name, item] of Object.entries(credentials)) {
       const isPlain = item === null || (name === identifier && typeof item !== 'object')
-      put(copy, this.text(name), isPlain ? this.copy(item, undefined) : SECRET)
+      setMember(copy, this.text(name), isPlain ? this.copy(item, undefined) : SECRET)
     }
     return Object.freeze(copy)
   }
 
   /** An answer: its records are those of the resource that it names; the other members of the engine's own envelopes are no attributes. */
   copyAnswer(body: unknown, model: Model): unknown {
-    const envelope = objectOf(body)
+    const envelope = asObject(body)
     if (envelope === undefined) return this.copy(body, undefined)
     const named = envelope['resource']
     const resource = typeof named === 'string' ? model.byName.get(named) : undefined
@@ -290,28 +290,28 @@ class Mask {
     const copy: Record<string, unknown> = {}
     for (const [name, item] of Object.entries(envelope)) {
       if (item === undefined) continue
-      put(copy, this.text(name), name === named ? this.copy(item, resource) : this.copy(item, undefined, !ENVELOPE.has(name)))
+      setMember(copy, this.text(name), name === named ? this.copy(item, resource) : this.copy(item, undefined, !ENVELOPE.has(name)))
     }
     return Object.freeze(copy)
   }
 }
 
 /** Keys come from clients: `__proto__` must become one as well. */
-function put(object: Record<string, unknown>, name: string, value: unknown): void {
+function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
   else object[name] = value
 }
 
 /** The shape of what is under a name. */
-function inside(shape: Shape, name: string): Shape {
+function findShape(shape: Shape, name: string): Shape {
   const attribute = shape?.byName.get(name)
   if (attribute === undefined || attribute.kind === 'scalar') return undefined
   if (attribute.kind === 'embedded') return attribute
-  return attribute.kind === 'toOneOf' ? anyOf(attribute.branches.map(({ target }) => target)) : attribute.target
+  return attribute.kind === 'toOneOf' ? mergeShapes(attribute.branches.map(({ target }) => target)) : attribute.target
 }
 
 /** Whatever is secret in one of them is. */
-function anyOf(shapes: readonly Resource[]): Shape {
+function mergeShapes(shapes: readonly Resource[]): Shape {
   const attributes = shapes.flatMap(shape => shape.attributes).toSorted((a, b) => Number(a.hidden) - Number(b.hidden))
   return { byName: new Map(attributes.map(each => [each.name, each])) }
 }

@@ -7,7 +7,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import type { EntitySchema } from '@mikro-orm/core'
 import { infer } from './infer.ts'
 import type { InferredAttribute, InferredCollection } from './infer-model.ts'
-import { valueOf } from './infer-values.ts'
+import { readValue } from './infer-values.ts'
 import type { InferredType } from './infer-values.ts'
 import { camelCase, defaultNames, singularOf } from '../model/resource-names.ts'
 import type { SeedData } from '../write/seed-rows.ts'
@@ -47,7 +47,7 @@ export interface JsonModel {
 export function fromJson(data: JsonData, options: FromJsonOptions = {}): JsonModel {
   checkNames(options, ['strict', 'id'], 'fromJson')
   const { strict = false, id } = options
-  return modelOf(infer(data, 'fromJson', { strict, ...(id === undefined ? {} : { id }) }))
+  return buildModel(infer(data, 'fromJson', { strict, ...(id === undefined ? {} : { id }) }))
 }
 
 /** Plain data: an object of collections, or one list. */
@@ -62,31 +62,31 @@ export interface FromJsonOptions {
 }
 
 /** The model of collections that have been inferred already. */
-export function modelOf(collections: readonly InferredCollection[]): JsonModel {
+export function buildModel(collections: readonly InferredCollection[]): JsonModel {
   const schemas = new Map<string, EntitySchema>()
   for (const collection of collections)
     schemas.set(
       collection.name,
-      schemaOf(collection, collections, name => schemas.get(name)!),
+      buildSchema(collection, collections, name => schemas.get(name)!),
     )
   return {
     entities: [...schemas.values()],
-    resources: collections.flatMap(collection => renamed(collection, collections, schemas.get(collection.name)!) ?? []),
+    resources: collections.flatMap(collection => renameKeys(collection, collections, schemas.get(collection.name)!) ?? []),
     notes: collections.flatMap(({ notes }) => notes.map(note => `${note}.`)),
     seed: markProved(
       Object.fromEntries(
-        collections.map(collection => [collection.resource, collection.records.map((_, index) => seedOf(collection, index))]),
+        collections.map(collection => [collection.resource, collection.records.map((_, index) => buildSeed(collection, index))]),
       ),
     ),
   }
 }
 
 /** A record as `engine.seed` takes it: relations by their names. */
-function seedOf({ attributes, records, ids }: InferredCollection, index: number): object {
+function buildSeed({ attributes, records, ids }: InferredCollection, index: number): object {
   const record = records[index]!
   const seeded: Record<string, unknown> = {}
   for (const { kind, key, name } of attributes) {
-    const value = kind === 'id' ? ids[index] : valueOf(record, key)
+    const value = kind === 'id' ? ids[index] : readValue(record, key)
     if (value !== null) seeded[name] = value
   }
   return seeded
@@ -95,7 +95,7 @@ function seedOf({ attributes, records, ids }: InferredCollection, index: number)
 const READ_ONLY = { create: false, update: false, delete: false } as const
 
 /** The definition that gives a resource the name of its collection, where that is not its default name. */
-function renamed(
+function renameKeys(
   { resource: name, className, single, isOfValues }: InferredCollection,
   collections: readonly InferredCollection[],
   schema: EntitySchema,
@@ -110,16 +110,16 @@ function renamed(
   return resource(schema, { name, ...(others.has(singular) || ENVELOPE_KEYS.has(singular) ? {} : { singular }), ...access })
 }
 
-function schemaOf(
+function buildSchema(
   collection: InferredCollection,
   collections: readonly InferredCollection[],
   find: (name: string) => EntitySchema,
 ): EntitySchema {
   const columns = new Set<string>()
   const properties = Object.fromEntries(
-    propertiesOf(collection, collections).map(({ property, name, stored, build }): [string, unknown] => {
-      const standard = columnOf(property, stored)
-      const column = freeName(standard, columns)
+    listProperties(collection, collections).map(({ property, name, stored, build }): [string, unknown] => {
+      const standard = findColumnName(property, stored)
+      const column = findFreeName(standard, columns)
       if (stored !== undefined) columns.add(column)
       const naming = { ...(property === name ? {} : { serializedName: name }), ...(column === standard ? {} : { column }) }
       return [property, () => build(find, naming)]
@@ -144,33 +144,33 @@ interface Property {
 }
 
 /** The properties of an entity: the attributes of its records, and the other sides of relations to it. */
-function propertiesOf(collection: InferredCollection, collections: readonly InferredCollection[]): Property[] {
+function listProperties(collection: InferredCollection, collections: readonly InferredCollection[]): Property[] {
   const taken = new Set<string>()
   const called = (name: string): string => {
-    const property = freeName(isSafe(name) ? name : safeName(name), taken)
+    const property = findFreeName(isSafe(name) ? name : makeSafe(name), taken)
     taken.add(property)
     return property
   }
   const own = collection.attributes.map(attribute => {
     const stored = attribute.kind === 'toMany' ? undefined : attribute.kind === 'toOne' ? ('key' as const) : ('value' as const)
-    return { property: called(attribute.name), name: attribute.name, stored, build: builderOf(attribute, collection) }
+    return { property: called(attribute.name), name: attribute.name, stored, build: buildAttribute(attribute, collection) }
   })
   const inverses = collections.flatMap(source =>
     source.attributes.flatMap(attribute => {
       if ((attribute.kind !== 'toOne' && attribute.kind !== 'toMany') || attribute.target !== collection.name) return []
       const name = attribute.inverse
       if (name === undefined) return []
-      return [{ property: called(name), name, stored: undefined, build: inverseBuilder(source, attribute) }]
+      return [{ property: called(name), name, stored: undefined, build: buildInverse(source, attribute) }]
     }),
   )
   return [...own, ...inverses]
 }
 
 /** The property that an attribute of a collection has. Names are given in order, so they are the same each time. */
-function propertyOf(collection: InferredCollection, name: string): string {
+function findPropertyName(collection: InferredCollection, name: string): string {
   const taken = new Set<string>()
   for (const attribute of collection.attributes) {
-    const property = freeName(isSafe(attribute.name) ? attribute.name : safeName(attribute.name), taken)
+    const property = findFreeName(isSafe(attribute.name) ? attribute.name : makeSafe(attribute.name), taken)
     if (attribute.name === name) return property
     taken.add(property)
   }
@@ -187,33 +187,33 @@ interface Builder {
   fixedOrder(): Builder
 }
 
-function named(builder: Builder, { serializedName, column }: Naming): Builder {
+function applyNaming(builder: Builder, { serializedName, column }: Naming): Builder {
   const stored = column === undefined ? builder : builder.fieldName(column)
   return serializedName === undefined ? stored : stored.serializedName(serializedName)
 }
 
-function builderOf(attribute: InferredAttribute, { idType }: InferredCollection): Property['build'] {
+function buildAttribute(attribute: InferredAttribute, { idType }: InferredCollection): Property['build'] {
   return (find, naming) => {
     switch (attribute.kind) {
       case 'id':
-        if (idType === 'integer') return named(p.integer().primary() as unknown as Builder, naming)
-        return named((idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => randomUUID()) as unknown as Builder, naming)
+        if (idType === 'integer') return applyNaming(p.integer().primary() as unknown as Builder, naming)
+        return applyNaming((idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => randomUUID()) as unknown as Builder, naming)
       case 'plain': {
-        const builder = plainBuilder(attribute.type)
-        return named(attribute.nullable ? builder.nullable() : builder, naming)
+        const builder = buildPlain(attribute.type)
+        return applyNaming(attribute.nullable ? builder.nullable() : builder, naming)
       }
       case 'toOne': {
         const builder = p.manyToOne(find(attribute.target)) as unknown as Builder
-        return named(attribute.nullable ? builder.nullable() : builder, naming)
+        return applyNaming(attribute.nullable ? builder.nullable() : builder, naming)
       }
       case 'toMany':
         // The order of the IDs is part of the data.
-        return named((p.manyToMany(find(attribute.target)) as unknown as Builder).fixedOrder(), naming)
+        return applyNaming((p.manyToMany(find(attribute.target)) as unknown as Builder).fixedOrder(), naming)
     }
   }
 }
 
-function plainBuilder(type: InferredType): Builder {
+function buildPlain(type: InferredType): Builder {
   switch (type) {
     case 'integer':
       return p.integer() as unknown as Builder
@@ -228,12 +228,12 @@ function plainBuilder(type: InferredType): Builder {
   }
 }
 
-function inverseBuilder(source: InferredCollection, { kind, name }: InferredAttribute): Property['build'] {
+function buildInverse(source: InferredCollection, { kind, name }: InferredAttribute): Property['build'] {
   return (find, naming) => {
     const target = find(source.name)
-    const other = propertyOf(source, name) as never
+    const other = findPropertyName(source, name) as never
     const builder = kind === 'toOne' ? p.oneToMany(target).mappedBy(other) : p.manyToMany(target).mappedBy(other)
-    return named(builder, naming)
+    return applyNaming(builder, naming)
   }
 }
 
@@ -245,20 +245,20 @@ function isSafe(name: string): boolean {
   return /^(?!__|_id$)[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !(name in Object.prototype) && name !== 'then' && name !== 'toJSON'
 }
 
-function safeName(name: string): string {
+function makeSafe(name: string): string {
   const camel = camelCase(name.normalize('NFKD')).replaceAll(/\W/g, '')
   if (camel === '') return 'attribute'
   return isSafe(camel) ? camel : `_${camel}`
 }
 
-function freeName(name: string, taken: ReadonlySet<string>): string {
+function findFreeName(name: string, taken: ReadonlySet<string>): string {
   let free = name
   for (let number = 2; taken.has(free); number++) free = `${name}_${number}`
   return free
 }
 
 /** The column of a property in MikroORM's default naming, in lower case: SQLite knows no case in names. */
-function columnOf(property: string, stored: Property['stored']): string {
+function findColumnName(property: string, stored: Property['stored']): string {
   const words = property.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
   return stored === 'key' ? `${words}_id` : words
 }

@@ -2,7 +2,7 @@
  * Infer IDs: which key identifies the records of a collection, and the ID of each. What cannot be an ID, or is one already, gets a number of its own, so
  * that one odd record does not keep the others from being served; `fault` hears of it, and may refuse it.
  */
-import { shortened, valueOf } from './infer-values.ts'
+import { shorten, readValue } from './infer-values.ts'
 import type { JsonObject } from './infer-values.ts'
 
 /** The IDs of the records of a collection. */
@@ -30,9 +30,9 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
  * @param at names a record of the collection
  * @param wanted the key that the caller says, where a record has it
  */
-export function idsOf(records: readonly JsonObject[], at: (index: number) => string, fault: Fault, wanted?: string): InferredIds {
-  const idKey = keyOf(records, wanted)
-  const given = idKey === undefined ? [] : records.map(record => valueOf(record, idKey))
+export function inferIds(records: readonly JsonObject[], at: (index: number) => string, fault: Fault, wanted?: string): InferredIds {
+  const idKey = findIdKey(records, wanted)
+  const given = idKey === undefined ? [] : records.map(record => readValue(record, idKey))
   if (idKey === undefined || given.every(id => id === null)) {
     if (given.length > 0 && records.some(record => Object.hasOwn(record, ID)))
       fault(`the "id" of ${at(0)} is null; an ID is an integer or a text`)
@@ -47,7 +47,7 @@ export function idsOf(records: readonly JsonObject[], at: (index: number) => str
       `the "${idKey}" of ${at(other)} is ${JSON.stringify(given[other])} and that of ${at(first)} is ${JSON.stringify(given[first])}: they must be of one type, so all are texts`,
     )
   }
-  const ids = withoutRepeats({ given, idKey, isText: texts, at, first }, fault)
+  const ids = resolveRepeats({ given, idKey, isText: texts, at, first }, fault)
   const isUuid = texts && ids.every(id => UUID.test(id as string))
   return { idKey, hasIds: true, idType: isUuid ? 'uuid' : texts ? 'text' : 'integer', ids }
 }
@@ -57,13 +57,13 @@ function isId(id: unknown): boolean {
 }
 
 /** The key that has IDs: the one that is asked for, `id`, or another usual one that has a different ID for every record. */
-function keyOf(records: readonly JsonObject[], wanted: string | undefined): string | undefined {
+function findIdKey(records: readonly JsonObject[], wanted: string | undefined): string | undefined {
   const isThere = (key: string): boolean => records.some(record => Object.hasOwn(record, key) && record[key] !== undefined)
   if (wanted !== undefined && isThere(wanted)) return wanted
   if (isThere(ID)) return ID
   return OTHER_IDS.find(key => {
     if (records.length === 0) return false
-    const values = records.map(record => valueOf(record, key))
+    const values = records.map(record => readValue(record, key))
     return values.every(isId) && new Set(values.map(String)).size === values.length
   })
 }
@@ -79,7 +79,7 @@ interface GivenId {
 }
 
 /** The IDs, with new ones in the place of those that are none, or stand there a second time: the next integers, or free numbers as texts. */
-function withoutRepeats({ given, idKey, isText, at, first }: GivenId, fault: Fault): (number | string)[] {
+function resolveRepeats({ given, idKey, isText, at, first }: GivenId, fault: Fault): (number | string)[] {
   const seen = new Map<number | string, number>()
   const odd: number[] = []
   const ids = given.map((value, index): number | string => {
@@ -97,7 +97,7 @@ function withoutRepeats({ given, idKey, isText, at, first }: GivenId, fault: Fau
   if (!isText) for (const id of seen.keys()) next = Math.max(next, (id as number) + 1)
   if (!Number.isSafeInteger(next + odd.length)) next = 1
   const said = odd.map(index => {
-    const reason = reasonOf(given[index], ids[index]!, idKey, { index, first, other: seen.get(ids[index]!), at })
+    const reason = explainRepeat(given[index], ids[index]!, idKey, { index, first, other: seen.get(ids[index]!), at })
     while (seen.has(isText ? String(next) : next)) next++
     const id = isText ? String(next) : next
     seen.set(id, index)
@@ -112,13 +112,13 @@ function withoutRepeats({ given, idKey, isText, at, first }: GivenId, fault: Fau
 /** How many records of a collection are named. */
 const SAID = 3
 
-function reasonOf(
+function explainRepeat(
   value: unknown,
   id: number | string,
   idKey: string,
   { index, first, other, at }: { index: number; first: number; other: number | undefined; at: (index: number) => string },
 ): string {
   if (value === null && first >= 0) return `${at(index)} has no "${idKey}", and ${at(first)} has one`
-  if (!isId(value)) return `the "${idKey}" of ${at(index)} is ${shortened(value)}; an ID is an integer or a text`
+  if (!isId(value)) return `the "${idKey}" of ${at(index)} is ${shorten(value)}; an ID is an integer or a text`
   return `${at(other!)} and ${at(index)} have the same "${idKey}", ${JSON.stringify(id)}`
 }

@@ -3,7 +3,7 @@
  * proposed and not proved is a note.
  */
 import type { CollectionDraft } from './infer-model.ts'
-import { shortened, valueOf } from './infer-values.ts'
+import { shorten, readValue } from './infer-values.ts'
 import { pluralOf, singularOf, words } from '../model/resource-names.ts'
 
 /** A key that holds IDs of another collection. */
@@ -25,12 +25,12 @@ interface Proposal {
 }
 
 /** The keys of a collection that name another one, and whose values are its IDs. */
-export function relationsOf(source: CollectionDraft, drafts: readonly CollectionDraft[]): Relation[] {
+export function inferRelations(source: CollectionDraft, drafts: readonly CollectionDraft[]): Relation[] {
   const relations: Relation[] = []
   for (const key of source.keys) {
     if (key === source.idKey) continue
-    const proposals = proposalsFor(key, source, drafts)
-    const judged = proposals.map(proposal => ({ ...proposal, reason: reasonAgainst(key, proposal, source, relations) }))
+    const proposals = findProposals(key, source, drafts)
+    const judged = proposals.map(proposal => ({ ...proposal, reason: findObjection(key, proposal, source, relations) }))
     const proved = judged.filter(({ reason }) => reason === undefined)
     const [found] = proved
     if (found !== undefined && (proved.length === 1 || found.isClear)) {
@@ -42,24 +42,24 @@ export function relationsOf(source: CollectionDraft, drafts: readonly Collection
       source.notes.push(`${source.name}.${key} is a plain attribute: its values are IDs of ${names}`)
       continue
     }
-    const missed = judged.find(({ isClear, target }) => isClear || comesNear(key, source, target))
+    const missed = judged.find(({ isClear, target }) => isClear || isNearlyRelation(key, source, target))
     if (missed !== undefined) source.notes.push(`${source.name}.${key} is a plain attribute: ${missed.reason}`)
   }
   return relations
 }
 
-function proposalsFor(key: string, source: CollectionDraft, drafts: readonly CollectionDraft[]): Proposal[] {
-  const { stem, isMany } = stemOf(key)
+function findProposals(key: string, source: CollectionDraft, drafts: readonly CollectionDraft[]): Proposal[] {
+  const { stem, isMany } = splitKey(key)
   const parts = words(stem ?? key)
   if (parts.length === 0) return []
-  const one = singularWords(parts)
+  const one = listSingularWords(parts)
   const others = drafts.filter(({ single, records }) => !single && records.length > 0)
-  const called = (draft: CollectionDraft): string[] => singularWords(words(draft.name))
+  const called = (draft: CollectionDraft): string[] => listSingularWords(words(draft.name))
   const exact = others.find(draft => called(draft).join(' ') === one.join(' '))
   if (stem === undefined) {
     // A name alone, `user` or `tags`, says no more than what the values do.
     if (exact === undefined) return []
-    const kind = valuesOf(key, source).some(Array.isArray) ? 'toMany' : 'toOne'
+    const kind = listValues(key, source).some(Array.isArray) ? 'toMany' : 'toOne'
     return [{ kind, name: key, target: exact, isClear: false }]
   }
   const kind = isMany ? 'toMany' : 'toOne'
@@ -79,7 +79,7 @@ function proposalsFor(key: string, source: CollectionDraft, drafts: readonly Col
 }
 
 /** What a key that speaks of IDs is about: `userId`, `user_ids`, `idUser`. */
-function stemOf(key: string): { stem: string | undefined; isMany: boolean } {
+function splitKey(key: string): { stem: string | undefined; isMany: boolean } {
   const [, before, suffix = ''] = /^(.+?)(_ids?|Ids?|ID|IDs|_uuid|Uuid)$/.exec(key) ?? []
   if (before !== undefined) return { stem: before, isMany: suffix.endsWith('s') }
   const [, ids = '', after] = /^(ids?)(?:_(?=.)|(?=[A-Z]))(.+)$/.exec(key) ?? []
@@ -87,15 +87,15 @@ function stemOf(key: string): { stem: string | undefined; isMany: boolean } {
   return { stem: undefined, isMany: false }
 }
 
-function singularWords(parts: readonly string[]): string[] {
+function listSingularWords(parts: readonly string[]): string[] {
   return parts.map((word, index) => (index === parts.length - 1 ? singularOf(word) || word : word))
 }
 
-function valuesOf(key: string, { records }: CollectionDraft): unknown[] {
-  return records.map(record => valueOf(record, key)).filter(value => value !== null)
+function listValues(key: string, { records }: CollectionDraft): unknown[] {
+  return records.map(record => readValue(record, key)).filter(value => value !== null)
 }
 
-function reasonAgainst(
+function findObjection(
   key: string,
   { kind, name, target, isClear }: Proposal,
   source: CollectionDraft,
@@ -106,20 +106,20 @@ function reasonAgainst(
   if (!target.hasIds) return `the records of ${target.name} have no IDs`
   let isProved = false
   for (const [index, record] of source.records.entries()) {
-    const value = valueOf(record, key)
+    const value = readValue(record, key)
     if (value === null) continue
     const at = source.single ? '' : ` of ${source.at(index)}`
     if (kind === 'toMany' && !Array.isArray(value)) return `the value${at} is no array`
     const ids = kind === 'toMany' ? (value as readonly unknown[]) : [value]
     isProved ||= ids.length > 0
     const stranger = ids.find(id => !target.idSet.has(id))
-    if (stranger !== undefined) return `${shortened(stranger)}${at} ${whyStrange(stranger, target)}`
+    if (stranger !== undefined) return `${shorten(stranger)}${at} ${describeStranger(stranger, target)}`
     if (ids.length > 1 && new Set(ids).size < ids.length) return `the value${at} names a record twice`
   }
   return isProved || isClear ? undefined : 'it has no values'
 }
 
-function whyStrange(value: unknown, { name, idType, idSet }: CollectionDraft): string {
+function describeStranger(value: unknown, { name, idType, idSet }: CollectionDraft): string {
   const isText = idType !== 'integer'
   const other = typeof value === 'number' ? String(value) : typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : undefined
   if (other !== undefined && idSet.has(other))
@@ -128,9 +128,9 @@ function whyStrange(value: unknown, { name, idType, idSet }: CollectionDraft): s
 }
 
 /** Whether most values of a key are IDs of a collection, so that its author may have meant a relation. */
-function comesNear(key: string, source: CollectionDraft, { idSet, hasIds }: CollectionDraft): boolean {
+function isNearlyRelation(key: string, source: CollectionDraft, { idSet, hasIds }: CollectionDraft): boolean {
   if (!hasIds) return false
-  const values = valuesOf(key, source).flat()
+  const values = listValues(key, source).flat()
   const fitting = values.filter(
     value => idSet.has(value) || idSet.has(String(value)) || (typeof value === 'string' && idSet.has(Number(value))),
   )
@@ -138,7 +138,7 @@ function comesNear(key: string, source: CollectionDraft, { idSet, hasIds }: Coll
 }
 
 /** Records that all need one another could not be created one after the other: a relation that leads back to its own collection may be empty. */
-export function relationsInCycles(relations: readonly Relation[]): ReadonlySet<Relation> {
+export function findCyclicRelations(relations: readonly Relation[]): ReadonlySet<Relation> {
   const toOnes = relations.filter(({ kind }) => kind === 'toOne')
   const leadsBack = (relation: Relation): boolean => {
     const reached = new Set<CollectionDraft>()

@@ -6,11 +6,11 @@ export type JsonObject = Readonly<Record<string, unknown>>
 export type InferredType = 'integer' | 'number' | 'text' | 'boolean' | 'json'
 
 /** The value of a key; null where the record has none. What every object inherits, such as `toString`, is not of the record. */
-export function valueOf(record: JsonObject, key: string): unknown {
+export function readValue(record: JsonObject, key: string): unknown {
   return Object.hasOwn(record, key) ? (record[key] ?? null) : null
 }
 
-export function typeOfOne(value: unknown): InferredType {
+export function inferValueType(value: unknown): InferredType {
   switch (typeof value) {
     case 'number':
       return Number.isSafeInteger(value) ? 'integer' : 'number'
@@ -28,7 +28,7 @@ export function describe(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-export function shortened(value: unknown): string {
+export function shorten(value: unknown): string {
   const text = JSON.stringify(value)
   return text.length > 40 ? `${text.slice(0, 40)}…` : text
 }

@@ -2,12 +2,12 @@
  * Infer: collections of plain JSON records to a description of a model: names, keys, types, nullability, relations. Plain data, no database: from-json.ts
  * makes entities of it, and the command line tells it. What is odd is served as well as can be, with a note, or refused by collection and record (`strict`).
  */
-import { idsOf } from './infer-ids.ts'
+import { inferIds } from './infer-ids.ts'
 import type { Fault } from './infer-ids.ts'
 import type { CollectionDraft, InferredAttribute, InferredCollection } from './infer-model.ts'
-import { relationsInCycles, relationsOf } from './infer-relations.ts'
+import { findCyclicRelations, inferRelations } from './infer-relations.ts'
 import type { Relation } from './infer-relations.ts'
-import { describe, typeOfOne, valueOf } from './infer-values.ts'
+import { describe, inferValueType, readValue } from './infer-values.ts'
 import type { InferredType, JsonObject } from './infer-values.ts'
 import { assertJson } from '../base/json.ts'
 import { camelCase, entityName, isResourceName } from '../model/resource-names.ts'
@@ -53,14 +53,14 @@ export function infer(data: unknown, where: string, options: InferOptions = {}):
     const notes: string[] = []
     const fault: Fault = text => (options.strict ? refuse(text) : notes.push(text))
     if (isList) notes.push(`the list at the top is served as ${name}`)
-    const draft = draftOf({ name, value, isTop: isList }, drafts, fault, notes, options.id)
+    const draft = buildDraft({ name, value, isTop: isList }, drafts, fault, notes, options.id)
     if (draft === undefined) left.push(...notes)
     else drafts.push(draft)
   }
   if (drafts.length === 0) refuse('there is no collection in it, as in { "users": [{ "id": 1, "name": "Ann" }] }')
   drafts[0]!.notes.unshift(...left)
-  const relations = drafts.flatMap(draft => relationsOf(draft, drafts))
-  const cyclic = relationsInCycles(relations)
+  const relations = drafts.flatMap(draft => inferRelations(draft, drafts))
+  const cyclic = findCyclicRelations(relations)
   for (const draft of drafts) addPlainAndRelations(draft, relations, cyclic)
   for (const relation of relations) addInverse(relation)
   return drafts
@@ -72,7 +72,7 @@ interface Member {
   readonly isTop: boolean
 }
 
-function draftOf(
+function buildDraft(
   member: Member,
   others: readonly CollectionDraft[],
   fault: Fault,
@@ -85,13 +85,13 @@ function draftOf(
     fault(`"${name}" is ${describe(value)}; a collection is an array of objects, so it is left out`)
     return undefined
   }
-  const found = recordsOf(name, single ? [value] : (value as unknown[]), fault)
+  const found = readRecords(name, single ? [value] : (value as unknown[]), fault)
   const { records, places } = found
   const at = (index: number): string => (single ? `"${name}"` : `${name}[${places?.[index] ?? index}]`)
-  const names = namesOf(name, others, fault)
-  const keys = keysOf(records)
+  const names = findNames(name, others, fault)
+  const keys = listKeys(records)
   if (keys.delete('__proto__')) fault(`the records of ${name} have an attribute "__proto__", which cannot be served, so it is left out`)
-  const ids = idsOf(records, at, fault, wanted)
+  const ids = inferIds(records, at, fault, wanted)
   if (records.length === 0) notes.push(`${name} is empty: nothing but its "id" is known; give it one record as an example`)
   return {
     name,
@@ -111,7 +111,7 @@ function draftOf(
   }
 }
 
-function recordsOf(name: string, items: readonly unknown[], fault: Fault): Pick<InferredCollection, 'records' | 'places' | 'isOfValues'> {
+function readRecords(name: string, items: readonly unknown[], fault: Fault): Pick<InferredCollection, 'records' | 'places' | 'isOfValues'> {
   const odd = items.findIndex(item => !isObject(item))
   if (odd < 0) return { records: items as readonly JsonObject[], places: undefined, isOfValues: false }
   const reason = `${name}[${odd}] is ${describe(items[odd])}; a collection is an array of objects`
@@ -126,18 +126,18 @@ function recordsOf(name: string, items: readonly unknown[], fault: Fault): Pick<
 }
 
 /** All keys, in the order in which they come. */
-function keysOf(records: readonly JsonObject[]): Set<string> {
+function listKeys(records: readonly JsonObject[]): Set<string> {
   const keys = new Set<string>()
   for (const record of records) for (const key of Object.keys(record)) if (record[key] !== undefined) keys.add(key)
   return keys
 }
 
 /** The names of a collection: one that a path can have, which is no key of answers. */
-function namesOf(name: string, others: readonly CollectionDraft[], fault: Fault): { resource: string; className: string } {
+function findNames(name: string, others: readonly CollectionDraft[], fault: Fault): { resource: string; className: string } {
   const isSpelt = isResourceName(name) && camelCase(name) !== ''
   const spelt = isSpelt ? name : name.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_').replaceAll(/^_|_$/g, '') || 'records'
   const taken = new Set(others.map(other => other.resource))
-  const resource = freeName(ENVELOPE_KEYS.has(spelt) ? `${spelt}_records` : spelt, taken, '_')
+  const resource = findFreeName(ENVELOPE_KEYS.has(spelt) ? `${spelt}_records` : spelt, taken, '_')
   if (resource !== name) {
     const reason = !isSpelt
       ? 'it is made of letters, digits and . _ ~ -, as in "blog-posts"'
@@ -148,10 +148,10 @@ function namesOf(name: string, others: readonly CollectionDraft[], fault: Fault)
   }
   const className = (entityName(resource) ?? 'Record').replaceAll(/[^\p{L}\p{N}_]/gu, '')
   const classes = new Set(others.map(other => other.className))
-  return { resource, className: freeName(TAKEN_CLASSES.has(className) ? `${className}Entity` : className, classes, '') }
+  return { resource, className: findFreeName(TAKEN_CLASSES.has(className) ? `${className}Entity` : className, classes, '') }
 }
 
-function freeName(name: string, taken: ReadonlySet<string>, gap: string): string {
+function findFreeName(name: string, taken: ReadonlySet<string>, gap: string): string {
   let free = name
   for (let number = 2; taken.has(free); number++) free = `${name}${gap}${number}`
   return free
@@ -163,9 +163,9 @@ function addPlainAndRelations(draft: CollectionDraft, relations: readonly Relati
       draft.attributes.push({ kind: 'id', key, name: key })
       continue
     }
-    const { types, nullable } = typesOf(draft.records, key)
+    const { types, nullable } = findTypes(draft.records, key)
     const relation = relations.find(each => each.source === draft && each.key === key)
-    if (relation === undefined) draft.attributes.push({ kind: 'plain', key, name: key, type: typeOf(types), nullable })
+    if (relation === undefined) draft.attributes.push({ kind: 'plain', key, name: key, type: mergeTypes(types), nullable })
     else {
       const { kind, name, target } = relation
       const mayBeEmpty = kind === 'toOne' && (nullable || cyclic.has(relation))
@@ -194,18 +194,18 @@ function addInverse({ key, name, source, target }: Relation): void {
 }
 
 /** The types of the values of a key, and whether some record has none. */
-function typesOf(records: readonly JsonObject[], key: string): { types: ReadonlySet<InferredType>; nullable: boolean } {
+function findTypes(records: readonly JsonObject[], key: string): { types: ReadonlySet<InferredType>; nullable: boolean } {
   const types = new Set<InferredType>()
   let nullable = false
   for (const record of records) {
-    const value = valueOf(record, key)
+    const value = readValue(record, key)
     if (value === null) nullable = true
-    else types.add(typeOfOne(value))
+    else types.add(inferValueType(value))
   }
   return { types, nullable }
 }
 
-function typeOf(types: ReadonlySet<InferredType>): InferredType {
+function mergeTypes(types: ReadonlySet<InferredType>): InferredType {
   if (types.size === 1) return [...types][0]!
   return types.size === 2 && types.has('integer') && types.has('number') ? 'number' : 'json'
 }

@@ -10,7 +10,7 @@ import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlT
 import { isResourceName } from './resource-names.ts'
 import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig } from './resource-config.ts'
 import type { ScalarKind, ScalarType } from '../values/scalar-type.ts'
-import { checkNames, hint, nearest } from '../base/suggest.ts'
+import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
 
 type Config = ResourceConfig<Record<string, unknown>>
 
@@ -42,7 +42,7 @@ export function applyAttributeConfigs(className: string, attributes: readonly At
   const properties = attributes.map(({ property }) => property)
   for (const name of Object.keys(rules)) {
     if (!properties.includes(name)) {
-      throw new TypeError(`${where}: attributes: there is no property "${name}".${hint(nearest(name, properties))}`)
+      throw new TypeError(`${where}: attributes: there is no property "${name}".${formatHint(findNearest(name, properties))}`)
     }
     checkAttributeRules(rules[name], `${where}: attributes.${name}`)
   }
@@ -170,7 +170,7 @@ function computedAttribute(
   checkNames(computed, ['type', 'sql', 'scale'], where)
   const kind = Object.hasOwn(KINDS, computed.type) ? KINDS[computed.type] : undefined
   if (kind === undefined) {
-    throw new TypeError(`${where}: unknown type "${computed.type}".${hint(nearest(computed.type, Object.keys(KINDS)))}`)
+    throw new TypeError(`${where}: unknown type "${computed.type}".${formatHint(findNearest(computed.type, Object.keys(KINDS)))}`)
   }
   const { scale } = computed
   if (scale !== undefined && (kind !== 'decimal' || !Number.isInteger(scale) || scale < 0 || scale > 30))

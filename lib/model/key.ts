@@ -3,7 +3,7 @@
  * A composite key is its parts joined by `~`, each percent-encoded (RFC 3986 section 2.1, and `~` itself as %7E).
  */
 import type { PolymorphicTarget, Resource, ToOneOfAttribute } from './model.ts'
-import { scalarFromJson, scalarFromText, scalarToJson } from '../values/scalar-type.ts'
+import { readScalar, parseScalar, formatScalar } from '../values/scalar-type.ts'
 import type { ScalarValue } from '../values/scalar-type.ts'
 
 /** The values of a key's parts, in the order of `resource.key`. */
@@ -25,14 +25,14 @@ function decodePart(text: string): string | undefined {
 export function keyFromText(text: string, resource: Resource, encoded = false): KeyValues | undefined {
   if (resource.key.length === 1) {
     const part = encoded ? decodePart(text) : text
-    const value = part === undefined ? undefined : scalarFromText(part, resource.key[0]!.type)
+    const value = part === undefined ? undefined : parseScalar(part, resource.key[0]!.type)
     return value === undefined ? undefined : [value]
   }
   const parts = text.split('~').map(decodePart)
   if (parts.length !== resource.key.length) return undefined
   const values: ScalarValue[] = []
   for (const [index, part] of parts.entries()) {
-    const value = part === undefined ? undefined : scalarFromText(part, resource.key[index]!.type)
+    const value = part === undefined ? undefined : parseScalar(part, resource.key[index]!.type)
     if (value === undefined) return undefined
     values.push(value)
   }
@@ -42,7 +42,7 @@ export function keyFromText(text: string, resource: Resource, encoded = false): 
 /** The key that an ID in a body stands for, or undefined when it cannot be one. */
 export function keyFromJson(json: unknown, resource: Resource): KeyValues | undefined {
   if (resource.key.length > 1) return typeof json === 'string' ? keyFromText(json, resource) : undefined
-  const value = json === null ? undefined : scalarFromJson(json, resource.key[0]!.type)
+  const value = json === null ? undefined : readScalar(json, resource.key[0]!.type)
   return value === undefined ? undefined : [value]
 }
 
@@ -72,7 +72,7 @@ export function textOfPart(value: unknown): string {
 
 /** The ID as text, for error texts and for `Location` (a path segment, percent-encoded). */
 export function keyToSegment(values: KeyValues, resource: Resource): string {
-  return joinKey(values.map((value, part) => scalarToJson(value, resource.key[part]!.type)))
+  return joinKey(values.map((value, part) => formatScalar(value, resource.key[part]!.type)))
 }
 
 /** A composite key, from its parts as JSON renders them, as the ID in records. */

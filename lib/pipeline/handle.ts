@@ -28,13 +28,13 @@ import type { EngineHandle } from '../request/hook-context.ts'
 import type { Connection } from '../database/dialect.ts'
 import { RequestAbort, LazyClient } from '../base/abort.ts'
 import { RestError, restError } from '../base/errors.ts'
-import { explanationOf } from '../journal/explanation.ts'
+import { buildExplanation } from '../journal/explanation.ts'
 import type { Explanation } from '../journal/explanation.ts'
 import { faultRequest } from '../testing/fault-injection.ts'
 import type { Faults } from '../testing/fault-injection.ts'
-import { reasonOf, reportFailure } from '../base/report-failure.ts'
+import { findReason, reportFailure } from '../base/report-failure.ts'
 import type { FailedRequest } from '../base/report-failure.ts'
-import { JournalRecord, copyOf, maskOf } from '../journal/journal.ts'
+import { JournalRecord, copyBody, maskRecord } from '../journal/journal.ts'
 import type { Journal } from '../journal/journal.ts'
 import { assertJson } from '../base/json.ts'
 import type { Lifecycle } from './lifecycle.ts'
@@ -45,7 +45,7 @@ import type { CheckedOptions } from './options.ts'
 import { NO_HEADERS, parse } from '../request/parse-request.ts'
 import type { Request } from '../request/parse-request.ts'
 import type { QueryInput } from '../request/query-string.ts'
-import { WRITE_METHODS, readingMethodsOf, readOnlyError } from '../base/http-methods.ts'
+import { WRITE_METHODS, keepReadingMethods, readOnlyError } from '../base/http-methods.ts'
 import { RequestContext } from '../request/request-context.ts'
 import type { Principal } from '../request/request-context.ts'
 import { checkMethod, resolveBeside, versionOf } from '../access/resolve-path.ts'
@@ -54,7 +54,7 @@ import type { RestResponse } from '../base/response.ts'
 import { runRoute } from '../request/custom-routes.ts'
 import type { Routes } from '../request/custom-routes.ts'
 import type { Secrets } from '../journal/redact.ts'
-import { SERVER_TIMING, serverTiming } from '../base/server-timing.ts'
+import { SERVER_TIMING, formatServerTiming } from '../base/server-timing.ts'
 import { checkNames } from '../base/suggest.ts'
 import { Trace } from '../base/trace.ts'
 import type { Traces } from '../base/trace.ts'
@@ -175,13 +175,13 @@ export class Handler {
     trace: Trace,
   ): Explanation {
     const { options, connection, secrets, model } = this.#parts
-    return explanationOf(
+    return buildExplanation(
       {
         method: method.toUpperCase(),
         path,
         trace,
         response,
-        masked: maskOf(record, secrets, model),
+        masked: maskRecord(record, secrets, model),
         secrets,
         model: record.model ?? model,
         hasEntities: options.entities !== undefined,
@@ -200,7 +200,7 @@ export class Handler {
     } finally {
       trace.end()
     }
-    return shows ? { ...response, headers: { ...response.headers, [SERVER_TIMING]: serverTiming(trace) } } : response
+    return shows ? { ...response, headers: { ...response.headers, [SERVER_TIMING]: formatServerTiming(trace) } } : response
   }
 
   #recorded(arrival: Arrival, record: JournalRecord | undefined): Awaitable<RestResponse> {
@@ -370,7 +370,7 @@ export class Handler {
     const refusal = this.respondError(ofDatabase(error, this.#parts.failureOf(error)))
     const response = this.#parts.options.readOnly ? readingOnly(refusal) : refusal
     if (response.status >= 500) {
-      if (record !== undefined) record.failure = reasonOf(error)
+      if (record !== undefined) record.failure = findReason(error)
       reportFailure(this.#parts.options.onError, error, request)
     }
     return response
@@ -419,7 +419,7 @@ function read({ method, path, query, body, context }: Arrival, record: JournalRe
   record?.parsed(request)
   if (WITH_BODY.has(request.method)) {
     assertJson(request.body ?? null, 'handle: body')
-    if (record !== undefined) record.body = copyOf(request.body)
+    if (record !== undefined) record.body = copyBody(request.body)
   }
   return request
 }
@@ -446,7 +446,7 @@ function ofDatabase(error: unknown, failure: 'busy' | 'failed' | undefined): unk
 /** The answer without the methods that write. */
 function readingOnly(response: RestResponse): RestResponse {
   const { allow } = response.headers
-  return allow === undefined ? response : { ...response, headers: { ...response.headers, allow: readingMethodsOf(allow) } }
+  return allow === undefined ? response : { ...response, headers: { ...response.headers, allow: keepReadingMethods(allow) } }
 }
 
 /** Whether the caller broke the types of `handle`. */

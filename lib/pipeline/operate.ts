@@ -10,7 +10,7 @@ import type { CustomParameter } from '../access/access-rules.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Wrapper } from '../request/hook-context.ts'
 import type { RequestAbort } from '../base/abort.ts'
-import { isoOf } from '../values/iso-time.ts'
+import { formatIso } from '../values/iso-time.ts'
 import { keyToSegment } from '../model/key.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Model, Resource, ToOneOfAttribute } from '../model/model.ts'
@@ -115,7 +115,7 @@ function perform(operation: Operation, services: Services): Awaitable<RestRespon
 }
 
 function timestampOf(services: Services): string {
-  return isoOf(services.clock.time())
+  return formatIso(services.clock.time())
 }
 
 function get({ request, target, view }: Operation, services: Services): Awaitable<RestResponse> {

@@ -1,6 +1,6 @@
 /** Family: what an engine shares with its forks: what follows from model and options alone. */
 import type { MikroORM } from '@mikro-orm/core'
-import { watchedOf } from '../journal/changes.ts'
+import { listWatched } from '../journal/changes.ts'
 import type { Watched } from '../journal/changes.ts'
 import type { Connection } from '../database/dialect.ts'
 import type { Notes } from '../base/notes.ts'
@@ -25,7 +25,7 @@ export function sharedStateOf(options: CheckedOptions, orm: MikroORM, connection
   const models = [...editions.values()].map(({ model }) => model)
   return {
     editions,
-    watched: watchedOf(models),
+    watched: listWatched(models),
     secrets: new Secrets(models, options.auth?.options?.identifier, options.auth?.options?.password),
     mayRunApplicationCode: runsApplicationCode(options, orm),
     notes,

@@ -18,7 +18,7 @@ import type { Secret } from '../model/metadata/read-model.ts'
 import { Plans, Reader } from '../read/reader.ts'
 import { defaultLookUp } from '../access/resolve-path.ts'
 import type { ResourceLookup } from '../access/resolve-path.ts'
-import { hint, nearest } from '../base/suggest.ts'
+import { formatHint, findNearest } from '../base/suggest.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { Writer } from '../write/writer.ts'
 
@@ -86,7 +86,8 @@ function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM
     if (config.versions !== undefined && !Array.isArray(config.versions))
       throw new TypeError(`resources.${index}: "versions" must be an array of versions.`)
     for (const version of config.versions ?? []) {
-      if (!versions.includes(version)) throw new TypeError(`resource: unknown version "${version}".${hint(nearest(version, versions))}`)
+      if (!versions.includes(version))
+        throw new TypeError(`resource: unknown version "${version}".${formatHint(findNearest(version, versions))}`)
     }
   }
 }
@@ -117,7 +118,7 @@ function readParameters(parameters: CheckedOptions['parameters']): {
     } else if (typeof meaning !== 'string' || !/^[\w.-]+$/.test(meaning)) {
       throw new TypeError(`parameters: "${name}" must be another name for a reserved parameter, or a function.`)
     } else if (!(RESERVED as readonly string[]).includes(name)) {
-      throw new TypeError(`parameters: "${name}" is no reserved parameter.${hint(nearest(name, RESERVED))}`)
+      throw new TypeError(`parameters: "${name}" is no reserved parameter.${formatHint(findNearest(name, RESERVED))}`)
     } else {
       renamed[name as Reserved] = meaning
     }

@@ -3,7 +3,7 @@
  * Refuses with parameter_invalid: unknown attributes, operators or wildcards that do not go with the type, limits.
  */
 import { parameterError } from '../base/errors.ts'
-import { spellingOfFilter } from '../base/habits.ts'
+import { suggestFilter } from '../base/habits.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
 import { calledIn } from '../request/query-string.ts'
@@ -56,7 +56,7 @@ function planPath(written: string, filter: RawFilter, index: number, context: Fi
     intoJson: true,
     alternatives: [...vocabulary.names],
     spelling: ({ path: rest, prefix, attributes }) =>
-      spellingOfFilter(rest, filter.text, {
+      suggestFilter(rest, filter.text, {
         prefix,
         names: attributes.map(({ name }) => name),
         texts: attributes.filter(isSearched).map(({ name }) => name),

@@ -1,6 +1,6 @@
 /** Plan the order: sort keys, of a request or of the model's own order of a list, become SortTerms. Refuses with parameter_invalid. */
 import { parameterError } from '../base/errors.ts'
-import { spellingOfSort } from '../base/habits.ts'
+import { suggestSort } from '../base/habits.ts'
 import { DEFAULT_LIMITS } from '../base/limits.ts'
 import type { Limits } from '../base/limits.ts'
 import { isRelation } from '../model/model.ts'
@@ -85,7 +85,7 @@ function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: 
     visibility,
     intoJson: true,
     spelling: ({ prefix, path, attributes }) =>
-      spellingOfSort(
+      suggestSort(
         prefix,
         path,
         attributes.map(({ name }) => name),

@@ -6,7 +6,7 @@ import type { SuggestedSpelling } from '../base/habits.ts'
 import type { Limits } from '../base/limits.ts'
 import { isRelation } from '../model/model.ts'
 import type { Attribute, PolymorphicTarget, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from '../model/model.ts'
-import { hint, nearest } from '../base/suggest.ts'
+import { formatHint, findNearest } from '../base/suggest.ts'
 import { EVERYTHING, branchesFor, existsFor, isVisible, visibleNames } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
@@ -233,8 +233,8 @@ function unknown(path: string, name: string, called: string, attributes: readonl
   const names = visibleNames(attributes, context.visibility ?? EVERYTHING)
   const shown = attributes.filter(attribute => names.includes(attribute.name))
   const spelling = context.spelling?.(unknownPath(path, index, shown))
-  const suggestion = spelling?.suggestion ?? nearest(name, index === 0 ? [...names, ...(context.alternatives ?? [])] : names)
-  const hinted = spelling === undefined ? hint(suggestion) : ` ${spelling.detail}`
+  const suggestion = spelling?.suggestion ?? findNearest(name, index === 0 ? [...names, ...(context.alternatives ?? [])] : names)
+  const hinted = spelling === undefined ? formatHint(suggestion) : ` ${spelling.detail}`
   const first = index === 0 && context.alternatives !== undefined
   const fault: FieldError = {
     code: first ? 'parameter_unknown' : 'attribute_unknown',

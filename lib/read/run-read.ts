@@ -6,7 +6,7 @@
 import { bindParameters } from '../database/bind.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
 import type { HookContext } from '../request/hook-context.ts'
-import { isPlain, jsonOf, putInside } from '../base/json.ts'
+import { isPlain, toJson, putInside } from '../base/json.ts'
 import type {
   CompiledChild,
   CompiledNode,
@@ -242,7 +242,7 @@ export async function renderPending(pending: readonly PendingRender[], ctx: Hook
     const given = render(record[name], stored, ctx)
     const value: unknown = given instanceof Promise ? await given : given
     if (value === undefined) delete record[name]
-    else record[name] = isPlain(value) ? value : jsonOf(value, `render of "${name}"`)
+    else record[name] = isPlain(value) ? value : toJson(value, `render of "${name}"`)
   }
 }
 

@@ -4,8 +4,8 @@
  */
 import type { HandlerResponse, HookContext } from './hook-context.ts'
 import { restError } from '../base/errors.ts'
-import { checkedHeaders } from '../base/headers.ts'
-import { jsonOf } from '../base/json.ts'
+import { checkHeaders } from '../base/headers.ts'
+import { toJson } from '../base/json.ts'
 import { RequestContext } from './request-context.ts'
 import type { ContextParts } from './request-context.ts'
 import { JSON_TYPE } from '../base/response.ts'
@@ -131,9 +131,9 @@ export function responseOf(answer: HandlerResponse | undefined, place: string): 
   checkNames(answer, ['status', 'headers', 'body'], place)
   const { status = 200, headers = {}, body } = answer
   if (!Number.isInteger(status) || status < 200 || status > 599) throw new TypeError(`${place} gave the status ${String(status)}.`)
-  const plain = checkedHeaders(headers, place)
+  const plain = checkHeaders(headers, place)
   if (body === undefined) return { status, headers: plain, body: undefined }
-  return { status, headers: { 'content-type': JSON_TYPE, ...plain }, body: jsonOf(body, place) }
+  return { status, headers: { 'content-type': JSON_TYPE, ...plain }, body: toJson(body, place) }
 }
 
 /** Answers with a custom route. */

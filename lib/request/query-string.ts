@@ -4,7 +4,7 @@
  * Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved parameter that is repeated or not of its form).
  */
 import { restError, parameterError } from '../base/errors.ts'
-import { spellingOfObject } from '../base/habits.ts'
+import { suggestObject } from '../base/habits.ts'
 
 /** How a filter compares. `=` is also "any of" and wildcards; `~=` is the same without regard to case. */
 export type Operator = '=' | '~=' | '>=' | '<=' | '>' | '<'
@@ -117,7 +117,7 @@ function checkItem(key: string, name: string, item: unknown): void {
   // What makes a text of itself, such as a URL, may.
   // oxlint-disable-next-line typescript/no-base-to-string -- that is the question
   if (isObject && !(item instanceof Date) && 'toString' in item && !String(item).startsWith('[object ')) return
-  const spelling = isObject ? spellingOfObject(name, item) : undefined
+  const spelling = isObject ? suggestObject(name, item) : undefined
   const what = !isObject ? `a ${typeof item}` : item instanceof Date ? 'a Date' : 'an object'
   throw parameterError({
     code: 'value_invalid',

@@ -2,7 +2,7 @@
  * Request patterns: `POST /v1/orders`, `GET /v1/posts*`, `/v1/*`: a method, which may be left out or `*`, and the path without its query, in which `*`
  * stands for any run of characters.
  */
-import { hint, nearest } from '../base/suggest.ts'
+import { formatHint, findNearest } from '../base/suggest.ts'
 
 /** The methods that resources take; custom routes may have others. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -38,13 +38,15 @@ export function readPattern(text: string, where: string, further: readonly strin
     const [, method = '', path = ''] = /^(?:(\S+) )?(\S+)$/.exec(text) ?? []
     const meant = path === '' ? undefined : isMethod(path, further) ? `${path.toUpperCase()} *` : `${method} /${path}`.trimStart()
     throw new TypeError(
-      `${where}: "${text}" must be like "POST /v1/orders": a method, one space and a path that begins with "/" or "*".${hint(meant)}`,
+      `${where}: "${text}" must be like "POST /v1/orders": a method, one space and a path that begins with "/" or "*".${formatHint(meant)}`,
     )
   }
   const [, method, path = ''] = match
   if (method !== undefined && method !== '*' && !METHODS.includes(method) && !further.includes(method)) {
-    const known = nearest(method, [...METHODS, ...further])
-    throw new TypeError(`${where}: "${text}": unknown method "${method}".${hint(known === undefined ? undefined : `${known} ${path}`)}`)
+    const known = findNearest(method, [...METHODS, ...further])
+    throw new TypeError(
+      `${where}: "${text}": unknown method "${method}".${formatHint(known === undefined ? undefined : `${known} ${path}`)}`,
+    )
   }
   if (path.includes('?')) {
     throw new TypeError(

@@ -20,7 +20,7 @@ import { runGuarded, warn } from '../base/report-failure.ts'
 import { MAX_DELAY } from '../testing/fault-injection.ts'
 import { JsonBody, takesBody } from './json-body.ts'
 import { HTTP_TIMEOUT } from '../base/limits.ts'
-import { READ_METHODS, WRITE_METHODS, readingMethodsOf, readOnlyError } from '../base/http-methods.ts'
+import { READ_METHODS, WRITE_METHODS, keepReadingMethods, readOnlyError } from '../base/http-methods.ts'
 import { OriginGuard } from './origin-guard.ts'
 import type { AllowedHosts, RequestTarget } from './origin-guard.ts'
 import { checkNames } from '../base/suggest.ts'
@@ -417,7 +417,7 @@ class RestServer extends Server {
     const answer = written(this.#engine, given, nameOf(request))
     const headers: OutgoingHttpHeaders = { ...answer.headers }
     if (this.#readOnly && answer.headers['allow'] !== undefined && !this.#isSession('POST', request))
-      headers['allow'] = readingMethodsOf(answer.headers['allow'])
+      headers['allow'] = keepReadingMethods(answer.headers['allow'])
     if (this.#closing || unread) headers['connection'] = 'close'
     if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)
     const { status, text } = answer

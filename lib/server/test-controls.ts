@@ -7,7 +7,7 @@ import type { TransportResponse } from './transport.ts'
 import { restError } from '../base/errors.ts'
 import type { RestError } from '../base/errors.ts'
 import type { FailOptions, FailureDetails, FaultHandle, Gate } from '../testing/fault-injection.ts'
-import { checkNames, hint, nearest } from '../base/suggest.ts'
+import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
 import { isObject } from '../write/validate-record.ts'
 import { Worlds } from './worlds.ts'
 import type { NamedFault, World, WorldEngine } from './worlds.ts'
@@ -107,11 +107,11 @@ export class TestControls {
   }
 
   #unknown(path: string): RestError {
-    const suggestion = nearest(
+    const suggestion = findNearest(
       path,
       this.#controls.map(control => control.path),
     )
-    return restError('path_unknown', `There is no test control ${path}: GET ${PREFIX} lists them.${hint(suggestion)}`)
+    return restError('path_unknown', `There is no test control ${path}: GET ${PREFIX} lists them.${formatHint(suggestion)}`)
   }
 
   #list(): Control[] {
@@ -305,7 +305,8 @@ function asked<T>(work: () => T): T {
 
 function known<T>(all: ReadonlyMap<string, T>, id: string, what: string): T {
   const one = all.get(id)
-  if (one === undefined) throw restError('path_unknown', `This world has no ${what} "${id}".${hint(nearest(id, [...all.keys()]))}`)
+  if (one === undefined)
+    throw restError('path_unknown', `This world has no ${what} "${id}".${formatHint(findNearest(id, [...all.keys()]))}`)
   return one
 }
 
@@ -325,7 +326,7 @@ function addFault({ engine }: World, body: Record<string, unknown>): NamedFault 
   const { kind, match, ...options } = body
   if (typeof match !== 'string') throw invalid('"match" must be a text like "POST /v1/orders".')
   const name = KINDS.find(known => known === kind)
-  if (name === undefined) throw invalid(`"kind" must be one of ${KINDS.join(', ')}.${hint(nearest(String(kind), KINDS))}`)
+  if (name === undefined) throw invalid(`"kind" must be one of ${KINDS.join(', ')}.${formatHint(findNearest(String(kind), KINDS))}`)
   const handle = asked((): FaultHandle | Gate => {
     switch (name) {
       case 'delay': {

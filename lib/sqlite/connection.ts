@@ -44,7 +44,7 @@ import {
 } from './sql/compile-checks.ts'
 import { encode, encodePattern } from './sql/encode.ts'
 import { explainStatements } from './explain/explain.ts'
-import { unindexedLinks } from './explain/unindexed-keys.ts'
+import { findUnindexedLinks } from './explain/unindexed-keys.ts'
 import { flush } from './orm/flush.ts'
 import { hasSubscribers, runsForeignCode } from './orm/user-hooks.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
@@ -60,7 +60,7 @@ import type { PreparedQuery } from './database/prepared.ts'
 import { Recorder } from './recorder.ts'
 import type { RunStatement, Trace, Traces } from '../base/trace.ts'
 import { forkOrm } from './orm/fork-orm.ts'
-import { tellManager } from './orm/target-keys.ts'
+import { rememberManager } from './orm/target-keys.ts'
 import { name } from './sql/sql.ts'
 
 /** The transaction that a piece of asynchronous work runs in. */
@@ -601,7 +601,7 @@ export class SqliteConnection implements Connection {
 
   /** The links of relations, and foreign keys, that no index serves, in tables with more rows than that. */
   unindexedLinks(resources: readonly Resource[], rows: number): UnindexedLink[] {
-    return unindexedLinks(this.#handle.db, resources, rows)
+    return findUnindexedLinks(this.#handle.db, resources, rows)
   }
 
   check(statement: Statement): void {
@@ -671,7 +671,7 @@ export class SqliteConnection implements Connection {
     }
     // It is ours, and known as such to all that runs in it.
     this.#begunByHand = undefined
-    tellManager(em, transaction.handle)
+    rememberManager(em, transaction.handle)
     const fail = (error: unknown): never => {
       try {
         transaction.rollback()
@@ -760,7 +760,7 @@ export class SqliteConnection implements Connection {
     else await em.begin(ctx === undefined ? {} : { ctx })
     const trx = em.getTransactionContext()
     if (trx !== undefined) transaction.trx = trx
-    tellManager(em, trx)
+    rememberManager(em, trx)
     transaction.open = true
     try {
       const result = await work(em)

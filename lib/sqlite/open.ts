@@ -12,13 +12,13 @@ import { addSchema } from './schema/add-schema.ts'
 import { checkFile, checkWritable, fileError } from './database/check-file.ts'
 import { SqliteConnection } from './connection.ts'
 import { CountingDriver } from './orm/counting-driver.ts'
-import { entitiesOf } from './introspect/entities.ts'
+import { buildEntities } from './introspect/entities.ts'
 import type { FileModel } from './introspect/entities.ts'
 import { adaptFormulas } from './foreign/formula.ts'
 import { ForeignModel } from './foreign/model.ts'
 import { ForeignSchema } from './foreign/schema.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
-import { countersOf, requireKeys } from './orm/autoincrement.ts'
+import { findCounters, requireKeys } from './orm/autoincrement.ts'
 import { introspect } from './introspect/introspect.ts'
 import type { SharedSqliteDialect } from './orm/shared-dialect.ts'
 import { checkTables } from './schema/missing-tables.ts'
@@ -105,7 +105,7 @@ function removeEmpty(path: string): void {
 
 function modelOf({ db }: SqliteDatabase, path: string, notes: Notes): FileModel {
   // One state of the file, whatever other processes do to it.
-  const model = db.transaction(() => entitiesOf(introspect(db), db))()
+  const model = db.transaction(() => buildEntities(introspect(db), db))()
   for (const note of model.notes) notes.add(note)
   if (model.entities.length === 0)
     throw new Error(`${path} has no tables${model.notes.length > 0 ? ' that SQLite can read' : ''}: there is nothing in it to serve.`)
@@ -186,7 +186,7 @@ function complete<T>({ connection, handle, foreign }: Begun, { schema, database,
       connection.speakForeign()
     })
     foreign.noteMapped()
-    connection.count(countersOf(orm, handle.db))
+    connection.count(findCounters(orm, handle.db))
     return build()
   }
   if (schema !== 'update') return counted()

@@ -6,7 +6,7 @@ import type { ScalarAttribute } from '../model/model.ts'
 import { words } from '../model/resource-names.ts'
 import type { Random } from './random.ts'
 import type { Readable } from './faker-text.ts'
-import { characterCount } from '../values/scalar-type.ts'
+import { countCharacters } from '../values/scalar-type.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 
 /** What values are made of. */
@@ -162,7 +162,7 @@ const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz'
 function* texts(name: readonly string[], length: number, primary: boolean, making: Making): Generator<string, void> {
   const { random, readable, bearer } = making
   const label = name.length === 0 ? ['value'] : name
-  const fits = (text: string): boolean => characterCount(text) <= length
+  const fits = (text: string): boolean => countCharacters(text) <= length
   const seen = new Set<string>()
   function* fresh(candidates: Iterable<string>): Generator<string, void> {
     for (const text of candidates) {

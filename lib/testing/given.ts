@@ -12,7 +12,7 @@ import { RestError, restError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import { FieldErrors } from '../base/body-errors.ts'
 import { domainOf, fakeValues } from './fake-values.ts'
-import { assertJson, jsonOf } from '../base/json.ts'
+import { assertJson, toJson } from '../base/json.ts'
 import { keyFromJson } from '../model/key.ts'
 import type {
   Attribute,
@@ -31,9 +31,9 @@ import { loadReadable } from './faker-text.ts'
 import type { Readable } from './faker-text.ts'
 import type { Reader } from '../read/reader.ts'
 import { readExists } from '../read/run-read.ts'
-import { scalarFromJson } from '../values/scalar-type.ts'
+import { readScalar } from '../values/scalar-type.ts'
 import { insert } from '../write/seed.ts'
-import { checkNames, hint, nearest } from '../base/suggest.ts'
+import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
 import { classAsked, isObject, isOfClass, filledSide, owningName, validateRecord } from '../write/validate-record.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { translateDatabaseError } from '../write/writer.ts'
@@ -140,7 +140,7 @@ export class Given {
     const resource = model.byName.get(name)
     if (resource === undefined) {
       const known = model.resources.flatMap(({ plural, singular }) => [singular, plural])
-      throw restError('resource_unknown', `given: there is no resource "${name}".${hint(nearest(name, known))}`)
+      throw restError('resource_unknown', `given: there is no resource "${name}".${formatHint(findNearest(name, known))}`)
     }
     if (resource.readOnly) throw restError('method_not_allowed', `given: the ${resource.plural} are read-only.`)
     return { resource, seed: seed ?? this.nextSeed++ }
@@ -171,7 +171,7 @@ export class Given {
 /** A copy of the overrides as JSON: a date may be a Date. */
 function readOverrides(overrides: unknown, where: string): Overrides {
   if (!isObject(overrides)) throw new TypeError(`${where}: the overrides must be an object of attributes.`)
-  const json = jsonOf(overrides, `${where}: the overrides`)
+  const json = toJson(overrides, `${where}: the overrides`)
   assertJson(json, `${where}: the overrides`)
   return json as Overrides
 }
@@ -436,7 +436,7 @@ function partAt(draft: RecordDraft, path: string): Part | 'free' | 'left out' {
   if (attribute === undefined || value === undefined) return 'left out'
   if (value === null) return 'free'
   if (attribute.kind === 'scalar') {
-    const typed = scalarFromJson(value, attribute.type)
+    const typed = readScalar(value, attribute.type)
     // What is wrong in itself is told by the validation.
     return typed === undefined ? 'free' : { kind: 'given', attribute, values: [typed] }
   }
@@ -448,7 +448,7 @@ function valuesOf(part: Part): readonly unknown[] {
   if (part.kind === 'given') return part.values
   if (part.kind === 'owner') return []
   const { attribute, holder } = part.slot
-  return [scalarFromJson(holder[attribute.name], attribute.type)]
+  return [readScalar(holder[attribute.name], attribute.type)]
 }
 
 /** How often the values of one record are drawn anew when those of a unique set are all taken. */

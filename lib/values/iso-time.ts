@@ -6,7 +6,7 @@ const DAY = 86_400_000
 const dates = new Map<number, string>()
 
 /** ISO 8601 of milliseconds since the epoch. The date part is remembered: a page of records has few different days, and Date is slow. */
-export function isoOf(milliseconds: number): string {
+export function formatIso(milliseconds: number): string {
   const day = Math.floor(milliseconds / DAY)
   let date = dates.get(day)
   if (date === undefined) {
@@ -38,7 +38,7 @@ export function isCalendarDate(text: string): boolean {
 }
 
 /** Milliseconds since the epoch; finer digits are cut off, as a JavaScript Date has none. */
-export function datetimeFromText(text: string): number | undefined {
+export function parseDatetime(text: string): number | undefined {
   const match = DATETIME.exec(text)
   if (match === null || !isCalendarDate(match[1]!)) return undefined
   const [, date, clock = '00:00', seconds = '00', fraction = '', zone = 'Z'] = match

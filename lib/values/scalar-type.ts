@@ -3,8 +3,8 @@
  * Both give the same value, the one that the property holds in MikroORM, except that a date-time is milliseconds since the epoch.
  * Nothing here knows a database; how values are stored is the dialect's business. (Arrays and custom types are the exception: see Codec.)
  */
-import { TIME, datetimeFromText, isCalendarDate, isoOf } from './iso-time.ts'
-import { toStoredTime } from './stored-time.ts'
+import { TIME, parseDatetime, isCalendarDate, formatIso } from './iso-time.ts'
+import { formatStoredTime } from './stored-time.ts'
 import type { StoredTime } from './stored-time.ts'
 
 /** The kinds of scalar values an attribute can have. */
@@ -131,30 +131,30 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 
-function integerFromText(text: string): number | undefined {
+function parseInteger(text: string): number | undefined {
   if (!INTEGER.test(text)) return undefined
   const value = Number(text)
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-function bigintFromText(text: string): bigint | undefined {
+function parseBigint(text: string): bigint | undefined {
   if (text.length > 20 || !INTEGER.test(text)) return undefined
   const value = BigInt(text)
   return value >= INT64_MIN && value <= INT64_MAX ? value : undefined
 }
 
 /** An integer that a file holds beyond 2^53, where a JSON number is not exact: it is shown as a text. */
-function longIntegerFromText(text: string, { loose, items }: ScalarType): bigint | undefined {
-  return loose === true && items === undefined && integerFromText(text) === undefined ? bigintFromText(text) : undefined
+function parseLongInteger(text: string, { loose, items }: ScalarType): bigint | undefined {
+  return loose === true && items === undefined && parseInteger(text) === undefined ? parseBigint(text) : undefined
 }
 
 /** `HH:MM:SS`, with a fraction only when one was given. */
-function timeFromText(text: string): string | undefined {
+function parseTime(text: string): string | undefined {
   if (!TIME.test(text)) return undefined
   return text.length === 5 ? `${text}:00` : text
 }
 
-function decimalFromText(text: string, type: ScalarType): string | undefined {
+function parseDecimal(text: string, type: ScalarType): string | undefined {
   if (text.length > 400 || !DECIMAL.test(text)) return undefined
   const [whole = '', fraction = ''] = text.replace('-', '').split('.')
   if (type.scale !== undefined && fraction.replace(/0+$/, '').length > type.scale) return undefined
@@ -163,7 +163,7 @@ function decimalFromText(text: string, type: ScalarType): string | undefined {
 }
 
 /** Databases without decimals of their own hold 15 significant digits exactly (IEEE 754 doubles), and integers to 2^53: what is longer is not taken. */
-function exactDecimal(text: string | undefined): string | undefined {
+function keepIfExact(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const [whole = '', fraction = ''] = text.replace('-', '').split('.')
   const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '')
@@ -174,9 +174,9 @@ function exactDecimal(text: string | undefined): string | undefined {
  * What stands for a decimal of a filter that has more digits than can be stored, such that every stored one compares as it would with all digits: the
  * storable neighbour below for `>` and `<=`, the one above for `>=` and `<`. Null for `=`, which no stored one is.
  */
-export function decimalBound(text: string, operator: string): string | null {
+export function findDecimalBound(text: string, operator: string): string | null {
   // A number of a file with all its digits is the one that is shown so.
-  if (exactDecimal(text) !== undefined || String(Number(text)) === text) return text
+  if (keepIfExact(text) !== undefined || String(Number(text)) === text) return text
   const isNegative = text.startsWith('-')
   const [whole = '', fraction = ''] = text
     .replace('-', '')
@@ -196,7 +196,7 @@ export function decimalBound(text: string, operator: string): string | null {
 }
 
 /** The number of characters (code points) of a text, as databases count them. */
-export function characterCount(text: string): number {
+export function countCharacters(text: string): number {
   let count = 0
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
@@ -209,7 +209,7 @@ export function characterCount(text: string): number {
   return count
 }
 
-function allowed<T extends string | number>(value: T | undefined, type: ScalarType): T | undefined {
+function keepIfAllowed<T extends string | number>(value: T | undefined, type: ScalarType): T | undefined {
   return value === undefined || type.items === undefined || type.items.includes(value) ? value : undefined
 }
 
@@ -217,30 +217,30 @@ function allowed<T extends string | number>(value: T | undefined, type: ScalarTy
  * The value that a text of a path or query stands for, or undefined when it cannot be of the type.
  * Texts of filters are not held against the length of the attribute: a longer one just finds nothing.
  */
-export function scalarFromText(text: string, type: ScalarType): ScalarValue | undefined {
+export function parseScalar(text: string, type: ScalarType): ScalarValue | undefined {
   switch (type.kind) {
     case 'integer':
-      return allowed(integerFromText(text), type) ?? longIntegerFromText(text, type)
+      return keepIfAllowed(parseInteger(text), type) ?? parseLongInteger(text, type)
     case 'bigint':
-      return bigintFromText(text)
+      return parseBigint(text)
     case 'float': {
       if (!NUMBER.test(text)) return undefined
       const value = Number(text)
-      return Number.isFinite(value) ? allowed(value, type) : undefined
+      return Number.isFinite(value) ? keepIfAllowed(value, type) : undefined
     }
     case 'decimal':
       // A number of too many digits is still a decimal; it just equals none.
-      return decimalFromText(text, { kind: 'decimal' }) ?? (NUMBER.test(text) && String(Number(text)) === text ? text : undefined)
+      return parseDecimal(text, { kind: 'decimal' }) ?? (NUMBER.test(text) && String(Number(text)) === text ? text : undefined)
     case 'text':
-      return allowed(text, type)
+      return keepIfAllowed(text, type)
     case 'boolean':
       return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : undefined
     case 'datetime':
-      return datetimeFromText(text)
+      return parseDatetime(text)
     case 'date':
       return isCalendarDate(text) ? text : undefined
     case 'time':
-      return timeFromText(text)
+      return parseTime(text)
     case 'uuid':
       return UUID.test(text) ? text.toLowerCase() : undefined
     case 'custom':
@@ -257,31 +257,31 @@ export function scalarFromText(text: string, type: ScalarType): ScalarValue | un
 
 /**
  * The value that a JSON value of a body stands for, or undefined when it cannot be of the type.
- * A text that is too long is told apart by the caller (`characterCount`).
+ * A text that is too long is told apart by the caller (`countCharacters`).
  */
-export function scalarFromJson(json: unknown, type: ScalarType): ScalarValue | undefined {
+export function readScalar(json: unknown, type: ScalarType): ScalarValue | undefined {
   switch (type.kind) {
     case 'integer':
-      if (typeof json === 'string' && type.loose === true) return longIntegerFromText(json, type)
-      return typeof json === 'number' && Number.isSafeInteger(json) ? allowed(Object.is(json, -0) ? 0 : json, type) : undefined
+      if (typeof json === 'string' && type.loose === true) return parseLongInteger(json, type)
+      return typeof json === 'number' && Number.isSafeInteger(json) ? keepIfAllowed(Object.is(json, -0) ? 0 : json, type) : undefined
     case 'bigint':
-      if (typeof json === 'string') return bigintFromText(json)
+      if (typeof json === 'string') return parseBigint(json)
       return typeof json === 'number' && Number.isSafeInteger(json) ? BigInt(json) : undefined
     case 'float':
-      return typeof json === 'number' && Number.isFinite(json) ? allowed(json, type) : undefined
+      return typeof json === 'number' && Number.isFinite(json) ? keepIfAllowed(json, type) : undefined
     case 'decimal':
-      if (typeof json === 'string') return exactDecimal(decimalFromText(json, type))
-      return typeof json === 'number' && Number.isFinite(json) ? exactDecimal(decimalFromText(String(json), type)) : undefined
+      if (typeof json === 'string') return keepIfExact(parseDecimal(json, type))
+      return typeof json === 'number' && Number.isFinite(json) ? keepIfExact(parseDecimal(String(json), type)) : undefined
     case 'text':
-      return typeof json === 'string' ? allowed(json, type) : undefined
+      return typeof json === 'string' ? keepIfAllowed(json, type) : undefined
     case 'boolean':
       return typeof json === 'boolean' ? json : undefined
     case 'datetime':
-      return typeof json === 'string' ? datetimeFromText(json) : undefined
+      return typeof json === 'string' ? parseDatetime(json) : undefined
     case 'date':
       return typeof json === 'string' && isCalendarDate(json) ? json : undefined
     case 'time':
-      return typeof json === 'string' ? timeFromText(json) : undefined
+      return typeof json === 'string' ? parseTime(json) : undefined
     case 'uuid':
       return typeof json === 'string' && UUID.test(json) ? json.toLowerCase() : undefined
     case 'json':
@@ -293,7 +293,7 @@ export function scalarFromJson(json: unknown, type: ScalarType): ScalarValue | u
     case 'blob':
       return typeof json === 'string' && BASE64.test(json) ? Buffer.from(json, 'base64') : undefined
     case 'any':
-      return typeof json === 'string' || (typeof json === 'number' && Number.isFinite(json)) ? allowed(json, type) : undefined
+      return typeof json === 'string' || (typeof json === 'number' && Number.isFinite(json)) ? keepIfAllowed(json, type) : undefined
   }
 }
 
@@ -308,16 +308,16 @@ export function isText(type: ScalarType): boolean {
 }
 
 /** The number that a text is as JSON, if it is one; an integer beyond 2^53 keeps all its digits. */
-export function numberOfText(text: string): number | bigint | undefined {
-  if (INTEGER.test(text)) return integerFromText(text) ?? bigintFromText(text)
+export function parseNumber(text: string): number | bigint | undefined {
+  if (INTEGER.test(text)) return parseInteger(text) ?? parseBigint(text)
   return NUMBER.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined
 }
 
 /** The JSON form of a value, as the engine holds it. */
-export function scalarToJson(value: unknown, type: ScalarType): unknown {
+export function formatScalar(value: unknown, type: ScalarType): unknown {
   switch (type.kind) {
     case 'datetime':
-      return isoOf(value as number)
+      return formatIso(value as number)
     case 'bigint':
       return type.asNumber === true ? Number(value) : String(value)
     case 'array':
@@ -329,10 +329,10 @@ export function scalarToJson(value: unknown, type: ScalarType): unknown {
 }
 
 /** The value as a file holds it. See file-type.ts. */
-function toFile(value: unknown, type: ScalarType): unknown {
+function formatLoose(value: unknown, type: ScalarType): unknown {
   switch (type.kind) {
     case 'datetime':
-      return toStoredTime(value as number, type.time!)
+      return formatStoredTime(value as number, type.time!)
     case 'boolean':
       return value === true ? 1 : 0
     case 'decimal':
@@ -347,7 +347,7 @@ function toFile(value: unknown, type: ScalarType): unknown {
 /** The value that a property of an entity holds. */
 export function toProperty(value: unknown, type: ScalarType): unknown {
   if (value === null) return null
-  if (type.loose === true) return toFile(value, type)
+  if (type.loose === true) return formatLoose(value, type)
   switch (type.kind) {
     case 'datetime':
       return new Date(value as number)

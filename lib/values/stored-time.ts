@@ -2,7 +2,7 @@
  * Stored time: the forms in which SQLite files hold date-times, which have no type of their own there: texts of several shapes, seconds or milliseconds
  * since 1970 (Unix time), days since 4714 BC (Julian day numbers, https://www.sqlite.org/lang_datefunc.html). What a column holds is told by its rows.
  */
-import { datetimeFromText, isoOf } from './iso-time.ts'
+import { parseDatetime, formatIso } from './iso-time.ts'
 
 /** How a column of a SQLite file holds date-times. See stored-time.ts. */
 export interface StoredTime {
@@ -33,31 +33,31 @@ const TEXT =
   /^\d{4}-\d\d-\d\d(?:(?<separator>[ T])\d\d:\d\d(?<seconds>:\d\d(?:\.(?<digits>\d{1,9}))?)?(?<space> ?)(?<zone>Z|UTC|[+-]\d\d(?::?\d\d)?)?)?$/
 
 /** Milliseconds since 1970 of a stored value, or undefined when it is no date-time. */
-export function timeOf(stored: unknown, unit: StoredTime['unit'] = 'text'): number | undefined {
-  if (typeof stored === 'number') return millisecondsOf(stored, unit)
+export function parseStoredTime(stored: unknown, unit: StoredTime['unit'] = 'text'): number | undefined {
+  if (typeof stored === 'number') return toMilliseconds(stored, unit)
   if (typeof stored !== 'string') return undefined
   const text = stored.replace(/ ?(?:UTC|GMT)$/, 'Z').replace(/ (?=Z|[+-]\d\d(?::?\d\d)?$)/, '')
-  return datetimeFromText(text)
+  return parseDatetime(text)
 }
 
-function millisecondsOf(value: number, unit: StoredTime['unit']): number | undefined {
+function toMilliseconds(value: number, unit: StoredTime['unit']): number | undefined {
   const time =
     unit === 'text'
-      ? millisecondsOf(value, unitOf(value))
+      ? toMilliseconds(value, guessUnit(value))
       : Math.round(unit === 'milliseconds' ? value : unit === 'seconds' ? value * 1000 : (value - EPOCH) * DAY)
   return time !== undefined && Math.abs(time) <= 8.64e15 ? time : undefined
 }
 
 /** The unit that a bare number is likely to be in. */
-function unitOf(value: number): 'seconds' | 'milliseconds' | 'julian' {
+function guessUnit(value: number): 'seconds' | 'milliseconds' | 'julian' {
   if (!Number.isInteger(value) && value > 1e6 && value < 5.4e6) return 'julian'
   return Math.abs(value) < MOST_SECONDS ? 'seconds' : 'milliseconds'
 }
 
 /** The form of one value, or undefined when it is none that is known. A date without a time is taken for midnight. */
-function formOf(stored: unknown): Omit<StoredTime, 'uniform'> | undefined {
-  if (timeOf(stored) === undefined) return undefined
-  if (typeof stored === 'number') return { ...DEFAULT_FORM, unit: unitOf(stored) }
+function recognizeForm(stored: unknown): Omit<StoredTime, 'uniform'> | undefined {
+  if (parseStoredTime(stored) === undefined) return undefined
+  if (typeof stored === 'number') return { ...DEFAULT_FORM, unit: guessUnit(stored) }
   const groups = TEXT.exec(stored as string)?.groups
   if (groups === undefined) return undefined
   const { separator, seconds, digits = '', space = '', zone = '' } = groups
@@ -72,13 +72,13 @@ function formOf(stored: unknown): Omit<StoredTime, 'uniform'> | undefined {
 }
 
 /** The form of a column, by the values of some of its rows: the most frequent one. */
-export function storedTime(samples: readonly unknown[]): StoredTime {
+export function findStoredTime(samples: readonly unknown[]): StoredTime {
   const counts = new Map<unknown, { form: Omit<StoredTime, 'uniform'> | undefined; count: number }>()
   for (const sample of samples) {
     // Texts that differ in their digits alone have one form.
-    const key = typeof sample === 'string' ? sample.replaceAll(/\d/g, '0') : JSON.stringify(formOf(sample) ?? null)
+    const key = typeof sample === 'string' ? sample.replaceAll(/\d/g, '0') : JSON.stringify(recognizeForm(sample) ?? null)
     const entry = counts.get(key)
-    if (entry === undefined) counts.set(key, { form: formOf(sample), count: 1 })
+    if (entry === undefined) counts.set(key, { form: recognizeForm(sample), count: 1 })
     else entry.count++
   }
   const known = [...counts.values()].filter(({ form }) => form !== undefined).toSorted((a, b) => b.count - a.count)
@@ -95,11 +95,11 @@ export function storedTime(samples: readonly unknown[]): StoredTime {
 
 /** Whether values are plain dates, without a time. */
 export function areDates(samples: readonly unknown[]): boolean {
-  return samples.every(sample => typeof sample === 'string' && formOf(sample)?.clock === 'none')
+  return samples.every(sample => typeof sample === 'string' && recognizeForm(sample)?.clock === 'none')
 }
 
 /** A date-time as a column holds it. */
-export function toStoredTime(milliseconds: number, form: StoredTime): string | number {
+export function formatStoredTime(milliseconds: number, form: StoredTime): string | number {
   switch (form.unit) {
     case 'milliseconds':
       return milliseconds
@@ -108,7 +108,7 @@ export function toStoredTime(milliseconds: number, form: StoredTime): string | n
     case 'julian':
       return milliseconds / DAY + EPOCH
     case 'text':
-      return textOf(milliseconds, form)
+      return formatText(milliseconds, form)
   }
 }
 
@@ -116,17 +116,17 @@ export function toStoredTime(milliseconds: number, form: StoredTime): string | n
  * A stored value that surely comes before (-1) or after (1) all that are shown as the given time, in the order of stored values. Of texts it is another day, since
  * an offset moves a time by less than one; of numbers, the next millisecond.
  */
-export function nearTime(milliseconds: number, unit: StoredTime['unit'], side: -1 | 1): string | number {
-  if (unit !== 'text') return toStoredTime(milliseconds + side, { ...DEFAULT_FORM, unit })
-  const iso = isoOf(milliseconds + side * DAY)
+export function findNeighbour(milliseconds: number, unit: StoredTime['unit'], side: -1 | 1): string | number {
+  if (unit !== 'text') return formatStoredTime(milliseconds + side, { ...DEFAULT_FORM, unit })
+  const iso = formatIso(milliseconds + side * DAY)
   // The years before 0 and after 9999, which no text has.
   if (/^[+-]/.test(iso)) return side === 1 ? ':' : ''
   // Behind the day, whatever follows it.
   return side === 1 ? `${iso.slice(0, 10)}~` : iso.slice(0, 10)
 }
 
-function textOf(milliseconds: number, { separator, clock, digits, zone }: StoredTime): string {
-  const iso = isoOf(milliseconds)
+function formatText(milliseconds: number, { separator, clock, digits, zone }: StoredTime): string {
+  const iso = formatIso(milliseconds)
   const date = iso.slice(0, iso.indexOf('T'))
   const [whole = '', fraction = ''] = iso.slice(iso.indexOf('T') + 1, -1).split('.')
   if (clock === 'none' && whole === '00:00:00' && fraction === '000') return date

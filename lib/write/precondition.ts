@@ -5,7 +5,7 @@
 import { withArticle } from '../base/article.ts'
 import { restError } from '../base/errors.ts'
 import type { Resource } from '../model/model.ts'
-import { fromProperty, scalarToJson } from '../values/scalar-type.ts'
+import { fromProperty, formatScalar } from '../values/scalar-type.ts'
 
 /** The entity tag of a version. */
 export function tagOf(version: string | number): string {
@@ -26,7 +26,7 @@ export function checkPrecondition(
   const [must, mustNot] = [headers['if-match'], headers['if-none-match']]
   if (must === undefined && mustNot === undefined) return
   const { version } = resource
-  const value = version === undefined ? undefined : scalarToJson(fromProperty(entity[version.property], version.type), version.type)
+  const value = version === undefined ? undefined : formatScalar(fromProperty(entity[version.property], version.type), version.type)
   const tag = value === undefined ? undefined : tagOf(value as string | number)
   const isAmong = (header: string): boolean => tagsIn(header).some(given => given === '*' || given === tag)
   if (must !== undefined && !isAmong(must)) {

@@ -17,7 +17,7 @@ import type { EmbeddedAttribute, Model, RelationAttribute, ToOneAttribute } from
 import type { Entity } from '../model/entity-key.ts'
 import { rowsOf } from './seed-rows.ts'
 import type { SeedData } from './seed-rows.ts'
-import { hint, nearest } from '../base/suggest.ts'
+import { formatHint, findNearest } from '../base/suggest.ts'
 import { isObject, owningName, validateRecord } from './validate-record.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { translateDatabaseError } from './writer.ts'
@@ -84,11 +84,11 @@ function validated(data: SeedData, model: Model, faults: FieldErrors): RecordInp
   for (const [name, records] of Object.entries(data)) {
     const resource = model.byName.get(name)
     if (resource === undefined) {
-      const suggestion = nearest(
+      const suggestion = findNearest(
         name,
         model.resources.map(({ plural }) => plural),
       )
-      throw restError('resource_unknown', `seed: there is no resource "${name}".${hint(suggestion)}`)
+      throw restError('resource_unknown', `seed: there is no resource "${name}".${formatHint(suggestion)}`)
     }
     if (resource.readOnly) throw restError('method_not_allowed', `seed: the ${resource.plural} are read-only.`)
     if (!Array.isArray(records)) throw restError('body_invalid', `seed: "${name}" must be an array of records.`)

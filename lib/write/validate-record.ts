@@ -20,8 +20,8 @@ import type {
   ToOneOfAttribute,
   Variants,
 } from '../model/model.ts'
-import { characterCount, describeScalar, scalarFromJson } from '../values/scalar-type.ts'
-import { hint, nearest } from '../base/suggest.ts'
+import { countCharacters, describeScalar, readScalar } from '../values/scalar-type.ts'
+import { formatHint, findNearest } from '../base/suggest.ts'
 import { branchesFor, EVERYTHING, hasVisibleTarget, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './write-plan.ts'
@@ -130,7 +130,7 @@ function keyGiven(given: JsonObject, resource: Resource): KeyValues | undefined 
     const value = given[name] ?? null
     if (value === null) return undefined
     const part =
-      attribute.kind === 'toOne' ? keyFromJson(value, attribute.target) : [scalarFromJson(value, (attribute as ScalarAttribute).type)]
+      attribute.kind === 'toOne' ? keyFromJson(value, attribute.target) : [readScalar(value, (attribute as ScalarAttribute).type)]
     if (part === undefined || part.includes(undefined as never)) return undefined
     key.push(...(part as KeyValues))
   }
@@ -139,10 +139,10 @@ function keyGiven(given: JsonObject, resource: Resource): KeyValues | undefined 
 
 function unknownAttribute(name: string, at: string, called: string, attributes: readonly Attribute[]): FieldError {
   const names = openNames(attributes.filter(attribute => !attribute.readOnly))
-  const suggestion = nearest(name, names)
+  const suggestion = findNearest(name, names)
   return {
     code: 'attribute_unknown',
-    detail: `${withCapitalArticle(called)} has no attribute "${name.slice(0, 100)}".${hint(suggestion)}`,
+    detail: `${withCapitalArticle(called)} has no attribute "${name.slice(0, 100)}".${formatHint(suggestion)}`,
     attribute: at,
     allowed: names,
     ...(suggestion === undefined ? {} : { suggestion }),
@@ -191,11 +191,7 @@ function isAllowed(
     attribute.primary
   ) {
     const given =
-      attribute.kind === 'toOne'
-        ? keyFromJson(value, attribute.target)
-        : value === null
-          ? undefined
-          : [scalarFromJson(value, attribute.type)]
+      attribute.kind === 'toOne' ? keyFromJson(value, attribute.target) : value === null ? undefined : [readScalar(value, attribute.type)]
     if (given === undefined || !sameKey(given as KeyValues, partsOf(resource, attribute.name, validation.key))) {
       faults.push({ code: 'key_fixed', detail: `"${at}" is the key of the record and cannot be changed.`, attribute: at, value })
     }
@@ -289,7 +285,7 @@ function validateValue(
 
 function validateScalar(attribute: ScalarAttribute, value: unknown, at: string, faults: FieldErrors): ValueInput | undefined {
   const { type } = attribute
-  const typed = scalarFromJson(value, type)
+  const typed = readScalar(value, type)
   // What nobody may see is not repeated in an answer either: it may be a password.
   const shown = attribute.hidden ? {} : { value }
   if (typed === undefined || (type.kind === 'text' && !(typed as string).isWellFormed())) {
@@ -304,7 +300,7 @@ function validateScalar(attribute: ScalarAttribute, value: unknown, at: string, 
     })
     return undefined
   }
-  if (type.kind === 'text' && type.length !== undefined && characterCount(typed as string) > type.length) {
+  if (type.kind === 'text' && type.length !== undefined && countCharacters(typed as string) > type.length) {
     faults.push({ code: 'too_long', detail: `"${at}" may have at most ${type.length} characters.`, attribute: at, ...shown })
     return undefined
   }
@@ -312,7 +308,7 @@ function validateScalar(attribute: ScalarAttribute, value: unknown, at: string, 
 }
 
 function suggestionOf(name: string, known: readonly string[]): { suggestion?: string } {
-  const suggestion = nearest(name, known)
+  const suggestion = findNearest(name, known)
   return suggestion === undefined ? {} : { suggestion }
 }
 

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { defineEntity, p } from '@mikro-orm/core'
-import { helpText } from '../../lib/cli/arguments.ts'
+import { formatHelp } from '../../lib/cli/arguments.ts'
 import { Clock, ERRORS, FIELD_ERRORS, RestEngine } from '../../lib/index.ts'
 import { DEFAULT_LIMITS, HTTP_TIMEOUT } from '../../lib/base/limits.ts'
 import { RESERVED } from '../../lib/request/query-string.ts'
@@ -114,7 +114,7 @@ describe('docs/reference.md', () => {
   it('lists the members of an engine and of its clock', async () => {
     await using engine = await RestEngine.create({ entities: [Book] })
     // For the doors and the command only, marked as internal.
-    const internal = ['respondError', 'respondFailure', 'ask', 'isSession', 'explained', 'unindexedLinks']
+    const internal = ['respondError', 'respondFailure', 'ask', 'isSession', 'explained', 'unindexedLinks', 'insertionOrder']
     const methods = methodsOf(RestEngine.prototype).filter(name => !internal.includes(name))
     sameNames(firstCells(reference, 'Engine members'), [...methods, ...Object.keys(engine)])
     sameNames(firstCells(reference, 'Clock'), methodsOf(Clock.prototype))
@@ -137,7 +137,7 @@ describe('docs/reference.md', () => {
   })
 
   it('lists the options of the command line as --help does', () => {
-    const help = [...helpText().matchAll(/^ {2}(--[\w-]+)(?: ([A-Z]+))? {2,}(.+)$/gm)]
+    const help = [...formatHelp().matchAll(/^ {2}(--[\w-]+)(?: ([A-Z]+))? {2,}(.+)$/gm)]
     const existing = help.map(([, name = '', value = '', text = '']) => [name, value, /\(default (.+)\)$/.exec(text)?.[1] ?? ''])
     const documented = tableBelow(reference, 'Command line').map(([name = '', value = '', standard = '']) => {
       return [name, value, standard === 'none' || standard === 'off' ? '' : standard]

@@ -11,7 +11,7 @@ import { after, before, describe, it } from 'node:test'
 import { editCollections } from '../../lib/cli/json-edit.ts'
 import { readJsonFile } from '../../lib/cli/json-file.ts'
 import { Saver } from '../../lib/cli/save.ts'
-import { modelOf } from '../../lib/json-model/from-json.ts'
+import { buildModel } from '../../lib/json-model/from-json.ts'
 import { RestEngine, fromJson } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
 
@@ -130,7 +130,7 @@ describe('JSON files', () => {
           await writeFile(path, before)
           const file = await readJsonFile('saved.json', path)
           await using engine = await RestEngine.create({
-            ...modelOf(file.collections),
+            ...buildModel(file.collections),
             onError: error => assert.fail(error as Error),
           })
           const saver = new Saver(engine, file)

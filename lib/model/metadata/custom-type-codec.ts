@@ -5,9 +5,9 @@
 import { BigIntType, Type } from '@mikro-orm/core'
 import type { ArrayType, EntityProperty, Platform } from '@mikro-orm/core'
 import { isDeepStrictEqual } from 'node:util'
-import { jsonOf } from '../../base/json.ts'
+import { toJson } from '../../base/json.ts'
 import type { Codec, ScalarValue } from '../../values/scalar-type.ts'
-import { numberOfText } from '../../values/scalar-type.ts'
+import { parseNumber } from '../../values/scalar-type.ts'
 
 type MappedType = Type<unknown, unknown>
 
@@ -29,7 +29,7 @@ function storable(value: unknown, isText: boolean): ScalarValue | undefined {
 function plainJson(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
-  return value === undefined ? null : jsonOf(value, 'the type')
+  return value === undefined ? null : toJson(value, 'the type')
 }
 
 /** Whether the column has what SQLite calls text affinity (https://sqlite.org/datatype3.html, section 3.1). */
@@ -44,7 +44,7 @@ function kindOf(json: unknown): string {
 
 /** What a text of a filter may stand for, as JSON. */
 function readings(text: string, runtime: string): unknown[] {
-  const number = numberOfText(text)
+  const number = parseNumber(text)
   if (runtime === 'number') return typeof number === 'number' ? [number] : []
   if (runtime === 'boolean') return text === 'true' || text === '1' ? [true] : text === 'false' || text === '0' ? [false] : []
   const all: unknown[] = [text]

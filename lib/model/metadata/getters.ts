@@ -1,9 +1,9 @@
 /** Entity code: values that the code of an entity gives to readers, not the database: getters and serializers. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
-import { jsonOf } from '../../base/json.ts'
+import { toJson } from '../../base/json.ts'
 import type { Renderer } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
-import { scalarFromJson, toProperty } from '../../values/scalar-type.ts'
+import { readScalar, toProperty } from '../../values/scalar-type.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 
 type Meta = EntityMetadata
@@ -145,14 +145,14 @@ export function getterRender(meta: Meta, prop: Property): Renderer {
 }
 
 function shown(value: unknown, place: string): unknown {
-  return value === undefined ? null : typeof value === 'bigint' ? value.toString() : jsonOf(value, place)
+  return value === undefined ? null : typeof value === 'bigint' ? value.toString() : toJson(value, place)
 }
 
 /** The value that a property holds, of its JSON form. */
 function propertyOfJson(json: unknown, type: ScalarType): unknown {
   if (json === null || json === undefined) return json
   const { kind, asNumber = false, asText = false } = type
-  const value = scalarFromJson(json, { kind, asNumber, asText, ...(type.codec === undefined ? {} : { codec: type.codec }) })
+  const value = readScalar(json, { kind, asNumber, asText, ...(type.codec === undefined ? {} : { codec: type.codec }) })
   // A value that does not fit its type, which SQLite allows.
   return value === undefined ? json : toProperty(value, type)
 }

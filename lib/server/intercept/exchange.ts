@@ -7,7 +7,7 @@ import { stringify } from 'node:querystring'
 import type { ParsedUrlQueryInput } from 'node:querystring'
 import { types } from 'node:util'
 import type { Awaitable } from '../../base/awaitable.ts'
-import { Controller, rawOf, undiciError } from './undici-types.ts'
+import { Controller, toRawHeaders, undiciError } from './undici-types.ts'
 import type { DispatchOptions, Handler } from './undici-types.ts'
 import { originForm, written } from '../transport.ts'
 import type { TransportEngine, TransportResponse } from '../transport.ts'
@@ -156,7 +156,7 @@ class Exchange {
     else if (this.#head.method !== 'HEAD' && status !== 204) all['content-length'] = '0'
     const handler = this.#handler
     const controller = this.#controller
-    controller.rawHeaders = rawOf(all)
+    controller.rawHeaders = toRawHeaders(all)
     controller.rawTrailers = []
     try {
       handler.onResponseStarted?.()
@@ -237,7 +237,7 @@ function addHeader(headers: Record<string, string>, name: string, value: unknown
   if (value === undefined) return
   const known = sendable.get(name)
   const key = known ?? name.toLowerCase()
-  const text = headerText(key, value, known !== undefined)
+  const text = formatHeader(key, value, known !== undefined)
   if (known === undefined) {
     if (UNSENDABLE.has(key)) throw invalid(`invalid ${key} header`)
     if (key === 'expect') throw undiciError('UND_ERR_NOT_SUPPORTED', 'expect header not supported')
@@ -249,9 +249,9 @@ function addHeader(headers: Record<string, string>, name: string, value: unknown
   else if (!SINGLE.has(key)) headers[key] += (key === 'cookie' ? '; ' : ', ') + text
 }
 
-function headerText(name: string, value: unknown, isKnown = false): string {
+function formatHeader(name: string, value: unknown, isKnown = false): string {
   if (typeof value === 'string' && isKnown && PLAIN_VALUE.test(value)) return value
-  if (Array.isArray(value)) return value.map(each => headerText(name, each)).join(name === 'cookie' ? '; ' : ', ')
+  if (Array.isArray(value)) return value.map(each => formatHeader(name, each)).join(name === 'cookie' ? '; ' : ', ')
   if (typeof value === 'object' ? value !== null : typeof value === 'function') throw invalid(`invalid ${name} header`)
   const text = `${(value ?? '') as string | number | boolean | bigint}`
   // Most names and values are plain; the exact rules are Node's own.
@@ -274,7 +274,7 @@ const PLAIN_VALUE = /^[ -~]*$/
 /** A body in any form that undici takes, as chunks; with what its form says of it in the headers. */
 function readBody(given: unknown, headers: Record<string, string>): RequestBody | undefined {
   if (given === undefined || given === null) return undefined
-  const bytes = bytesOf(given)
+  const bytes = toBytes(given)
   if (bytes !== undefined) {
     if (bytes.byteLength === 0) return undefined
     headers['content-length'] ??= String(bytes.byteLength)
@@ -299,7 +299,7 @@ function readBody(given: unknown, headers: Record<string, string>): RequestBody 
   throw invalid('body must be a string, a Buffer, a Readable stream, an iterable, or an async iterable')
 }
 
-function bytesOf(given: unknown): Uint8Array | undefined {
+function toBytes(given: unknown): Uint8Array | undefined {
   if (typeof given === 'string') return Buffer.from(given)
   if (ArrayBuffer.isView(given)) return new Uint8Array(given.buffer, given.byteOffset, given.byteLength)
   return types.isAnyArrayBuffer(given) ? new Uint8Array(given) : undefined

@@ -28,7 +28,7 @@ interface Methods {
 const HTTP = HttpAgent.prototype as unknown as Methods
 const HTTPS = HttpsAgent.prototype as unknown as Methods
 
-function originOf({ host, port, socketPath }: ConnectOptions, isEncrypted: boolean): string | undefined {
+function formatOrigin({ host, port, socketPath }: ConnectOptions, isEncrypted: boolean): string | undefined {
   if (typeof socketPath === 'string') return undefined
   const name = host ?? 'localhost'
   return URL.parse(`http${isEncrypted ? 's' : ''}://${name.includes(':') ? `[${name}]` : name}${port ? `:${port}` : ''}`)?.origin
@@ -38,7 +38,7 @@ function originOf({ host, port, socketPath }: ConnectOptions, isEncrypted: boole
 export function routeAgents(route: Route): () => void {
   let isOn = true
   const routed = (options: ConnectOptions, isEncrypted: boolean): ReturnType<Route> => {
-    const origin = isOn ? originOf(options, isEncrypted) : undefined
+    const origin = isOn ? formatOrigin(options, isEncrypted) : undefined
     return origin === undefined ? undefined : route(origin, isEncrypted)
   }
   const connectOver = (below: Connect, isEncrypted: boolean): Connect =>

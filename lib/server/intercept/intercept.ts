@@ -11,7 +11,7 @@ import type { DispatcherSlot } from './global-dispatcher.ts'
 import { routeAgents } from './http-agents.ts'
 import { createServer } from '../http.ts'
 import { LocalSocket } from './local-socket.ts'
-import { checkNames, hint, nearest } from '../../base/suggest.ts'
+import { checkNames, formatHint, findNearest } from '../../base/suggest.ts'
 import type { WorldEngine } from '../worlds.ts'
 
 /** What `engine.intercept` may be told. */
@@ -75,7 +75,7 @@ class EngineInterception implements Interception {
     loadDispatcher()
     this.#layers = PLACES.map(place => new Layer(this, place))
     interceptions.add(this)
-    endRouting ??= routeAgents(routeOf)
+    endRouting ??= routeAgents(findRoute)
     this.dispatcher = this.#ownDispatcher()
   }
 
@@ -107,8 +107,8 @@ class EngineInterception implements Interception {
   /** Bound to this interception alone: neither later ones nor its end change what it does with its origins. */
   #ownDispatcher(): Dispatcher {
     const layerFor = (handler: AnyHandler): Layer => this.#layers.findLast(layer => layer.place.takes(handler))!
-    return over(this.#layers[0]!.below, (options, handler) => {
-      const origin = originOf(options)
+    return layDispatcher(this.#layers[0]!.below, (options, handler) => {
+      const origin = readRequestOrigin(options)
       if (!this.intercepts(origin)) return layerFor(handler).dispatch(options, handler)
       if (this.isAlive) return this.answer(origin, options, handler)
       return fail(handler, new Error(`The interception of ${origin} has been disposed of, and the request still goes to its dispatcher.`))
@@ -131,7 +131,7 @@ class EngineInterception implements Interception {
 }
 
 /** What becomes of a connection of `node:http`. */
-function routeOf(origin: string, isEncrypted: boolean): (() => LocalSocket) | Error | undefined {
+function findRoute(origin: string, isEncrypted: boolean): (() => LocalSocket) | Error | undefined {
   const latest = [...interceptions].findLast(each => each.intercepts(origin))
   if (latest !== undefined) return () => latest.connect(isEncrypted)
   return [...interceptions].some(each => each.isStrict) ? notIntercepted(origin) : undefined
@@ -151,13 +151,13 @@ class Layer {
     this.below = there ?? place.fallback()
     this.#wasEmpty = there === undefined
     this.#interception = interception
-    const dispatcher = over(this.below, (options, handler) => this.dispatch(options, handler))
+    const dispatcher = layDispatcher(this.below, (options, handler) => this.dispatch(options, handler))
     layers.set(dispatcher, this)
     place.put(dispatcher)
   }
 
   dispatch(options: DispatchOptions, handler: AnyHandler): boolean {
-    const origin = originOf(options)
+    const origin = readRequestOrigin(options)
     if (this.#answers(origin)) return this.#interception.answer(origin, options, handler)
     if (this.#interception.isAlive && this.#interception.isStrict && !this.#belowAnswers(origin)) {
       return fail(handler, notIntercepted(origin))
@@ -190,7 +190,7 @@ class Layer {
 const THROUGH_DISPATCH = new Set<string | symbol>(['constructor', 'compose', 'connect', 'pipeline', 'request', 'stream', 'upgrade'])
 
 /** A dispatcher as another one, but for what it does with requests: whatever else code does with the global dispatcher, it does with that. */
-function over(below: Dispatcher, dispatchOver: Dispatcher['dispatch']): Dispatcher {
+function layDispatcher(below: Dispatcher, dispatchOver: Dispatcher['dispatch']): Dispatcher {
   return new Proxy(below, {
     get(target, key) {
       if (key === 'dispatch') return dispatchOver
@@ -204,7 +204,7 @@ function over(below: Dispatcher, dispatchOver: Dispatcher['dispatch']): Dispatch
 /** The origin of the last request, as it is often that of the next. */
 let lastOrigin: string | undefined
 
-function originOf({ origin }: DispatchOptions): string | undefined {
+function readRequestOrigin({ origin }: DispatchOptions): string | undefined {
   if (typeof origin !== 'string') return origin?.origin
   if (origin === lastOrigin) return origin
   // As fetch and undici give it; anything else costs a parser.
@@ -220,7 +220,7 @@ function fail(handler: AnyHandler, error: Error): boolean {
 function notIntercepted(origin: string | undefined): Error {
   const known = [...new Set([...interceptions].flatMap(each => each.origins))]
   const asked = origin ?? 'an unknown origin'
-  const text = `${asked} is not intercepted, and an interception is strict; intercepted: ${known.join(', ')}.${hint(nearest(asked, known))}`
+  const text = `${asked} is not intercepted, and an interception is strict; intercepted: ${known.join(', ')}.${formatHint(findNearest(asked, known))}`
   return Object.assign(new Error(text), { code: 'ERR_NOT_INTERCEPTED' })
 }
 

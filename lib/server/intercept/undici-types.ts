@@ -134,7 +134,7 @@ class FromLegacy implements Handler {
   }
 
   onResponseStart(controller: DispatchController, status: number, headers: ResponseHeaders, statusText?: string): void {
-    const raw = controller.rawHeaders ?? rawOf(headers)
+    const raw = controller.rawHeaders ?? toRawHeaders(headers)
     if (this.#handler.onHeaders?.(status, raw, () => controller.resume(), statusText) === false) controller.pause()
   }
 
@@ -166,12 +166,12 @@ export function toLegacy(handler: Handler): LegacyHandler {
     },
     onUpgrade(status, rawHeaders, socket) {
       controller.rawHeaders = rawHeaders
-      return handler.onRequestUpgrade?.(controller, status, parsed(rawHeaders), socket)
+      return handler.onRequestUpgrade?.(controller, status, parseRawHeaders(rawHeaders), socket)
     },
     onHeaders(status, rawHeaders, resumeReading, statusText) {
       resume = resumeReading
       controller.rawHeaders = rawHeaders
-      handler.onResponseStart?.(controller, status, parsed(rawHeaders), statusText)
+      handler.onResponseStart?.(controller, status, parseRawHeaders(rawHeaders), statusText)
       return !controller.paused
     },
     onData(chunk) {
@@ -180,21 +180,21 @@ export function toLegacy(handler: Handler): LegacyHandler {
     },
     onComplete(rawTrailers) {
       controller.rawTrailers = rawTrailers
-      handler.onResponseEnd?.(controller, parsed(rawTrailers ?? []))
+      handler.onResponseEnd?.(controller, parseRawHeaders(rawTrailers ?? []))
     },
     onError: error => handler.onResponseError?.(controller ?? null, error),
   }
 }
 
 /** Headers as they stand on the wire: names and values in turns. */
-export function rawOf(headers: ResponseHeaders): Buffer[] {
+export function toRawHeaders(headers: ResponseHeaders): Buffer[] {
   const raw: Buffer[] = []
   for (const name of Object.keys(headers)) {
     const value = headers[name]!
     // The media type is always the same, like the names.
     const isSame = name === 'content-type'
     for (const each of typeof value === 'string' ? [value] : value)
-      raw.push(keptBytes(name), isSame ? keptBytes(each) : Buffer.from(each, 'latin1'))
+      raw.push(encodeHeader(name), isSame ? encodeHeader(each) : Buffer.from(each, 'latin1'))
   }
   return raw
 }
@@ -203,7 +203,7 @@ const kept = new Map<string, Buffer>()
 const MAX_KEPT = 200
 
 /** The bytes of a text that comes again and again. */
-function keptBytes(text: string): Buffer {
+function encodeHeader(text: string): Buffer {
   let bytes = kept.get(text)
   if (bytes === undefined) {
     bytes = Buffer.from(text, 'latin1')
@@ -212,7 +212,7 @@ function keptBytes(text: string): Buffer {
   return bytes
 }
 
-function parsed(raw: readonly Buffer[]): ResponseHeaders {
+function parseRawHeaders(raw: readonly Buffer[]): ResponseHeaders {
   const headers: ResponseHeaders = {}
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at]!.toString('latin1').toLowerCase()

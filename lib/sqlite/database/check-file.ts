@@ -22,7 +22,7 @@ export interface FileHeader {
 
 /** @throws Error in one line. */
 export function checkFile(path: string): FileHeader {
-  const { bytes, size } = headerOf(path)
+  const { bytes, size } = readHeader(path)
   if (size === 0) throw new Error(`${path} is empty: there is nothing in it to serve.`)
   if (bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) {
     throw new Error(`${path} is not a SQLite database, or an encrypted one: it does not begin as one does.`)
@@ -42,7 +42,7 @@ export function checkFile(path: string): FileHeader {
 
 /** @throws Error in one line when the file cannot be written to, or no journal beside it. */
 export function checkWritable(path: string): void {
-  if (!isWritable(path)) throw readOnly(path)
+  if (!isWritable(path)) throw readOnlyError(path)
   const hasJournal = ['-journal', '-wal'].some(suffix => existsSync(path + suffix))
   if (!hasJournal && !isWritable(dirname(path))) {
     throw new Error(`${path} is in a folder that is read-only, and SQLite needs a journal beside it for writing. ${INSTEAD}`)
@@ -51,7 +51,7 @@ export function checkWritable(path: string): void {
 
 const INSTEAD = 'The option "readOnly" (--read-only) serves it for reading.'
 
-function readOnly(path: string, cause?: unknown): Error {
+function readOnlyError(path: string, cause?: unknown): Error {
   return new Error(`${path} is read-only: it cannot be served for writing. ${INSTEAD}`, { cause })
 }
 
@@ -64,7 +64,7 @@ export function isWritable(path: string): boolean {
   }
 }
 
-function headerOf(path: string): { bytes: Buffer; size: number } {
+function readHeader(path: string): { bytes: Buffer; size: number } {
   let file: number
   try {
     file = openSync(path, 'r')
@@ -96,7 +96,7 @@ export function fileError(error: unknown, path: string): unknown {
       cause: error,
     })
   }
-  if (/^SQLITE_(?:READONLY|CANTOPEN|PERM)/.test(code)) return readOnly(path, error)
+  if (/^SQLITE_(?:READONLY|CANTOPEN|PERM)/.test(code)) return readOnlyError(path, error)
   if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(code)) return new Error(`${path} is damaged: SQLite cannot read it.`, { cause: error })
   return error
 }

@@ -22,8 +22,8 @@ class Links {
 
   add(owner: unknown, target: unknown): void {
     if (owner === null || target === null) return
-    this.#from.push(numberOf(this.owners, owner))
-    this.#to.push(numberOf(this.targets, target))
+    this.#from.push(findNumber(this.owners, owner))
+    this.#to.push(findNumber(this.targets, target))
   }
 
   /** The targets of each owner, one owner after the other, with the place where each begins. */
@@ -38,7 +38,7 @@ class Links {
   }
 }
 
-function numberOf(numbers: Map<unknown, number>, value: unknown): number {
+function findNumber(numbers: Map<unknown, number>, value: unknown): number {
   let number = numbers.get(value)
   if (number === undefined) numbers.set(value, (number = numbers.size))
   return number

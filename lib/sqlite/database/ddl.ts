@@ -13,7 +13,7 @@ interface Token {
 const TOKEN =
   /\s+|--[^\n]*|\/\*[^]*?(?:\*\/|$)|'(?<text>(?:[^']|'')*)'|"(?<double>(?:[^"]|"")*)"|`(?<back>(?:[^`]|``)*)`|\[(?<bracket>[^\]]*)\]|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<word>[\p{L}_$\u0080-\uffff][\p{L}\p{N}_$\u0080-\uffff]*)|(?<mark>[^])/gu
 
-function tokensOf(sql: string): Token[] {
+function tokenize(sql: string): Token[] {
   const tokens: Token[] = []
   for (const { groups = {} } of sql.matchAll(TOKEN)) {
     const { text, double, back, bracket, number, word, mark } = groups
@@ -37,7 +37,7 @@ function isMark(token: Token | undefined, mark: string): boolean {
 }
 
 /** The tokens between a bracket and its partner; `at` is the place of the opening one. */
-function inBrackets(tokens: readonly Token[], at: number): readonly Token[] {
+function takeBrackets(tokens: readonly Token[], at: number): readonly Token[] {
   let depth = 0
   for (let index = at; index < tokens.length; index++) {
     if (isMark(tokens[index], '(')) depth++
@@ -47,7 +47,7 @@ function inBrackets(tokens: readonly Token[], at: number): readonly Token[] {
 }
 
 /** The parts of a list, cut at the commas that stand in no bracket. */
-function partsOf(tokens: readonly Token[]): Token[][] {
+function splitParts(tokens: readonly Token[]): Token[][] {
   const parts: Token[][] = [[]]
   let depth = 0
   for (const token of tokens) {
@@ -70,12 +70,12 @@ export interface Ddl {
 
 /** @param sql the text of a CREATE TABLE statement, as sqlite_schema has it */
 export function readDdl(sql: string): Ddl {
-  const tokens = tokensOf(sql)
+  const tokens = tokenize(sql)
   const collated = new Set<string>()
   const items = new Map<string, readonly (string | number)[]>()
   const open = tokens.findIndex(token => isMark(token, '('))
-  const body = open < 0 ? [] : inBrackets(tokens, open)
-  for (const part of partsOf(body)) {
+  const body = open < 0 ? [] : takeBrackets(tokens, open)
+  for (const part of splitParts(body)) {
     const column = part[0]?.value.toLowerCase() ?? ''
     let depth = 0
     for (const [index, token] of part.entries()) {
@@ -84,7 +84,7 @@ export function readDdl(sql: string): Ddl {
       if (depth !== 0) continue
       if (isWord(token, 'COLLATE') && part[index + 1]?.value.toUpperCase() !== 'BINARY') collated.add(column)
       if (isWord(token, 'CHECK') && isMark(part[index + 1], '(')) {
-        const found = itemsOf(inBrackets(part, index + 1))
+        const found = readItems(takeBrackets(part, index + 1))
         if (found !== undefined) items.set(found.column, found.items)
       }
     }
@@ -93,19 +93,19 @@ export function readDdl(sql: string): Ddl {
 }
 
 /** The column and the values of `column in (...)`, also with `or column is null` beside it. */
-function itemsOf(condition: readonly Token[]): { column: string; items: (string | number)[] } | undefined {
-  const whole = condition.length > 0 && isMark(condition[0], '(') && inBrackets(condition, 0).length === condition.length - 2
-  if (whole) return itemsOf(condition.slice(1, -1))
-  const alternatives = orParts(condition)
+function readItems(condition: readonly Token[]): { column: string; items: (string | number)[] } | undefined {
+  const whole = condition.length > 0 && isMark(condition[0], '(') && takeBrackets(condition, 0).length === condition.length - 2
+  if (whole) return readItems(condition.slice(1, -1))
+  const alternatives = splitOr(condition)
   const lists = alternatives.filter(part => !isNullTest(part))
   const [list] = lists
   if (list === undefined || lists.length !== 1) return undefined
   const [column, word, open] = list
   if ((column?.kind !== 'word' && column?.kind !== 'name') || !isWord(word, 'IN') || !isMark(open, '(')) return undefined
-  const values = inBrackets(list, 2)
+  const values = takeBrackets(list, 2)
   if (values.length + 4 !== list.length) return undefined
   const items: (string | number)[] = []
-  for (const part of partsOf(values)) {
+  for (const part of splitParts(values)) {
     const negative = isMark(part[0], '-')
     const [value, ...more] = negative ? part.slice(1) : part
     if (more.length > 0) return undefined
@@ -116,7 +116,7 @@ function itemsOf(condition: readonly Token[]): { column: string; items: (string 
   return { column: column.value.toLowerCase(), items }
 }
 
-function orParts(condition: readonly Token[]): Token[][] {
+function splitOr(condition: readonly Token[]): Token[][] {
   const parts: Token[][] = [[]]
   let depth = 0
   for (const token of condition) {

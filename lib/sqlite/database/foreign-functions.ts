@@ -11,7 +11,7 @@ type Fn = (...args: Value[]) => Value
 const text = (value: Value | undefined): string => (value === null || value === undefined ? '' : String(value))
 
 /** NULL where any argument is NULL, as most functions of SQL have it. */
-function strict(work: Fn): Fn {
+function makeStrict(work: Fn): Fn {
   return (...args) => (args.includes(null) ? null : work(...args))
 }
 
@@ -33,7 +33,7 @@ function pad(value: Value, length: Value, fill: Value, atEnd: boolean): string {
 }
 
 /** The beginning of the unit of time that a date-time in milliseconds lies in. */
-function truncated(unit: Value, time: Value): Value {
+function truncateTime(unit: Value, time: Value): Value {
   const date = new Date(Number(time))
   if (Number.isNaN(date.getTime())) return null
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]
@@ -62,7 +62,7 @@ function truncated(unit: Value, time: Value): Value {
 const patterns = new Map<string, RegExp>()
 
 /** A pattern of SQL's regular expressions; `(?i)` before it: without regard to case. */
-function patternOf(source: string): RegExp {
+function compilePattern(source: string): RegExp {
   let pattern = patterns.get(source)
   if (pattern === undefined) {
     if (patterns.size > 200) patterns.clear()
@@ -72,7 +72,7 @@ function patternOf(source: string): RegExp {
   return pattern
 }
 
-function unquoted(value: Value): Value {
+function unquote(value: Value): Value {
   if (typeof value !== 'string' || !value.startsWith('"')) return value
   try {
     return String(JSON.parse(value))
@@ -81,15 +81,15 @@ function unquoted(value: Value): Value {
   }
 }
 
-const same = strict(value => value)
+const same = makeStrict(value => value)
 
 /** Those that give the same for the same arguments, which generated columns and indexes may use. */
 const STABLE: Readonly<Record<string, Fn>> = {
-  to_tsvector: strict(toTsvector),
-  to_tsquery: strict((...args) => args.at(-1)!),
-  plainto_tsquery: strict((...args) => args.at(-1)!),
-  websearch_to_tsquery: strict((...args) => args.at(-1)!),
-  setweight: strict((vector, weight) => text(vector).replaceAll(/(\d+)(?=[, ]|$)/g, `$1${text(weight).toUpperCase()}`)),
+  to_tsvector: makeStrict(toTsvector),
+  to_tsquery: makeStrict((...args) => args.at(-1)!),
+  plainto_tsquery: makeStrict((...args) => args.at(-1)!),
+  websearch_to_tsquery: makeStrict((...args) => args.at(-1)!),
+  setweight: makeStrict((vector, weight) => text(vector).replaceAll(/(\d+)(?=[, ]|$)/g, `$1${text(weight).toUpperCase()}`)),
   st_geomfromtext: same,
   st_geometryfromtext: same,
   st_geomfromewkt: same,
@@ -99,41 +99,41 @@ const STABLE: Readonly<Record<string, Fn>> = {
   st_astext: same,
   st_asewkt: same,
   st_setsrid: same,
-  left: strict((value, count) => text(value).slice(0, Number(count) < 0 ? Number(count) : Number(count))),
-  right: strict((value, count) => (Number(count) === 0 ? '' : text(value).slice(-Number(count)))),
-  lpad: strict((value, length, fill = ' ') => pad(value, length, fill, false)),
-  rpad: strict((value, length, fill = ' ') => pad(value, length, fill, true)),
-  repeat: strict((value, count) => text(value).repeat(Math.max(0, Number(count)))),
-  reverse: strict(value => [...text(value)].toReversed().join('')),
-  initcap: strict(value =>
+  left: makeStrict((value, count) => text(value).slice(0, Number(count) < 0 ? Number(count) : Number(count))),
+  right: makeStrict((value, count) => (Number(count) === 0 ? '' : text(value).slice(-Number(count)))),
+  lpad: makeStrict((value, length, fill = ' ') => pad(value, length, fill, false)),
+  rpad: makeStrict((value, length, fill = ' ') => pad(value, length, fill, true)),
+  repeat: makeStrict((value, count) => text(value).repeat(Math.max(0, Number(count)))),
+  reverse: makeStrict(value => [...text(value)].toReversed().join('')),
+  initcap: makeStrict(value =>
     text(value)
       .toLowerCase()
       .replaceAll(/(?<![\p{L}\p{N}])\p{L}/gu, letter => letter.toUpperCase()),
   ),
-  split_part: strict(
+  split_part: makeStrict(
     (value, by, index) =>
       text(value)
         .split(text(by))
         .at(Number(index) - (Number(index) > 0 ? 1 : 0)) ?? '',
   ),
-  substring_index: strict((value, by, count) => {
+  substring_index: makeStrict((value, by, count) => {
     const parts = text(value).split(text(by))
     return (Number(count) < 0 ? parts.slice(Number(count)) : parts.slice(0, Number(count))).join(text(by))
   }),
-  regexp: strict((pattern, value) => (patternOf(text(pattern)).test(text(value)) ? 1 : 0)),
-  regexp_replace: strict((value, pattern, by, flags = '') =>
+  regexp: makeStrict((pattern, value) => (compilePattern(text(pattern)).test(text(value)) ? 1 : 0)),
+  regexp_replace: makeStrict((value, pattern, by, flags = '') =>
     text(value).replace(new RegExp(text(pattern), `u${text(flags).replaceAll(/[^gi]/g, '')}`), text(by).replaceAll(/\\(\d)/g, '$$$1')),
   ),
-  md5: strict(value => createHash('md5').update(text(value)).digest('hex')),
-  sha1: strict(value => createHash('sha1').update(text(value)).digest('hex')),
-  json_unquote: unquoted,
-  unaccent: strict(value => text(value).normalize('NFD').replaceAll(/\p{M}/gu, '')),
-  array_length: strict(value => (text(value) === '' ? null : text(value).split(',').length)),
-  cardinality: strict(value => (text(value) === '' ? 0 : text(value).split(',').length)),
-  array_to_string: strict((value, by) => text(value).split(',').join(text(by))),
-  date_trunc: strict((unit, time) => truncated(unit, time)),
-  to_timestamp: strict(seconds => Math.round(Number(seconds) * 1000)),
-  from_unixtime: strict(seconds => Math.round(Number(seconds) * 1000)),
+  md5: makeStrict(value => createHash('md5').update(text(value)).digest('hex')),
+  sha1: makeStrict(value => createHash('sha1').update(text(value)).digest('hex')),
+  json_unquote: unquote,
+  unaccent: makeStrict(value => text(value).normalize('NFD').replaceAll(/\p{M}/gu, '')),
+  array_length: makeStrict(value => (text(value) === '' ? null : text(value).split(',').length)),
+  cardinality: makeStrict(value => (text(value) === '' ? 0 : text(value).split(',').length)),
+  array_to_string: makeStrict((value, by) => text(value).split(',').join(text(by))),
+  date_trunc: makeStrict((unit, time) => truncateTime(unit, time)),
+  to_timestamp: makeStrict(seconds => Math.round(Number(seconds) * 1000)),
+  from_unixtime: makeStrict(seconds => Math.round(Number(seconds) * 1000)),
 }
 
 /** From now on the statements of a database may use them. */

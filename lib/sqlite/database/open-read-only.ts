@@ -26,11 +26,11 @@ export function openReadOnly(path: string): SqliteDatabase {
         '"pragma journal_mode = delete" makes it a file that can be read in its place.',
     )
   }
-  return new SqliteDatabase(copyOf(path), { queryOnly: true })
+  return new SqliteDatabase(readIntoMemory(path), { queryOnly: true })
 }
 
 /** The content at this moment, what is in the log included. */
-function copyOf(path: string): Buffer {
+function readIntoMemory(path: string): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-'))
   try {
     const copy = join(folder, 'copy.sqlite')

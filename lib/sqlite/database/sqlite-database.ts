@@ -36,7 +36,7 @@ const MAX_TEXT = 20_000
 const TOO_LARGE =
   /^(?:too many SQL variables|Expression tree is too large|at most \d+ tables in a join|too many (?:columns|terms|arguments)|parser stack overflow|statement too long|string or blob too big)/i
 
-function tooLarge(why: string, bound: RowBound | undefined) {
+function tooLargeError(why: string, bound: RowBound | undefined) {
   return parameterError({
     code: 'limit_exceeded',
     detail: `The request is more than one statement of the database can hold (${why}): use fewer filters, sort keys, paths or values.`,
@@ -52,7 +52,7 @@ function isTooLarge(error: unknown): boolean {
 const SIZE_LIFE = 1000
 
 /** The rows of a statement, which stops as soon as the answer has no room for more. */
-function counted(statement: Database.Statement, parameters: readonly unknown[], { room, areIds, at }: RowBound): unknown[][] {
+function readCounted(statement: Database.Statement, parameters: readonly unknown[], { room, areIds, at }: RowBound): unknown[][] {
   const rows: unknown[][] = []
   let bytes = 0
   for (const row of statement.iterate(...parameters) as IterableIterator<unknown[]>) {
@@ -150,7 +150,7 @@ export class SqliteDatabase {
       // A text that long is one with a list of values, which hardly comes again.
       if (sql.length <= MAX_TEXT) this.#readers.set(sql, statement)
     }
-    if (bound !== undefined && this.#size() * bound.times > bound.room.most) return counted(statement, parameters, bound)
+    if (bound !== undefined && this.#size() * bound.times > bound.room.most) return readCounted(statement, parameters, bound)
     // A call with few arguments costs less than one that spreads them.
     switch (parameters.length) {
       case 0:
@@ -176,12 +176,12 @@ export class SqliteDatabase {
   }
 
   #prepareRead(sql: string, bound: RowBound | undefined): Database.Statement {
-    if (sql.length > MAX_SQL) throw tooLarge(`${sql.length} characters`, bound)
+    if (sql.length > MAX_SQL) throw tooLargeError(`${sql.length} characters`, bound)
     try {
       return this.db.prepare(sql).raw()
     } catch (error) {
       if (!isTooLarge(error)) throw error
-      throw tooLarge((error as Error).message, bound)
+      throw tooLargeError((error as Error).message, bound)
     }
   }
 

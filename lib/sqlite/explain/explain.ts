@@ -3,9 +3,9 @@ import type Database from 'better-sqlite3'
 import type { StatementsExplained } from '../../database/dialect.ts'
 import type { RunStatement } from '../../base/trace.ts'
 import { advise } from './index-advice.ts'
-import { planLines, planTree } from './query-plan.ts'
+import { readPlan, buildPlanTree } from './query-plan.ts'
 import { name } from '../sql/sql.ts'
-import { parametersOf, tablesOf } from './sql-text.ts'
+import { listParameters, findTables } from './sql-text.ts'
 
 /** Rows from which going through a table is worth a mark. */
 const MANY = 1000
@@ -21,8 +21,8 @@ export function explainStatements(db: Database.Database, statements: readonly Ru
   }
   return {
     statements: statements.map(({ sql, parameters }) => ({
-      ...parametersOf(sql),
-      plan: planTree(planLines(db, sql, parameters), tablesOf(sql), rowsOf, MANY),
+      ...listParameters(sql),
+      plan: buildPlanTree(readPlan(db, sql, parameters), findTables(sql), rowsOf, MANY),
     })),
     advice: advise(db, statements, rowsOf, MANY),
   }

@@ -6,10 +6,10 @@ import type Database from 'better-sqlite3'
 import type { IndexAdvice, IndexColumn } from '../../database/dialect.ts'
 import type { RunStatement } from '../../base/trace.ts'
 import { SqliteDatabase } from '../database/sqlite-database.ts'
-import { planLines } from './query-plan.ts'
+import { readPlan } from './query-plan.ts'
 import type { PlanLine } from './query-plan.ts'
 import { name } from '../sql/sql.ts'
-import { tablesOf } from './sql-text.ts'
+import { findTables } from './sql-text.ts'
 import type { IndexPart, UsedTable } from './sql-text.ts'
 
 /** Columns of the widest index that is thought of. */
@@ -43,16 +43,16 @@ export function advise(
   let shadow: SqliteDatabase | undefined
   try {
     for (const { sql, parameters } of statements) {
-      const tables = tablesOf(sql)
+      const tables = findTables(sql)
       const isBig = (alias: string): boolean => (rowsOf(tables.get(alias)?.table ?? '') ?? 0) >= many
-      const problemsIn = (lines: readonly PlanLine[]): Problem[] => problemsOf(lines, tables).filter(({ alias }) => isBig(alias))
-      if (problemsIn(planLines(db, sql, parameters)).length === 0) continue
-      shadow ??= shadowOf(db)
+      const problemsIn = (lines: readonly PlanLine[]): Problem[] => findProblems(lines, tables).filter(({ alias }) => isBig(alias))
+      if (problemsIn(readPlan(db, sql, parameters)).length === 0) continue
+      shadow ??= copySchema(db)
       const { db: copy } = shadow
       // With the indexes that are advised already.
-      let problems = problemsIn(planLines(copy, sql, parameters))
+      let problems = problemsIn(readPlan(copy, sql, parameters))
       while (problems.length > 0) {
-        const best = bestOf(candidatesFor(tables), copy, problems, () => problemsIn(planLines(copy, sql, parameters)))
+        const best = findBest(listCandidates(tables), copy, problems, () => problemsIn(readPlan(copy, sql, parameters)))
         if (best === undefined) break
         const { indexes, left } = best
         const solved = problems.filter(({ alias, reason }) => !left.some(other => other.alias === alias && other.reason === reason))
@@ -60,8 +60,8 @@ export function advise(
         const [{ alias, reason }] = solved.toSorted((one, two) => (one.reason < two.reason ? -1 : 1)) as [Problem]
         const scanned = tables.get(alias)!.table
         for (const index of indexes) {
-          advice.push({ ...index, reason, scanned, rows: rowsOf(scanned) ?? 0, sql: createIndex(index) })
-          copy.exec(createIndex(index))
+          advice.push({ ...index, reason, scanned, rows: rowsOf(scanned) ?? 0, sql: formatCreateIndex(index) })
+          copy.exec(formatCreateIndex(index))
         }
         problems = left
       }
@@ -72,7 +72,7 @@ export function advise(
   return advice
 }
 
-function problemsOf(lines: readonly PlanLine[], tables: ReadonlyMap<string, UsedTable>): Problem[] {
+function findProblems(lines: readonly PlanLine[], tables: ReadonlyMap<string, UsedTable>): Problem[] {
   return lines.flatMap(({ scans, sorts, parent }): Problem[] => {
     // Without a condition there is nothing to look up.
     if (scans !== undefined) return tables.get(scans)?.isFiltered === true ? [{ alias: scans, reason: 'scan' }] : []
@@ -85,7 +85,7 @@ function problemsOf(lines: readonly PlanLine[], tables: ReadonlyMap<string, Used
 }
 
 /** The index, or else the two indexes, with which the fewest problems are left. */
-function bestOf(
+function findBest(
   candidates: readonly Candidate[],
   db: Database.Database,
   problems: readonly Problem[],
@@ -97,7 +97,7 @@ function bestOf(
   // Two tables may have to be indexed before either is of use.
   for (const sets of [candidates.map(candidate => [candidate]), pairs.slice(0, PAIRS)]) {
     const tried = sets.flatMap(indexes => {
-      const left = tryOut(db, indexes, look)
+      const left = withIndexes(db, indexes, look)
       return left === undefined || left.length >= problems.length ? [] : [{ indexes, left }]
     })
     const width = (indexes: readonly Candidate[]): number => indexes.reduce((all, { columns }) => all + columns.length, 0)
@@ -108,7 +108,7 @@ function bestOf(
 }
 
 /** Those on other tables, too: what is found there may spare the one from being gone through. */
-function candidatesFor(tables: ReadonlyMap<string, UsedTable>): Candidate[] {
+function listCandidates(tables: ReadonlyMap<string, UsedTable>): Candidate[] {
   const texts = new Set<string>()
   return [...tables.values()].flatMap(({ table, equal, range, order }) => {
     const up = (part: IndexPart): IndexColumn => ({ ...part, descending: false })
@@ -130,7 +130,7 @@ function candidatesFor(tables: ReadonlyMap<string, UsedTable>): Candidate[] {
     return lists.flatMap((columns): Candidate[] => {
       const distinct = columns.filter((column, index) => columns.findIndex(other => other.text === column.text) === index)
       const candidate = { table, columns: distinct }
-      const text = createIndex(candidate)
+      const text = formatCreateIndex(candidate)
       if (distinct.length > WIDEST || texts.has(text)) return []
       texts.add(text)
       return [candidate]
@@ -139,10 +139,10 @@ function candidatesFor(tables: ReadonlyMap<string, UsedTable>): Candidate[] {
 }
 
 /** What is found while the indexes are there; undefined when there cannot be such indexes. */
-function tryOut<T>(db: Database.Database, indexes: readonly Candidate[], look: () => T): T | undefined {
+function withIndexes<T>(db: Database.Database, indexes: readonly Candidate[], look: () => T): T | undefined {
   db.exec('savepoint candidate')
   try {
-    for (const index of indexes) db.exec(createIndex(index))
+    for (const index of indexes) db.exec(formatCreateIndex(index))
     return look()
   } catch (error) {
     // An expression that an index may not hold, such as one with a function that may give another value each time.
@@ -153,13 +153,13 @@ function tryOut<T>(db: Database.Database, indexes: readonly Candidate[], look: (
   }
 }
 
-function createIndex(candidate: Candidate): string {
+function formatCreateIndex(candidate: Candidate): string {
   const columns = candidate.columns.map(({ text, descending }) => (descending ? `${text} desc` : text)).join(', ')
-  return `create index ${name(indexName(candidate))} on ${name(candidate.table)} (${columns})`
+  return `create index ${name(formatIndexName(candidate))} on ${name(candidate.table)} (${columns})`
 }
 
 /** As MikroORM would call it. */
-function indexName({ table, columns }: Candidate): string {
+function formatIndexName({ table, columns }: Candidate): string {
   const names = columns.map(
     ({ column, text, descending }) => (column ?? text.replaceAll(/\W+/g, '_').replaceAll(/^_|_$/g, '')) + (descending ? '_desc' : ''),
   )
@@ -167,7 +167,7 @@ function indexName({ table, columns }: Candidate): string {
 }
 
 /** The schema with its statistics, without rows. What it does not take, such as a table of a module that is not loaded, is left out: then nothing is advised. */
-function shadowOf(db: Database.Database): SqliteDatabase {
+function copySchema(db: Database.Database): SqliteDatabase {
   const shadow = new SqliteDatabase(':memory:')
   const { db: copy } = shadow
   copy.pragma('foreign_keys = off')

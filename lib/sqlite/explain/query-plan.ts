@@ -21,7 +21,7 @@ export interface PlanLine extends PlanRow {
 }
 
 /** The lines of a plan; none for a statement that has none, and for one that the database no longer takes. */
-export function planLines(db: Database.Database, sql: string, parameters: readonly unknown[]): PlanLine[] {
+export function readPlan(db: Database.Database, sql: string, parameters: readonly unknown[]): PlanLine[] {
   if (!PLANNED.test(sql)) return []
   let rows: PlanRow[]
   try {
@@ -41,7 +41,7 @@ export function planLines(db: Database.Database, sql: string, parameters: readon
 }
 
 /** @param rowsOf the number of rows of a table */
-export function planTree(
+export function buildPlanTree(
   lines: readonly PlanLine[],
   tables: ReadonlyMap<string, UsedTable>,
   rowsOf: (table: string) => number | undefined,
@@ -65,7 +65,7 @@ export function planTree(
       ...(used === undefined ? {} : { table: used.table }),
       ...(rows === undefined || rows === 0 ? {} : { rows }),
       isCostly: isInVain && (rows ?? 0) >= many,
-      children: planTree(lines, tables, rowsOf, many, line.id),
+      children: buildPlanTree(lines, tables, rowsOf, many, line.id),
     }
   })
 }

@@ -28,11 +28,11 @@ export interface UsedTable {
 
 const TOKENS = /\s+|--[^\n]*|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\d[\w.]*|\w+|<=|>=|<>|!=|==|\|\||->>|->|./gs
 
-function tokensOf(sql: string): string[] {
+function tokenize(sql: string): string[] {
   return (sql.match(TOKENS) ?? []).filter(token => !/^(?:\s|--)/.test(token))
 }
 
-function nested(flat: readonly string[]): Token[] {
+function nestBrackets(flat: readonly string[]): Token[] {
   const stack: Token[][] = [[]]
   for (const token of flat) {
     if (token === '(') stack.push([])
@@ -49,19 +49,19 @@ function isWord(token: Token | undefined, ...words: string[]): boolean {
 }
 
 /** The name that an identifier stands for; undefined for what is none. */
-function nameOf(token: Token | undefined): string | undefined {
+function readName(token: Token | undefined): string | undefined {
   if (typeof token !== 'string') return undefined
   if (/^["`]/.test(token)) return token.slice(1, -1).replaceAll(token[0]! + token[0]!, token[0]!)
   return /^[A-Za-z_]\w*$/.test(token) ? token : undefined
 }
 
 /** The tables of a statement, by the name that its query plan gives them. Those of several SELECTs under one name are not told apart and left out. */
-export function tablesOf(sql: string): Map<string, UsedTable> {
+export function findTables(sql: string): Map<string, UsedTable> {
   const found = new Map<string, UsedTable>()
   const twice = new Set<string>()
   const visit = (tokens: readonly Token[], outer: ReadonlyMap<string, UsedTable>): void => {
     const known = new Map(outer)
-    const clauses = clausesOf(tokens)
+    const clauses = splitClauses(tokens)
     const isFiltered = clauses !== undefined && clauses.where.length > 0
     const declare = (alias: string, table: string): void => {
       const used: UsedTable = { table, isFiltered, equal: [], range: [], order: [] }
@@ -71,12 +71,12 @@ export function tablesOf(sql: string): Map<string, UsedTable> {
     }
     if (clauses !== undefined) {
       const conditions = readFrom(clauses.from, declare)
-      for (const condition of [...conditions, ...conjunctsOf(clauses.where)]) readCondition(condition, known)
+      for (const condition of [...conditions, ...splitConjuncts(clauses.where)]) readCondition(condition, known)
       readOrder(clauses.order, known)
     }
     for (const token of tokens) if (Array.isArray(token)) visit(token, known)
   }
-  visit(nested(tokensOf(sql)), new Map())
+  visit(nestBrackets(tokenize(sql)), new Map())
   for (const alias of twice) found.delete(alias)
   return found
 }
@@ -88,7 +88,7 @@ interface Clauses {
 }
 
 /** The clauses of a SELECT, UPDATE or DELETE; undefined for anything else. */
-function clausesOf(tokens: readonly Token[]): Clauses | undefined {
+function splitClauses(tokens: readonly Token[]): Clauses | undefined {
   if (!isWord(tokens[0], 'select', 'update', 'delete')) return undefined
   // Several SELECTs in one have an order together.
   if (tokens.some(token => isWord(token, 'union', 'intersect', 'except'))) return undefined
@@ -113,12 +113,12 @@ function readFrom(tokens: readonly Token[], declare: (alias: string, table: stri
     const token = tokens[index]!
     if (expectsTable) {
       expectsTable = false
-      const table = nameOf(token)
+      const table = readName(token)
       if (isWord(tokens[index + 1], 'as')) index++
       const next = tokens[index + 1]
-      const isAlias = nameOf(next) !== undefined && !isWord(next, 'left', 'inner', 'cross', 'join', 'on', 'indexed', 'not')
+      const isAlias = readName(next) !== undefined && !isWord(next, 'left', 'inner', 'cross', 'join', 'on', 'indexed', 'not')
       if (isAlias) index++
-      if (table !== undefined) declare(isAlias ? nameOf(next)! : table, table)
+      if (table !== undefined) declare(isAlias ? readName(next)! : table, table)
     } else if (isWord(token, 'join') || token === ',') {
       expectsTable = true
       condition = undefined
@@ -129,11 +129,11 @@ function readFrom(tokens: readonly Token[], declare: (alias: string, table: stri
       conditions.push(condition)
     } else condition?.push(token)
   }
-  return conditions.flatMap(conjunctsOf)
+  return conditions.flatMap(splitConjuncts)
 }
 
 /** The conditions that must all hold. */
-function conjunctsOf(tokens: readonly Token[]): Token[][] {
+function splitConjuncts(tokens: readonly Token[]): Token[][] {
   const parts: Token[][] = [[]]
   let cases = 0
   let isBetween = false
@@ -150,7 +150,7 @@ function conjunctsOf(tokens: readonly Token[]): Token[][] {
   return parts.flatMap(part => {
     if (part.some(token => isWord(token, 'or'))) return []
     const [first] = part
-    return part.length === 1 && Array.isArray(first) && !isWord(first[0], 'select') ? conjunctsOf(first) : [part]
+    return part.length === 1 && Array.isArray(first) && !isWord(first[0], 'select') ? splitConjuncts(first) : [part]
   })
 }
 
@@ -164,7 +164,7 @@ function readCondition(condition: readonly Token[], known: ReadonlyMap<string, U
   // What is not true cannot be looked up.
   if (operator === 'is' && !isWord(right[0], 'null')) return
   for (const side of operator === '=' ? [left, right] : [left]) {
-    const found = partOf(side, known)
+    const found = findIndexPart(side, known)
     if (found === undefined) continue
     const list = ['=', '==', 'in', 'is'].includes(operator) ? found.used.equal : found.used.range
     if (!list.some(({ text }) => text === found.part.text)) list.push(found.part)
@@ -175,7 +175,7 @@ function readOrder(tokens: readonly Token[], known: ReadonlyMap<string, UsedTabl
   let used: UsedTable | undefined
   for (const term of splitAt(tokens, ',')) {
     const isDirected = isWord(term.at(-1), 'asc', 'desc')
-    const found = partOf(isDirected ? term.slice(0, -1) : term, known)
+    const found = findIndexPart(isDirected ? term.slice(0, -1) : term, known)
     if (found === undefined || (used !== undefined && used !== found.used)) return
     used = found.used
     used.order.push({ part: found.part, descending: isWord(term.at(-1), 'desc') })
@@ -192,7 +192,7 @@ function splitAt(tokens: readonly Token[], separator: string): Token[][] {
 }
 
 /** An expression over one table and nothing else. */
-function partOf(tokens: readonly Token[], known: ReadonlyMap<string, UsedTable>): { used: UsedTable; part: IndexPart } | undefined {
+function findIndexPart(tokens: readonly Token[], known: ReadonlyMap<string, UsedTable>): { used: UsedTable; part: IndexPart } | undefined {
   const used = new Set<UsedTable>()
   let isPure = true
   const written = (list: readonly Token[]): string => {
@@ -204,13 +204,13 @@ function partOf(tokens: readonly Token[], known: ReadonlyMap<string, UsedTable>)
         continue
       }
       if (token === '?' || isWord(token, 'select')) isPure = false
-      const table = list[index + 1] === '.' ? known.get(nameOf(token) ?? '') : undefined
+      const table = list[index + 1] === '.' ? known.get(readName(token) ?? '') : undefined
       if (table !== undefined) {
         used.add(table)
         index += 2
-        text += `${/\w$/.test(text) ? ' ' : ''}${quoted(nameOf(list[index]) ?? '')}`
+        text += `${/\w$/.test(text) ? ' ' : ''}${quoted(readName(list[index]) ?? '')}`
       } else if (token.startsWith('`')) {
-        text += quoted(nameOf(token)!)
+        text += quoted(readName(token)!)
       } else text += `${/\w$/.test(text) && /^\w/.test(token) ? ' ' : ''}${token}${token === ',' ? ' ' : ''}`
     }
     return text
@@ -218,7 +218,7 @@ function partOf(tokens: readonly Token[], known: ReadonlyMap<string, UsedTable>)
   let text = written(tokens)
   // Columns of a statement on one table need not name it.
   const [only] = tokens
-  const column = tokens.length === 3 && tokens[1] === '.' ? nameOf(tokens[2]) : tokens.length === 1 ? nameOf(only) : undefined
+  const column = tokens.length === 3 && tokens[1] === '.' ? readName(tokens[2]) : tokens.length === 1 ? readName(only) : undefined
   if (used.size === 0 && tokens.length === 1 && column !== undefined && typeof only === 'string' && /^["`]/.test(only)) {
     const [table, other] = known.values()
     if (table !== undefined && other === undefined) {
@@ -235,17 +235,17 @@ function quoted(identifier: string): string {
 }
 
 /** The column that each parameter is compared with or written to, or `limit` or `offset`; undefined where that cannot be told. And the names that the statement holds. */
-export function parametersOf(sql: string): { columns: (string | undefined)[]; names: Set<string> } {
-  const flat = tokensOf(sql)
-  const names = new Set(flat.filter(token => /^["`]/.test(token)).map(token => nameOf(token)!))
+export function listParameters(sql: string): { columns: (string | undefined)[]; names: Set<string> } {
+  const flat = tokenize(sql)
+  const names = new Set(flat.filter(token => /^["`]/.test(token)).map(token => readName(token)!))
   const columns: (string | undefined)[] = []
-  const written = insertedColumns(nested(flat))
+  const written = readInsertedColumns(nestBrackets(flat))
   let column: string | undefined
   for (const [index, token] of flat.entries()) {
     if (token === '?') {
       columns.push(written === undefined ? column : written[columns.length % written.length])
     } else if (isWord(token, ...OPERATORS, '<>', '!=', 'like')) {
-      column = /^["`]/.test(flat[index - 1] ?? '') ? nameOf(flat[index - 1]) : undefined
+      column = /^["`]/.test(flat[index - 1] ?? '') ? readName(flat[index - 1]) : undefined
     } else if (isWord(token, 'limit', 'offset')) {
       column = token
     } else if (!isWord(token, '(', ',', 'not', 'select', 'value', 'from', 'json_each')) {
@@ -257,11 +257,11 @@ export function parametersOf(sql: string): { columns: (string | undefined)[]; na
 }
 
 /** The columns of an INSERT, all of whose rows are parameters and nothing else. */
-function insertedColumns(tokens: readonly Token[]): string[] | undefined {
+function readInsertedColumns(tokens: readonly Token[]): string[] | undefined {
   const at = tokens.findIndex(token => isWord(token, 'values'))
   const list = tokens[at - 1]
   if (!isWord(tokens[0], 'insert', 'replace') || !Array.isArray(list)) return undefined
-  const columns = splitAt(list, ',').map(([column]) => nameOf(column) ?? '')
+  const columns = splitAt(list, ',').map(([column]) => readName(column) ?? '')
   const end = tokens.findIndex((token, index) => index > at && !Array.isArray(token) && token !== ',')
   const rows = tokens.slice(at + 1, end < 0 ? tokens.length : end).filter(token => Array.isArray(token))
   const rest = end < 0 ? [] : tokens.slice(end)

@@ -10,27 +10,27 @@ import { name } from '../sql/sql.ts'
  * @param resources what the model knows of relations that the schema does not declare
  * @param rows tables with no more rows are left out
  */
-export function unindexedLinks(db: Database.Database, resources: readonly Resource[], rows: number): UnindexedLink[] {
+export function findUnindexedLinks(db: Database.Database, resources: readonly Resource[], rows: number): UnindexedLink[] {
   const tables = db.prepare(
     "select name from main.sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\' order by name",
   )
-  const modelled = resources.flatMap(linksOf)
+  const modelled = resources.flatMap(listLinks)
   return (tables.pluck().all() as string[]).flatMap(table => {
-    const links = [...declaredIn(db, table), ...modelled.filter(link => link.table === table).map(({ columns }) => columns)]
+    const links = [...listDeclaredIndexes(db, table), ...modelled.filter(link => link.table === table).map(({ columns }) => columns)]
     const distinct = [...new Map(links.map(columns => [columns.toSorted().join('\0'), columns])).values()]
     if (distinct.length === 0) return []
-    const indexes = indexesOf(db, table)
+    const indexes = listIndexes(db, table)
     const missing = distinct.filter(
       columns => !indexes.some(index => columns.every(column => index.indexOf(column) >= 0 && index.indexOf(column) < columns.length)),
     )
     if (missing.length === 0) return []
     const count = countUpTo(db, table, rows + 1) ?? 0
     if (count <= rows) return []
-    return missing.map(columns => ({ table, columns, rows: count, sql: createIndex(table, columns) }))
+    return missing.map(columns => ({ table, columns, rows: count, sql: formatCreateIndex(table, columns) }))
   })
 }
 
-function linksOf({ table, attributes }: Resource): { table: string; columns: readonly string[] }[] {
+function listLinks({ table, attributes }: Resource): { table: string; columns: readonly string[] }[] {
   // Inside a JSON document there is no column of a link's own to have an index; and a link to one of several entities is looked for with its discriminator.
   const own = owningLinks(attributes).filter(({ attribute }) => attribute.document === undefined && attribute.discriminator === undefined)
   const lists = attributes.flatMap(attribute => {
@@ -41,13 +41,13 @@ function linksOf({ table, attributes }: Resource): { table: string; columns: rea
   return [...own.map(({ attribute }) => ({ table, columns: attribute.columns })), ...lists]
 }
 
-function declaredIn(db: Database.Database, table: string): string[][] {
+function listDeclaredIndexes(db: Database.Database, table: string): string[][] {
   const rows = db.pragma(`main.foreign_key_list(${name(table)})`) as { id: number; seq: number; from: string }[]
   return [...Map.groupBy(rows, ({ id }) => id).values()].map(parts => parts.toSorted((a, b) => a.seq - b.seq).map(({ from }) => from))
 }
 
 /** The columns of each index over all rows, the key among them, in its order. */
-function indexesOf(db: Database.Database, table: string): string[][] {
+function listIndexes(db: Database.Database, table: string): string[][] {
   const columns = db.pragma(`main.table_xinfo(${name(table)})`) as { name: string; pk: number }[]
   const key = columns.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk)
   const indexes = (db.pragma(`main.index_list(${name(table)})`) as { name: string; partial: 0 | 1 }[]).filter(
@@ -59,6 +59,6 @@ function indexesOf(db: Database.Database, table: string): string[][] {
   return [key.map(part => part.name), ...listed]
 }
 
-function createIndex(table: string, columns: readonly string[]): string {
+function formatCreateIndex(table: string, columns: readonly string[]): string {
   return `create index ${name(`${table}_${columns.join('_')}_index`)} on ${name(table)} (${columns.map(name).join(', ')})`
 }

@@ -5,7 +5,7 @@
 import { ArrayType, BigIntType, Type } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty } from '@mikro-orm/core'
 import type { Notes } from '../../base/notes.ts'
-import { columnOf, ignoresCase, isSerial, itemTypeOf, meaningOf } from '../orm/foreign-column-types.ts'
+import { translateColumn, ignoresCase, isSerial, findItemType, findMeaning } from '../orm/foreign-column-types.ts'
 import { itemsOf } from './lists.ts'
 import type { SharedSqliteDialect } from '../orm/shared-dialect.ts'
 import { literal } from '../sql/sql.ts'
@@ -182,7 +182,7 @@ export class ForeignModel {
       return this.found(`${place}: a full-text vector is the text itself here, which filters search.`)
     }
     if (named === undefined) return
-    const items = itemTypeOf(named)
+    const items = findItemType(named)
     const isPlainList = isPlain(type) && isPlain(prop.customType)
     if (items !== undefined && isPlainList && prop.kind === 'scalar' && prop.items === undefined) {
       prop.customType = listType(items)
@@ -212,14 +212,14 @@ export class ForeignModel {
       delete prop.columnTypes
       return this.found()
     }
-    const meaning = meaningOf(named)
+    const meaning = findMeaning(named)
     // A name of a type is one of MikroORM's then, with all that follows from it.
     if (meaning !== undefined && declared === undefined) prop.type = meaning
     // By this name MikroORM gives it a type of its own.
     if (meaning === 'blob' && (prop.type === 'blob' || prop.type === declared)) prop.type = 'buffer'
     const [, length] = /^(?:var|n|nvar|bp)?char(?:acter(?: varying)?)?2?\s*\((\d+)\)$/i.exec(named) ?? []
     if (length !== undefined) prop.length ??= Number(length)
-    if (columnOf(named) !== named) this.mapped(`the type ${named} is ${columnOf(named)} here`, place)
+    if (translateColumn(named) !== named) this.mapped(`the type ${named} is ${translateColumn(named)} here`, place)
   }
 
   #adaptCollation(prop: Mutable, place: string): void {

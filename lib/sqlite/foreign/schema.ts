@@ -10,7 +10,7 @@ import type { ForeignModel } from './model.ts'
 import { isOrdinaryMethod, toSqliteIndex } from './indexes.ts'
 import { listOf } from './lists.ts'
 import { NOW, isOfAnother, toSqlite } from './translate-sql.ts'
-import { columnOf } from '../orm/foreign-column-types.ts'
+import { translateColumn } from '../orm/foreign-column-types.ts'
 import { literal, name } from '../sql/sql.ts'
 
 type Meta = EntityMetadata
@@ -53,7 +53,7 @@ export class ForeignSchema {
 
   #adaptProperty(meta: Meta, prop: Property): void {
     for (const [index, declared] of (prop.columnTypes ?? []).entries()) {
-      const column = columnOf(declared)
+      const column = translateColumn(declared)
       if (column === declared) continue
       this.#model.found()
       // The types of a foreign key are an array of its own.

@@ -4,7 +4,7 @@
  */
 import type Database from 'better-sqlite3'
 import type { ScalarKind, ScalarType } from '../../values/scalar-type.ts'
-import { areDates, storedTime } from '../../values/stored-time.ts'
+import { areDates, findStoredTime } from '../../values/stored-time.ts'
 import type { Column, Table } from './introspect.ts'
 import { name as quoted } from '../sql/sql.ts'
 
@@ -37,7 +37,7 @@ interface Declared {
   readonly second: number | undefined
 }
 
-function declaredOf(type: string): Declared {
+function parseDeclared(type: string): Declared {
   const [, name = '', first, second] =
     /^\s*([^(]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\).*)?$/.exec(type.toUpperCase().replaceAll(/\s+/g, ' ')) ?? []
   return {
@@ -55,7 +55,7 @@ export class ColumnTypes {
   constructor(db: Database.Database, table: Table) {
     this.#table = table
     const wanted = table.columns.filter(({ name, type }) => {
-      const { kind } = declaredOf(type)
+      const { kind } = parseDeclared(type)
       return kind === 'datetime' || kind === 'date' || table.key.includes(name)
     })
     // What a view costs to read nobody knows.
@@ -71,25 +71,25 @@ export class ColumnTypes {
 
   of(column: Column): ScalarType {
     const samples = this.#samples.get(column.name) ?? []
-    const { kind, first, second } = declaredOf(column.type)
+    const { kind, first, second } = parseDeclared(column.type)
     const type: ScalarType = { kind, loose: true, ...(column.collated ? { collated: true } : {}) }
     switch (kind) {
       case 'datetime':
         // Of a view it is not known in which forms they come.
-        return { ...type, time: { ...storedTime(samples), ...(this.#table.kind === 'table' ? {} : { uniform: false }) } }
+        return { ...type, time: { ...findStoredTime(samples), ...(this.#table.kind === 'table' ? {} : { uniform: false }) } }
       case 'date':
-        return areDates(samples) ? type : { ...type, kind: 'datetime', time: storedTime(samples) }
+        return areDates(samples) ? type : { ...type, kind: 'datetime', time: findStoredTime(samples) }
       case 'decimal':
         return { ...type, asNumber: true, ...(first === undefined ? {} : { precision: first, scale: second ?? 0 }) }
       case 'text':
         return {
           ...type,
-          ...itemsOf(column, 'string'),
+          ...findItems(column, 'string'),
           // No text has no characters: `char(0)` says nothing.
           ...(first === undefined || first === 0 || column.items !== undefined ? {} : { length: first }),
         }
       case 'integer':
-        return { ...type, ...itemsOf(column, 'number') }
+        return { ...type, ...findItems(column, 'number') }
       default:
         return type
     }
@@ -117,7 +117,7 @@ export class ColumnTypes {
   }
 }
 
-function itemsOf({ items }: Column, type: 'string' | 'number'): { items?: readonly (string | number)[] } {
+function findItems({ items }: Column, type: 'string' | 'number'): { items?: readonly (string | number)[] } {
   return items !== undefined && items.length > 0 && items.every(item => typeof item === type) ? { items: Object.freeze([...items]) } : {}
 }
 
@@ -128,10 +128,10 @@ function readSamples(db: Database.Database, table: Table, columns: readonly stri
   if (rows.length === SAMPLES && table.rowid !== undefined) {
     rows.push(...(db.prepare(`${from} order by ${table.rowid} desc limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]))
   }
-  return new Map(columns.map((column, index) => [column, rows.map(row => numberOf(row[index])).filter(value => value !== null)]))
+  return new Map(columns.map((column, index) => [column, rows.map(row => toNumber(row[index])).filter(value => value !== null)]))
 }
 
 /** Integers that a number holds exactly, as numbers. */
-function numberOf(value: unknown): unknown {
+function toNumber(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
 }

@@ -13,7 +13,7 @@ import type { ResourceDefinition } from '../../model/resource-config.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 import { ColumnTypes } from './column-type.ts'
 import type { Column, ForeignKey, Introspection, Table } from './introspect.ts'
-import { isWritable, relationsOf } from './relations.ts'
+import { isWritable, findRelations } from './relations.ts'
 import type { Link, Pivot, Relations } from './relations.ts'
 import { name as quoted } from '../sql/sql.ts'
 
@@ -45,7 +45,7 @@ class EntityDraft {
   constructor(table: Table, db: Database.Database) {
     this.table = table
     this.types = new ColumnTypes(db, table)
-    this.keyTypes = keyTypesOf(table, this.types)
+    this.keyTypes = findKeyTypes(table, this.types)
   }
 
   has(name: string): boolean {
@@ -65,18 +65,18 @@ class EntityDraft {
   }
 
   add(name: string, property: object): void {
-    const own = propertyOf(name)
+    const own = formatPropertyName(name)
     this.properties[own] = own === name ? property : { ...property, serializedName: name }
   }
 }
 
 /** The name of the property that is shown as an attribute: one that code can have. */
-function propertyOf(name: string): string {
+function formatPropertyName(name: string): string {
   if (OF_OBJECTS.has(name)) return `${name}_`
   return /^\d/.test(name) ? `_${name}` : name
 }
 
-function keyTypesOf(table: Table, types: ColumnTypes): ReadonlyMap<string, ScalarType> | undefined {
+function findKeyTypes(table: Table, types: ColumnTypes): ReadonlyMap<string, ScalarType> | undefined {
   if (table.kind !== 'table' || table.key.length === 0) return undefined
   const found = new Map<string, ScalarType>()
   for (const column of table.columns) {
@@ -88,19 +88,19 @@ function keyTypesOf(table: Table, types: ColumnTypes): ReadonlyMap<string, Scala
   return found
 }
 
-export function entitiesOf({ tables, broken }: Introspection, db: Database.Database): FileModel {
+export function buildEntities({ tables, broken }: Introspection, db: Database.Database): FileModel {
   const drafts = new Map(tables.map(table => [table.name, new EntityDraft(table, db)]))
   const keyed = [...drafts.values()].filter(({ keyTypes }) => keyTypes !== undefined).map(({ table }) => table)
-  const relations = relationsOf(keyed)
+  const relations = findRelations(keyed)
   const pivots = new Set(relations.pivots.map(({ table }) => table.name))
   const entities = [...drafts.values()].filter(({ table }) => !pivots.has(table.name))
   for (const draft of entities) addColumns(draft, relations, drafts)
   addLists(relations, drafts)
   const classNames = new Set<string>()
-  for (const draft of entities) draft.schema = schemaOf(draft, classNames)
+  for (const draft of entities) draft.schema = buildSchema(draft, classNames)
   return {
     entities: entities.map(({ schema }) => schema!),
-    definitions: definitionsOf(entities),
+    definitions: buildDefinitions(entities),
     notes: [...broken].map(([name, reason]) => `${name}: it is left out, since SQLite cannot read it: ${reason}.`),
   }
 }
@@ -113,17 +113,17 @@ function addColumns(draft: EntityDraft, { links }: Relations, drafts: ReadonlyMa
   // Plain columns first, so that a link gives way to them.
   const names = new Map<Column | Link, string>()
   for (const column of table.columns) if (!linked.has(column.name)) names.set(column, draft.take(camelCase(column.name)))
-  for (const link of own) names.set(link, draft.take(...linkNames(link.foreignKey)))
+  for (const link of own) names.set(link, draft.take(...suggestLinkNames(link.foreignKey)))
   for (const column of table.columns) {
     const link = linked.get(column.name)
     if (link === undefined) {
       const name = names.get(column)!
       draft.byColumn.set(column.name, name)
-      draft.add(name, plainProperty(column, draft))
+      draft.add(name, buildPlainProperty(column, draft))
     } else if (link.foreignKey.columns.find(first => table.columns.some(({ name }) => name === first)) === column.name) {
       const name = names.get(link)!
       for (const each of link.foreignKey.columns) draft.byColumn.set(each, name)
-      draft.add(name, linkProperty(link, drafts))
+      draft.add(name, buildLinkProperty(link, drafts))
     }
   }
   if (draft.keyTypes === undefined && table.rowid !== undefined) {
@@ -136,7 +136,7 @@ function addColumns(draft: EntityDraft, { links }: Relations, drafts: ReadonlyMa
   }
 }
 
-function plainProperty(column: Column, { table, keyTypes, types }: EntityDraft): object {
+function buildPlainProperty(column: Column, { table, keyTypes, types }: EntityDraft): object {
   const primary = keyTypes?.get(column.name)
   const isRowid = primary !== undefined && table.rowidKey
   return {
@@ -147,19 +147,19 @@ function plainProperty(column: Column, { table, keyTypes, types }: EntityDraft):
     ...(primary === undefined ? {} : { primary: true }),
     ...(isRowid && isWritable(table) ? { autoincrement: true } : {}),
     ...(column.notNull || primary !== undefined ? {} : { nullable: true }),
-    ...(column.defaultSql === undefined || primary !== undefined ? {} : { defaultRaw: defaultOf(column.defaultSql) }),
+    ...(column.defaultSql === undefined || primary !== undefined ? {} : { defaultRaw: parseDefault(column.defaultSql) }),
     ...(column.generated ? { generated: column.name } : {}),
     ...(table.uniques.some(set => set.length === 1 && set[0] === column.name) ? { unique: true } : {}),
   }
 }
 
 /** The SQL of a default; in double quotes a text is one too there, since it can be no name. */
-function defaultOf(sql: string): string {
+function parseDefault(sql: string): string {
   const [, text] = /^"((?:[^"]|"")*)"$/.exec(sql) ?? []
   return text === undefined ? sql : `'${text.replaceAll('""', '"').replaceAll("'", "''")}'`
 }
 
-function linkProperty(link: Link, drafts: ReadonlyMap<string, EntityDraft>): object {
+function buildLinkProperty(link: Link, drafts: ReadonlyMap<string, EntityDraft>): object {
   const { table, foreignKey, target, unique, primary } = link
   const columns = table.columns.filter(({ name }) => foreignKey.columns.includes(name))
   return {
@@ -179,7 +179,7 @@ function linkProperty(link: Link, drafts: ReadonlyMap<string, EntityDraft>): obj
 /**
  * The names of a link, best first: its column without `Id`, or the words that its columns begin with, or what it refers to.
  */
-function linkNames({ columns, table }: ForeignKey): string[] {
+function suggestLinkNames({ columns, table }: ForeignKey): string[] {
   const [column = ''] = columns
   const target = camelSingular(table)
   if (columns.length === 1) {
@@ -197,7 +197,7 @@ function linkNames({ columns, table }: ForeignKey): string[] {
   return [camelCase(first.slice(0, length).join('_')), target, `${target}Link`]
 }
 
-function pascal(name: string): string {
+function toPascalCase(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
@@ -208,13 +208,13 @@ function addLists({ links, pivots }: Relations, drafts: ReadonlyMap<string, Enti
     const { table, target, unique } = link
     const owner = draftOf(target)
     const attribute = draftOf(table).byColumn.get(link.foreignKey.columns[0]!)!
-    const plain = unique ? camelSingular(table.name) : listName(table.name)
+    const plain = unique ? camelSingular(table.name) : formatListName(table.name)
     const several = links.filter(other => other.table === table && other.target === target).length > 1
-    const long = `${plain}As${pascal(attribute)}`
+    const long = `${plain}As${toPascalCase(attribute)}`
     const name = owner.take(...(several ? [long] : [plain, long]))
-    owner.add(name, { kind: unique ? '1:1' : '1:m', entity: () => draftOf(table).schema, mappedBy: propertyOf(attribute) })
-    const property = draftOf(table).properties[propertyOf(attribute)]!
-    draftOf(table).properties[propertyOf(attribute)] = { ...property, inversedBy: propertyOf(name) }
+    owner.add(name, { kind: unique ? '1:1' : '1:m', entity: () => draftOf(table).schema, mappedBy: formatPropertyName(attribute) })
+    const property = draftOf(table).properties[formatPropertyName(attribute)]!
+    draftOf(table).properties[formatPropertyName(attribute)] = { ...property, inversedBy: formatPropertyName(name) }
   }
   for (const pivot of pivots) addPivot(pivot, pivots, draftOf)
 }
@@ -227,8 +227,8 @@ function addPivot(pivot: Pivot, pivots: readonly Pivot[], draftOf: (table: Table
       other !== pivot && other.links.every(({ target }) => target === left.target || target === right.target) && sameTargets(other, pivot),
   )
   const nameOf = (owner: EntityDraft, link: Link): string => {
-    const plain = isSelf ? camelPlural(linkNames(link.foreignKey)[0]!) : listName(link.target.name)
-    const long = `${plain}Via${pascal(camelCase(pivot.table.name))}`
+    const plain = isSelf ? camelPlural(suggestLinkNames(link.foreignKey)[0]!) : formatListName(link.target.name)
+    const long = `${plain}Via${toPascalCase(camelCase(pivot.table.name))}`
     return owner.take(...(several ? [long] : [plain, long]))
   }
   const [a, b] = [draftOf(left.target), draftOf(right.target)]
@@ -240,11 +240,11 @@ function addPivot(pivot: Pivot, pivots: readonly Pivot[], draftOf: (table: Table
     entity: () => b.schema,
     owner: true,
     pivotTable: pivot.table.name,
-    joinColumns: inKeyOrder(left, a),
-    inverseJoinColumns: inKeyOrder(right, b),
-    inversedBy: propertyOf(back),
+    joinColumns: orderByKey(left, a),
+    inverseJoinColumns: orderByKey(right, b),
+    inversedBy: formatPropertyName(back),
   })
-  b.add(back, { kind: 'm:n', entity: () => a.schema, mappedBy: propertyOf(there) })
+  b.add(back, { kind: 'm:n', entity: () => a.schema, mappedBy: formatPropertyName(there) })
 }
 
 function sameTargets(a: Pivot, b: Pivot): boolean {
@@ -257,20 +257,20 @@ function sameTargets(a: Pivot, b: Pivot): boolean {
 }
 
 /** The columns of a link in the order in which the target's entity has its key. */
-function inKeyOrder({ foreignKey }: Link, { keyTypes }: EntityDraft): string[] {
+function orderByKey({ foreignKey }: Link, { keyTypes }: EntityDraft): string[] {
   return [...keyTypes!.keys()].map(column => foreignKey.columns[foreignKey.targets.indexOf(column)]!)
 }
 
-function schemaOf(draft: EntityDraft, classNames: Set<string>): EntitySchema {
+function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema {
   const { table, keyTypes, properties } = draft
   // Code is made of the name, in which no line may end.
-  const plain = pascal(camelSingular(table.name)).replaceAll(/[^\p{L}\p{M}\p{N}_]/gu, '')
+  const plain = toPascalCase(camelSingular(table.name)).replaceAll(/[^\p{L}\p{M}\p{N}_]/gu, '')
   const stem = /^\p{L}/u.test(plain) ? plain : `Table${plain}`
   let name = stem
   for (let number = 2; classNames.has(name); number++) name = `${stem}${number}`
   classNames.add(name)
   const uniques = table.uniques.flatMap(columns => {
-    const names = [...new Set(columns.map(column => propertyOf(draft.byColumn.get(column)!)))]
+    const names = [...new Set(columns.map(column => formatPropertyName(draft.byColumn.get(column)!)))]
     const covered = names.flatMap(each => {
       const { joinColumns } = properties[each] as { joinColumns?: readonly string[] }
       return joinColumns ?? [(properties[each] as { fieldName: string }).fieldName]
@@ -298,26 +298,26 @@ function isOdd(name: string): boolean {
 }
 
 /** What a list of the records of a table is called. */
-function listName(table: string): string {
+function formatListName(table: string): string {
   return isOdd(table) ? camelCase(table) : camelPlural(table)
 }
 
 /** The names of the resource of a table, by the table's own. */
-function namesOf(table: string): ResourceNames {
+function findNames(table: string): ResourceNames {
   if (!isOdd(table)) return defaultNames(table)
   const own = words(table)
   return { plural: own.join('_'), singular: own.join('_'), accepted: [...new Set([own.join('_'), own.join('-'), camelCase(table)])] }
 }
 
 /** Names of resources, where the entity's own will not do: two tables of one name, or one that is a key of the answers. */
-function definitionsOf(drafts: readonly EntityDraft[]): ResourceDefinition[] {
+function buildDefinitions(drafts: readonly EntityDraft[]): ResourceDefinition[] {
   const taken = new Set<string>()
   // A table that is called as its resource comes first.
-  const isExact = ({ table }: EntityDraft): boolean => namesOf(table.name).plural === table.name.toLowerCase()
+  const isExact = ({ table }: EntityDraft): boolean => findNames(table.name).plural === table.name.toLowerCase()
   return [...drafts.filter(isExact), ...drafts.filter(draft => !isExact(draft))].flatMap(({ table, schema }) => {
     const entity = schema!
     const standard = defaultNames(entity.meta.className)
-    const own = namesOf(table.name)
+    const own = findNames(table.name)
     const isFree = (names: readonly string[]): boolean =>
       names.every(name => isResourceName(name) && !ENVELOPE_KEYS.has(name) && !taken.has(name))
     if (isFree(own.accepted) && own.plural === standard.plural && own.singular === standard.singular) {

@@ -110,7 +110,7 @@ export function introspect(db: Database.Database): Introspection {
       return []
     }
   })
-  return { tables: withTargets(tables), broken }
+  return { tables: resolveTargets(tables), broken }
 }
 
 /**
@@ -145,7 +145,7 @@ export function readTable(db: Database.Database, { name, type, wr }: TableRow, s
     key,
     // Of the rowid no index is needed. INTEGER PRIMARY KEY DESC is a key like any other.
     rowidKey: type === 'table' && wr === 0 && key.length === 1 && !indexes.some(({ origin }) => origin === 'pk'),
-    rowid: type === 'table' && wr === 0 ? rowidName(all) : undefined,
+    rowid: type === 'table' && wr === 0 ? findRowidName(all) : undefined,
     foreignKeys: type === 'table' ? readForeignKeys(db, name) : [],
     uniques: indexes
       .filter(index => index.unique === 1 && index.partial === 0 && index.origin !== 'pk')
@@ -156,7 +156,7 @@ export function readTable(db: Database.Database, { name, type, wr }: TableRow, s
 }
 
 /** A column may take the name of the rowid. */
-function rowidName(columns: readonly ColumnRow[]): string | undefined {
+function findRowidName(columns: readonly ColumnRow[]): string | undefined {
   const taken = new Set(columns.map(column => column.name.toLowerCase()))
   return ['rowid', '_rowid_', 'oid'].find(name => !taken.has(name))
 }
@@ -180,7 +180,7 @@ function readForeignKeys(db: Database.Database, table: string): ForeignKey[] {
 }
 
 /** Foreign keys with the names of tables and columns as those are called themselves, and without those that lead nowhere. */
-function withTargets(tables: readonly Table[]): Table[] {
+function resolveTargets(tables: readonly Table[]): Table[] {
   const byName = new Map(tables.filter(({ kind }) => kind === 'table').map(table => [table.name.toLowerCase(), table]))
   const called = (table: Table, column: string): string | undefined =>
     table.columns.find(({ name }) => name.toLowerCase() === column.toLowerCase())?.name

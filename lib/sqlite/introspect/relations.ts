@@ -46,13 +46,13 @@ function isCodeName(name: string): boolean {
 /**
  * @param keyed the tables whose records have IDs
  */
-export function relationsOf(keyed: readonly Table[]): Relations {
+export function findRelations(keyed: readonly Table[]): Relations {
   const byName = new Map(keyed.map(table => [table.name, table]))
   const links: Link[] = []
   const pivots: Pivot[] = []
   for (const table of keyed) {
-    const own = linksOf(table, byName)
-    const pivot = pivotOf(table, own)
+    const own = findLinks(table, byName)
+    const pivot = findPivot(table, own)
     if (pivot === undefined) links.push(...own)
     else pivots.push(pivot)
   }
@@ -63,7 +63,7 @@ export function relationsOf(keyed: readonly Table[]): Relations {
 }
 
 /** Each column belongs to one relation at most: of foreign keys that share one, that with the most columns is it, else the first. */
-function linksOf(table: Table, byName: ReadonlyMap<string, Table>): Link[] {
+function findLinks(table: Table, byName: ReadonlyMap<string, Table>): Link[] {
   const taken = new Set<string>()
   const links: Link[] = []
   for (const foreignKey of table.foreignKeys.toSorted((a, b) => b.columns.length - a.columns.length)) {
@@ -82,7 +82,7 @@ function linksOf(table: Table, byName: ReadonlyMap<string, Table>): Link[] {
   return links.toSorted((a, b) => position(a) - position(b))
 }
 
-function pivotOf(table: Table, links: readonly Link[]): Pivot | undefined {
+function findPivot(table: Table, links: readonly Link[]): Pivot | undefined {
   const [first, second] = links
   if (first === undefined || second === undefined || links.length > 2 || !isWritable(table) || !isCodeName(table.name)) return undefined
   const columns = [...first.foreignKey.columns, ...second.foreignKey.columns]

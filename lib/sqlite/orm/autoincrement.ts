@@ -16,7 +16,7 @@ const LARGEST = 2n ** 63n - 1n
 export type KeyState = ReadonlyMap<string, bigint>
 
 /** The tables of entities whose integer keys SQLite counts without remembering the highest, each with the column of the key. */
-export function countersOf(orm: MikroORM, db: Database.Database): ReadonlyMap<string, string> {
+export function findCounters(orm: MikroORM, db: Database.Database): ReadonlyMap<string, string> {
   const rows = db.prepare("select lower(name), sql from main.sqlite_schema where type = 'table'").raw().all() as [string, string][]
   const tables = new Map(rows)
   const counters = new Map<string, string>()
@@ -24,7 +24,7 @@ export function countersOf(orm: MikroORM, db: Database.Database): ReadonlyMap<st
     const column = props.find(({ autoincrement }) => autoincrement === true)?.fieldNames?.[0]
     const sql = tables.get(tableName?.toLowerCase())
     if (column === undefined || sql === undefined || (/autoincrement/i.test(sql) && readDdl(sql).autoincrement)) continue
-    if (rowidColumn(db, tableName)?.toLowerCase() === column.toLowerCase()) counters.set(tableName, column)
+    if (findRowidColumn(db, tableName)?.toLowerCase() === column.toLowerCase()) counters.set(tableName, column)
   }
   return counters
 }
@@ -40,14 +40,14 @@ export function requireKeys(orm: MikroORM, db: Database.Database, notes: Notes):
     const column = prop?.fieldNames?.[0]
     if (prop === undefined || column === undefined || view === true) continue
     const table = find.get(tableName) as string | undefined
-    if (table === undefined || rowidColumn(db, table)?.toLowerCase() === column.toLowerCase()) continue
+    if (table === undefined || findRowidColumn(db, table)?.toLowerCase() === column.toLowerCase()) continue
     prop.autoincrement = false
     notes.add(`${table}.${column}: not counted by SQLite, as the table is made in the file: a new record must bring its own.`)
   }
 }
 
 /** The column that is the rowid, where one is: the only one of the key, without an index. */
-function rowidColumn(db: Database.Database, table: string): string | undefined {
+function findRowidColumn(db: Database.Database, table: string): string | undefined {
   const [row] = db.pragma(`main.table_list(${name(table)})`) as { wr: number }[]
   const key = (db.pragma(`main.table_info(${name(table)})`) as { name: string; pk: number }[]).filter(({ pk }) => pk > 0)
   const indexes = db.pragma(`main.index_list(${name(table)})`) as { origin: string }[]

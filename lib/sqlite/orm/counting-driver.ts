@@ -31,7 +31,7 @@ export class CountingDriver extends BoundSqliteDriver {
   ): Promise<QueryResult<T>> {
     const counter = this.#count(entityName, [data])
     const result = await super.nativeInsert(entityName, data, options)
-    return counter === undefined ? result : withKeys(result, [data], counter)
+    return counter === undefined ? result : addKeys(result, [data], counter)
   }
 
   override async nativeInsertMany<T extends object>(
@@ -44,7 +44,7 @@ export class CountingDriver extends BoundSqliteDriver {
     if (data.length === 1 && transform === undefined) return super.nativeInsertMany(entityName, data, options)
     const counter = this.#count(entityName, data)
     const result = await super.nativeInsertMany(entityName, data, options, transform)
-    return counter === undefined ? result : withKeys(result, data, counter)
+    return counter === undefined ? result : addKeys(result, data, counter)
   }
 
   override insertAtOnce<T extends object>(
@@ -53,9 +53,7 @@ export class CountingDriver extends BoundSqliteDriver {
     options: NativeInsertUpdateManyOptions<T>,
   ): Awaitable<QueryResult<T>> {
     const counter = this.#count(entityName, [row])
-    return chain(super.insertAtOnce(entityName, row, options), result =>
-      counter === undefined ? result : withKeys(result, [row], counter),
-    )
+    return chain(super.insertAtOnce(entityName, row, options), result => (counter === undefined ? result : addKeys(result, [row], counter)))
   }
 
   #count<T extends object>(entityName: EntityName<T>, data: readonly Dictionary[]): Counter | undefined {
@@ -76,7 +74,7 @@ export class CountingDriver extends BoundSqliteDriver {
 }
 
 /** Only what the database gives comes back from it: the keys that have been given to it are added. */
-function withKeys<T extends object>(result: QueryResult<T>, data: readonly Dictionary[], { property, column }: Counter): QueryResult<T> {
+function addKeys<T extends object>(result: QueryResult<T>, data: readonly Dictionary[], { property, column }: Counter): QueryResult<T> {
   const rows = data.map((row, index): Dictionary => {
     const key = row[property] as unknown
     return { ...(key === undefined ? {} : { [column]: key }), ...result.rows?.[index] }

@@ -36,14 +36,14 @@ import type { Kysely } from 'kysely'
 import { chain } from '../../base/awaitable.ts'
 import type { Awaitable } from '../../base/awaitable.ts'
 import { RestError } from '../../base/errors.ts'
-import { meaningOf } from './foreign-column-types.ts'
+import { findMeaning } from './foreign-column-types.ts'
 import { LruCache } from '../../base/lru-cache.ts'
 import { connectionOf, sameConnection } from './shared-dialect.ts'
 import type { SharedSqliteDialect, ReusableTransaction } from './shared-dialect.ts'
 import { StatementTemplates, RecordingTransaction } from './statement-templates.ts'
 import type { Bound } from './statement-templates.ts'
-import { withoutMisfits } from './misfits.ts'
-import { knowTargets } from './target-keys.ts'
+import { dropMisfits } from './misfits.ts'
+import { loadTargetKeys } from './target-keys.ts'
 
 /** SQLite's default limit of parameters in one statement (SQLITE_MAX_VARIABLE_NUMBER); a larger insert has its values spliced in as MikroORM does. */
 const MAX_PARAMETERS = 32_766
@@ -234,7 +234,7 @@ function arePlain(options: object): boolean {
 class BoundSqlitePlatform extends SqlitePlatform {
   /** The column types of other databases mean what they mean there. */
   override getDefaultMappedType(type: string): ReturnType<SqlitePlatform['getDefaultMappedType']> {
-    return super.getDefaultMappedType(meaningOf(type) ?? type)
+    return super.getDefaultMappedType(findMeaning(type) ?? type)
   }
 
   /** Writes an empty text in a list as two quotes, which reads back: MikroORM would write nothing, and a list of one empty text would be an empty list. */
@@ -334,7 +334,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     builder?: AnyQueryBuilder<T>,
     map?: Dictionary,
   ): EntityData<T> | null {
-    return super.mapResult(withoutMisfits(row, meta as unknown as EntityMetadata), meta, populate, builder, map)
+    return super.mapResult(dropMisfits(row, meta as unknown as EntityMetadata), meta, populate, builder, map)
   }
 
   override async find<T extends object, P extends string = never, F extends string = never, E extends string = never>(
@@ -344,7 +344,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
   ): Promise<EntityData<T>[]> {
     const rows = await super.find(entityName, where, options)
     const { em, ctx } = options as { em?: EntityManager; ctx?: Transaction }
-    await knowTargets(this.metadata.get(entityName), rows, this, em, ctx)
+    await loadTargetKeys(this.metadata.get(entityName), rows, this, em, ctx)
     return rows
   }
 
@@ -358,7 +358,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     pivotJoin?: boolean,
   ): Promise<Dictionary<T[]>> {
     const lists = await super.loadFromPivotTable(prop, owners, where, orderBy, ctx, options, pivotJoin)
-    await knowTargets(prop.targetMeta!, Object.values(lists).flat() as Dictionary[], this, undefined, ctx)
+    await loadTargetKeys(prop.targetMeta!, Object.values(lists).flat() as Dictionary[], this, undefined, ctx)
     return lists
   }
 

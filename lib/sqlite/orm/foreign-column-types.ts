@@ -48,7 +48,7 @@ const LONG_NAMES: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** The name without arguments, schema and what MySQL adds to numbers. */
-function simpleName(declared: string): string {
+function simplifyName(declared: string): string {
   const lower = declared.trim().toLowerCase()
   const long = LONG_NAMES.find(([pattern]) => pattern.test(lower))
   if (long !== undefined) return long[1]
@@ -68,16 +68,16 @@ function isList(declared: string): boolean {
 }
 
 /** MikroORM's name of the type that a foreign one means; undefined for what is not foreign, or unknown. */
-export function meaningOf(declared: string): string | undefined {
+export function findMeaning(declared: string): string | undefined {
   if (isList(declared)) return undefined
-  const name = simpleName(declared)
+  const name = simplifyName(declared)
   return BY_NAME.get(name)?.type ?? (name !== declared.trim().toLowerCase() && /^[a-z ]+$/.test(name) ? name : undefined)
 }
 
 /** Whether the items of a list are numbers or booleans, which a list in one column of SQLite holds as texts. */
-export function itemTypeOf(declared: string): 'number' | 'boolean' | undefined {
+export function findItemType(declared: string): 'number' | 'boolean' | undefined {
   if (!isList(declared)) return undefined
-  const name = simpleName(declared.replace(/(?:\[\d*\]\s*)+$/, ''))
+  const name = simplifyName(declared.replace(/(?:\[\d*\]\s*)+$/, ''))
   const type = BY_NAME.get(name)?.type ?? name
   if (type === 'boolean') return 'boolean'
   return /^(?:int|integer|smallint|mediumint|tinyint|float|double|numeric|decimal)$/.test(type) ? 'number' : undefined
@@ -85,12 +85,12 @@ export function itemTypeOf(declared: string): 'number' | 'boolean' | undefined {
 
 /** Whether text in such a column is compared without regard to case. */
 export function ignoresCase(declared: string): boolean {
-  return simpleName(declared) === 'citext'
+  return simplifyName(declared) === 'citext'
 }
 
 /** Whether rows get a number from a sequence. */
 export function isSerial(declared: string): boolean {
-  return /^(?:big|small)?serial[248]?$/.test(simpleName(declared))
+  return /^(?:big|small)?serial[248]?$/.test(simplifyName(declared))
 }
 
 /** What SQLite takes for the name of a type. */
@@ -100,10 +100,10 @@ const TYPE_NAME = /^[a-z_]\w*(?: \w+)*(?:\s*\(\s*[+-]?\d+\s*(?:,\s*[+-]?\d+\s*)?
  * The declaration of the column in SQLite. What is unknown is left as it is, unless SQLite could not read it: then it has no type, which leaves every
  * value as it is.
  */
-export function columnOf(declared: string): string {
+export function translateColumn(declared: string): string {
   if (isList(declared)) return 'text'
   const lower = declared.trim().toLowerCase()
-  const name = simpleName(declared)
+  const name = simplifyName(declared)
   const meaning = BY_NAME.get(name)
   // SQLite has names of its own that say the same to everybody.
   if (meaning !== undefined) return lower === 'real' || lower === 'timestamp' ? lower : meaning.column

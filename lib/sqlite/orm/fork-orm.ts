@@ -28,7 +28,7 @@ class SiblingOrm extends MikroORM {
     ;(this.em as { global: boolean }).global = true
     // Parameters of filters can only be set for all when the global entity manager may be used at all.
     if (!this.config.get('allowGlobalContext')) return
-    for (const name of filterNames(elder)) {
+    for (const name of listFilterNames(elder)) {
       const parameters = elder.em.getFilterParams(name)
       if (parameters !== undefined) this.em.setFilterParams(name, parameters)
     }
@@ -47,7 +47,7 @@ function shareCompiled(config: Configuration, elder: CoreMikroORM): void {
   config.getComparator = () => elder.config.getComparator(elder.getMetadata())
 }
 
-function filterNames(elder: CoreMikroORM): Set<string> {
+function listFilterNames(elder: CoreMikroORM): Set<string> {
   const filters = [elder.config.get('filters'), ...[...elder.getMetadata()].map(meta => meta.filters)]
   return new Set(filters.flatMap(named => Object.keys(named)))
 }

@@ -66,11 +66,11 @@ async function findOne(name: EntityName, key: unknown, em: EntityManager): Promi
       if (found !== undefined) return found
     }
   }
-  return findFirst(name, conditionOf(key, primaryKeys), em)
+  return findFirst(name, buildCondition(key, primaryKeys), em)
 }
 
 /** MikroORM would take keys that lie in each other for alternatives, where they are all of the key, and for rows of rows, where all parts are such. */
-function conditionOf(key: unknown, [only, ...others]: readonly string[]): object {
+function buildCondition(key: unknown, [only, ...others]: readonly string[]): object {
   if (!Array.isArray(key)) return key as object
   const parts = key as unknown[]
   if (others.length === 0) return parts.some(part => Array.isArray(part)) ? { [only!]: parts.flat(Infinity) } : parts

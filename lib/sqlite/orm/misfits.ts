@@ -15,10 +15,10 @@ interface Check {
 const known = new WeakMap<EntityMetadata, readonly Check[]>()
 
 /** Takes the misfits out of a row as the database has it, in which the columns have their own names. */
-export function withoutMisfits<T extends object>(row: T, meta: EntityMetadata): T {
+export function dropMisfits<T extends object>(row: T, meta: EntityMetadata): T {
   let checks = known.get(meta)
   if (checks === undefined) {
-    checks = meta.props.flatMap(prop => checkOf(prop) ?? [])
+    checks = meta.props.flatMap(prop => findCheck(prop) ?? [])
     known.set(meta, checks)
   }
   for (const { column, fits } of checks) {
@@ -29,14 +29,14 @@ export function withoutMisfits<T extends object>(row: T, meta: EntityMetadata): 
 }
 
 /** Keys are found by their value, so they fit; a type of the application's own says itself what it takes. */
-function checkOf(prop: EntityProperty): Check | undefined {
+function findCheck(prop: EntityProperty): Check | undefined {
   const [column] = prop.fieldNames ?? []
   if (prop.kind !== 'scalar' || prop.primary === true || column === undefined || prop.persist === false) return undefined
-  const fits = checkFor(prop)
+  const fits = buildCheck(prop)
   return fits === undefined ? undefined : { column, fits }
 }
 
-function checkFor(prop: EntityProperty): Check['fits'] | undefined {
+function buildCheck(prop: EntityProperty): Check['fits'] | undefined {
   const { customType: type, items, runtimeType } = prop
   if (type instanceof ArrayType) return value => typeof value === 'string' && canBeRead(value, type)
   if (type === undefined && prop.enum === true && items !== undefined) return value => items.includes(value as string)

@@ -24,7 +24,7 @@ const SPELLINGS: readonly { readonly of: 'datetime' | 'date' | 'time'; readonly 
 ]
 
 /** The value, or the engine's time in its place when it is the system's time between two moments. */
-function onClock(value: unknown, type: string, from: number, to: number, clock: Clock): unknown {
+function toEngineTime(value: unknown, type: string, from: number, to: number, clock: Clock): unknown {
   if (value instanceof Date) return value.getTime() >= from && value.getTime() <= to ? clock.now() : value
   if (typeof value === 'number' || typeof value === 'bigint') {
     const now = clock.now().getTime()
@@ -49,7 +49,7 @@ function onClock(value: unknown, type: string, from: number, to: number, clock: 
 }
 
 /** The clock of the engine that an entity manager belongs to; undefined while there is none that differs from the system's. */
-function clockOf(em: EntityManager): Clock | undefined {
+function findClock(em: EntityManager): Clock | undefined {
   const lent = em.config.get('driverOptions') as unknown as SharedSqliteDialect
   const clock = lent.lender.clock()
   return clock === undefined || clock.isSystem ? undefined : clock
@@ -63,11 +63,11 @@ export function followClock(orm: MikroORM): void {
         const original = prop[name] as ModelFunction | undefined
         if (original === undefined || following.has(original)) continue
         const wrapper = withNameAndLength<ModelFunction>(original, (entity, em) => {
-          const clock = clockOf(em)
+          const clock = findClock(em)
           if (clock === undefined) return original(entity, em)
           const from = Date.now()
           const value = original(entity, em)
-          return onClock(value, prop.type, from, Date.now(), clock)
+          return toEngineTime(value, prop.type, from, Date.now(), clock)
         })
         following.add(wrapper)
         takeOver(original, wrapper)
@@ -94,7 +94,7 @@ export function retime(
   for (const { name, type, kind } of properties) {
     if (kind !== 'scalar' || Object.hasOwn(given, name)) continue
     const value = entity[name]
-    const moved = onClock(value, type, from, to, clock)
+    const moved = toEngineTime(value, type, from, to, clock)
     if (moved !== value) entity[name] = moved
   }
 }

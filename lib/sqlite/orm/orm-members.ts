@@ -48,7 +48,7 @@ const ALWAYS: readonly Needed[] = [
   { holder: 'SqliteDriver', object: SqliteDriver.prototype, members: ['getPrimaryKeyFields', 'rethrow'] },
 ]
 
-function missing(needed: readonly Needed[]): string | undefined {
+function findMissing(needed: readonly Needed[]): string | undefined {
   for (const { holder, object, members } of needed) {
     const name = members.find(each => !(each in object))
     if (name !== undefined) return `${holder}.${name}`
@@ -56,16 +56,16 @@ function missing(needed: readonly Needed[]): string | undefined {
 }
 
 /** Whether the steps of MikroORM's unit of work can be taken one by one; else `em.flush` takes them. */
-export const canFlushAtOnce = missing(STEPS) === undefined
+export const canFlushAtOnce = findMissing(STEPS) === undefined
 
 /** Whether links by another key than the primary one can be corrected. A model that has them is refused otherwise. */
-export const canCorrectLinks = missing(LINKS) === undefined
+export const canCorrectLinks = findMissing(LINKS) === undefined
 
 /** Refuses a version of MikroORM without what this model needs of it. */
 export function checkMembers(orm: MikroORM): void {
   const metas = [...orm.getMetadata()]
   const name =
-    missing([
+    findMissing([
       ...ALWAYS,
       { holder: 'EntityManager', object: orm.em, members: ['global'] },
       ...(metas.some(({ relations }) => relations.some(({ targetKey }) => targetKey !== undefined)) ? LINKS : []),

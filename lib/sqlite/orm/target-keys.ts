@@ -97,7 +97,7 @@ function isByTargetKey(prop: EntityProperty): boolean {
 /** The links of an entity, and those of the classes that inherit from it. */
 const links = new WeakMap<EntityMetadata, readonly EntityProperty[]>()
 
-function linksOf(meta: EntityMetadata, metadata: MetadataStorage): readonly EntityProperty[] {
+function listTargetLinks(meta: EntityMetadata, metadata: MetadataStorage): readonly EntityProperty[] {
   let found = links.get(meta)
   if (found === undefined) {
     const family = meta.root.inheritanceType === undefined ? [meta] : [...metadata].filter(({ root }) => root === meta.root)
@@ -110,7 +110,7 @@ function linksOf(meta: EntityMetadata, metadata: MetadataStorage): readonly Enti
 /** The entity managers of open transactions: not every call of a driver tells for whom it is. */
 const managers = new WeakMap<Transaction, EntityManager>()
 
-export function tellManager(em: EntityManager, transaction?: Transaction): void {
+export function rememberManager(em: EntityManager, transaction?: Transaction): void {
   if (transaction !== undefined) managers.set(transaction, em)
 }
 
@@ -120,21 +120,21 @@ export function tellManager(em: EntityManager, transaction?: Transaction): void 
  * @param rows as the driver gives them, before entities are made of them. A value that no record has becomes null: it links nothing.
  * @param em for whom they are, where that is known
  */
-export async function knowTargets(
+export async function loadTargetKeys(
   meta: EntityMetadata,
   rows: readonly Row[],
   driver: Driver,
   em: EntityManager | undefined,
   transaction?: Transaction,
 ): Promise<void> {
-  for (const prop of rows.length === 0 ? [] : linksOf(meta, driver.getMetadata())) {
+  for (const prop of rows.length === 0 ? [] : listTargetLinks(meta, driver.getMetadata())) {
     const linking = rows.filter(({ [prop.name]: value }) => value !== undefined && value !== null && typeof value !== 'object')
     const manager = em ?? (transaction === undefined ? undefined : managers.get(transaction))
-    if (linking.length > 0 && manager !== undefined) await knowTarget(prop, linking, driver, manager, transaction)
+    if (linking.length > 0 && manager !== undefined) await loadTargetKey(prop, linking, driver, manager, transaction)
   }
 }
 
-async function knowTarget(
+async function loadTargetKey(
   prop: EntityProperty,
   rows: readonly Row[],
   driver: Driver,
@@ -152,7 +152,7 @@ async function knowTarget(
   for (const { [prop.name]: value } of rows) {
     if (work.getByKey(target.class, targetKey, String(value), undefined, true) === undefined) missing.set(String(value), value)
   }
-  for (const row of missing.size === 0 ? [] : await keysOf(target, referred, [...missing.values()], driver, transaction)) {
+  for (const row of missing.size === 0 ? [] : await readKeys(target, referred, [...missing.values()], driver, transaction)) {
     const { [targetKey]: value, ...key } = row
     const entity: Row = em
       .getEntityFactory()
@@ -171,7 +171,7 @@ async function knowTarget(
 }
 
 /** Both keys of the records that have the values, as they are stored. */
-async function keysOf(
+async function readKeys(
   target: EntityMetadata,
   referred: EntityProperty,
   values: readonly unknown[],

@@ -8,7 +8,7 @@ import type Database from 'better-sqlite3'
 import type { Notes } from '../../base/notes.ts'
 import { Findings, compareTable, createTable } from './compare-table.ts'
 import type { Addition, Comparing } from './compare-table.ts'
-import { existingTable, folded, objectNamed } from './existing-table.ts'
+import { readExistingTable, foldCase, findObject } from './existing-table.ts'
 import { name as quoted } from '../sql/sql.ts'
 
 /** How many faults are named. */
@@ -33,8 +33,8 @@ export function addSchema<T>({ orm, db, path, notes }: Target, build: () => T): 
   const broken = new Set<string>()
   for (;;) {
     // One state of the file, whatever other processes do to it.
-    const { findings, version } = db.transaction(() => ({ findings: findingsOf(orm, db), version: versionOf(db) }))()
-    if (findings.faults.length > 0) throw misfit(findings.faults, path)
+    const { findings, version } = db.transaction(() => ({ findings: compareSchema(orm, db), version: readVersion(db) }))()
+    if (findings.faults.length > 0) throw schemaError(findings.faults, path)
     const additions = findings.additions.filter(({ what }) => !broken.has(what))
     const outcome = additions.length === 0 ? { built: build() } : run(additions, { db, version, path }, build)
     if (outcome === 'changed') continue
@@ -52,7 +52,7 @@ export function addSchema<T>({ orm, db, path, notes }: Target, build: () => T): 
 /** MikroORM would refuse to save a record for a value that it has in the file: what clients send is checked by the engine. */
 function takeAnyType(orm: MikroORM, table: string, column: string): void {
   for (const meta of orm.getMetadata())
-    if (folded(meta.tableName ?? '') === folded(table))
+    if (foldCase(meta.tableName ?? '') === foldCase(table))
       meta.validateProps = meta.validateProps.filter(({ fieldNames }) => !fieldNames?.includes(column))
 }
 
@@ -67,7 +67,7 @@ interface State {
 function run<T>(additions: readonly Addition[], { db, version, path }: State, build: () => T): { built: T } | Addition | 'changed' {
   let current: Addition | undefined
   const add = db.transaction(() => {
-    if (versionOf(db) !== version) return 'changed' as const
+    if (readVersion(db) !== version) return 'changed' as const
     for (const addition of additions) {
       current = addition
       db.exec(addition.sql)
@@ -83,16 +83,16 @@ function run<T>(additions: readonly Addition[], { db, version, path }: State, bu
     if (code === 'SQLITE_CONSTRAINT_UNIQUE' && current.orNote !== undefined) return current
     // The failure of a file or a device is no matter of the entities.
     if (code !== 'SQLITE_ERROR' && !code?.startsWith('SQLITE_CONSTRAINT')) throw error
-    throw misfit([`${current.what} cannot be created: ${message}`], path, error)
+    throw schemaError([`${current.what} cannot be created: ${message}`], path, error)
   }
 }
 
 /** Changes with every change of the schema. */
-function versionOf(db: Database.Database): number {
+function readVersion(db: Database.Database): number {
   return db.pragma('main.schema_version', { simple: true }) as number
 }
 
-function misfit(faults: readonly string[], path: string, cause?: unknown): Error {
+function schemaError(faults: readonly string[], path: string, cause?: unknown): Error {
   const place = path === ':memory:' ? 'The database' : path
   const more = faults.length > SHOWN ? `; and ${faults.length - SHOWN} more` : ''
   return new Error(`${place} does not fit the entities, and nothing in it was changed: ${faults.slice(0, SHOWN).join('; ')}${more}.`, {
@@ -100,12 +100,12 @@ function misfit(faults: readonly string[], path: string, cause?: unknown): Error
   })
 }
 
-function findingsOf(orm: MikroORM, db: Database.Database): Findings {
+function compareSchema(orm: MikroORM, db: Database.Database): Findings {
   const findings = new Findings()
   const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
   const helper = orm.em.getPlatform().getSchemaHelper() as SchemaHelper
   const comparing: Comparing = { db, helper, findings, made: new Set() }
-  const tables = Map.groupBy(schema.getTables(), ({ name }) => folded(name))
+  const tables = Map.groupBy(schema.getTables(), ({ name }) => foldCase(name))
   const views = schema.getViews()
   for (const targets of tables.values()) addTable(targets, comparing)
   for (const { name, definition } of views) {
@@ -120,7 +120,7 @@ function addTable(targets: readonly DatabaseTable[], comparing: Comparing): void
   const { db, findings } = comparing
   const [target] = targets
   try {
-    const existing = existingTable(db, target!.name)
+    const existing = readExistingTable(db, target!.name)
     if (existing !== undefined) compareTable(targets, existing, comparing)
     else createTable(targets, comparing)
   } catch (error) {
@@ -131,9 +131,9 @@ function addTable(targets: readonly DatabaseTable[], comparing: Comparing): void
 }
 
 function addView(name: string, sql: string, meta: EntityMetadata | undefined, { db, findings, made }: Comparing): void {
-  const found = objectNamed(db, name)
-  if (found === undefined && !made.has(folded(name))) {
-    made.add(folded(name))
+  const found = findObject(db, name)
+  if (found === undefined && !made.has(foldCase(name))) {
+    made.add(foldCase(name))
     findings.additions.push({ what: `the view "${name}"`, sql })
     return
   }
@@ -146,12 +146,12 @@ function addView(name: string, sql: string, meta: EntityMetadata | undefined, { 
     columns = db
       .prepare(`select * from main.${quoted(found.name)}`)
       .columns()
-      .map(column => folded(column.name))
+      .map(column => foldCase(column.name))
   } catch (error) {
     findings.faults.push(`the view "${name}" cannot be read: ${(error as Error).message}`)
     return
   }
   const wanted = (meta?.props ?? []).filter(({ persist, formula }) => persist !== false && formula === undefined)
   for (const column of wanted.flatMap(({ fieldNames }) => fieldNames ?? []))
-    if (!columns.includes(folded(column))) findings.faults.push(`the view "${found.name}" has no column "${column}", and stays as it is`)
+    if (!columns.includes(foldCase(column))) findings.faults.push(`the view "${found.name}" has no column "${column}", and stays as it is`)
 }

@@ -4,7 +4,7 @@
  */
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
-import { folded, hasTrigger, objectNamed } from './existing-table.ts'
+import { foldCase, hasTrigger, findObject } from './existing-table.ts'
 import type { ExistingTable } from './existing-table.ts'
 import type { Column as ExistingColumn } from '../introspect/introspect.ts'
 import { name as quoted } from '../sql/sql.ts'
@@ -44,29 +44,29 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
   const added = new Set<string>()
   for (const target of targets) {
     for (const column of target.getColumns()) {
-      const found = columnOf(existing, column.name)
+      const found = findColumn(existing, column.name)
       if (found !== undefined) compareColumn(column, found, existing, comparing.findings)
-      else if (!added.has(folded(column.name))) {
-        added.add(folded(column.name))
+      else if (!added.has(foldCase(column.name))) {
+        added.add(foldCase(column.name))
         addColumn(target, column, existing, comparing)
       }
     }
     compareKey(target, existing, comparing)
     if (existing.kind !== 'table') continue
     for (const index of target.getIndexes()) if (!index.primary) addIndex(target, index, existing, comparing)
-    for (const key of Object.values(target.getForeignKeys())) notes.push(...foreignKeyNotes(key, existing, added))
-    for (const check of target.getChecks()) notes.push(...checkNotes(check, existing, added))
+    for (const key of Object.values(target.getForeignKeys())) notes.push(...noteForeignKey(key, existing, added))
+    for (const check of target.getChecks()) notes.push(...noteCheck(check, existing, added))
     addTriggers(target, comparing)
   }
-  const wanted = new Set(targets.flatMap(target => target.getColumns().map(({ name }) => folded(name))))
+  const wanted = new Set(targets.flatMap(target => target.getColumns().map(({ name }) => foldCase(name))))
   for (const { name, notNull, defaultSql, generated } of existing.columns) {
-    if (existing.kind !== 'table' || wanted.has(folded(name)) || !notNull || defaultSql !== undefined || generated) continue
+    if (existing.kind !== 'table' || wanted.has(foldCase(name)) || !notNull || defaultSql !== undefined || generated) continue
     if (existing.rowidKey && existing.key[0] === name) continue
     notes.push(
       `${existing.name}.${name}: NOT NULL without a default in the file, and no property of an entity: records of "${existing.name}" cannot be created.`,
     )
   }
-  if (existing.kind === 'view' && !hasInsteadOf(existing.name, comparing.db))
+  if (existing.kind === 'view' && !hasInsteadOfTrigger(existing.name, comparing.db))
     notes.push(`${existing.name}: a view in the file, without a trigger INSTEAD OF: what is written to it is refused.`)
 }
 
@@ -81,33 +81,34 @@ export function createTable(targets: readonly DatabaseTable[], comparing: Compar
     DatabaseTable,
     ...DatabaseTable[],
   ]
-  const clash = objectNamed(db, target.name)
+  const clash = findObject(db, target.name)
   if (clash !== undefined) {
     findings.faults.push(`the table "${target.name}" cannot be created, since an index of "${clash.table}" has its name`)
     return
   }
-  made.add(folded(target.name))
+  made.add(foldCase(target.name))
   const [table, ...others] = helper.createTable(target)
   findings.additions.push({ what: `the table "${target.name}"`, sql: table! })
-  const indexes = new Map(target.getIndexes().map(index => [statement(helper.createIndex(index, target)), index]))
+  const indexes = new Map(target.getIndexes().map(index => [formatStatement(helper.createIndex(index, target)), index]))
   for (const sql of new Set(others)) {
     const index = indexes.get(sql)
     if (index === undefined) findings.additions.push({ what: `a trigger of "${target.name}"`, sql })
-    else if (isFree(target, indexName(index), comparing)) findings.additions.push({ what: `the index "${indexName(index)}"`, sql })
+    else if (isFree(target, formatIndexName(index), comparing))
+      findings.additions.push({ what: `the index "${formatIndexName(index)}"`, sql })
   }
   for (const other of narrower)
     for (const column of other.getColumns().filter(({ name }) => !target.hasColumn(name)))
-      findings.additions.push({ what: `the column "${target.name}"."${column.name}"`, sql: columnSql(other, column, helper) })
+      findings.additions.push({ what: `the column "${target.name}"."${column.name}"`, sql: formatColumn(other, column, helper) })
 }
 
 /** As MikroORM ends them. */
-function statement(sql: string): string {
+function formatStatement(sql: string): string {
   const text = sql.trim()
   return text === '' || text.endsWith(';') ? text : `${text};`
 }
 
-function columnOf({ columns }: ExistingTable, name: string): ExistingColumn | undefined {
-  return columns.find(column => folded(column.name) === folded(name))
+function findColumn({ columns }: ExistingTable, name: string): ExistingColumn | undefined {
+  return columns.find(column => foldCase(column.name) === foldCase(name))
 }
 
 function addColumn(target: DatabaseTable, column: Column, existing: ExistingTable, { db, helper, findings }: Comparing): void {
@@ -116,7 +117,7 @@ function addColumn(target: DatabaseTable, column: Column, existing: ExistingTabl
     findings.faults.push(`${what} cannot be added${reason}`)
   }
   if (existing.kind !== 'table') return cannot(`, since "${existing.name}" is a ${existing.kind === 'view' ? 'view' : 'virtual table'}`)
-  const isKey = target.getPrimaryKey()?.columnNames.some(name => folded(name) === folded(column.name)) ?? false
+  const isKey = target.getPrimaryKey()?.columnNames.some(name => foldCase(name) === foldCase(column.name)) ?? false
   if (isKey) return cannot(', since it belongs to the primary key of the entity, and the table has another one')
   if (/\bstored\s*$/i.test(column.generated ?? '')) return cannot(', since it is generated and stored: declare it as virtual')
   if (db.prepare(`select 1 from main.${quoted(existing.name)} limit 1`).get() !== undefined) {
@@ -127,10 +128,10 @@ function addColumn(target: DatabaseTable, column: Column, existing: ExistingTabl
     if (/^\s*(?:\(|current_)/i.test(fallback))
       return cannot(', since its default is an expression, and the table has rows: make it a constant')
   }
-  findings.additions.push({ what, sql: columnSql(target, column, helper) })
+  findings.additions.push({ what, sql: formatColumn(target, column, helper) })
 }
 
-function columnSql(target: DatabaseTable, column: Column, helper: SchemaHelper): string {
+function formatColumn(target: DatabaseTable, column: Column, helper: SchemaHelper): string {
   // MikroORM takes away the foreign key that it writes into the column.
   const difference = { toTable: target, addedForeignKeys: { ...target.getForeignKeys() } }
   const [sql] = (helper as AddsColumns).getAddColumnsSQL(target, [column], difference as unknown as TableDifference)
@@ -145,7 +146,7 @@ interface AddsColumns {
 type Affinity = 'text' | 'number' | 'any'
 
 /** How SQLite stores the values of a column: https://www.sqlite.org/datatype3.html, section 3.1. */
-function affinityOf(type: string): Affinity {
+function findAffinity(type: string): Affinity {
   if (/int/i.test(type)) return 'number'
   if (/char|clob|text/i.test(type)) return 'text'
   if (type === '' || /blob|^any$/i.test(type)) return 'any'
@@ -169,7 +170,7 @@ function compareColumn(column: Column, found: ExistingColumn, { name: table, kin
     notes.push(`${place}: nullable in the file, and not in the entity: records that hold nothing in it show null.`)
   // What these declare is about numbers to SQLite, and stored as a text here and there by everybody.
   const isLoose = /^(?:json|date|time|numeric|decimal)/i.test(column.type)
-  const [wanted, is] = [affinityOf(column.type), affinityOf(found.type)]
+  const [wanted, is] = [findAffinity(column.type), findAffinity(found.type)]
   if (!isLoose && wanted !== is && wanted !== 'any' && is !== 'any') {
     findings.otherTypes.push({ table, column: column.name })
     notes.push(
@@ -182,7 +183,7 @@ function compareColumn(column: Column, found: ExistingColumn, { name: table, kin
 }
 
 function compareKey(target: DatabaseTable, existing: ExistingTable, { db, findings }: Comparing): void {
-  const columns = (target.getPrimaryKey()?.columnNames ?? []).flatMap(name => columnOf(existing, name)?.name ?? [])
+  const columns = (target.getPrimaryKey()?.columnNames ?? []).flatMap(name => findColumn(existing, name)?.name ?? [])
   if (existing.kind !== 'table' || columns.length === 0 || isUnique(columns, existing)) return
   const names = columns.map(name => `"${name}"`).join(', ')
   const list = columns.map(quoted).join(', ')
@@ -197,7 +198,7 @@ function compareKey(target: DatabaseTable, existing: ExistingTable, { db, findin
 
 function isUnique(columns: readonly string[], { key, indexes }: ExistingTable): boolean {
   const covers = (unique: readonly (string | undefined)[]): boolean =>
-    unique.length > 0 && unique.every(column => column !== undefined && columns.some(name => folded(name) === folded(column)))
+    unique.length > 0 && unique.every(column => column !== undefined && columns.some(name => foldCase(name) === foldCase(column)))
   return covers(key) || indexes.some(index => index.unique && !index.partial && covers(index.columns))
 }
 
@@ -205,8 +206,8 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
   const { helper, findings } = comparing
   const isPlain = index.expression === undefined && index.where === undefined && !index.columnNames.some(name => name.includes('.'))
   if (isPlain && isThere(index, existing)) return
-  const name = indexName(index)
-  const same = existing.indexes.find(other => folded(other.name) === folded(name))
+  const name = formatIndexName(index)
+  const same = existing.indexes.find(other => foldCase(other.name) === foldCase(name))
   if (same !== undefined) {
     // What only its text says of it is taken to be right.
     if (isPlain)
@@ -227,12 +228,12 @@ function isThere({ unique, columnNames, columns }: IndexDef, existing: ExistingT
   if (unique) return isUnique(columnNames, existing)
   if (columns?.some(({ collation, sort }) => collation !== undefined || sort !== undefined)) return false
   const begins = (others: readonly (string | undefined)[]): boolean =>
-    columnNames.every((name, at) => others[at] !== undefined && folded(others[at]) === folded(name))
+    columnNames.every((name, at) => others[at] !== undefined && foldCase(others[at]) === foldCase(name))
   return begins(existing.key) || existing.indexes.some(index => !index.partial && begins(index.columns))
 }
 
 /** The name in a statement that the entity has written itself, or MikroORM's. */
-function indexName({ expression, keyName }: IndexDef): string {
+function formatIndexName({ expression, keyName }: IndexDef): string {
   const match =
     /^\s*create\s+(?:unique\s+)?index\s+(?:if\s+not\s+exists\s+)?(?:"(?<double>[^"]+)"|`(?<back>[^`]+)`|\[(?<bracket>[^\]]+)\]|(?<word>[\w$]+))/i.exec(
       expression ?? '',
@@ -242,9 +243,9 @@ function indexName({ expression, keyName }: IndexDef): string {
 
 /** Whether nothing has the name of an index yet, which would be left out. */
 function isFree({ name: table }: DatabaseTable, name: string, { db, made, findings }: Comparing): boolean {
-  const clash = objectNamed(db, name)
-  if (clash === undefined && !made.has(folded(name))) {
-    made.add(folded(name))
+  const clash = findObject(db, name)
+  if (clash === undefined && !made.has(foldCase(name))) {
+    made.add(foldCase(name))
     return true
   }
   const place = clash === undefined || clash.type === 'index' ? `an index of "${clash?.table ?? table}"` : `a ${clash.type}`
@@ -252,12 +253,12 @@ function isFree({ name: table }: DatabaseTable, name: string, { db, made, findin
   return false
 }
 
-function foreignKeyNotes(key: ForeignKey, existing: ExistingTable, added: ReadonlySet<string>): string[] {
-  if (key.columnNames.every(name => added.has(folded(name))) && key.columnNames.length === 1) return []
+function noteForeignKey(key: ForeignKey, existing: ExistingTable, added: ReadonlySet<string>): string[] {
+  if (key.columnNames.every(name => added.has(foldCase(name))) && key.columnNames.length === 1) return []
   const isSame = (one: readonly string[], other: readonly string[]): boolean =>
-    one.length === other.length && one.every(name => other.some(column => folded(column) === folded(name)))
+    one.length === other.length && one.every(name => other.some(column => foldCase(column) === foldCase(name)))
   const target = key.referencedTableName.split('.').at(-1)!
-  const found = existing.foreignKeys.find(({ columns, table }) => isSame(columns, key.columnNames) && folded(table) === folded(target))
+  const found = existing.foreignKeys.find(({ columns, table }) => isSame(columns, key.columnNames) && foldCase(table) === foldCase(target))
   const place = `${existing.name}.${key.columnNames.join(', ')}`
   if (found === undefined) return [`${place}: without a foreign key to "${target}" in the file, to which none can be added.`]
   const wanted = key.deleteRule?.toLowerCase() ?? 'no action'
@@ -268,8 +269,8 @@ function foreignKeyNotes(key: ForeignKey, existing: ExistingTable, added: Readon
   ]
 }
 
-function checkNotes({ name, expression, columnName }: CheckDef, { name: table, sql }: ExistingTable, added: ReadonlySet<string>): string[] {
-  if (columnName !== undefined && added.has(folded(columnName))) return []
+function noteCheck({ name, expression, columnName }: CheckDef, { name: table, sql }: ExistingTable, added: ReadonlySet<string>): string[] {
+  if (columnName !== undefined && added.has(foldCase(columnName))) return []
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[\s"'`[\]()]+/g, '')
   if (plain(sql).includes(plain(String(expression)))) return []
   return [`${table}: without the check "${name}" of the entity in the file, to which none can be added.`]
@@ -287,6 +288,6 @@ function addTriggers(target: DatabaseTable, { db, helper, findings }: Comparing)
   }
 }
 
-function hasInsteadOf(view: string, db: Database.Database): boolean {
+function hasInsteadOfTrigger(view: string, db: Database.Database): boolean {
   return db.prepare("select 1 from main.sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase").get(view) !== undefined
 }

@@ -21,12 +21,12 @@ export interface ExistingTable extends Table {
 }
 
 /** A name as SQLite compares it: it takes only the letters of ASCII for the same in both cases. */
-export function folded(name: string): string {
+export function foldCase(name: string): string {
   return name.replaceAll(/[A-Z]+/g, letters => letters.toLowerCase())
 }
 
 /** What the schema has under a name: a table and an index may not have the same one. */
-export function objectNamed(db: Database.Database, name: string): { type: string; name: string; table: string } | undefined {
+export function findObject(db: Database.Database, name: string): { type: string; name: string; table: string } | undefined {
   const statement = db.prepare(
     'select type, name, tbl_name as "table" from main.sqlite_schema where name = ? collate nocase and type <> \'trigger\'',
   )
@@ -38,17 +38,17 @@ export function hasTrigger(db: Database.Database, name: string): boolean {
 }
 
 /** @throws Error of SQLite where it cannot read a view or a virtual table itself. */
-export function existingTable(db: Database.Database, name: string): ExistingTable | undefined {
+export function readExistingTable(db: Database.Database, name: string): ExistingTable | undefined {
   const statement = db.prepare(
     "select name, coalesce(sql, '') as sql from main.sqlite_schema where name = ? collate nocase and type in ('table', 'view')",
   )
   const found = statement.get(name) as { name: string; sql: string } | undefined
   if (found === undefined) return undefined
   const [row] = db.pragma(`main.table_list(${quoted(found.name)})`) as TableRow[]
-  return { ...readTable(db, row!, found.sql), sql: found.sql, indexes: indexesOf(db, found.name) }
+  return { ...readTable(db, row!, found.sql), sql: found.sql, indexes: readIndexes(db, found.name) }
 }
 
-function indexesOf(db: Database.Database, table: string): ExistingIndex[] {
+function readIndexes(db: Database.Database, table: string): ExistingIndex[] {
   const rows = db.pragma(`main.index_list(${quoted(table)})`) as { name: string; unique: 0 | 1; partial: 0 | 1 }[]
   return rows.map(({ name, unique, partial }) => ({
     name,

@@ -1,10 +1,10 @@
 /** Decode: values as SQLite gives them to their JSON form. A value that does not fit its declared type (SQLite allows it) is shown as it is. */
-import { isoOf } from '../../values/iso-time.ts'
+import { formatIso } from '../../values/iso-time.ts'
 import { isValue } from '../../model/model.ts'
 import type { EmbeddedAttribute, InnerAttribute, ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../plan/read-plan.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
-import { timeOf } from '../../values/stored-time.ts'
+import { parseStoredTime } from '../../values/stored-time.ts'
 
 /** The JSON form of a value. NULL is decided before: a decoder is only asked for what is there. */
 export type Decoder = (value: never) => unknown
@@ -13,11 +13,11 @@ export type Decoder = (value: never) => unknown
 function isoOfText(value: string): string {
   const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s*(Z|[+-]\d\d:?\d\d)?)?$/.exec(value)
   const time = match === null ? Number.NaN : Date.parse(`${match[1]!}T${match[2] ?? '00:00'}${match[3] ?? 'Z'}`)
-  return Number.isNaN(time) ? value : isoOf(time)
+  return Number.isNaN(time) ? value : formatIso(time)
 }
 
 function decodeDatetime(value: unknown): unknown {
-  return typeof value === 'number' ? isoOf(value) : typeof value === 'string' ? isoOfText(value) : decodeOdd(value)
+  return typeof value === 'number' ? formatIso(value) : typeof value === 'string' ? isoOfText(value) : decodeOdd(value)
 }
 
 function decodeBoolean(value: unknown): unknown {
@@ -106,8 +106,8 @@ function looseDecoderOf(type: ScalarType): Decoder {
     case 'datetime': {
       const { unit } = type.time!
       return (value: unknown) => {
-        const time = timeOf(value, unit)
-        return time === undefined ? decodeOdd(value) : isoOf(time)
+        const time = parseStoredTime(value, unit)
+        return time === undefined ? decodeOdd(value) : formatIso(time)
       }
     }
     case 'json':

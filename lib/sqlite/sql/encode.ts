@@ -1,8 +1,8 @@
 /** Encode: typed values to the parameters that SQLite compares and stores. */
 import type { ValueForm } from '../../database/dialect.ts'
-import { numberOfText } from '../../values/scalar-type.ts'
+import { parseNumber } from '../../values/scalar-type.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
-import { nearTime } from '../../values/stored-time.ts'
+import { findNeighbour } from '../../values/stored-time.ts'
 import { globOf, isAscii, jsonFunction, likeOf, upperBound } from './match.ts'
 
 /** A value as better-sqlite3 binds it: it takes no booleans, and binds numbers as REAL, which a column or a comparison with one turns back. */
@@ -10,12 +10,13 @@ export function encode(value: unknown, type: ScalarType, form: ValueForm, inDocu
   if (typeof value === 'boolean') return value ? 1 : 0
   // The number that a text is as well, where either may be stored. Integers as BigInt, to keep all digits.
   if (form === 'number') {
-    const number = numberOfText(String(value))
+    const number = parseNumber(String(value))
     return number === undefined ? null : Number.isSafeInteger(number) ? BigInt(number) : number
   }
   if (form === 'json') return jsonFunction(value)
   if (form === 'jsonText') return textOfJson(String(value))
-  if (form === 'timeLow' || form === 'timeHigh') return nearTime(value as number, type.time?.unit ?? 'text', form === 'timeLow' ? -1 : 1)
+  if (form === 'timeLow' || form === 'timeHigh')
+    return findNeighbour(value as number, type.time?.unit ?? 'text', form === 'timeLow' ? -1 : 1)
   // Without seconds it is the same time.
   if (form === 'minutes') return String(value).replace(/^(\d\d:\d\d):00$/, '$1')
   if (form === 'upper') return String(value).toUpperCase()

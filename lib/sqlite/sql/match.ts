@@ -4,17 +4,17 @@
  */
 import { canonicalJson } from '../../base/json.ts'
 import { LruCache } from '../../base/lru-cache.ts'
-import { timeOf } from '../../values/stored-time.ts'
+import { parseStoredTime } from '../../values/stored-time.ts'
 import type { StoredTime } from '../../values/stored-time.ts'
 
 /** The SQL function that `mikro_time(value, unit)` calls: milliseconds since 1970, or the value itself when it is no time. Deterministic. */
 export function timeFunction(value: unknown, unit: unknown): unknown {
-  return timeOf(value, unit as StoredTime['unit']) ?? value
+  return parseStoredTime(value, unit as StoredTime['unit']) ?? value
 }
 
 /** The SQL function that `mikro_moment(value, unit)` calls: milliseconds since 1970, or NULL when it is no time. Deterministic. */
 export function momentFunction(value: unknown, unit: unknown): number | null {
-  return timeOf(value, unit as StoredTime['unit']) ?? null
+  return parseStoredTime(value, unit as StoredTime['unit']) ?? null
 }
 
 /** The SQL function that `mikro_json(text)` calls: an object or array in the one spelling that equal ones have, NULL for anything else. Deterministic. */

@@ -26,8 +26,8 @@ import {
   update,
 } from './apply.ts'
 import type { Work } from './apply.ts'
-import { chain } from '../base/awaitable.ts'
-import type { Awaitable } from '../base/awaitable.ts'
+import { chain, runCoroutine, wait } from '../base/awaitable.ts'
+import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import { authorize } from '../access/access-rules.ts'
 import { checkChanges } from './check-database.ts'
 import type { Implied } from './check-database.ts'
@@ -97,33 +97,32 @@ export class Writer {
   /** POST of a collection. */
   create(resource: Resource, body: unknown, view: View): Awaitable<Written> {
     requireObject(body, `of the attributes of the new ${resource.singular}`)
-    return this.#transaction(
-      work =>
-        chain(this.#validated(body, resource, { mode: 'create' }, view), change =>
-          chain(this.#reader.prepare(resource, view), () =>
-            chain(create(change, work), entity =>
-              chain(this.#settle(work, { resource, entity }), () => this.#written(resource, keyOfEntity(resource, entity), view)),
-            ),
-          ),
-        ),
-      view,
-    )
+    return this.#transaction(work => this.#create(resource, body, view, work), view)
+  }
+
+  *#create(resource: Resource, body: unknown, view: View, work: Work): Coroutine<Written> {
+    const change = yield* this.#validated(body, resource, { mode: 'create' }, view)
+    yield* wait(this.#reader.prepare(resource, view))
+    const entity = yield* wait(create(change, work))
+    yield* this.#settle(work, { resource, entity })
+    return yield* this.#written(resource, keyOfEntity(resource, entity), view)
   }
 
   /** POST of a list attribute. */
   append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
-    const { target } = attribute
-    requireObject(body, `of the attributes of the new ${target.singular}`)
-    return this.#transaction(async work => {
-      const entity = await this.#loaded(owner, work, view)
-      const { via } = attribute
-      const implied = via.kind === 'foreign' ? { implied: { name: via.attribute, key: owner.key, link: owningAttribute(attribute) } } : {}
-      const change = await this.#validated(body, target, { mode: 'create', ...implied }, view)
-      await this.#reader.prepare(target, view)
-      const created = await append(entity, attribute, change, work)
-      await this.#settle(work)
-      return this.#written(target, keyOfEntity(target, created), view)
-    }, view)
+    requireObject(body, `of the attributes of the new ${attribute.target.singular}`)
+    return this.#transaction(work => this.#append(owner, attribute, body, view, work), view)
+  }
+
+  *#append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View, work: Work): Coroutine<Written> {
+    const { target, via } = attribute
+    const entity = yield* this.#loaded(owner, work, view)
+    const implied = via.kind === 'foreign' ? { implied: { name: via.attribute, key: owner.key, link: owningAttribute(attribute) } } : {}
+    const change = yield* this.#validated(body, target, { mode: 'create', ...implied }, view)
+    yield* wait(this.#reader.prepare(target, view))
+    const created = yield* wait(append(entity, attribute, change, work))
+    yield* this.#settle(work)
+    return yield* this.#written(target, keyOfEntity(target, created), view)
   }
 
   /** PUT and PATCH of a record: the given attributes change, the others stay. */
@@ -157,121 +156,136 @@ export class Writer {
   }
 
   #change(address: Address, body: unknown, view: View): Awaitable<Written> {
+    return this.#transaction(work => this.#update(address, body, view, work), view)
+  }
+
+  *#update(address: Address, body: unknown, view: View, work: Work): Coroutine<Written> {
     const { resource, key } = address
-    return this.#transaction(
-      work =>
-        chain(this.#loaded(address, work, view), entity =>
-          chain(this.#validated(body, classOf(resource, entity), { mode: 'update', key }, view, entity), change =>
-            chain(this.#before(address, change, view), before =>
-              chain(update(entity, change, work), () => chain(this.#settle(work), () => this.#changed(resource, key, view, before))),
-            ),
-          ),
-        ),
-      view,
-    )
+    const entity = yield* this.#loaded(address, work, view)
+    const change = yield* this.#validated(body, classOf(resource, entity), { mode: 'update', key }, view, entity)
+    const before = yield* wait(this.#before(address, change, view))
+    yield* wait(update(entity, change, work))
+    yield* this.#settle(work)
+    return yield* this.#changed(resource, key, view, before)
   }
 
   /** An object changes the record that is linked, when it is of the resource that the object tells, if any; else it creates and links one. */
   #changeOneOf(address: Address, attribute: ToOneOfAttribute, body: Readonly<Record<string, unknown>>, view: View): Awaitable<Written> {
+    return this.#transaction(work => this.#updateOneOf(address, attribute, body, view, work), view)
+  }
+
+  *#updateOneOf(
+    address: Address,
+    attribute: ToOneOfAttribute,
+    body: Readonly<Record<string, unknown>>,
+    view: View,
+    work: Work,
+  ): Coroutine<Written> {
     const { [attribute.typeName]: told, ...rest } = body
-    return this.#transaction(async () => {
-      const branch = await this.#reader.linkedBranch(address.resource, address.key, attribute, view)
-      const isOther = branch === undefined || branch.target.readOnly || (told !== undefined && told !== branch.target.singular)
-      return isOther ? this.#change(address, { [attribute.name]: body }, view) : this.#changeLinked(address, branch, rest, view)
-    }, view)
+    const branch = yield* wait(this.#reader.linkedBranch(address.resource, address.key, attribute, view))
+    const isOther = branch === undefined || branch.target.readOnly || (told !== undefined && told !== branch.target.singular)
+    return isOther
+      ? yield* this.#update(address, { [attribute.name]: body }, view, work)
+      : yield* this.#updateLinked(address, branch, rest, view, work)
   }
 
   /** An object changes the record that the to-one links, or creates and links one when there is none. */
   #changeLinked(address: Address, attribute: ToOneAttribute, body: unknown, view: View): Awaitable<Written> {
+    return this.#transaction(work => this.#updateLinked(address, attribute, body, view, work), view)
+  }
+
+  *#updateLinked(address: Address, attribute: ToOneAttribute, body: unknown, view: View, work: Work): Coroutine<Written> {
     const { resource, key } = address
     const { target } = attribute
-    return this.#transaction(async work => {
-      const entity = await this.#loaded(address, work, view)
-      const linked = await this.#linkedKey(address, attribute, view)
-      await authorize(target, linked === undefined ? 'create' : 'update', view.visibility, view.ctx)
-      let before: JsonRecord | undefined
-      if (linked === undefined) {
-        const { otherSide } = attribute
-        const implied =
-          !attribute.owner && otherSide !== undefined ? { implied: { name: otherSide, key, link: owningAttribute(attribute) } } : {}
-        const as = { mode: 'create', ...implied, linkedFrom: filledSide(attribute) } as const
-        const record = await this.#validated(body, target, as, view)
-        before = await this.#before(address, undefined, view)
-        await changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work)
-      } else {
-        const related = (await load(target, linked, work))!
-        const change = await this.#validated(body, classOf(target, related), { mode: 'update', key: linked }, view, related)
-        before = await this.#before(address, change, view)
-        await update(related, change, work)
-      }
-      await this.#settle(work)
-      if (linked !== undefined) await this.#refuseLeft(target, linked, work)
-      return this.#changed(resource, key, view, before)
-    }, view)
+    const entity = yield* this.#loaded(address, work, view)
+    const linked = yield* wait(this.#linkedKey(address, attribute, view))
+    yield* wait(authorize(target, linked === undefined ? 'create' : 'update', view.visibility, view.ctx))
+    let before: JsonRecord | undefined
+    if (linked === undefined) {
+      const { otherSide } = attribute
+      const implied =
+        !attribute.owner && otherSide !== undefined ? { implied: { name: otherSide, key, link: owningAttribute(attribute) } } : {}
+      const as = { mode: 'create', ...implied, linkedFrom: filledSide(attribute) } as const
+      const record = yield* this.#validated(body, target, as, view)
+      before = yield* wait(this.#before(address, undefined, view))
+      yield* wait(changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work))
+    } else {
+      const related = (yield* wait(load(target, linked, work)))!
+      const change = yield* this.#validated(body, classOf(target, related), { mode: 'update', key: linked }, view, related)
+      before = yield* wait(this.#before(address, change, view))
+      yield* wait(update(related, change, work))
+    }
+    yield* this.#settle(work)
+    if (linked !== undefined) yield* wait(this.#refuseLeft(target, linked, work))
+    return yield* this.#changed(resource, key, view, before)
   }
 
   /** DELETE of a record; gives it as it was. */
   delete(address: Address, view: View): Awaitable<Written> {
-    const { resource, key } = address
-    return this.#transaction(work => {
-      // The answer is read in any case, and tells whether there is a record.
-      // One with a version may be subject to a precondition, and one of several classes is of more than one row.
-      const isPlain = resource.version === undefined && resource.hierarchy === undefined
-      const isAlone = isPlain && view.visibility === EVERYTHING && removesAlone(resource, work)
-      return chain(isAlone ? undefined : this.#loaded(address, work, view), loaded =>
-        chain(this.#reader.record(resource, key, view), record => {
-          if (record === undefined) throw isAlone ? notFound(resource, address.id) : outsideScope(resource)
-          const removed = remove(resource, [loaded ?? reference(resource, key, work.em)], work)
-          return chain(removed, () => chain(this.#connection.flush(work.em), () => ({ resource, key, record })))
-        }),
-      )
-    }, view)
+    return this.#transaction(work => this.#delete(address, view, work), view)
+  }
+
+  *#delete(address: Address, view: View, work: Work): Coroutine<Written> {
+    const { resource, key, id } = address
+    // The answer is read in any case, and tells whether there is a record.
+    // One with a version may be subject to a precondition, and one of several classes is of more than one row.
+    const isPlain = resource.version === undefined && resource.hierarchy === undefined
+    const isAlone = isPlain && view.visibility === EVERYTHING && removesAlone(resource, work)
+    const loaded = isAlone ? undefined : yield* this.#loaded(address, work, view)
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    if (record === undefined) throw isAlone ? notFound(resource, id) : outsideScope(resource)
+    yield* wait(remove(resource, [loaded ?? reference(resource, key, work.em)], work))
+    yield* wait(this.#connection.flush(work.em))
+    return { resource, key, record }
   }
 
   /** DELETE of a to-one: the related record goes, and the reference to it. */
   deleteLinked(address: Address, relation: ToOneAttribute | ToOneOfAttribute, view: View): Awaitable<Written> {
-    return this.#transaction(async work => {
-      const entity = await this.#loaded(address, work, view)
-      const attribute =
-        relation.kind === 'toOne' ? relation : await this.#reader.linkedBranch(address.resource, address.key, relation, view)
-      if (attribute === undefined) throw restError('record_not_found', `"${relation.name}" is empty: there is nothing to delete.`)
-      const { target } = attribute
-      if (relation.kind === 'toOneOf') await authorize(target, 'delete', view.visibility, view.ctx)
-      const linked = await this.#linkedKey(address, attribute, view)
-      if (linked === undefined)
-        throw restError('record_not_found', `"${attribute.name}" is empty: there is no ${target.singular} to delete.`)
-      if (attribute.owner && !attribute.nullable) {
-        throw restError(
-          'owner_required',
-          `The ${address.resource.singular} needs its "${attribute.name}", so the ${target.singular} cannot be deleted.`,
-        )
-      }
-      const written = await this.#written(target, linked, view)
-      const related = (await load(target, linked, work))!
-      if (attribute.owner) {
-        entity[attribute.property] = null
-        await this.#connection.flush(work.em)
-      }
-      await remove(target, [related], work)
-      await this.#connection.flush(work.em)
-      await this.#refuseLeft(address.resource, address.key, work)
-      return written
-    }, view)
+    return this.#transaction(work => this.#deleteLinked(address, relation, view, work), view)
+  }
+
+  *#deleteLinked(address: Address, relation: ToOneAttribute | ToOneOfAttribute, view: View, work: Work): Coroutine<Written> {
+    const entity = yield* this.#loaded(address, work, view)
+    const attribute =
+      relation.kind === 'toOne' ? relation : yield* wait(this.#reader.linkedBranch(address.resource, address.key, relation, view))
+    if (attribute === undefined) throw restError('record_not_found', `"${relation.name}" is empty: there is nothing to delete.`)
+    const { target } = attribute
+    if (relation.kind === 'toOneOf') yield* wait(authorize(target, 'delete', view.visibility, view.ctx))
+    const linked = yield* wait(this.#linkedKey(address, attribute, view))
+    if (linked === undefined) throw restError('record_not_found', `"${attribute.name}" is empty: there is no ${target.singular} to delete.`)
+    if (attribute.owner && !attribute.nullable) {
+      throw restError(
+        'owner_required',
+        `The ${address.resource.singular} needs its "${attribute.name}", so the ${target.singular} cannot be deleted.`,
+      )
+    }
+    const written = yield* this.#written(target, linked, view)
+    const related = (yield* wait(load(target, linked, work)))!
+    if (attribute.owner) {
+      entity[attribute.property] = null
+      yield* wait(this.#connection.flush(work.em))
+    }
+    yield* wait(remove(target, [related], work))
+    yield* wait(this.#connection.flush(work.em))
+    yield* wait(this.#refuseLeft(address.resource, address.key, work))
+    return written
   }
 
   /** DELETE of a list: the related records that meet the filters go; gives them as they were. */
   deleteRelated(address: Address, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
+    return this.#transaction(work => this.#deleteRelated(address, attribute, view, work), view)
+  }
+
+  *#deleteRelated(address: Address, attribute: ToManyAttribute, view: View, work: Work): Coroutine<readonly JsonRecord[]> {
     const { target } = attribute
-    return this.#transaction(async work => {
-      await this.#loaded(address, work, view)
-      const records = await this.#reader.relatedRecords(address.resource, address.key, attribute, view)
-      const keys = await this.#reader.relatedKeys(address.resource, address.key, attribute, view)
-      const entities: Entity[] = []
-      for (const key of keys) entities.push((await load(target, key, work))!)
-      await remove(target, entities, work)
-      await this.#connection.flush(work.em)
-      return records
-    }, view)
+    yield* this.#loaded(address, work, view)
+    const records = yield* wait(this.#reader.relatedRecords(address.resource, address.key, attribute, view))
+    const keys = yield* wait(this.#reader.relatedKeys(address.resource, address.key, attribute, view))
+    const entities: Entity[] = []
+    for (const key of keys) entities.push((yield* wait(load(target, key, work)))!)
+    yield* wait(remove(target, entities, work))
+    yield* wait(this.#connection.flush(work.em))
+    return records
   }
 
   async #linkedKey(address: Address, attribute: ToOneAttribute, view: View): Promise<KeyValues | undefined> {
@@ -279,74 +293,60 @@ export class Writer {
     return key
   }
 
-  #loaded(address: Address, work: Work, view: View): Awaitable<Entity> {
-    const { resource, key, id } = address
+  *#loaded({ resource, key, id }: Address, work: Work, view: View): Coroutine<Entity> {
     const isAlone = view.visibility === EVERYTHING && resource.hierarchy === undefined && loadsAlone(resource, work)
-    return chain(isAlone || work.exists(resource, key), exists =>
-      chain(exists ? load(resource, key, work) : undefined, entity => {
-        if (entity === undefined) throw notFound(resource, id)
-        checkPrecondition(view.ctx.headers, classOf(resource, entity), entity)
-        return entity
-      }),
-    )
+    const exists = isAlone || (yield* wait(work.exists(resource, key)))
+    const entity = exists ? yield* wait(load(resource, key, work)) : undefined
+    if (entity === undefined) throw notFound(resource, id)
+    checkPrecondition(view.ctx.headers, classOf(resource, entity), entity)
+    return entity
   }
 
   /** The change that a body asks for; `entity` is the record that is changed. */
-  #validated(body: unknown, resource: Resource, validation: Validation, view: View, entity?: Entity): Awaitable<RecordInput> {
-    const before = view.trace?.enter('validate')
-    return chain(this.#changeAsked(body, resource, validation, view), ({ change, faults }) => {
-      // First of all, so that the faults of a nested body tell nothing to those who may not make such records.
-      const isNested = change.links.length > 0 || change.lists.length > 0
-      return chain(isNested ? this.#authorizeNested(change, view) : undefined, () => {
-        const { visibility } = view
-        const lacking = entity === undefined ? [] : retryWithRules(visibility, () => requireNewEmbedded(entity, change, visibility))
-        return chain(lacking, required => {
-          // What was given and is wrong has its fault already.
-          faults.push(...required.filter(({ attribute }) => !faults.has(attribute)))
-          checkShared(change, entity, faults)
-          addContradictions(change, validation.key, faults)
-          const checking = { self: validation.key, implied: impliedBy(validation) }
-          return chain(checkChanges([change], checking, this.#connection, visibility, faults), () => {
-            const refusal = faults.refusal()
-            if (refusal !== undefined) throw refusal
-            if (before !== undefined) view.trace?.enter(before)
-            return change
-          })
-        })
-      })
-    })
+  *#validated(body: unknown, resource: Resource, validation: Validation, view: View, entity?: Entity): Coroutine<RecordInput> {
+    const { visibility, trace } = view
+    const before = trace?.enter('validate')
+    const { change, faults } = yield* this.#changeAsked(body, resource, validation, view)
+    // First of all, so that the faults of a nested body tell nothing to those who may not make such records.
+    if (change.links.length > 0 || change.lists.length > 0) yield* wait(this.#authorizeNested(change, view))
+    if (entity !== undefined) {
+      const required = yield* wait(retryWithRules(visibility, () => requireNewEmbedded(entity, change, visibility)))
+      // What was given and is wrong has its fault already.
+      faults.push(...required.filter(({ attribute }) => !faults.has(attribute)))
+    }
+    checkShared(change, entity, faults)
+    addContradictions(change, validation.key, faults)
+    const checking = { self: validation.key, implied: impliedBy(validation) }
+    yield* wait(checkChanges([change], checking, this.#connection, visibility, faults))
+    const refusal = faults.refusal()
+    if (refusal !== undefined) throw refusal
+    if (before !== undefined) trace?.enter(before)
+    return change
   }
 
   /** The change of a body as the model alone takes it: what is given as it is shown is no change, be it of a form that nobody may write. */
-  #changeAsked(body: unknown, resource: Resource, validation: Validation, view: View): Awaitable<ValidatedInput> {
+  *#changeAsked(body: unknown, resource: Resource, validation: Validation, view: View): Coroutine<ValidatedInput> {
     const { visibility } = view
     const ask = (given: unknown): Awaitable<ValidatedInput> =>
       retryWithRules(visibility, () => {
         const faults = new FieldErrors(this.#reader.limits)
         return { change: validateRecord(given, resource, { ...validation, visibility }, faults), faults }
       })
-    return chain(ask(body), asked => {
-      const { key, mode } = validation
-      const given = body as Readonly<Record<string, unknown>>
-      if (mode !== 'update' || key === undefined || (asked.faults.listed.length === 0 && !givesForms(given, resource))) return asked
-      return chain(this.#shown(given, resource, key, view), shown => {
-        const rest = withoutUnchanged(given, resource, shown)
-        return rest === given ? asked : ask(rest)
-      })
-    })
+    const asked = yield* wait(ask(body))
+    const { key, mode } = validation
+    const given = body as Readonly<Record<string, unknown>>
+    if (mode !== 'update' || key === undefined || (asked.faults.listed.length === 0 && !givesForms(given, resource))) return asked
+    const rest = withoutUnchanged(given, resource, yield* this.#shown(given, resource, key, view))
+    return rest === given ? asked : yield* wait(ask(rest))
   }
 
   /** What is shown of a record: as it is stored, and, of what the body gives, as it is rendered. */
-  #shown(body: Readonly<Record<string, unknown>>, resource: Resource, key: KeyValues, view: View): Awaitable<readonly JsonRecord[]> {
-    const rendered = renderedIn(body, resource)
-    return chain(this.#reader.stored(resource, key), stored => {
-      const first = stored === undefined ? [] : [stored]
-      if (rendered.length === 0) return first
-      const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes: rendered }
-      return chain(this.#reader.record(resource, key, { ...view, parameters }), record =>
-        record === undefined ? first : [...first, record],
-      )
-    })
+  *#shown(body: Readonly<Record<string, unknown>>, resource: Resource, key: KeyValues, view: View): Coroutine<readonly JsonRecord[]> {
+    const attributes = renderedIn(body, resource)
+    const stored = yield* wait(this.#reader.stored(resource, key))
+    const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes }
+    const rendered = attributes.length === 0 ? undefined : yield* wait(this.#reader.record(resource, key, { ...view, parameters }))
+    return [stored, rendered].filter(record => record !== undefined)
   }
 
   /** A body may only make records that the caller could make by themselves. */
@@ -360,14 +360,14 @@ export class Writer {
   }
 
   /** Writes what is pending; refuses records that the caller could not see afterwards. */
-  #settle(work: Work, answered?: Work['touched'][number]): Awaitable<void> {
-    return chain(this.#connection.flush(work.em), () => {
-      const [touched, ...others] = work.touched
-      // What is read for the answer tells the same.
-      const isRead =
-        work.listed.length === 0 && others.length === 0 && touched?.entity === answered?.entity && touched?.resource === answered?.resource
-      if (!isRead) return chain(work.listed.length === 0 ? undefined : this.#refuseUnlisted(work), () => this.#refuseUnseen(work))
-    })
+  *#settle(work: Work, answered?: Work['touched'][number]): Coroutine<void> {
+    yield* wait(this.#connection.flush(work.em))
+    const [touched, ...others] = work.touched
+    const { listed } = work
+    if (listed.length > 0) yield* wait(this.#refuseUnlisted(work))
+    // What is read for the answer tells the same.
+    else if (others.length === 0 && touched?.entity === answered?.entity && touched?.resource === answered?.resource) return
+    yield* this.#refuseUnseen(work)
   }
 
   /** Refuses what a body puts into a list that would not show it. */
@@ -383,26 +383,14 @@ export class Writer {
     if (refusal !== undefined) throw refusal
   }
 
-  /** From one of the touched records on. A loop, for a body may make thousands of records. */
-  #refuseUnseen(work: Work, from = 0): Awaitable<void> {
-    for (let index = from; index < work.touched.length; index++) {
-      const touched = work.touched[index]!
-      const { resource, entity, key = keyOfEntity(resource, entity) } = touched
-      const exists = work.exists(resource, key)
-      if (exists instanceof Promise) {
-        return exists.then(async answer => {
-          if (!answer) await this.#refuseOutside(touched, key, work)
-          return this.#refuseUnseen(work, index + 1)
-        })
-      }
-      if (!exists) return chain(this.#refuseOutside(touched, key, work), () => this.#refuseUnseen(work, index + 1))
+  /** Refuses a record that was made and cannot be seen; one that was changed may leave what a filter of its entity shows, and may be gone. */
+  *#refuseUnseen(work: Work): Coroutine<void> {
+    for (const { resource, entity, key: old } of work.touched) {
+      const key = old ?? keyOfEntity(resource, entity)
+      if (yield* wait(work.exists(resource, key))) continue
+      if (old === undefined) throw outsideScope(resource)
+      yield* wait(this.#refuseLeft(resource, key, work))
     }
-  }
-
-  /** A record that was made must be seen; one that was changed may leave what a filter of its entity shows, and may be gone. */
-  async #refuseOutside({ resource, key: old }: Work['touched'][number], key: KeyValues, work: Work): Promise<void> {
-    if (old === undefined) throw outsideScope(resource)
-    await this.#refuseLeft(resource, key, work)
   }
 
   /**
@@ -422,10 +410,9 @@ export class Writer {
   }
 
   /** The record of the path after it was changed; as it was, where the model's own rules have removed it. */
-  #changed(resource: Resource, key: KeyValues, view: View, before: JsonRecord | undefined): Awaitable<Written> {
-    return chain(this.#reader.record(resource, key, view), record =>
-      record === undefined ? this.#left(resource, key, view, before) : { resource, key, record },
-    )
+  *#changed(resource: Resource, key: KeyValues, view: View, before: JsonRecord | undefined): Coroutine<Written> {
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    return record === undefined ? yield* wait(this.#left(resource, key, view, before)) : { resource, key, record }
   }
 
   async #left(resource: Resource, key: KeyValues, view: View, before: JsonRecord | undefined): Promise<Written> {
@@ -438,15 +425,14 @@ export class Writer {
     throw restError('record_not_found', `The ${resource.singular} has been removed by its own change, which was undone.`)
   }
 
-  #written(resource: Resource, key: KeyValues, view: View): Awaitable<Written> {
-    return chain(this.#reader.record(resource, key, view), record => {
-      if (record === undefined) throw outsideScope(resource)
-      return { resource, key, record }
-    })
+  *#written(resource: Resource, key: KeyValues, view: View): Coroutine<Written> {
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    if (record === undefined) throw outsideScope(resource)
+    return { resource, key, record }
   }
 
   /** One transaction: all or nothing. What the database itself refuses is told in terms of the model. */
-  #transaction<T>(work: (work: Work) => Awaitable<T>, { end, visibility, trace, ctx }: View): Awaitable<T> {
+  #transaction<T>(steps: (work: Work) => Coroutine<T>, { end, visibility, trace, ctx }: View): Awaitable<T> {
     const exists = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.exists(resource, key, visibility)
     const meets = (list: ToManyAttribute, key: KeyValues): Awaitable<boolean> => this.#reader.meets(list, key)
     const stays = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.stays(resource, key, visibility)
@@ -467,13 +453,22 @@ export class Writer {
       em.setFlushMode(FlushMode.COMMIT)
       // MikroORM does not find the order of inserts and deletes where a class refers to one that inherits.
       if (this.#inherits) this.#connection.deferReferences()
-      return chain(
-        work({ em, connection: this.#connection, exists, stays, meets, authorize: may, tells, touched: [], listed: [], named: new Set() }),
-        result => {
-          end?.throwIfReached()
-          return result
-        },
-      )
+      const work: Work = {
+        em,
+        connection: this.#connection,
+        exists,
+        stays,
+        meets,
+        authorize: may,
+        tells,
+        touched: [],
+        listed: [],
+        named: new Set(),
+      }
+      return chain(runCoroutine(steps(work)), result => {
+        end?.throwIfReached()
+        return result
+      })
     }
     try {
       const result = this.#connection.write(run, end, visibility === EVERYTHING && !this.#renders)

@@ -5,16 +5,9 @@ export type { ExplainedStatement, Explanation, IndexHint } from './journal/expla
 export type { PlanStep } from './database/dialect.ts'
 export { RestError, ERRORS, FIELD_ERRORS } from './base/errors.ts'
 export type { ErrorCode, FieldError, FieldErrorCode, RefusalDetails } from './base/errors.ts'
-export type {
-  DropOptions,
-  FailOptions,
-  FailureDetails,
-  FaultHandle,
-  FaultOptions,
-  FaultRequest,
-  Gate,
-  RequestMatch,
-} from './testing/fault-injection.ts'
+export type { FaultHandle, Gate } from './testing/fault-injection.ts'
+export type { DropOptions, FailOptions, FailureDetails, FaultOptions } from './testing/fault-options.ts'
+export type { FaultRequest, RequestMatch } from './testing/fault-request.ts'
 export { createServer } from './server/http.ts'
 export type { RequestLine, ServerOptions } from './server/http.ts'
 export type { TestControlOptions } from './server/test-controls.ts'
@@ -49,7 +42,8 @@ export type { JournalEntry } from './journal/journal.ts'
 export { Clock } from './base/clock.ts'
 export type { ClockSetting } from './base/clock.ts'
 export { Snapshot } from './pipeline/snapshot.ts'
-export type { Give, GivenOptions, GivenRecord, Overrides } from './testing/given.ts'
+export type { Give, GivenOptions, GivenRecord } from './testing/given.ts'
+export type { Overrides } from './testing/record-drafts.ts'
 export type { FailedRequest } from './base/report-failure.ts'
 export type { EngineOptions } from './pipeline/options.ts'
 export type { SeedData } from './write/seed-rows.ts'

@@ -4,7 +4,7 @@
  */
 import { isIPv6 } from 'node:net'
 import { parseArgs } from 'node:util'
-import { MAX_DELAY } from '../testing/fault-injection.ts'
+import { MAX_DELAY } from '../testing/fault-options.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 import { CommandError } from './command-error.ts'
 

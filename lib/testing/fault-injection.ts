@@ -1,59 +1,13 @@
 /**
- * Faults: what tests do to requests on their way to the engine: delays, failures, lost connections, and gates that hold them. Knows nothing of the engine,
- * of which it is handed the answer. Refuses with fault_injected, or what the test says; a connection that is lost is an error of code ECONNRESET.
+ * Fault injection: delays, failures, lost connections, and gates that hold requests on their way to the engine. Knows nothing of the engine, whose answer
+ * comes as a function. Rejects with fault_injected, or the error of the test; a lost connection is an error of code ECONNRESET.
  */
-import { RestError, connectionLost } from '../base/errors.ts'
-import { lowerCase, pairsOf, pathOf } from '../request/parse-request.ts'
-import type { Pair, QueryInput } from '../request/query-string.ts'
-import { meetsPattern, readPattern } from '../request/route-pattern.ts'
-import { checkNames } from '../base/suggest.ts'
-
-/** A request, as a match that is a function sees it. */
-export interface FaultRequest {
-  /** Upper case. */
-  readonly method: string
-  /** Without the query and without one slash at its end; percent-encoded as the client sent it. */
-  readonly path: string
-  /** Decoded pairs of name with operator, and value: `['age>=', '18']`. Empty for a query that cannot be read. */
-  readonly query: readonly (readonly [name: string, value: string])[]
-  readonly body: unknown
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>
-}
-
-/**
- * Which requests are meant: `'POST /v1/orders'`, in which `*` stands for any run of characters and the method may be left out (`'/v1/*'`, `'*'`); GET means
- * HEAD, too. Or a function of the request.
- */
-export type RequestMatch = string | ((request: FaultRequest) => unknown)
-
-/** Options of all faults. */
-export interface FaultOptions {
-  /** How many requests are met, an integer above 0. Default: all, until the fault is disposed. */
-  readonly times?: number
-}
-
-/** Options of `engine.drop`. */
-export interface DropOptions extends FaultOptions {
-  /** The request is done first, and only its answer is lost. Default: false, nothing is done. */
-  readonly after?: boolean
-}
-
-/** What a failure says beside its status. */
-export interface FailureDetails {
-  /** Default `fault_injected`. */
-  readonly code?: string
-  /** The text of the error. */
-  readonly detail?: string
-  /** Further headers of the answer, such as `{ 'retry-after': '2' }`. */
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** Options of `engine.fail`. */
-export interface FailOptions extends DropOptions, FailureDetails {
-  /** An integer from 400 to 599. */
-  readonly status: number
-}
+import { connectionLost } from '../base/errors.ts'
+import type { RestError } from '../base/errors.ts'
+import { FAILURE_NAMES, checkAfter, checkDelay, checkOptions, makeRefusal } from './fault-options.ts'
+import type { DropOptions, FailOptions, FailureDetails, FaultOptions } from './fault-options.ts'
+import { compileMatch } from './fault-request.ts'
+import type { CompiledMatch, FaultRequest, RequestMatch } from './fault-request.ts'
 
 /** A fault in effect. It ends when it is disposed, by `using` too, and when the engine is reset or closed. */
 export interface FaultHandle extends Disposable {
@@ -80,10 +34,6 @@ export interface Gate extends FaultHandle {
   drop(): void
 }
 
-/** The longest delay, in milliseconds: what timers can count, almost 25 days. */
-export const MAX_DELAY = 2 ** 31 - 1
-const FAILURE_NAMES = ['code', 'detail', 'headers']
-
 /** What `Promise.withResolvers` gives. Its own type is younger than ES2022, which consumers of the declarations may compile for. */
 interface Arriving {
   readonly promise: Promise<FaultRequest>
@@ -99,10 +49,7 @@ type Effect =
   | { readonly kind: 'drop'; readonly after: boolean }
 
 /** A fault that has been asked for. */
-interface FaultRule {
-  /** The match, for texts. */
-  readonly label: string
-  readonly meets: (request: FaultRequest) => boolean
+interface FaultRule extends CompiledMatch {
   readonly effect: Effect
   /** How many requests it still meets. */
   left: number
@@ -125,35 +72,6 @@ interface MatchedFaults {
   readonly waits: readonly { readonly rule: FaultRule; readonly ms: number | undefined }[]
   /** The failure, or the loss of the connection. */
   readonly end: FaultRule | undefined
-}
-
-/** The request as functions see it; the query is read when it is asked for. */
-export function faultRequest(
-  method: string,
-  target: string,
-  query: QueryInput | undefined,
-  body: unknown,
-  headers: Readonly<Record<string, string>>,
-): FaultRequest {
-  let pairs: FaultRequest['query'] | undefined
-  return {
-    method: method.toUpperCase(),
-    path: pathOf(target),
-    get query() {
-      return (pairs ??= readable(target, query).map(({ name, operator, value }) => [name + operator, value] as const))
-    },
-    body,
-    headers: lowerCase(headers),
-  }
-}
-
-function readable(target: string, query: QueryInput | undefined): readonly Pair[] {
-  try {
-    return pairsOf(target, query)
-  } catch {
-    // What is wrong with it is answered by the engine, if the request gets there.
-    return []
-  }
 }
 
 export class Faults {
@@ -183,7 +101,7 @@ export class Faults {
     if (typeof options === 'number') throw new TypeError(`fail: the options must be an object: { status: ${String(options)} }.`)
     checkOptions(options, ['status', ...FAILURE_NAMES, 'times', 'after'], 'fail')
     const { status, times, after = false, ...details } = options
-    const refusal = refusalOf(status, details, 'fail')
+    const refusal = makeRefusal(status, details, 'fail')
     checkAfter(after, 'fail')
     return this.#handleOf(this.#add('fail', match, times, { kind: 'fail', refusal, after }))
   }
@@ -213,7 +131,7 @@ export class Faults {
       release: () => this.#end(rule, waiting => waiting.go()),
       fail: (status, details = {}) => {
         checkOptions(details, FAILURE_NAMES, 'gate.fail')
-        const refusal = refusalOf(status, details, 'gate.fail')
+        const refusal = makeRefusal(status, details, 'gate.fail')
         this.#end(rule, waiting => waiting.go(refusal))
       },
       drop: () => this.#end(rule, waiting => waiting.lose(lostBy(waiting, 'was dropped by the gate'))),
@@ -223,28 +141,9 @@ export class Faults {
   #add(where: string, match: RequestMatch, times: number | undefined, effect: Effect): FaultRule {
     if (times !== undefined && (!Number.isSafeInteger(times) || times < 1))
       throw new RangeError(`${where}: "times" must be an integer above 0, got ${String(times)}.`)
-    const rule: FaultRule = { ...this.#matcher(match, where), effect, left: times ?? Infinity, ended: false }
+    const rule: FaultRule = { ...compileMatch(match, where, this.#methods), effect, left: times ?? Infinity, ended: false }
     this.#rules = [...this.#rules, rule]
     return rule
-  }
-
-  #matcher(match: RequestMatch, where: string): Pick<FaultRule, 'label' | 'meets'> {
-    if (typeof match === 'string') {
-      const pattern = readPattern(match, where, this.#methods)
-      return { label: match, meets: ({ method, path }) => meetsPattern(pattern, method, path) }
-    }
-    if (typeof match !== 'function')
-      throw new TypeError(`${where}: the match must be a text like "POST /v1/orders" or a function of the request, got ${typeof match}.`)
-    const label = match.name === '' ? String(match).replaceAll(/\s+/g, ' ').slice(0, 80) : match.name
-    return {
-      label,
-      meets: request => {
-        const met = match(request)
-        if (typeof met === 'object' && met !== null && 'then' in met)
-          throw new TypeError(`${where}: the match ${label} must say at once whether a request is meant: it gave a promise.`)
-        return Boolean(met)
-      },
-    }
   }
 
   #handleOf(rule: FaultRule): FaultHandle {
@@ -276,7 +175,7 @@ export class Faults {
       if (isEnd) end = rule
       else waits.push(rule)
     }
-    const delays = waits.flatMap(rule => (rule.effect.kind === 'delay' ? [{ rule, ms: delayOf(rule.effect.ms, request) }] : []))
+    const delays = waits.flatMap(rule => (rule.effect.kind === 'delay' ? [{ rule, ms: computeDelay(rule.effect.ms, request) }] : []))
     const holds = waits.filter(({ effect }) => effect.kind === 'hold').map(rule => ({ rule, ms: undefined }))
     for (const rule of end === undefined ? waits : [...waits, end]) rule.left--
     this.#rules = this.#rules.filter(({ left }) => left > 0)
@@ -377,44 +276,9 @@ function lostBy({ rule, request }: Waiting, what: string): Error {
   return connectionLost(`The connection was lost: ${nameOf(request)} ${what} ("${rule.label}").`)
 }
 
-function delayOf(ms: number | ((request: FaultRequest) => number), request: FaultRequest): number {
+function computeDelay(ms: number | ((request: FaultRequest) => number), request: FaultRequest): number {
   if (typeof ms === 'number') return ms
   const given = ms(request)
   checkDelay(given, 'delay: the function')
   return given
-}
-
-function checkDelay(ms: unknown, where: string): void {
-  if (typeof ms !== 'number')
-    throw new TypeError(`${where}: the delay must be a number of milliseconds or a function of the request, got ${typeof ms}.`)
-  if (!(ms >= 0 && ms <= MAX_DELAY)) {
-    throw new RangeError(
-      `${where}: the delay must be from 0 to ${MAX_DELAY} milliseconds, got ${ms}. To keep requests for longer, use hold.`,
-    )
-  }
-}
-
-function checkOptions(options: object, known: readonly string[], where: string): void {
-  if (typeof options !== 'object' || options === null)
-    throw new TypeError(`${where}: the options must be an object, got ${options === null ? 'null' : typeof options}.`)
-  checkNames(options, known, where)
-}
-
-function checkAfter(after: unknown, where: string): void {
-  if (typeof after !== 'boolean') throw new TypeError(`${where}: "after" must be true or false, got ${String(after)}.`)
-}
-
-function refusalOf(status: number, { code = 'fault_injected', detail, headers = {} }: FailureDetails, where: string): RestError {
-  if (!Number.isInteger(status) || status < 400 || status > 599) {
-    throw new RangeError(
-      `${where}: "status" must be an integer from 400 to 599, got ${String(status)}. Other answers are for custom routes to give.`,
-    )
-  }
-  for (const [name, value] of Object.entries({ code, detail })) {
-    if (value !== undefined && (typeof value !== 'string' || value === ''))
-      throw new TypeError(`${where}: "${name}" must be a text that is not empty.`)
-  }
-  if (typeof headers !== 'object' || headers === null || !Object.values(headers).every(value => typeof value === 'string'))
-    throw new TypeError(`${where}: "headers" must be an object of texts, such as { 'retry-after': '2' }.`)
-  return new RestError(status, code, detail ?? 'A test has asked for this failure.', { headers })
 }

@@ -1,0 +1,84 @@
+/** The request as faults see it, and the match that selects requests. */
+import { lowerCase, pairsOf, pathOf } from '../request/parse-request.ts'
+import type { Pair, QueryInput } from '../request/query-string.ts'
+import { meetsPattern, readPattern } from '../request/route-pattern.ts'
+
+/** A request, as a match that is a function sees it. */
+export interface FaultRequest {
+  /** Upper case. */
+  readonly method: string
+  /** Without the query and without one slash at its end; percent-encoded as the client sent it. */
+  readonly path: string
+  /** Decoded pairs of name with operator, and value: `['age>=', '18']`. Empty for a query that cannot be read. */
+  readonly query: readonly (readonly [name: string, value: string])[]
+  readonly body: unknown
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * Which requests are meant: `'POST /v1/orders'`, in which `*` stands for any run of characters and the method may be left out (`'/v1/*'`, `'*'`); GET means
+ * HEAD, too. Or a function of the request.
+ */
+export type RequestMatch = string | ((request: FaultRequest) => unknown)
+
+/** A match that has been compiled. */
+export interface CompiledMatch {
+  /** The match in error texts. */
+  readonly label: string
+  readonly meets: (request: FaultRequest) => boolean
+}
+
+/** The request as functions see it; the query is read when it is asked for. */
+export function faultRequest(
+  method: string,
+  target: string,
+  query: QueryInput | undefined,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+): FaultRequest {
+  let pairs: FaultRequest['query'] | undefined
+  return {
+    method: method.toUpperCase(),
+    path: pathOf(target),
+    get query() {
+      return (pairs ??= readable(target, query).map(({ name, operator, value }) => [name + operator, value] as const))
+    },
+    body,
+    headers: lowerCase(headers),
+  }
+}
+
+function readable(target: string, query: QueryInput | undefined): readonly Pair[] {
+  try {
+    return pairsOf(target, query)
+  } catch {
+    // What is wrong with it is answered by the engine, if the request gets there.
+    return []
+  }
+}
+
+/**
+ * Compiles a match to a function of the request.
+ *
+ * @param where the function that was called, for errors
+ * @param methods methods that requests may have beside the usual ones
+ */
+export function compileMatch(match: RequestMatch, where: string, methods: readonly string[]): CompiledMatch {
+  if (typeof match === 'string') {
+    const pattern = readPattern(match, where, methods)
+    return { label: match, meets: ({ method, path }) => meetsPattern(pattern, method, path) }
+  }
+  if (typeof match !== 'function')
+    throw new TypeError(`${where}: the match must be a text like "POST /v1/orders" or a function of the request, got ${typeof match}.`)
+  const label = match.name === '' ? String(match).replaceAll(/\s+/g, ' ').slice(0, 80) : match.name
+  return {
+    label,
+    meets: request => {
+      const met = match(request)
+      if (typeof met === 'object' && met !== null && 'then' in met)
+        throw new TypeError(`${where}: the match ${label} must say at once whether a request is meant: it gave a promise.`)
+      return Boolean(met)
+    },
+  }
+}

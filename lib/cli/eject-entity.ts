@@ -2,20 +2,7 @@
  * Eject an entity: what MikroORM knows of it as the text of a module, with `defineEntity` and the builders of `p`. Only what differs from MikroORM's
  * defaults is written. What cannot be written as code is refused, by entity and property; eject.ts proves that the rest means the same.
  */
-import {
-  BigIntType,
-  BlobType,
-  Cascade,
-  DateType,
-  DecimalType,
-  DoubleType,
-  EnumArrayType,
-  JsonType,
-  TimeType,
-  Uint8ArrayType,
-  UnderscoreNamingStrategy,
-  UuidType,
-} from '@mikro-orm/core'
+import { Cascade, UnderscoreNamingStrategy } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../model/metadata/file-type.ts'
 import { isHiddenInverse } from '../model/metadata/read-common.ts'
@@ -23,6 +10,7 @@ import { originalFunction } from '../sqlite/orm/on-update.ts'
 import { CommandError } from './command-error.ts'
 import { print } from './layout.ts'
 import type { Doc } from './layout.ts'
+import { FileTypes, scalarBuilder } from './eject-scalar.ts'
 import { Code, call, chain, isLiteral, later, literal, object } from './source.ts'
 import type { Link } from './source.ts'
 
@@ -338,100 +326,4 @@ class PropertyWriter {
 function isGenerated(prop: Property): boolean {
   const { pivotEntity } = prop as { pivotEntity?: unknown }
   return typeof pivotEntity === 'function' && pivotEntity.name === prop.pivotTable
-}
-
-/** The builder of a plain property, and what belongs to the type. */
-function scalarBuilder(prop: Property, isQuery: boolean): readonly Link[] | undefined {
-  const type = prop.customType
-  if (type instanceof FileType) return fileBuilder(type, isQuery)
-  if (type instanceof EnumArrayType) return [['enum', [...(prop.items ?? [])]], ['array']]
-  if (prop.items !== undefined && type === undefined) return [['enum', [...prop.items]]]
-  if (type instanceof BigIntType) return [type.mode === undefined || type.mode === 'bigint' ? ['bigint'] : ['bigint', type.mode]]
-  if (type instanceof DecimalType) return [type.mode === 'number' ? ['decimal', 'number'] : ['decimal'], ...digits(prop)]
-  if (type instanceof DoubleType) return [['double']]
-  if (type instanceof JsonType) return [['json']]
-  if (type instanceof UuidType) return [['uuid']]
-  if (type instanceof DateType) return [['date']]
-  if (type instanceof TimeType) return [['time', ...positive(prop.length)]]
-  if (type instanceof BlobType) return [['blob']]
-  if (type instanceof Uint8ArrayType) return [['uint8array']]
-  if (type !== undefined) return undefined
-  switch (prop.runtimeType) {
-    case 'Date':
-      return [['datetime', ...positive(prop.length)]]
-    case 'boolean':
-      return [['boolean']]
-    case 'number':
-      return [[NUMBERS.has(prop.type) ? prop.type : 'integer']]
-    case 'string':
-      if (prop.type === 'time') return [['time', ...positive(prop.length)]]
-      return [[prop.type === 'text' ? 'text' : 'string'], ...lengthOf(prop)]
-    default:
-      return undefined
-  }
-}
-
-/**
- * The builder of a column of a SQLite file: the one that a model would have for it, if that reads and writes it in the same form; else the type as it was
- * read from the file.
- */
-function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly Link[] {
-  const { kind, items, collated, time } = scalar
-  const isUsual = collated !== true && kind !== 'any' && (kind !== 'datetime' || (time?.unit === 'milliseconds' && time.uniform))
-  if (!isUsual || isRowid || isQuery) {
-    const args = isRowid ? [literal(plain(scalar)), 'true'] : [literal(plain(scalar))]
-    return [['type', new Code(call('fileType', args))]]
-  }
-  if (items !== undefined) return [['enum', [...items]]]
-  if (kind === 'float') return [['double']]
-  if (kind === 'decimal') return [['decimal', 'number'], ...digits(scalar)]
-  if (kind === 'text') return scalar.length === undefined ? [['text']] : [['string'], ...lengthOf(scalar)]
-  return [[kind]]
-}
-
-/** The types of columns that a module names once, by their text. */
-class FileTypes {
-  readonly #names = new Map<string, { readonly name: string; readonly doc: Doc }>()
-
-  /** The name of a type. */
-  name(kind: string, doc: Doc): string {
-    const key = print(doc)
-    const known = this.#names.get(key)
-    if (known !== undefined) return known.name
-    const same = [...this.#names.values()].filter(({ name }) => name.replace(/\d+$/, '') === `${kind}Column`).length
-    const name = `${kind}Column${same === 0 ? '' : same + 1}`
-    this.#names.set(key, { name, doc })
-    return name
-  }
-
-  /** Their declarations. */
-  declarations(): string[] {
-    return [...this.#names.values()].map(({ name, doc }) => print([`const ${name} = `, doc]))
-  }
-}
-
-/** Without what is not set, and what `fileType` sets. */
-function plain(value: object): object {
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name, item]) => item !== undefined && name !== 'loose')
-      .map(([key, item]) => [key, Array.isArray(item) ? [...(item as unknown[])] : item]),
-  )
-}
-
-function digits({ precision, scale }: { readonly precision?: number; readonly scale?: number }): Link[] {
-  return [
-    ...(precision === undefined ? [] : [['precision', precision] as const]),
-    ...(scale === undefined ? [] : [['scale', scale] as const]),
-  ]
-}
-
-function lengthOf({ length }: { readonly length?: number }): Link[] {
-  return length === undefined || length === 0 ? [] : [['length', length]]
-}
-
-const NUMBERS = new Set(['tinyint', 'smallint', 'mediumint', 'float'])
-
-function positive(length: number | undefined): number[] {
-  return length === undefined || length === 0 ? [] : [length]
 }

@@ -1,6 +1,6 @@
 /**
- * Customise: applies what the application says about a resource to its attributes, and reads its rules.
- * Refuses, when the engine is created, unknown options and attributes, each with the nearest known name.
+ * Applies the application's configuration of a resource to its attributes, and reads its rules.
+ * Rejects unknown options and attributes when the engine is created, each with the nearest known name.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../base/article.ts'
@@ -33,7 +33,7 @@ const CONFIG = [
 const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable']
 export const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'delete']
 
-/** The attributes of a resource as the application wants them shown. */
+/** Returns the attributes of a resource with the application's rules, followed by its computed attributes. */
 export function applyAttributeConfigs(className: string, attributes: readonly Attribute[], config: Config): Attribute[] {
   const where = `resource(${className})`
   checkNames(config, CONFIG, where)
@@ -47,8 +47,8 @@ export function applyAttributeConfigs(className: string, attributes: readonly At
     checkAttributeRules(rules[name], `${where}: attributes.${name}`)
   }
   return [
-    ...attributes.map(attribute => customised(attribute, rules[attribute.property])),
-    ...computedAttributes(where, attributes, config),
+    ...attributes.map(attribute => applyRules(attribute, rules[attribute.property])),
+    ...readComputed(where, attributes, config),
   ]
 }
 
@@ -66,7 +66,7 @@ function requireObject(value: unknown, where: string): asserts value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError(`${where} must be an object.`)
 }
 
-function customised(attribute: Attribute, rules: NonNullable<Config['attributes']>[string]): Attribute {
+function applyRules(attribute: Attribute, rules: NonNullable<Config['attributes']>[string]): Attribute {
   if (rules === undefined) return attribute
   const readOnly = attribute.readOnly || rules.readOnly === true
   const filterable = rules.filterable ?? (rules.render === undefined && attribute.filterable)
@@ -87,14 +87,14 @@ function customised(attribute: Attribute, rules: NonNullable<Config['attributes'
     return Object.freeze({ ...attribute, ...changed, branches: Object.freeze(branches) })
   }
   if (attribute.kind !== 'embedded') return Object.freeze({ ...attribute, ...changed })
-  return Object.freeze({ ...attribute, ...changed, ...inside(attribute, filterable, sortable) })
+  return Object.freeze({ ...attribute, ...changed, ...restrictInside(attribute, filterable, sortable) })
 }
 
-/** The attributes of an embedded object, of which no more is told than of the object. */
-function inside(embedded: EmbeddedAttribute, filterable: boolean, sortable: boolean): Pick<EmbeddedAttribute, 'attributes' | 'byName'> {
+/** Returns the attributes of an embedded object, which can be filtered and sorted by only when the object can. */
+function restrictInside(embedded: EmbeddedAttribute, filterable: boolean, sortable: boolean): Pick<EmbeddedAttribute, 'attributes' | 'byName'> {
   const attributes = embedded.attributes.map(child => {
     const own = { ...child, filterable: child.filterable && filterable, sortable: child.sortable && sortable }
-    return Object.freeze(own.kind === 'embedded' ? { ...own, ...inside(own, filterable, sortable) } : own)
+    return Object.freeze(own.kind === 'embedded' ? { ...own, ...restrictInside(own, filterable, sortable) } : own)
   })
   return { attributes: Object.freeze(attributes), byName: new Map(attributes.map(child => [child.name, child])) }
 }
@@ -113,10 +113,10 @@ const KINDS: Readonly<Record<ComputedAttribute['type'], ScalarKind>> = {
   json: 'json',
 }
 
-function computedAttributes(where: string, taken: readonly Attribute[], config: Config): Attribute[] {
+function readComputed(where: string, taken: readonly Attribute[], config: Config): Attribute[] {
   return Object.entries(config.computed ?? {}).map(([name, computed]) => {
     if (taken.some(attribute => attribute.name === name)) throw new TypeError(`${where}: computed: "${name}" is an attribute already.`)
-    return computedAttribute(`${where}: computed.${name}`, name, computed, undefined)
+    return readComputedAttribute(`${where}: computed.${name}`, name, computed, undefined)
   })
 }
 
@@ -124,7 +124,7 @@ function isGroup(computed: ComputedAttribute | ComputedGroup): computed is Compu
   return typeof computed.sql !== 'function'
 }
 
-function computedAttribute(
+function readComputedAttribute(
   where: string,
   name: string,
   computed: ComputedAttribute | ComputedGroup,
@@ -148,25 +148,30 @@ function computedAttribute(
     flag,
     render: undefined,
   }
-  if (isGroup(computed)) {
-    const attributes = Object.entries(computed)
-      .filter(([key]) => key !== 'flag')
-      .map(([key, inner]) => {
-        return computedAttribute(`${where}.${key}`, key, inner as ComputedAttribute | ComputedGroup, flag)
-      })
-    if (attributes.length === 0) throw new TypeError(`${where} must be { type, sql } or a group of such.`)
-    const byName = new Map(attributes.map(attribute => [attribute.name, attribute]))
-    return Object.freeze({
-      kind: 'embedded',
-      entity: undefined,
-      ...common,
-      document: undefined,
-      array: false,
-      variants: undefined,
-      attributes: Object.freeze(attributes),
-      byName,
-    } as const)
-  }
+  return isGroup(computed) ? readComputedGroup(where, computed, common) : readComputedScalar(where, computed, common)
+}
+
+/** The members that computed attributes and groups of them share. */
+type ComputedCommon = Omit<ScalarAttribute, 'kind' | 'type' | 'source' | 'primary' | 'version' | 'links'>
+
+function readComputedGroup(where: string, group: ComputedGroup, common: ComputedCommon): EmbeddedAttribute {
+  const attributes = Object.entries(group)
+    .filter(([key]) => key !== 'flag')
+    .map(([key, inner]) => readComputedAttribute(`${where}.${key}`, key, inner as ComputedAttribute | ComputedGroup, common.flag))
+  if (attributes.length === 0) throw new TypeError(`${where} must be { type, sql } or a group of such.`)
+  return Object.freeze({
+    kind: 'embedded',
+    entity: undefined,
+    ...common,
+    document: undefined,
+    array: false,
+    variants: undefined,
+    attributes: Object.freeze(attributes),
+    byName: new Map(attributes.map(attribute => [attribute.name, attribute])),
+  } as const)
+}
+
+function readComputedScalar(where: string, computed: ComputedAttribute, common: ComputedCommon): ScalarAttribute {
   checkNames(computed, ['type', 'sql', 'scale'], where)
   const kind = Object.hasOwn(KINDS, computed.type) ? KINDS[computed.type] : undefined
   if (kind === undefined) {
@@ -187,8 +192,8 @@ function computedAttribute(
   return Object.freeze({ kind: 'scalar', ...common, type, source, primary: false, version: false } as const)
 }
 
-/** What the application and MikroORM's own filters say about a resource beside its attributes. */
-export function rulesOf(meta: EntityMetadata, orm: MikroORM, config: Config): ResourceRules {
+/** Returns the rules of a resource beside its attributes: those of the application and the filters of MikroORM. */
+export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config): ResourceRules {
   const where = `resource(${meta.className})`
   const { access = true, scope, depth = 1, expand = [] } = config
   if (![0, 1, 2].includes(depth)) throw new RangeError(`${where}: "depth" must be 0, 1 or 2.`)
@@ -215,7 +220,7 @@ export function rulesOf(meta: EntityMetadata, orm: MikroORM, config: Config): Re
     expand: Object.freeze([...expand]),
     access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
     ownScopes: scope === undefined ? 0 : 1,
-    scopes: Object.freeze([...(scope === undefined ? [] : [scope]), ...ormFilters(meta, orm)]),
+    scopes: Object.freeze([...(scope === undefined ? [] : [scope]), ...readOrmFilters(meta, orm)]),
     wrappers: Object.freeze(
       Object.fromEntries(
         ACTIONS.flatMap(action => (config[action] === undefined ? [] : [[action, config[action]]])),
@@ -228,11 +233,11 @@ function isRule(rule: unknown): rule is AccessRule {
   return typeof rule === 'boolean' || typeof rule === 'function'
 }
 
-/** MikroORM's filters that are on by default, of the entity and of the whole ORM, as scopes. */
-function ormFilters(meta: EntityMetadata, orm: MikroORM): ResourceRules['scopes'] {
+/** Returns the filters of MikroORM that are on by default, of the entity and of the whole ORM, as scopes. */
+function readOrmFilters(meta: EntityMetadata, orm: MikroORM): ResourceRules['scopes'] {
   const named = { ...(orm.config.get('filters') as Record<string, OrmFilter>), ...(meta.filters as Record<string, OrmFilter>) }
   return Object.entries(named)
-    .filter(([, filter]) => filter.default !== false && concerns(filter, meta))
+    .filter(([, filter]) => filter.default !== false && concernsEntity(filter, meta))
     .map(([name, filter]) => (ctx: HookContext): object | Promise<object> => {
       if (typeof filter.cond !== 'function') return filter.cond
       const args = ctx.em.getFilterParams(name)
@@ -254,8 +259,8 @@ interface OrmFilter {
   readonly entity?: unknown
 }
 
-/** A filter of the whole ORM may be for some entities only. */
-function concerns(filter: OrmFilter, meta: EntityMetadata): boolean {
+/** Whether a filter is for an entity: one of the whole ORM may be for some only. */
+function concernsEntity(filter: OrmFilter, meta: EntityMetadata): boolean {
   if (filter.entity === undefined) return true
   const entities: unknown[] = Array.isArray(filter.entity) ? filter.entity : [filter.entity]
   return entities.some(

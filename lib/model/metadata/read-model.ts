@@ -4,7 +4,7 @@
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../../base/article.ts'
-import { applyAttributeConfigs, rulesOf } from '../apply-resource-config.ts'
+import { applyAttributeConfigs, readRules } from '../apply-resource-config.ts'
 import { unreadableIn } from './getters.ts'
 import { FileType } from './file-type.ts'
 import { defaultNames } from '../resource-names.ts'
@@ -61,7 +61,7 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
       uniques: [],
       referrers: [],
       served: config !== undefined,
-      rules: rulesOf(meta, orm, config ?? {}),
+      rules: readRules(meta, orm, config ?? {}),
     })
   }
   for (const [meta, draft] of drafts) draft.key = keyParts(meta)

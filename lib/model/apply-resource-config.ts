@@ -46,10 +46,7 @@ export function applyAttributeConfigs(className: string, attributes: readonly At
     }
     checkAttributeRules(rules[name], `${where}: attributes.${name}`)
   }
-  return [
-    ...attributes.map(attribute => applyRules(attribute, rules[attribute.property])),
-    ...readComputed(where, attributes, config),
-  ]
+  return [...attributes.map(attribute => applyRules(attribute, rules[attribute.property])), ...readComputed(where, attributes, config)]
 }
 
 function checkAttributeRules(rules: unknown, where: string): void {
@@ -91,7 +88,11 @@ function applyRules(attribute: Attribute, rules: NonNullable<Config['attributes'
 }
 
 /** Returns the attributes of an embedded object, which can be filtered and sorted by only when the object can. */
-function restrictInside(embedded: EmbeddedAttribute, filterable: boolean, sortable: boolean): Pick<EmbeddedAttribute, 'attributes' | 'byName'> {
+function restrictInside(
+  embedded: EmbeddedAttribute,
+  filterable: boolean,
+  sortable: boolean,
+): Pick<EmbeddedAttribute, 'attributes' | 'byName'> {
   const attributes = embedded.attributes.map(child => {
     const own = { ...child, filterable: child.filterable && filterable, sortable: child.sortable && sortable }
     return Object.freeze(own.kind === 'embedded' ? { ...own, ...restrictInside(own, filterable, sortable) } : own)

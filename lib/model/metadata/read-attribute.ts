@@ -6,7 +6,7 @@ import { readEmbedded } from './read-embedded.ts'
 import { readToOneOf } from './read-polymorphic.ts'
 import { readRelation } from './read-relation.ts'
 import type { PropertyContext, ResourcesByClass } from './read-common.ts'
-import { isInitialised, readScalar, readUnstored } from './read-scalar.ts'
+import { isInitialised, readScalarAttribute, readUnstored } from './read-scalar.ts'
 import type { Meta, Property } from './unsupported.ts'
 
 /**
@@ -26,7 +26,7 @@ export function readAttribute(meta: Meta, prop: Property, resources: ResourcesBy
 function readByKind(context: PropertyContext, resources: ResourcesByClass, paths: Map<string, string>): Attribute {
   const { meta, prop, name } = context
   if (prop.kind === 'scalar') {
-    const attribute = readScalar(context)
+    const attribute = readScalarAttribute(context)
     return Object.freeze({ ...attribute, required: attribute.required && !isInitialised(meta, prop) })
   }
   if (prop.kind === 'embedded')

@@ -6,7 +6,7 @@ import { isGetter, publicName, scalarType } from './property-type.ts'
 import { isRequiredInside, readCommon } from './read-common.ts'
 import type { DocumentPath, PropertyContext, ResourcesByClass } from './read-common.ts'
 import { findTarget } from './read-relation.ts'
-import { readGetter, readScalar, readUnstored } from './read-scalar.ts'
+import { readGetter, readScalarAttribute, readUnstored } from './read-scalar.ts'
 import { unsupported, unsupportedReason } from './unsupported.ts'
 import type { Meta, Property } from './unsupported.ts'
 
@@ -70,7 +70,7 @@ function readChild(
   if (child.kind === 'embedded')
     return declared.persist === false ? readUnstored(context) : readEmbedded(context, { ...place, listed, path })
   if (child.kind !== 'scalar') return listed ? readKeyInside(context) : readLinkInside(context, findTarget(meta, child, place.resources))
-  return isGetter(child) ? readGetter(context, getterInside(prop, childName)) : readScalar(context)
+  return isGetter(child) ? readGetter(context, getterInside(prop, childName)) : readScalarAttribute(context)
 }
 
 function rejectUnsupported(meta: Meta, prop: Property, childName: string, within: DocumentPath | undefined): void {

@@ -9,7 +9,7 @@ import { compileFormula } from './sql-formula.ts'
 import type { Meta, Property } from './unsupported.ts'
 
 /** Reads a scalar property, in a table or inside an embedded object. */
-export function readScalar(context: PropertyContext): ScalarAttribute {
+export function readScalarAttribute(context: PropertyContext): ScalarAttribute {
   const { meta, prop, declared, document } = context
   if (isGetter(prop)) return readGetter(context, getterRender(meta, prop))
   const type = Object.freeze(scalarType(prop)!)

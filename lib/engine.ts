@@ -5,7 +5,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { Authentication } from './auth/auth.ts'
 import type { AuthServices } from './auth/auth.ts'
 import type { Awaitable } from './base/awaitable.ts'
-import { visibilityOf } from './access/access-rules.ts'
+import { findVisibility } from './access/access-rules.ts'
 import { Clock } from './base/clock.ts'
 import type { UnindexedLink } from './database/dialect.ts'
 import { expectChanges } from './journal/expect-changes.ts'
@@ -21,8 +21,12 @@ import { sharedStateOf } from './pipeline/shared-state.ts'
 import type { SharedState } from './pipeline/shared-state.ts'
 import { Given } from './testing/given.ts'
 import type { Give } from './testing/given.ts'
-import { Handler, NO_CONTEXT, READING } from './pipeline/handle.ts'
+import { answerError, answerTransportFailure } from './pipeline/answer-failure.ts'
+import { NO_CONTEXT } from './pipeline/handle.ts'
 import type { HandleContext } from './pipeline/handle.ts'
+import { RequestRecorder } from './pipeline/record-request.ts'
+import type { RecorderParts } from './pipeline/record-request.ts'
+import { READ_METHODS } from './base/http-methods.ts'
 import { Journal } from './journal/journal.ts'
 import type { JournalEntry } from './journal/journal.ts'
 import { intercept } from './server/intercept/intercept.ts'
@@ -86,7 +90,8 @@ export class RestEngine {
   readonly #journal: Journal | undefined
   readonly #recorder: Recorder
   readonly #interceptions = new Set<Interception>()
-  readonly #handler: Handler
+  readonly #parts: RecorderParts
+  readonly #requests: RequestRecorder
   #closing: Promise<void> | undefined
 
   /**
@@ -149,7 +154,7 @@ export class RestEngine {
     this.#faults = new Faults(options.routes.map(({ method }) => method))
     const traces = new Traces()
     connection.observe(traces)
-    this.#handler = new Handler({
+    this.#parts = {
       engine: this,
       options,
       served: this.#served,
@@ -165,8 +170,9 @@ export class RestEngine {
       authentication: this.#authentication,
       fork: this.#fork,
       failureOf: error => connection.dialect.failure(error),
-      mayRunOwnCode: family.mayRunApplicationCode,
-    })
+      mayRunApplicationCode: family.mayRunApplicationCode,
+    }
+    this.#requests = new RequestRecorder(this.#parts)
   }
 
   /**
@@ -193,7 +199,7 @@ export class RestEngine {
       shown: async (resource, key, principal, ctx) => {
         const services = this.#servicesOf(resource)
         const own = new RequestContext({ ...(ctx as RequestContext).parts, principal })
-        const visibility = visibilityOf(services.model, NO_PARAMETERS, own)
+        const visibility = findVisibility(services.model, NO_PARAMETERS, own)
         return services.reader.record(resource, key, { parameters: NO_PARAMETERS, visibility, ctx: own })
       },
     }
@@ -235,17 +241,17 @@ export class RestEngine {
     body?: unknown,
     context: HandleContext = NO_CONTEXT,
   ): Promise<RestResponse> {
-    return this.#handler.handle(method, path, query, body, context)
+    return this.#requests.handle(method, path, query, body, context)
   }
 
   /** @internal As `handle`, for doors: an answer that waits for nothing is given at once, and what `handle` rejects with is thrown then. */
   ask(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
-    return this.#handler.handle(method, path, query, body, context)
+    return this.#requests.handle(method, path, query, body, context)
   }
 
   /** @internal Whether a request logs in or out, for doors that let nobody write. */
   isSession(method: string, target: string): boolean {
-    return this.#handler.isSession(method, pathOf(target).slice(1).split('/'))
+    return this.#authentication !== undefined && Authentication.isSession(method, pathOf(target).slice(1).split('/'))
   }
 
   /**
@@ -268,17 +274,23 @@ export class RestEngine {
   ): Promise<Explanation> {
     this.#life.assertOpen()
     // What lets nobody write needs no copy to write to.
-    if (typeof method !== 'string' || READING.has(method.toUpperCase()) || this.#options.readOnly)
-      return this.#handler.explain(method, path, query, body, context)
+    if (typeof method !== 'string' || READ_METHODS.includes(method.toUpperCase()) || this.#options.readOnly)
+      return this.#requests.explain(method, path, query, body, context)
     await using world = await this.fork()
     // The first transaction of a fork prepares what all others have.
     await world.#connection.write(async () => {})
-    return await world.#handler.explain(method, path, query, body, context)
+    return await world.#requests.explain(method, path, query, body, context)
   }
 
   /** @internal Answers a request as `handle` does, with all that it writes, and tells afterwards what ran. */
-  explained(method: string, path: string, query: undefined, body: unknown, context: HandleContext): ReturnType<Handler['explained']> {
-    return this.#handler.explained(method, path, query, body, context)
+  explained(
+    method: string,
+    path: string,
+    query: undefined,
+    body: unknown,
+    context: HandleContext,
+  ): ReturnType<RequestRecorder['explained']> {
+    return this.#requests.explained(method, path, query, body, context)
   }
 
   /** @internal The links of relations, and foreign keys, that no index serves, in tables of more than so many rows. */
@@ -293,12 +305,12 @@ export class RestEngine {
 
   /** @internal The one error body, for faults that a door finds before `handle` can be asked. */
   respondError(error: unknown): RestResponse {
-    return this.#handler.respondError(error)
+    return answerError(error, this.#parts)
   }
 
   /** @internal The answer to what a door has met itself; reported where it is a fault of the server. */
   respondFailure(error: unknown, request: FailedRequest): RestResponse {
-    return this.#handler.failed(error, request)
+    return answerTransportFailure(error, request, this.#parts)
   }
 
   /**

@@ -29,14 +29,14 @@ function hasRules(model: Model): boolean {
 const ruled = new WeakMap<Model, boolean>()
 
 /** What exists for the caller; custom parameters are yet to be read. */
-export function visibilityOf(model: Model, parameters: Parameters, ctx: HookContext): Visibility {
+export function findVisibility(model: Model, parameters: Parameters, ctx: HookContext): Visibility {
   let rules = ruled.get(model)
   if (rules === undefined) ruled.set(model, (rules = hasRules(model)))
   return !rules && parameters.flags.length === 0 && parameters.own.length === 0 ? EVERYTHING : new Caller(parameters.flags, ctx)
 }
 
 /** The same, narrowed by custom parameters. `root` is the resource that they narrow. */
-export function narrowed(
+export function narrowVisibility(
   visibility: Visibility,
   root: Resource | undefined,
   parameters: Parameters,

@@ -14,7 +14,7 @@ export interface ResourceAction {
  * The actions that a request takes: the first is what it is about (its wrappers run), all must be allowed. A list or record behind an attribute counts
  * as one of its own resource, for which the owner must be readable as well.
  */
-export function actionsOf(method: string, target: Target): readonly ResourceAction[] {
+export function findActions(method: string, target: Target): readonly ResourceAction[] {
   if (target.kind === 'index' || target.kind === 'own' || method === 'OPTIONS') return []
   const { resource } = target
   const reads = method === 'GET' || method === 'HEAD'
@@ -33,7 +33,7 @@ export function actionsOf(method: string, target: Target): readonly ResourceActi
 }
 
 /** The resource whose records a request reads or answers with: what custom parameters narrow. */
-export function rootOf(target: Target): Resource | undefined {
+export function findRoot(target: Target): Resource | undefined {
   if (target.kind === 'index' || target.kind === 'own') return undefined
   if (target.kind === 'attribute' && (target.attribute.kind === 'toOne' || target.attribute.kind === 'toMany'))
     return target.attribute.target
@@ -42,7 +42,7 @@ export function rootOf(target: Target): Resource | undefined {
 }
 
 /** What a hook's context tells of the target. */
-export function aboutOf(target: Target, action: ResourceAction | undefined): RequestFacts {
+export function describeTarget(target: Target, action: ResourceAction | undefined): RequestFacts {
   return {
     action: action?.action,
     resource: action?.resource.plural,

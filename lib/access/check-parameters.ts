@@ -64,7 +64,7 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
 }
 
 /** The parameters of a request, parsed and known to be taken here. OPTIONS takes any, and heeds none. */
-export function parametersOf(request: Request, target: Target, vocabulary: Vocabulary, limits: Limits): Parameters {
+export function readParameters(request: Request, target: Target, vocabulary: Vocabulary, limits: Limits): Parameters {
   const { pairs, method } = request
   if (method === 'OPTIONS' || pairs.length === 0) return NO_PARAMETERS
   checkLength(pairs, limits)

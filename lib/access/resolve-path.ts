@@ -37,7 +37,7 @@ export function defaultLookUp(model: Model): ResourceLookup {
 }
 
 /** The version of a path; that of the bare root is the first one. */
-export function versionOf(segments: readonly string[], versions: readonly string[], model: Model): string {
+export function findVersion(segments: readonly string[], versions: readonly string[], model: Model): string {
   const [version = versions[0]!] = segments
   if (!versions.includes(version)) throw unknownVersion(version, versions, model)
   return version
@@ -63,7 +63,7 @@ function resolve(segments: readonly string[], version: string, model: Model, loo
 }
 
 /** As `resolve`, for a path that custom routes answer too: where they alone are, only their methods are known. */
-export function resolveBeside(
+export function resolvePath(
   own: readonly string[],
   segments: readonly string[],
   version: string,

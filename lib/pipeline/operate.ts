@@ -44,7 +44,7 @@ export interface Services {
   readonly model: Model
   readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
-  readonly ownParameters: ReadonlyMap<string, CustomParameter>
+  readonly customParameters: ReadonlyMap<string, CustomParameter>
   readonly clock: Clock
   readonly limits: Limits
   readonly versions: readonly string[]

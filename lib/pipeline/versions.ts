@@ -27,7 +27,7 @@ export interface CompiledVersion {
   readonly model: Model
   readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
-  readonly ownParameters: ReadonlyMap<string, CustomParameter>
+  readonly customParameters: ReadonlyMap<string, CustomParameter>
   readonly plans: Plans
 }
 
@@ -42,7 +42,7 @@ export function readVersions(options: CheckedOptions, orm: MikroORM, connection:
     checkVocabulary(vocabulary)
     requireConditions(model)
     checkModel(model, vocabulary, options, connection)
-    editions.set(version, { model, lookUp: lookUpOf(options, model, orm), vocabulary, ownParameters: own, plans: new Plans() })
+    editions.set(version, { model, lookUp: lookUpOf(options, model, orm), vocabulary, customParameters: own, plans: new Plans() })
   }
   return editions
 }

@@ -131,6 +131,7 @@ describe('an engine that is read-only', () => {
         assert.equal((await ask('GET', '/v1/notes', undefined, token)).status, 200)
         assert.equal((await ask('POST', '/v1/notes', { text: 'x' }, token)).status, 405)
         assert.match((await ask('OPTIONS', '/v1/login')).headers['allow'] ?? '', /POST/)
+        assert.match((await ask('PURGE', '/v1/login', undefined, token)).headers['allow'] ?? '', /POST/)
         assert.equal((await ask('POST', '/v1/logout', {}, token)).status, 200)
         assert.equal((await ask('GET', '/v1/notes', undefined, token)).status, 401)
       }

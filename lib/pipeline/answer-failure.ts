@@ -1,0 +1,85 @@
+/**
+ * Answer a failure: whatever a stage throws becomes the one error body. Reports what is a fault of the server, and hides from the client what it is.
+ */
+import { RestError, restError } from '../base/errors.ts'
+import { findReason, reportFailure } from '../base/report-failure.ts'
+import type { FailedRequest } from '../base/report-failure.ts'
+import type { Clock } from '../base/clock.ts'
+import type { RestResponse } from '../base/response.ts'
+import type { JournalRecord } from '../journal/journal.ts'
+import type { QueryInput } from '../request/query-string.ts'
+import type { CheckedOptions } from './options.ts'
+import { respondError, withoutBody } from './respond.ts'
+
+/** The request that has failed, as it came. */
+interface FailedArrival {
+  readonly method: string
+  readonly path: string
+  readonly query: QueryInput | undefined
+  readonly body: unknown
+  readonly record: JournalRecord | undefined
+}
+
+/** What an answer to a failure needs of the engine. */
+interface FailureParts {
+  readonly options: CheckedOptions
+  readonly clock: Clock
+  /** Whether an error says that the database is locked, or does not work. */
+  readonly failureOf: (error: unknown) => 'busy' | 'failed' | undefined
+}
+
+/** Answers an error that a stage has thrown. */
+export function answerFailure(error: unknown, arrival: FailedArrival, parts: FailureParts): RestResponse {
+  const { method, path, record } = arrival
+  const meant = describeMisplacedBody(error, arrival)
+  const response = answerError(describeDatabaseFailure(meant, parts.failureOf(meant)), parts)
+  if (response.status >= 500) {
+    if (record !== undefined) record.failure = findReason(meant)
+    reportFailure(parts.options.onError, meant, { method, path })
+  }
+  return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
+}
+
+/** Answers what a transport has met itself; a fault of the server is reported. */
+export function answerTransportFailure(error: unknown, request: FailedRequest, parts: FailureParts): RestResponse {
+  const response = answerError(error, parts)
+  if (response.status >= 500 && !(error instanceof RestError)) reportFailure(parts.options.onError, error, request)
+  return response
+}
+
+/** Returns the one error body, also for faults that a transport finds before the engine can be asked. */
+export function answerError(error: unknown, { clock, options }: FailureParts): RestResponse {
+  let timestamp: string
+  try {
+    timestamp = clock.now().toISOString()
+  } catch {
+    // A clock of the application's that fails is such an error itself.
+    timestamp = new Date().toISOString()
+  }
+  return respondError(error, timestamp, options.validationStatus)
+}
+
+/** Whether the caller of `handle` broke its types. */
+export function isMisuse(error: unknown): boolean {
+  return error instanceof TypeError && error.message.startsWith('handle: ')
+}
+
+/** Explains a query that is refused and may well be the body: the arguments of `handle` are easily mistaken. */
+function describeMisplacedBody(error: unknown, { method, query, body }: FailedArrival): unknown {
+  if (body !== undefined || query === undefined || query === null || query instanceof URLSearchParams) return error
+  const name = method.toUpperCase()
+  if (!(error instanceof RestError) || error.code !== 'parameter_invalid' || !['POST', 'PUT', 'PATCH'].includes(name)) return error
+  const detail = `${error.message} The third argument of "handle" is the query, the fourth is the body: handle("${name}", path, undefined, body).`
+  return restError('parameter_invalid', detail, error.errors === undefined ? {} : { errors: error.errors })
+}
+
+/** Returns what a client learns of a database that cannot be used; the cause is for `onError`. */
+function describeDatabaseFailure(error: unknown, failure: 'busy' | 'failed' | undefined): unknown {
+  if (failure === undefined || error instanceof RestError) return error
+  if (failure === 'failed')
+    return restError('database_failed', 'The database cannot do this at present; nothing was changed.', { cause: error })
+  return restError('database_busy', 'Another process has locked the database; nothing was changed. Try again.', {
+    headers: { 'retry-after': '1' },
+    cause: error,
+  })
+}

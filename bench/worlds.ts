@@ -11,6 +11,7 @@ import { MikroORM, defineEntity, p } from '@mikro-orm/sqlite'
 import type { EntitySchema } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { RestEngine } from '../lib/index.ts'
+import type { SqliteImage } from '../lib/sqlite/content.ts'
 import { milliseconds, samplesOf } from './paired.ts'
 import { Report } from './report.ts'
 import { wordsOf } from './words.ts'
@@ -58,12 +59,12 @@ const write = async (): Promise<void> => {
   assert.equal(status, 200)
 }
 const opened: (RestEngine | Database.Database)[] = []
-const bare = (): unknown => opened.push(new Database(snapshot.image))
+const bare = (): unknown => opened.push(new Database((snapshot.image as SqliteImage).bytes))
 const clear = async (): Promise<void> => {
   for (const one of opened.splice(0)) await one.close()
 }
 
-const dirty = new Database(snapshot.image)
+const dirty = new Database((snapshot.image as SqliteImage).bytes)
 const made: { close: () => Promise<unknown> }[] = []
 
 const CREATE = `create an engine of ${TABLES} entities`

@@ -7,7 +7,10 @@ import type { AuthServices } from './auth/auth.ts'
 import type { Awaitable } from './base/awaitable.ts'
 import { findVisibility } from './access/access-rules.ts'
 import { Clock } from './base/clock.ts'
-import type { UnindexedLink } from './database/dialect.ts'
+import type { ChangeRecorder } from './database/changes.ts'
+import type { Connection } from './database/dialect.ts'
+import type { UnindexedLink } from './database/explained-statements.ts'
+import type { OpenDatabase, WorldStore } from './database/world-store.ts'
 import { expectChanges } from './journal/expect-changes.ts'
 import type { ExpectedChanges } from './journal/expect-changes.ts'
 import type { Explanation } from './journal/explanation.ts'
@@ -36,6 +39,7 @@ import type { Limits } from './base/limits.ts'
 import type { Model, Resource } from './model/model.ts'
 import type { Services } from './pipeline/operate.ts'
 import { Notes } from './base/notes.ts'
+import { openDatabase } from './pipeline/open-database.ts'
 import { checkOptions } from './pipeline/options.ts'
 import type { CheckedOptions, EngineOptions } from './pipeline/options.ts'
 import type { SeedData } from './write/seed-rows.ts'
@@ -48,9 +52,6 @@ import { Routes } from './request/custom-routes.ts'
 import { seed } from './write/seed.ts'
 import { serveVersions } from './pipeline/versions.ts'
 import { Snapshot } from './pipeline/snapshot.ts'
-import { SqliteConnection } from './sqlite/connection.ts'
-import { open } from './sqlite/open.ts'
-import type { Recorder } from './sqlite/recorder.ts'
 import type { WorldState } from './pipeline/snapshot.ts'
 import { checkNames } from './base/suggest.ts'
 import type { PublicKey } from './auth/tokens.ts'
@@ -78,7 +79,8 @@ export class RestEngine {
   readonly given: Give
   readonly #given: Given
   readonly #options: CheckedOptions
-  readonly #connection: SqliteConnection
+  readonly #connection: Connection
+  readonly #worlds: WorldStore
   readonly #family: SharedState
   readonly #served: ReadonlyMap<string, Services>
   readonly #authentication: Authentication | undefined
@@ -88,7 +90,7 @@ export class RestEngine {
   readonly #faults: Faults
   readonly #fork = (): EntityManager => this.orm.em.fork()
   readonly #journal: Journal | undefined
-  readonly #recorder: Recorder
+  readonly #recorder: ChangeRecorder
   readonly #interceptions = new Set<Interception>()
   readonly #parts: RecorderParts
   readonly #requests: RequestRecorder
@@ -102,13 +104,13 @@ export class RestEngine {
   static async create(options: EngineOptions): Promise<RestEngine> {
     const checked = checkOptions(options)
     const notes = new Notes(checked.notes)
-    const opened = await open({ ...checked, notes })
-    const { connection, definitions } = opened
+    const opened = await openDatabase({ ...checked, notes })
+    const { connection, worlds, definitions } = opened
     const complete = definitions.length === 0 ? checked : { ...checked, resources: [...definitions, ...checked.resources] }
     try {
-      const engine = opened.complete(() => new RestEngine(complete, connection, sharedStateOf(complete, connection.orm, connection, notes)))
+      const engine = opened.complete(() => new RestEngine(complete, opened, sharedStateOf(complete, connection.orm, connection, notes)))
       if (checked.seed !== undefined) await engine.seed(checked.seed)
-      connection.start()
+      worlds.start()
       engine.#followUsers()
       return engine
     } catch (error) {
@@ -120,15 +122,17 @@ export class RestEngine {
   /** @param elder the engine of which this one is a fork */
   private constructor(
     options: CheckedOptions,
-    connection: SqliteConnection,
+    database: OpenDatabase,
     family: SharedState,
     elder?: { readonly engine: RestEngine; readonly state: WorldState },
   ) {
     // JavaScript does not know that it is private.
-    if (!(connection instanceof SqliteConnection))
+    if ((database as Partial<OpenDatabase> | undefined)?.connection === undefined)
       throw new TypeError('RestEngine: an engine is made by "await RestEngine.create({ entities: [User] })", not by "new".')
+    const { connection, worlds } = database
     this.#options = options
     this.#connection = connection
+    this.#worlds = worlds
     this.#family = family
     this.clock = new Clock(options.clock)
     connection.follow(this.clock)
@@ -462,7 +466,7 @@ export class RestEngine {
    */
   async snapshot(): Promise<Snapshot> {
     this.#life.assertOpen()
-    return new Snapshot(this.#family, await this.#connection.image(), this.#state())
+    return new Snapshot(this.#family, await this.#worlds.image(), this.#state())
   }
 
   /**
@@ -475,7 +479,7 @@ export class RestEngine {
   async restore(snapshot: Snapshot): Promise<void> {
     this.#life.assertOpen()
     this.#checkSnapshot(snapshot, 'restore')
-    await this.#connection.replace(snapshot.image, () => this.#life.invalidate('restore'))
+    await this.#worlds.replace(snapshot.image, () => this.#life.invalidate('restore'))
     this.#take(snapshot.state)
   }
 
@@ -490,7 +494,7 @@ export class RestEngine {
     this.#life.assertOpen()
     this.#faults.reset()
     this.#journal?.reset()
-    await this.#connection.reset(() => this.#life.invalidate('reset'))
+    await this.#worlds.reset(() => this.#life.invalidate('reset'))
     this.#take(this.#origin)
   }
 
@@ -506,14 +510,13 @@ export class RestEngine {
     const from = snapshot ?? (await this.snapshot())
     this.#life.assertOpen()
     this.#checkSnapshot(from, 'fork')
-    const connection = SqliteConnection.from(from.image, this.#connection)
-    return new RestEngine(this.#options, connection, this.#family, { engine: this, state: from.state })
+    return new RestEngine(this.#options, await this.#worlds.fork(from.image), this.#family, { engine: this, state: from.state })
   }
 
   #checkSnapshot(snapshot: Snapshot, by: string): void {
     if (!(snapshot instanceof Snapshot)) throw new TypeError(`engine.${by}: not a snapshot: take one with engine.snapshot().`)
     if (snapshot.isOf(this.#family)) return
-    const differing = this.#connection.differing(snapshot.image)
+    const differing = this.#worlds.differing(snapshot.image)
     if (differing.length > 0) {
       throw new TypeError(`engine.${by}: the snapshot is of another model, which differs in ${differing.join(', ')}.`)
     }

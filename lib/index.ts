@@ -2,7 +2,7 @@
 export { RestEngine } from './engine.ts'
 export type { HandleContext } from './pipeline/handle.ts'
 export type { ExplainedStatement, Explanation, IndexHint } from './journal/explanation.ts'
-export type { PlanStep } from './database/dialect.ts'
+export type { PlanStep } from './database/explained-statements.ts'
 export { RestError, ERRORS, FIELD_ERRORS } from './base/errors.ts'
 export type { ErrorCode, FieldError, FieldErrorCode, RefusalDetails } from './base/errors.ts'
 export type { FaultHandle, Gate } from './testing/fault-injection.ts'

@@ -1,6 +1,6 @@
 /** Explanation text: what a request has run, for a terminal: times, statements, query plans as trees, and indexes that would help. */
 import { styleText } from 'node:util'
-import type { PlanStep } from '../database/dialect.ts'
+import type { PlanStep } from '../database/explained-statements.ts'
 import type { ExplainedStatement, Explanation, IndexHint } from '../journal/explanation.ts'
 
 /** Characters of a line of SQL, and of the list of parameters. */

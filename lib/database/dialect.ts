@@ -2,14 +2,17 @@
  * Dialect: the seam between the stages and a database. Everything that is particular to one database (SQL text, value codecs, running, transactions)
  * stands behind these types; lib/sqlite/ is the one implementation. A dialect may answer at once or with a promise.
  */
-import type { EntityManager, EntityName } from '@mikro-orm/core'
+import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { RequestAbort } from '../base/abort.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Attribute, Renderer, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
 import type { ReadPlan, ScopeLookup } from '../plan/read-plan.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
-import type { RunStatement } from '../base/trace.ts'
+import type { RunStatement, Traces } from '../base/trace.ts'
+import type { ChangeRecorder, ChangeSink, Watched } from './changes.ts'
+import type { StatementsExplained, UnindexedLink } from './explained-statements.ts'
 
 /** How the value of a filter is turned into a parameter. */
 export type ValueForm =
@@ -226,62 +229,6 @@ export interface RowBound {
   readonly at: string | undefined
 }
 
-/** A step of a query plan, in the database's own words. */
-export interface PlanStep {
-  readonly detail: string
-  /** The table that is gone through as a whole, by its name in the database. */
-  readonly table?: string
-  /** How many rows that are, at most 1,000,000. Of a sort: how many are gone through beside it. */
-  readonly rows?: number
-  /** Whether 1,000 rows or more are gone through to find some, or to sort them. */
-  readonly isCostly: boolean
-  readonly children: readonly PlanStep[]
-}
-
-/** One column of an index, or expression. */
-export interface IndexColumn {
-  /** As the statement writes it. */
-  readonly text: string
-  /** Undefined for an expression. */
-  readonly column: string | undefined
-  readonly descending: boolean
-}
-
-/** An index that the database would use. */
-export interface IndexAdvice {
-  readonly table: string
-  readonly columns: readonly IndexColumn[]
-  /** What is done without it: rows are gone through to find some, or to sort all. */
-  readonly reason: 'scan' | 'sort'
-  /** The table that is gone through, which need not be that of the index, and its rows, at most 1,000,000. */
-  readonly scanned: string
-  readonly rows: number
-  /** The statement that makes it. */
-  readonly sql: string
-}
-
-/** What the database says of statements. */
-export interface StatementsExplained {
-  readonly statements: readonly {
-    readonly plan: readonly PlanStep[]
-    /** The column that each parameter is compared with or written to, or `limit` or `offset`, where that can be told. */
-    readonly columns: readonly (string | undefined)[]
-    /** The names that the statement holds. */
-    readonly names: ReadonlySet<string>
-  }[]
-  readonly advice: readonly IndexAdvice[]
-}
-
-/** Columns that refer to another table, without an index that begins with them. */
-export interface UnindexedLink {
-  readonly table: string
-  readonly columns: readonly string[]
-  /** Rows of the table; one more than was asked for when there are more. */
-  readonly rows: number
-  /** The statement that creates the index. */
-  readonly sql: string
-}
-
 /** One kind of database. */
 export interface Dialect {
   /** The column that every table has whose order is that in which rows were inserted. */
@@ -327,15 +274,27 @@ export interface TableRows {
   readonly rows: readonly (readonly unknown[])[]
 }
 
-/** An open database. */
+/** Runs work on an open database. */
 export interface Connection {
   readonly dialect: Dialect
+  /** The MikroORM instance on the database; made when it is first asked for. */
+  readonly orm: MikroORM
   /** Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed. */
   read<T>(reading: () => Reading<T>, end?: RequestAbort): T | Promise<T>
   /** Runs reading work at once, also while another request's transaction is open, whose changes it sees then. */
   readNow<T>(reading: () => Reading<T>): T
+  /** Counts the rows of each table, all at one time. */
+  countRows(tables: readonly string[]): Awaitable<readonly number[]>
   /** What the database does for statements that have run. Runs none of them. */
   explain(statements: readonly RunStatement[]): StatementsExplained
+  /** Finds the links of relations, and foreign keys, that no index serves, in tables with more rows than that. */
+  unindexedLinks(resources: readonly Resource[], rows: number): UnindexedLink[]
+  /** From now on the statements of requests that are traced are reported to their traces. */
+  observe(traces: Traces): void
+  /** From now on the rows that change are reported; `current` says to whom, beside the watchers. */
+  record(watched: Watched, current: () => ChangeSink | undefined): ChangeRecorder
+  /** From now on the time of the model's functions and of SQL is that of the clock. */
+  follow(clock: Clock): void
   /** Refuses a statement that the database cannot run, without running it. */
   check(statement: Statement): void
   /**
@@ -364,4 +323,6 @@ export interface Connection {
   insertRows(tables: readonly TableRows[], em: EntityManager): boolean
   /** Inside a transaction: lets records refer to others that are written later in it. */
   deferReferences(): void
+  /** Closes the database, and MikroORM on it. */
+  close(): Promise<void>
 }

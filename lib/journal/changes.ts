@@ -1,10 +1,11 @@
 /**
- * Changes: which rows a request has changed. The database tells of each row as it changes (`RowChange`, `ListChange`); `computeNetChanges` makes of that what
- * has changed in the end, each record once.
+ * Changes: which records a request has changed. The database reports each row as it changes (`RowChange`, `ListChange`); `computeNetChanges` makes of that what has
+ * changed in the end, each record once.
  */
+import type { RawChange, RowImage, Watched, WatchedList, WatchedTable } from '../database/changes.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { rootOf } from '../model/model.ts'
-import type { Model, Resource, ToManyAttribute } from '../model/model.ts'
+import type { Model, Resource } from '../model/model.ts'
 import { planStored } from '../plan/plan.ts'
 import type { Field } from '../plan/read-plan.ts'
 
@@ -20,59 +21,6 @@ export interface Change {
   /** As they are now; `null` for a delete. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   readonly after: any
-}
-
-/** A resource whose rows are watched. */
-export interface WatchedTable {
-  readonly resource: Resource
-  /** What changes of it are called: the plural name of the resource, or another one where that is taken. */
-  readonly name: string
-  /** The fields that the row itself holds and that may be shown. */
-  readonly fields: readonly Field[]
-}
-
-/** A many-to-many list whose pivot table is watched. */
-export interface WatchedList {
-  readonly table: WatchedTable
-  readonly attribute: ToManyAttribute & { readonly via: { readonly kind: 'pivot' } }
-}
-
-/** All that is watched. */
-export interface Watched {
-  readonly tables: readonly WatchedTable[]
-  readonly lists: readonly WatchedList[]
-}
-
-/** A record as one row of its table. */
-export interface RowImage {
-  readonly id: string | number
-  readonly record: JsonRecord
-}
-
-/** A row that has changed. What costs something is made when it is asked for. */
-export interface RowChange {
-  readonly kind: 'row'
-  readonly table: WatchedTable
-  before(): RowImage | undefined
-  after(): RowImage | undefined
-}
-
-/** A many-to-many list that has changed: the IDs in it. */
-export interface ListChange {
-  readonly kind: 'list'
-  readonly list: WatchedList
-  readonly id: string | number
-  readonly before: readonly unknown[]
-  readonly after: readonly unknown[]
-}
-
-export type RawChange = RowChange | ListChange
-
-/** Who is told of changes that have been committed. */
-export interface ChangeSink {
-  /** The one table that it is about; undefined: all. */
-  readonly table?: string
-  add(change: RawChange): void
 }
 
 /** What there is to watch: every entity, as the first version that serves it shows it. */

@@ -4,7 +4,8 @@
  */
 import { AssertionError } from 'node:assert'
 import { computeNetChanges } from './changes.ts'
-import type { Change, ChangeSink, RawChange, WatchedTable } from './changes.ts'
+import type { Change } from './changes.ts'
+import type { ChangeSink, RawChange, WatchedTable } from '../database/changes.ts'
 import type { JournalEntry } from './journal.ts'
 import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
 

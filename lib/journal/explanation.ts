@@ -1,5 +1,5 @@
 /** Explanation: what a request has run, as plain data without secrets: statements, their plans in the database, and indexes that would spare work. */
-import type { IndexAdvice, PlanStep, StatementsExplained } from '../database/dialect.ts'
+import type { IndexAdvice, PlanStep, StatementsExplained } from '../database/explained-statements.ts'
 import type { EmbeddedAttribute, Model, Resource } from '../model/model.ts'
 import { tableColumns } from '../model/model.ts'
 import type { RestResponse } from '../base/response.ts'

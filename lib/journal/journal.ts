@@ -4,7 +4,8 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { computeNetChanges } from './changes.ts'
-import type { Change, ChangeSink, RawChange } from './changes.ts'
+import type { Change } from './changes.ts'
+import type { ChangeSink, RawChange } from '../database/changes.ts'
 import type { Model, Resource } from '../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
 import type { Pair } from '../request/query-string.ts'

@@ -1,7 +1,7 @@
 /** Family: what an engine shares with its forks: what follows from model and options alone. */
 import type { MikroORM } from '@mikro-orm/core'
 import { listWatched } from '../journal/changes.ts'
-import type { Watched } from '../journal/changes.ts'
+import type { Watched } from '../database/changes.ts'
 import type { Connection } from '../database/dialect.ts'
 import type { Notes } from '../base/notes.ts'
 import type { CheckedOptions } from './options.ts'

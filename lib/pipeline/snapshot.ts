@@ -1,6 +1,7 @@
 /** Snapshot: the state of an engine's world at one moment, to go back to. */
 import type { AuthState } from '../auth/auth.ts'
 import type { ClockSetting } from '../base/clock.ts'
+import type { WorldImage } from '../database/world-store.ts'
 
 /** What belongs to a world beside its data. */
 export interface WorldState {
@@ -17,14 +18,14 @@ export interface WorldState {
  */
 export class Snapshot {
   readonly #family: object
-  readonly #image: Buffer
+  readonly #image: WorldImage
   readonly #state: WorldState
 
   /**
    * @internal
    * @param family what an engine shares with its forks
    */
-  constructor(family: object, image: Buffer, state: WorldState) {
+  constructor(family: object, image: WorldImage, state: WorldState) {
     this.#family = family
     this.#image = image
     this.#state = state
@@ -32,11 +33,11 @@ export class Snapshot {
 
   /** Size of the data, in bytes. */
   get size(): number {
-    return this.#image.length
+    return this.#image.size
   }
 
   /** @internal The whole database. */
-  get image(): Buffer {
+  get image(): WorldImage {
     return this.#image
   }
 

@@ -7,10 +7,11 @@ import { unreadableIn } from '../model/metadata/getters.ts'
 import type { Notes } from '../base/notes.ts'
 import { isGetter, isUnnamed, scalarType } from '../model/metadata/property-type.ts'
 import { isMixedList } from '../model/metadata/read-common.ts'
-import type { ResourceDefinition } from '../model/resource-config.ts'
 import { addSchema } from './schema/add-schema.ts'
 import { checkFile, checkWritable, fileError } from './database/check-file.ts'
+import type { Opened, Opening } from '../database/world-store.ts'
 import { SqliteConnection } from './connection.ts'
+import { Content } from './content.ts'
 import { CountingDriver } from './orm/counting-driver.ts'
 import { buildEntities } from './introspect/entities.ts'
 import type { FileModel } from './introspect/entities.ts'
@@ -18,6 +19,7 @@ import { adaptFormulas } from './foreign/formula.ts'
 import { ForeignModel } from './foreign/model.ts'
 import { ForeignSchema } from './foreign/schema.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
+import { SqliteWorldStore } from './world-store.ts'
 import { findCounters, requireKeys } from './orm/autoincrement.ts'
 import { introspect } from './introspect/introspect.ts'
 import type { SharedSqliteDialect } from './orm/shared-dialect.ts'
@@ -31,35 +33,8 @@ import { checkMembers } from './orm/orm-members.ts'
 import { readTextKeys } from './orm/text-keys.ts'
 import { correctTargetKeys } from './orm/target-keys.ts'
 
-/** What to open. */
-export interface Opening {
-  /** Undefined: those that the file tells. */
-  readonly entities?: NonNullable<CoreOptions['entities']>
-  readonly database: string
-  readonly schema: 'update' | 'keep'
-  /** The file is opened for reading only, and must be there. */
-  readonly readOnly?: boolean
-  readonly orm: Partial<CoreOptions>
-  /** Takes what is mapped, left out or guessed. */
-  readonly notes: Notes
-}
-
-export interface Opened {
-  readonly connection: SqliteConnection
-  /** What the file tells of its resources, where the model is read from it. */
-  readonly definitions: readonly ResourceDefinition[]
-  /**
-   * Adds the schema that the entities need, and builds what needs it. When that fails nothing has been added.
-   *
-   * @throws Error in one line for a file that does not fit the entities; what `build` throws.
-   */
-  complete<T>(build: () => T): T
-  /** Closes what could not be completed, and takes away the file that was made for it. */
-  abandon(): Promise<void>
-}
-
 /** @throws Error in one line, when there are no entities and the file cannot be read and written. */
-export async function open(opening: Opening): Promise<Opened> {
+export async function openSqlite(opening: Opening): Promise<Opened> {
   const { entities, database, readOnly } = opening
   const isNew = entities !== undefined && database !== ':memory:' && !existsSync(database)
   let handle: SqliteDatabase | undefined
@@ -74,6 +49,7 @@ export async function open(opening: Opening): Promise<Opened> {
     const connection = await openWith({ ...opening, entities: entities ?? [...model!.entities] }, { handle, foreign, found: model })
     return {
       connection,
+      worlds: new SqliteWorldStore(connection),
       definitions: model?.definitions ?? [],
       complete: build => {
         try {
@@ -153,9 +129,9 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
       driver: CountingDriver,
       driverOptions: lent,
     }) as unknown as Options
-  const connection = new SqliteConnection(handle, lent => new MikroORM(optionsOn(lent)))
+  const connection = new SqliteConnection(new Content(handle), lent => new MikroORM(optionsOn(lent)))
   // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
-  if (entities!.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.lend())))
+  if (entities!.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.shareWithOrm())))
   checkMembers(connection.orm)
   takeAnyName(connection.orm)
   correctTargetKeys(connection.orm.getMetadata())
@@ -167,7 +143,7 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
   skipUpdateOfCreated(connection.orm)
   if (found === undefined) new ForeignSchema(connection.orm, foreign).adapt()
   followClock(connection.orm)
-  if (foreign.isForeign) connection.speakForeign()
+  if (foreign.isForeign) connection.content.speakForeign()
   requireKeys(connection.orm, handle.db, notes)
   return connection
 }
@@ -183,10 +159,10 @@ function complete<T>({ connection, handle, foreign }: Begun, { schema, database,
   const { orm } = connection
   const counted = (): T => {
     adaptFormulas(orm, handle.db, foreign, () => {
-      connection.speakForeign()
+      connection.content.speakForeign()
     })
     foreign.noteMapped()
-    connection.count(findCounters(orm, handle.db))
+    connection.content.count(findCounters(orm, handle.db))
     return build()
   }
   if (schema !== 'update') return counted()

@@ -4,7 +4,7 @@
  * reading stages would read it. Nothing is told before its transaction has committed, and nothing at all of what is rolled back.
  */
 import type Database from 'better-sqlite3'
-import type { ChangeSink, ListChange, RowChange, RowImage, Watched, WatchedList, WatchedTable } from '../journal/changes.ts'
+import type { ChangeSink, ListChange, RowChange, RowImage, Watched, WatchedList, WatchedTable } from '../database/changes.ts'
 import type { Builder, CompiledRead } from '../database/dialect.ts'
 import { keyFromJson } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'

@@ -9,6 +9,7 @@ import { defineEntity, p } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { RestEngine, auth, hashPassword, resource } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
+import type { SqliteImage } from '../../lib/sqlite/content.ts'
 
 const User = defineEntity({
   name: 'User',
@@ -51,7 +52,7 @@ async function add(engine: RestEngine, name: string): Promise<number> {
 
 /** Everything that is stored, byte for byte as SQLite sees it. */
 async function bytesOf(engine: RestEngine): Promise<string> {
-  return (await engine.snapshot()).image.toString('base64')
+  return ((await engine.snapshot()).image as SqliteImage).bytes.toString('base64')
 }
 
 for (const kind of ['memory', 'file'] as const) {

@@ -1,6 +1,6 @@
 /** Explain: what SQLite does for statements that have run, and which indexes would spare it work. */
 import type Database from 'better-sqlite3'
-import type { StatementsExplained } from '../../database/dialect.ts'
+import type { StatementsExplained } from '../../database/explained-statements.ts'
 import type { RunStatement } from '../../base/trace.ts'
 import { advise } from './index-advice.ts'
 import { readPlan, buildPlanTree } from './query-plan.ts'

@@ -3,7 +3,7 @@
  * copy of the schema, and SQLite is asked whether it would use it (as its own `.expert` does).
  */
 import type Database from 'better-sqlite3'
-import type { IndexAdvice, IndexColumn } from '../../database/dialect.ts'
+import type { IndexAdvice, IndexColumn } from '../../database/explained-statements.ts'
 import type { RunStatement } from '../../base/trace.ts'
 import { SqliteDatabase } from '../database/sqlite-database.ts'
 import { readPlan } from './query-plan.ts'

@@ -1,6 +1,6 @@
 /** Query plan: what SQLite says it does for a statement (https://www.sqlite.org/eqp.html), as a tree. */
 import type Database from 'better-sqlite3'
-import type { PlanStep } from '../../database/dialect.ts'
+import type { PlanStep } from '../../database/explained-statements.ts'
 import type { UsedTable } from './sql-text.ts'
 
 /** Statements that have a plan. */

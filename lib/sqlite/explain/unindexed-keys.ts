@@ -1,6 +1,6 @@
 /** Foreign keys: which of them no index serves. SQLite makes none by itself: related records are then found, and deletions checked, by going through the table. */
 import type Database from 'better-sqlite3'
-import type { UnindexedLink } from '../../database/dialect.ts'
+import type { UnindexedLink } from '../../database/explained-statements.ts'
 import { owningLinks } from '../../model/model.ts'
 import type { Resource } from '../../model/model.ts'
 import { countUpTo } from './explain.ts'

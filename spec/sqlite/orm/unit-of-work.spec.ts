@@ -10,17 +10,17 @@ import { Cascade } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/core'
 import { RestEngine } from '../../../lib/index.ts'
 import { Notes } from '../../../lib/base/notes.ts'
-import type { SqliteConnection } from '../../../lib/sqlite/connection.ts'
-import { open } from '../../../lib/sqlite/open.ts'
-import type { Opening } from '../../../lib/sqlite/open.ts'
+import type { Connection } from '../../../lib/database/dialect.ts'
+import { openSqlite } from '../../../lib/sqlite/open.ts'
+import type { Opening } from '../../../lib/database/world-store.ts'
 import { check } from '../../helpers/check.ts'
 import { watchStatements } from '../../helpers/statements.ts'
 
 type Row = Record<string, unknown>
 
 /** An open database in memory, with the tables of the entities. */
-async function connectionFor(entities: NonNullable<Opening['entities']>): Promise<SqliteConnection> {
-  const { connection, complete } = await open({ entities, database: ':memory:', schema: 'update', orm: {}, notes: new Notes() })
+async function connectionFor(entities: NonNullable<Opening['entities']>): Promise<Connection> {
+  const { connection, complete } = await openSqlite({ entities, database: ':memory:', schema: 'update', orm: {}, notes: new Notes() })
   return complete(() => connection)
 }
 

@@ -1,0 +1,62 @@
+/** Changes: which rows a database watches, and what it reports of each row that has changed. */
+import type { Resource, ToManyAttribute } from '../model/model.ts'
+import type { Field } from '../plan/read-plan.ts'
+
+/** A resource whose rows are watched. */
+export interface WatchedTable {
+  readonly resource: Resource
+  /** What changes of it are called: the plural name of the resource, or another one where that is taken. */
+  readonly name: string
+  /** The fields that the row itself holds and that may be shown. */
+  readonly fields: readonly Field[]
+}
+
+/** A many-to-many list whose pivot table is watched. */
+export interface WatchedList {
+  readonly table: WatchedTable
+  readonly attribute: ToManyAttribute & { readonly via: { readonly kind: 'pivot' } }
+}
+
+/** All that is watched. */
+export interface Watched {
+  readonly tables: readonly WatchedTable[]
+  readonly lists: readonly WatchedList[]
+}
+
+/** A record as one row of its table. */
+export interface RowImage {
+  readonly id: string | number
+  readonly record: Record<string, unknown>
+}
+
+/** A row that has changed. What costs something is made when it is asked for. */
+export interface RowChange {
+  readonly kind: 'row'
+  readonly table: WatchedTable
+  before(): RowImage | undefined
+  after(): RowImage | undefined
+}
+
+/** A many-to-many list that has changed: the IDs in it. */
+export interface ListChange {
+  readonly kind: 'list'
+  readonly list: WatchedList
+  readonly id: string | number
+  readonly before: readonly unknown[]
+  readonly after: readonly unknown[]
+}
+
+export type RawChange = RowChange | ListChange
+
+/** Who is told of changes that have been committed. */
+export interface ChangeSink {
+  /** The one table that it is about; undefined: all of them. */
+  readonly table?: string
+  add(change: RawChange): void
+}
+
+/** Reports the rows that change. */
+export interface ChangeRecorder {
+  /** Those who hear of every change, whoever makes it. */
+  readonly watchers: Set<ChangeSink>
+}

@@ -1,0 +1,75 @@
+/** World store: the interface to the content of a database as a whole, which snapshots take, restoring replaces and forks copy; and to opening a database. */
+import type { Options } from '@mikro-orm/core'
+import type { Awaitable } from '../base/awaitable.ts'
+import type { Notes } from '../base/notes.ts'
+import type { ResourceDefinition } from '../model/resource-config.ts'
+import type { Connection } from './dialect.ts'
+
+/** The whole content of a database at one moment. It never changes; what it consists of is known to its database alone. */
+export interface WorldImage {
+  /** In bytes. */
+  readonly size: number
+}
+
+/** The content of an open database. */
+export interface WorldStore {
+  /** From now on the content is what `reset` goes back to. */
+  start(): void
+  /**
+   * Takes an image of the content: the same one until something is written.
+   *
+   * @throws Error inside of a write.
+   */
+  image(): Promise<WorldImage>
+  /**
+   * Replaces the content.
+   *
+   * @param first is called when no transaction is open any more, before anything changes
+   * @throws Error inside of a write; RestError when the database is open for reading only.
+   */
+  replace(image: WorldImage, first: () => void): Promise<void>
+  /**
+   * Goes back to the content at `start`.
+   *
+   * @param first is called when no transaction is open any more, before anything changes
+   * @throws Error inside of a write, and when that content was too large to be kept.
+   */
+  reset(first: () => void): Promise<void>
+  /** Opens an image as an independent database, which shares what has been compiled for the model. */
+  fork(image: WorldImage): Awaitable<OpenDatabase>
+  /** Returns the names of the tables, indexes, views and triggers in which the database of an image differs from this one. */
+  differing(image: WorldImage): readonly string[]
+}
+
+/** An open database: what runs work on it, and its content as a whole. */
+export interface OpenDatabase {
+  readonly connection: Connection
+  readonly worlds: WorldStore
+}
+
+/** What to open. */
+export interface Opening {
+  /** Undefined: those that the database itself describes. */
+  readonly entities?: NonNullable<Options['entities']>
+  readonly database: string
+  readonly schema: 'update' | 'keep'
+  /** The database is opened for reading only, and must be there. */
+  readonly readOnly?: boolean
+  readonly orm: Partial<Options>
+  /** Takes what is mapped, left out or guessed. */
+  readonly notes: Notes
+}
+
+/** A database that is open and not completed yet. */
+export interface Opened extends OpenDatabase {
+  /** What the database says of its resources, where the model is read from it. */
+  readonly definitions: readonly ResourceDefinition[]
+  /**
+   * Adds the schema that the entities need, and builds what needs it. When that fails nothing has been added.
+   *
+   * @throws Error in one line for a database that does not fit the entities; what `build` throws.
+   */
+  complete<T>(build: () => T): T
+  /** Closes what could not be completed, and takes away the file that was made for it. */
+  abandon(): Promise<void>
+}

@@ -1,0 +1,33 @@
+/** Dialect: what the stages ask of SQLite without an open database: how plans compile, how values are stored, and what its errors mean. */
+import type { Dialect } from '../database/dialect.ts'
+import {
+  breaksConstraint,
+  breaksReference,
+  brokenCheck,
+  compileColumns,
+  compileExists,
+  compileReferrers,
+  compileTaken,
+  failure,
+  refusal,
+  violation,
+} from './sql/compile-checks.ts'
+import { compileRead } from './sql/compile-read.ts'
+import { encode, encodePattern } from './sql/encode.ts'
+
+export const SQLITE: Dialect = {
+  insertionOrder: 'rowid',
+  compile: compileRead,
+  exists: compileExists,
+  columns: compileColumns,
+  taken: compileTaken,
+  referrers: compileReferrers,
+  violation,
+  brokenCheck,
+  breaksReference,
+  breaksConstraint,
+  refusal,
+  failure,
+  encode,
+  encodePattern,
+}

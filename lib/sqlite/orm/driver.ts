@@ -1,16 +1,14 @@
 /**
- * ORM driver: MikroORM's SQLite driver with bound parameters. MikroORM splices values into the SQL text, which breaks on a NUL and defeats prepared
- * statements; here they are bound wherever the text allows it.
+ * ORM driver: MikroORM's SQLite driver, which runs the statements of the unit of work at once, by templates that are known for their shape, and corrects what
+ * MikroORM would write wrongly.
  */
-import { DefaultLogger, EntityIdentifier, EventType, isRaw, JsonProperty, raw, SimpleLogger, Utils } from '@mikro-orm/core'
-import { AbstractSqlDriver, NativeQueryBuilder, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
-import type { DriverException } from '@mikro-orm/core'
-import type { AnyQueryBuilder } from '@mikro-orm/sqlite'
+import { Utils } from '@mikro-orm/core'
 import type {
   AnyEntity,
   Configuration,
   DeleteOptions,
   Dictionary,
+  DriverException,
   EntityData,
   EntityDictionary,
   EntityManager,
@@ -27,198 +25,21 @@ import type {
   PopulateOptions,
   Primary,
   QueryResult,
-  RawQueryFragment,
   Transaction,
   UpsertOptions,
 } from '@mikro-orm/core'
-import { CompiledQuery } from 'kysely'
-import type { Kysely } from 'kysely'
+import { AbstractSqlDriver, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
+import type { AnyQueryBuilder } from '@mikro-orm/sqlite'
 import { chain } from '../../base/awaitable.ts'
 import type { Awaitable } from '../../base/awaitable.ts'
 import { RestError } from '../../base/errors.ts'
+import { BoundSqliteConnection } from './bound-connection.ts'
 import { findMeaning } from './foreign-column-types.ts'
-import { LruCache } from '../../base/lru-cache.ts'
-import { connectionOf, sameConnection } from './shared-dialect.ts'
-import type { SharedSqliteDialect, ReusableTransaction } from './shared-dialect.ts'
-import { StatementTemplates, RecordingTransaction } from './statement-templates.ts'
-import type { Bound } from './statement-templates.ts'
 import { dropMisfits } from './misfits.ts'
+import { flattenKeys, isLink, resolveKeys } from './nested-keys.ts'
+import { StatementTemplates } from './statement-templates.ts'
+import type { Bound } from './statement-templates.ts'
 import { loadTargetKeys } from './target-keys.ts'
-
-/** SQLite's default limit of parameters in one statement (SQLITE_MAX_VARIABLE_NUMBER); a larger insert has its values spliced in as MikroORM does. */
-const MAX_PARAMETERS = 32_766
-
-/** How many values texts bind, by text; -1 where some `?` does not stand for one. */
-const bindable = new LruCache<number>(1000, { bytes: 4 << 20, weigh: (_, sql) => 100 + 2 * sql.length })
-
-/** The number of values a text binds, or undefined when some `?` stands in quotes or means an identifier. */
-function placeholders(sql: string): number | undefined {
-  const known = bindable.get(sql)
-  if (known !== undefined) return known < 0 ? undefined : known
-  const bare = sql.replaceAll(/'(?:[^']|'')*'/g, quoted => (quoted.includes('?') ? '??' : "''"))
-  const count = bare.includes('??') || bare.includes('\\?') ? undefined : bare.split('?').length - 1
-  bindable.set(sql, count ?? -1)
-  return count
-}
-
-/** The value as better-sqlite3 binds it, or undefined when it cannot be bound as one value. Integers as BigInt: a number would be stored as REAL. */
-function parameterOf(value: unknown): unknown {
-  if (value === undefined || value === null) return null
-  switch (typeof value) {
-    case 'string':
-    case 'bigint':
-      return value
-    case 'number':
-      return Number.isSafeInteger(value) ? BigInt(value) : Number.isFinite(value) ? value : undefined
-    case 'boolean':
-      return value ? 1n : 0n
-    default:
-      if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : BigInt(value.getTime())
-      if (value instanceof Uint8Array) return value
-      // Documents, as MikroORM's own quoting writes them: plain objects, and what it has marked as JSON.
-      return Utils.isPlainObject(value) || (typeof value === 'object' && JsonProperty in value) ? JSON.stringify(value) : undefined
-  }
-}
-
-/** Puts fragments of SQL among the values into the text, so that the values beside them can be bound: `version = ?` of an optimistic lock. */
-function withFragments(query: string, params: readonly unknown[]): { text: string; params: readonly unknown[] } {
-  if (!params.some(isRaw) || placeholders(query) !== params.length) return { text: query, params }
-  const values: unknown[] = []
-  let next = 0
-  const text = query.replaceAll('?', mark => {
-    const value = params[next++]
-    values.push(...(isRaw(value) ? value.params : [value]))
-    return isRaw(value) ? value.sql : mark
-  })
-  return { text, params: values }
-}
-
-/** The text with the values that are bound to it, or undefined when it cannot be run with bound ones. */
-function boundTo(sql: string, given: readonly unknown[]): { sql: string; values: unknown[] } | undefined {
-  const { text, params } = withFragments(sql, given)
-  if (params.length > MAX_PARAMETERS || placeholders(text) !== params.length) return undefined
-  const values = params.map(parameterOf)
-  return values.includes(undefined) ? undefined : { sql: text, values }
-}
-
-type BeginOptions = NonNullable<Parameters<SqliteConnection['begin']>[0]>
-
-interface PreparedStatement {
-  readonly query: string
-  readonly params: readonly unknown[]
-  readonly formatted: string
-}
-
-/** What is said of a statement that a probe has noted: nothing has been found, nothing has been done. */
-function nothing(method: 'all' | 'get' | 'run'): unknown {
-  return method === 'all' ? [] : method === 'get' ? undefined : { affectedRows: 0, insertId: 0, row: {}, rows: [] }
-}
-
-export class BoundSqliteConnection extends SqliteConnection {
-  get #dialect(): SharedSqliteDialect {
-    return this.config.get('driverOptions') as unknown as SharedSqliteDialect
-  }
-
-  /** Every transaction of MikroORM's comes by here: the engine, called inside one that the application's code has opened, takes part in it. */
-  override transactional<T>(...[work, options]: Parameters<SqliteConnection['transactional']>): Promise<T> {
-    return this.#dialect.lender.transactional(entered =>
-      super.transactional(trx => {
-        entered(trx)
-        return work(trx)
-      }, options),
-    ) as Promise<T>
-  }
-
-  override async begin(options: BeginOptions = {}): Promise<Transaction> {
-    const { ctx, isolationLevel, readOnly, sessionContext, eventBroadcaster, loggerContext } = options
-    if (ctx !== undefined || isolationLevel !== undefined || readOnly !== undefined || sessionContext !== undefined) {
-      const savepoint = await super.begin(options)
-      if (ctx !== undefined) sameConnection(savepoint, ctx)
-      return savepoint
-    }
-    if (!this.connected) await this.ensureConnection()
-    await eventBroadcaster?.dispatchEvent(EventType.beforeTransactionStart)
-    const transaction = await this.#dialect.begin(this.getClient())
-    for (const query of this.platform.getBeginTransactionSQL(options)) this.logQuery(query, loggerContext)
-    await eventBroadcaster?.dispatchEvent(EventType.afterTransactionStart, transaction)
-    return transaction
-  }
-
-  /** A transaction to be begun again and again; undefined before MikroORM has connected itself. */
-  standing(): ReusableTransaction | undefined {
-    return this.connected ? this.#dialect.standing(this.getClient()) : undefined
-  }
-
-  /** The same as `execute`, at once where nothing is to be waited for: in a transaction that is open, when nobody is told of statements. */
-  executeAtOnce<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[]>(
-    query: string,
-    params: readonly unknown[],
-    method: 'all' | 'run',
-    ctx?: Transaction,
-    loggerContext?: LoggingOptions,
-  ): Awaitable<T> {
-    const connection = ctx === undefined || ctx instanceof RecordingTransaction || !this.connected ? undefined : connectionOf(ctx)
-    if (connection === undefined || !this.#isQuiet(loggerContext)) return this.execute<T>(query, params, method, ctx, loggerContext)
-    const sql = this.config.get('onQuery')(query, params)
-    const bound = boundTo(sql, params)
-    if (bound === undefined) return this.execute<T>(query, params, method, ctx, loggerContext)
-    return this.transformRawResult<T>(connection.execute(bound.sql, bound.values), method)
-  }
-
-  /** The text of a statement and its values, and the text with the values in it, as MikroORM logs it. */
-  #prepare(query: string | NativeQueryBuilder | RawQueryFragment, params: readonly unknown[] | Record<string, unknown>): PreparedStatement {
-    let given: string | RawQueryFragment = query instanceof NativeQueryBuilder ? query.toRaw() : query
-    // An object holds parameters by their names.
-    if (typeof given === 'string' && !Array.isArray(params)) given = raw(given, params as Record<string, unknown>)
-    const [text, values] = isRaw(given) ? [given.sql, given.params] : [given, params as readonly unknown[]]
-    const sql = this.config.get('onQuery')(text, values)
-    return { query: sql, params: values, formatted: this.platform.formatQuery(sql, values) }
-  }
-
-  override async execute<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[] = EntityData<AnyEntity>[]>(
-    query: string | NativeQueryBuilder | RawQueryFragment,
-    params: readonly unknown[] | Record<string, unknown> = [],
-    method: 'all' | 'get' | 'run' = 'all',
-    ctx?: Transaction,
-    loggerContext?: LoggingOptions,
-  ): Promise<T> {
-    if (ctx instanceof RecordingTransaction) {
-      ctx.note(query, params)
-      return nothing(method) as T
-    }
-    if (!this.connected) await this.ensureConnection()
-    const told = !this.#isQuiet(loggerContext)
-    const prepared =
-      told || typeof query !== 'string' || !Array.isArray(params)
-        ? this.#prepare(query, params)
-        : // MikroORM would write the values into the text as well, for a log that nobody keeps.
-          { query: this.config.get('onQuery')(query, params), params, formatted: '' }
-    const bound = boundTo(prepared.query, prepared.params)
-    if (bound === undefined) return super.execute<T>(query, params, method, ctx, loggerContext)
-    const run = async (): Promise<T> => {
-      // Where a transaction is open there is nothing to wait for, which Kysely does all the same.
-      const connection = ctx === undefined ? undefined : connectionOf(ctx)
-      const result =
-        connection === undefined
-          ? await ((ctx ?? this.getClient()) as Kysely<unknown>).executeQuery(CompiledQuery.raw(bound.sql, bound.values))
-          : connection.execute(bound.sql, bound.values)
-      return this.transformRawResult<T>(result, method)
-    }
-    return told
-      ? this.executeQuery<T>(this.getSql(prepared.query, prepared.formatted, loggerContext), run, { ...prepared, ...loggerContext })
-      : run()
-  }
-
-  /** Whether nobody is told of statements. A logger of the application's own may do with them what it likes. */
-  #isQuiet(loggerContext: LoggingOptions | undefined): boolean {
-    const logger = this.config.getLogger()
-    return (
-      (logger.logQuery === DefaultLogger.prototype.logQuery || logger.logQuery === SimpleLogger.prototype.logQuery) &&
-      !logger.isEnabled('query', loggerContext) &&
-      this.config.get('slowQueryThreshold') === undefined
-    )
-  }
-}
 
 /** The options that the unit of work gives, which change nothing of the text. */
 const PLAIN_OPTIONS = new Set(['ctx', 'schema', 'loggerContext', 'convertCustomTypes', 'processCollections'])
@@ -241,48 +62,6 @@ class BoundSqlitePlatform extends SqlitePlatform {
   override marshallArray(values: string[]): string {
     return values.map(value => (value === '' ? '""' : super.marshallArray([value]))).join(',')
   }
-}
-
-/**
- * Puts the keys in place that the database has made for records which were inserted before. MikroORM does so in a key, and in a key of which another one
- * is a part, but no deeper.
- */
-function resolveKeys(row: Dictionary): void {
-  for (const name in row) {
-    const value: unknown = row[name]
-    if (Array.isArray(value) && hasOpenKey(value)) row[name] = resolvedKey(value)
-  }
-}
-
-/** A key that lies in a key that lies in another one is compared column by column: MikroORM would compare it with a row of rows. */
-function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean = () => true): void {
-  for (const name in holder) {
-    const value: unknown = holder[name]
-    if (Array.isArray(value) && isKey(name) && value.some(isKeyOfSeveral)) holder[name] = value.flatMap(partsOf)
-  }
-}
-
-/** Whether the property holds the key of another record; that of one of several entities has what tells which before it, as MikroORM splits it. */
-function isLink(prop: EntityProperty | undefined): boolean {
-  return prop?.joinColumns !== undefined && prop.polymorphic !== true
-}
-
-/** MikroORM has the key of an entity as an array, or as an object of the properties. */
-function isKeyOfSeveral(part: unknown): part is object {
-  return Array.isArray(part) || Utils.isPlainObject(part)
-}
-
-function partsOf(part: unknown): unknown[] {
-  return isKeyOfSeveral(part) ? Object.values(part).flatMap(partsOf) : [part]
-}
-
-function hasOpenKey(value: unknown): boolean {
-  return value instanceof EntityIdentifier || (Array.isArray(value) && value.some(hasOpenKey))
-}
-
-function resolvedKey(value: unknown): unknown {
-  if (value instanceof EntityIdentifier) return resolvedKey(value.getValue())
-  return Array.isArray(value) ? value.map(resolvedKey) : value
 }
 
 export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> {

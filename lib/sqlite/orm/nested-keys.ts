@@ -1,0 +1,45 @@
+/** Nested keys: makes of keys that lie in other keys what one statement takes, where MikroORM goes one level deep. */
+import { EntityIdentifier, Utils } from '@mikro-orm/core'
+import type { Dictionary, EntityProperty } from '@mikro-orm/core'
+
+/**
+ * Puts the keys in place that the database has made for records which were inserted before. MikroORM does so in a key, and in a key of which another one
+ * is a part, but no deeper.
+ */
+export function resolveKeys(row: Dictionary): void {
+  for (const name in row) {
+    const value: unknown = row[name]
+    if (Array.isArray(value) && hasOpenKey(value)) row[name] = resolvedKey(value)
+  }
+}
+
+/** A key that lies in a key that lies in another one is compared column by column: MikroORM would compare it with a row of rows. */
+export function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean = () => true): void {
+  for (const name in holder) {
+    const value: unknown = holder[name]
+    if (Array.isArray(value) && isKey(name) && value.some(isKeyOfSeveral)) holder[name] = value.flatMap(partsOf)
+  }
+}
+
+/** Whether the property holds the key of another record; that of one of several entities has what tells which before it, as MikroORM splits it. */
+export function isLink(prop: EntityProperty | undefined): boolean {
+  return prop?.joinColumns !== undefined && prop.polymorphic !== true
+}
+
+/** MikroORM has the key of an entity as an array, or as an object of the properties. */
+function isKeyOfSeveral(part: unknown): part is object {
+  return Array.isArray(part) || Utils.isPlainObject(part)
+}
+
+function partsOf(part: unknown): unknown[] {
+  return isKeyOfSeveral(part) ? Object.values(part).flatMap(partsOf) : [part]
+}
+
+function hasOpenKey(value: unknown): boolean {
+  return value instanceof EntityIdentifier || (Array.isArray(value) && value.some(hasOpenKey))
+}
+
+function resolvedKey(value: unknown): unknown {
+  if (value instanceof EntityIdentifier) return resolvedKey(value.getValue())
+  return Array.isArray(value) ? value.map(resolvedKey) : value
+}

@@ -54,6 +54,7 @@ import { serveVersions } from './pipeline/versions.ts'
 import { Snapshot } from './pipeline/snapshot.ts'
 import type { WorldState } from './pipeline/snapshot.ts'
 import { checkNames } from './base/suggest.ts'
+import { loadSignatures } from './auth/tokens.ts'
 import type { PublicKey } from './auth/tokens.ts'
 import { Traces } from './base/trace.ts'
 
@@ -104,6 +105,7 @@ export class RestEngine {
   static async create(options: EngineOptions): Promise<RestEngine> {
     const checked = checkOptions(options)
     const notes = new Notes(checked.notes)
+    if (checked.auth !== undefined) await loadSignatures()
     const opened = await openDatabase({ ...checked, notes })
     const { connection, worlds, definitions } = opened
     const complete = definitions.length === 0 ? checked : { ...checked, resources: [...definitions, ...checked.resources] }

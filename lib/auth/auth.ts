@@ -3,10 +3,10 @@
  * Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked, login_failed, login_throttled, and with body_invalid
  * and validation_failed for credentials that are not of their form.
  */
-import { createHash } from 'node:crypto'
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../base/article.ts'
 import type { Awaitable } from '../base/awaitable.ts'
+import { builtin } from '../base/builtins.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Claims, HandlerResponse, HookContext } from '../request/hook-context.ts'
 import { isInEagerCircle } from '../model/metadata/eager-cycles.ts'
@@ -367,7 +367,7 @@ export class Authentication {
     const given = isObject(credentials) ? credentials[this.#options.identifier] : undefined
     if (typeof given !== 'string') return (await check()) ?? failed()
     // What is remembered of a failure must not be as long as a client likes.
-    const value = given.length > MAX_IDENTIFIER ? createHash('sha256').update(given).digest('base64') : given
+    const value = given.length > MAX_IDENTIFIER ? builtin.crypto.createHash('sha256').update(given).digest('base64') : given
     for (let others = this.#pending.get(value); ; others = this.#pending.get(value)) {
       this.#refuseThrottled(value)
       if (this.#recentFailures(value).length + (others?.size ?? 0) < MAX_FAILURES) break

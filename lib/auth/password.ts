@@ -1,5 +1,5 @@
 /** Passwords: scrypt hashes (RFC 7914), self-describing: `scrypt$N$r$p$salt$hash`, salt and hash in base64. */
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { builtin } from '../base/builtins.ts'
 
 const COST = 16_384
 const BLOCK_SIZE = 8
@@ -9,7 +9,7 @@ const FORM = /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9+/]+=*)\$([A-
 
 function derive(password: string, salt: Buffer, length: number, N: number, r: number, p: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    scrypt(password.normalize('NFC'), salt, length, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
+    builtin.crypto.scrypt(password.normalize('NFC'), salt, length, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
       error === null ? resolve(key) : reject(error),
     )
   })
@@ -21,7 +21,7 @@ function derive(password: string, salt: Buffer, length: number, N: number, r: nu
  * @example em.create(User, { email: 'ann@example.test', password: await hashPassword('secret') })
  */
 export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16)
+  const salt = builtin.crypto.randomBytes(16)
   const hash = await derive(password, salt, LENGTH, COST, BLOCK_SIZE, PARALLELIZATION)
   return `scrypt$${COST}$${BLOCK_SIZE}$${PARALLELIZATION}$${salt.toString('base64')}$${hash.toString('base64')}`
 }
@@ -30,11 +30,11 @@ export async function hashPassword(password: string): Promise<string> {
 export async function verifyPassword(password: string, stored: unknown): Promise<boolean> {
   const match = typeof stored === 'string' ? FORM.exec(stored) : null
   if (match === null) {
-    await derive(password, randomBytes(16), LENGTH, COST, BLOCK_SIZE, PARALLELIZATION)
+    await derive(password, builtin.crypto.randomBytes(16), LENGTH, COST, BLOCK_SIZE, PARALLELIZATION)
     return false
   }
   const [, N, r, p, salt, hash] = match
   const expected = Buffer.from(hash!, 'base64')
   const derived = await derive(password, Buffer.from(salt!, 'base64'), expected.length, Number(N), Number(r), Number(p))
-  return timingSafeEqual(derived, expected)
+  return builtin.crypto.timingSafeEqual(derived, expected)
 }

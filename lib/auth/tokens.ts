@@ -2,8 +2,8 @@
  * Tokens: JSON Web Tokens (RFC 7519) signed with Ed25519 (`alg: EdDSA`, RFC 8037), minted, verified and revoked.
  * Refuses with token_malformed, token_invalid, token_expired, token_revoked.
  */
-import { hkdfSync, randomBytes } from 'node:crypto'
-import nacl from 'tweetnacl'
+import type Nacl from 'tweetnacl'
+import { builtin } from '../base/builtins.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Claims } from '../request/hook-context.ts'
 import { restError } from '../base/errors.ts'
@@ -18,6 +18,14 @@ export interface PublicKey {
   readonly use: 'sig'
   /** base64url */
   readonly x: string
+}
+
+/** Made ready by `loadSignatures`, as only engines with log-in need it. */
+let nacl: typeof Nacl
+
+/** Loads what signs tokens; it must be there before the first key is made. */
+export async function loadSignatures(): Promise<void> {
+  nacl ??= (await import('tweetnacl')).default
 }
 
 const HEADER = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' })).toString('base64url')
@@ -49,9 +57,12 @@ export class SigningKey {
 
   /** @param secret the key pair follows from it; without one it is random */
   constructor(secret: string | undefined) {
-    const seed = secret === undefined ? randomBytes(32) : Buffer.from(hkdfSync('sha256', secret, '', 'mikro-rest ed25519', 32))
+    const seed =
+      secret === undefined
+        ? builtin.crypto.randomBytes(32)
+        : Buffer.from(builtin.crypto.hkdfSync('sha256', secret, '', 'mikro-rest ed25519', 32))
     const pair = nacl.sign.keyPair.fromSeed(seed)
-    this.markKey = new Uint8Array(hkdfSync('sha256', seed, '', 'mikro-rest mark', 32))
+    this.markKey = new Uint8Array(builtin.crypto.hkdfSync('sha256', seed, '', 'mikro-rest mark', 32))
     this.secretKey = pair.secretKey
     this.verifyKey = pair.publicKey
     this.publicKey = Object.freeze({

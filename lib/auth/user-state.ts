@@ -2,7 +2,7 @@
  * User state: what ties a token to the very user that it was made for. A token carries a mark of what is stored of the user, which a new password changes, and
  * the time of its making, which lies before the removal of a user whose ID another one has now.
  */
-import { createHmac, randomUUID } from 'node:crypto'
+import { builtin } from '../base/builtins.ts'
 import type { Claims } from '../request/hook-context.ts'
 import type { Resource, ScalarAttribute } from '../model/model.ts'
 
@@ -51,12 +51,13 @@ function readMicroseconds(): number {
 
 /** A new token's own ID: `<uuid>.<time>.<mark>`. */
 export function createTokenId(sub: string, state: string, key: Uint8Array): string {
-  const id = `${randomUUID()}.${readMicroseconds().toString(36)}`
+  const id = `${builtin.crypto.randomUUID()}.${readMicroseconds().toString(36)}`
   return `${id}.${computeMark(id, sub, state, key)}`
 }
 
 function computeMark(id: string, sub: string, state: string, key: Uint8Array): string {
-  const mark = createHmac('sha256', key)
+  const mark = builtin.crypto
+    .createHmac('sha256', key)
     .update(JSON.stringify([id, sub, state]))
     .digest()
   return mark.subarray(0, MARK).toString('base64url')

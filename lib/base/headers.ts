@@ -1,5 +1,5 @@
 /** Headers: which ones can be sent. What an application's code gives is looked at where it is given, since a door that writes it could only break off. */
-import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { builtin } from './builtins.ts'
 
 /**
  * The same headers with lower-case names.
@@ -12,8 +12,8 @@ export function checkHeaders(headers: Readonly<Record<string, string>>, place: s
     const text: unknown = typeof value === 'number' ? String(value) : value
     try {
       if (typeof text !== 'string') throw new TypeError(`it is ${text === null ? 'null' : typeof text}, not a text`)
-      validateHeaderName(name)
-      validateHeaderValue(name, text)
+      builtin.http.validateHeaderName(name)
+      builtin.http.validateHeaderValue(name, text)
       checked[name.toLowerCase()] = text
     } catch (error) {
       throw new TypeError(`${place}: the header ${JSON.stringify(name)} cannot be sent: ${(error as Error).message}.`, { cause: error })

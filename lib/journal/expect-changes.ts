@@ -2,7 +2,8 @@
  * Expect: an assertion about the rows that some work changes. Numbers are held against the rows that there are before and after; what is inserted,
  * updated and deleted against what the database tells.
  */
-import { AssertionError } from 'node:assert'
+import type { AssertionError } from 'node:assert'
+import { builtin } from '../base/builtins.ts'
 import { computeNetChanges } from './changes.ts'
 import type { Change } from './changes.ts'
 import type { ChangeSink, RawChange, WatchedTable } from '../database/changes.ts'
@@ -134,7 +135,7 @@ function failure(lines: readonly Line[], requests: readonly JournalEntry[], chan
   const table = [head, ...rows].map(row => `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd())
   const asObject = (side: 'expected' | 'actual'): object =>
     Object.fromEntries(told.filter(({ expected }) => expected !== 'any').map(line => [line.name, line[side]]))
-  return new AssertionError({
+  return new builtin.assert.AssertionError({
     message: ['The records have changed otherwise than expected:', '', ...table, '', ...findCauses(requests, changes)].join('\n'),
     expected: asObject('expected'),
     actual: asObject('actual'),

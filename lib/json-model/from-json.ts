@@ -2,9 +2,9 @@
  * From JSON: entities, names and a seed from collections of plain records, by what infer.ts says of them. The names of the collections are those of
  * the resources; an attribute keeps its name whatever it is, under a property that JavaScript and MikroORM can take.
  */
-import { randomUUID } from 'node:crypto'
 import { defineEntity, p } from '@mikro-orm/core'
 import type { EntitySchema } from '@mikro-orm/core'
+import { builtin } from '../base/builtins.ts'
 import { infer } from './infer.ts'
 import type { InferredAttribute, InferredCollection } from './infer-model.ts'
 import { readValue } from './infer-values.ts'
@@ -197,7 +197,10 @@ function buildAttribute(attribute: InferredAttribute, { idType }: InferredCollec
     switch (attribute.kind) {
       case 'id':
         if (idType === 'integer') return applyNaming(p.integer().primary() as unknown as Builder, naming)
-        return applyNaming((idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => randomUUID()) as unknown as Builder, naming)
+        return applyNaming(
+          (idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => builtin.crypto.randomUUID()) as unknown as Builder,
+          naming,
+        )
       case 'plain': {
         const builder = buildPlain(attribute.type)
         return applyNaming(attribute.nullable ? builder.nullable() : builder, naming)

@@ -2,7 +2,7 @@
  * Respond: the envelopes of all answers, and the one body of all errors. The only place that knows status codes of success.
  * Bodies are plain JSON values; keys come in the order of the contract.
  */
-import { STATUS_CODES } from 'node:http'
+import { builtin } from '../base/builtins.ts'
 import { ERRORS, RestError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
 import { tagOf } from '../write/precondition.ts'
@@ -103,7 +103,7 @@ export function withoutBody(response: RestResponse): RestResponse {
 export function respondError(error: unknown, timestamp: string, validationStatus = 422): RestResponse {
   const refusal = error instanceof RestError ? error : new RestError(500, 'internal_error', 'Something went wrong inside the server.')
   const status = refusal.code === 'validation_failed' && refusal.status === 422 ? validationStatus : refusal.status
-  const known = Object.hasOwn(ERRORS, refusal.code) ? ERRORS[refusal.code as keyof typeof ERRORS].title : STATUS_CODES[status]
+  const known = Object.hasOwn(ERRORS, refusal.code) ? ERRORS[refusal.code as keyof typeof ERRORS].title : builtin.http.STATUS_CODES[status]
   const body: JsonRecord = {
     success: false,
     timestamp,

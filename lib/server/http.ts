@@ -2,12 +2,12 @@
  * HTTP: the node:http door. Reads the request target and the body, asks the engine, writes the answer with one `end`.
  * Knows what only a socket has: bodies that are too long, clients that hang up, connections that are kept or closed.
  */
-import { STATUS_CODES, Server } from 'node:http'
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Awaitable } from '../base/awaitable.ts'
+import { builtin } from '../base/builtins.ts'
 import { Cors } from './cors.ts'
 import type { CorsOrigins } from './cors.ts'
 import { originForm, written } from './transport.ts'
@@ -95,7 +95,7 @@ const LINGER = 1_000
  */
 export function createServer(engine: WorldEngine, options: ServerOptions = {}): Server {
   checkNames(options, OPTION_NAMES, 'createServer')
-  return new RestServer(engine, options)
+  return new HttpDoor(engine, options).server
 }
 
 /** A connection that is open. */
@@ -152,7 +152,9 @@ class Connection {
   }
 }
 
-class RestServer extends Server {
+/** Answers what comes to a server. */
+class HttpDoor {
+  readonly server: Server
   readonly #engine: WorldEngine
   readonly #controls: TestControls | undefined
   readonly #readOnly: boolean
@@ -170,7 +172,8 @@ class RestServer extends Server {
 
   constructor(engine: WorldEngine, options: ServerOptions) {
     // Node would answer a request without Host by itself, without the body that every other error has.
-    super({ requireHostHeader: false })
+    const server = new builtin.http.Server({ requireHostHeader: false })
+    this.server = server
     this.#engine = engine
     this.#readOnly = options.readOnly ?? false
     const { delay = 0 } = options
@@ -184,18 +187,18 @@ class RestServer extends Server {
     this.#methods = this.#readOnly ? READ_METHODS : [...READ_METHODS, ...WRITE_METHODS]
     this.#cors = options.cors === undefined ? undefined : new Cors(options.cors, this.#methods)
     this.#guard = new OriginGuard(options.allowedHosts, this.#cors)
-    this.on('listening', () => this.#guard.listen(this.address()))
+    server.on('listening', () => this.#guard.listen(server.address()))
     const { testControls = false } = options
     this.#controls = testControls === false ? undefined : new TestControls(engine, testControls)
-    this.once('close', () => void this.#controls?.close())
-    this.on('request', (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response))
-    this.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    server.once('close', () => void this.#controls?.close())
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response))
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       // A client that announces a body over the limit is told so before it sends it.
       if (Number(request.headers['content-length'] ?? 0) <= engine.limits.maxBodyBytes) response.writeContinue()
       this.#receive(request, response)
     })
-    this.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => this.#refuseConnection(error, socket))
-    this.on('connection', (socket: Socket) => {
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => this.#refuseConnection(error, socket))
+    server.on('connection', (socket: Socket) => {
       const connection = new Connection()
       this.#connections.set(socket, connection)
       socket.once('close', () => {
@@ -203,19 +206,27 @@ class RestServer extends Server {
         this.#connections.delete(socket)
       })
     })
+    this.#replaceMethods()
   }
 
-  override close(callback?: (error?: Error) => void): this {
-    this.#closing = true
-    this.#hurry.abort()
-    return super.close(callback)
+  #replaceMethods(): void {
+    const { server } = this
+    const { close } = server
+    server.close = callback => {
+      this.#closing = true
+      this.#hurry.abort()
+      return close.call(server, callback)
+    }
+    server.closeIdleConnections = () => {
+      this.#closeIdle()
+    }
   }
 
   /**
    * Drops the connections that wait for no answer; `close` begins with it. Node's own rule would keep those that have never sent a
    * request, as browsers open them in advance, and would cut off an answer that has been written but is not through yet.
    */
-  override closeIdleConnections(): void {
+  #closeIdle(): void {
     for (const [socket, { isIdle }] of this.#connections) if (isIdle) socket.destroy()
   }
 
@@ -229,7 +240,7 @@ class RestServer extends Server {
     response.on('close', () => {
       if (!response.writableFinished) client.leave(new DOMException('The client closed the connection.', 'AbortError'))
       connection.end(writes)
-      if (this.#closing) this.closeIdleConnections()
+      if (this.#closing) this.#closeIdle()
     })
     if (connection.take(writes)) this.#begin(request, response, client, started)
     else connection.wait(writes, () => this.#begin(request, response, client, started))
@@ -443,7 +454,7 @@ class RestServer extends Server {
     const text = JSON.stringify(answer.body)
     const headers = { ...answer.headers, 'content-length': Buffer.byteLength(text), connection: 'close' }
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-    socket.end(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${lines.join('')}\r\n${text}`)
+    socket.end(`HTTP/1.1 ${answer.status} ${builtin.http.STATUS_CODES[answer.status] ?? ''}\r\n${lines.join('')}\r\n${text}`)
   }
 }
 

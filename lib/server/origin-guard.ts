@@ -4,17 +4,23 @@
  * Takes the headers of a request; refuses with request_malformed, host_not_allowed and origin_not_allowed.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { BlockList, isIP, isIPv6 } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, BlockList } from 'node:net'
+import { builtin } from '../base/builtins.ts'
 import type { Cors } from './cors.ts'
 import { restError } from '../base/errors.ts'
 
 /** Names that a server answers to beside the local ones: one, several (`.example.test` stands for a name and all below it), or `true` for all. */
 export type AllowedHosts = string | readonly string[] | true
 
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
-LOOPBACK.addAddress('::1', 'ipv6')
+/** The addresses that only this machine reaches; made for the first server. */
+let loopback: BlockList | undefined
+
+function loopbackList(): BlockList {
+  const list = new builtin.net.BlockList()
+  list.addSubnet('127.0.0.0', 8, 'ipv4')
+  list.addAddress('::1', 'ipv6')
+  return list
+}
 
 /** A host, and the port after it: an IPv6 address stands in brackets (RFC 3986 section 3.2.2). */
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.~!$&'()*+,;=%-]+))(?::\d*)?$/i
@@ -135,14 +141,14 @@ function isLocal(name: string): boolean {
 
 /** Whether an address is this machine's own alone. */
 export function isLoopback(address: string | undefined): boolean {
-  const version = address === undefined ? 0 : isIP(address)
-  return version !== 0 && LOOPBACK.check(address!, version === 6 ? 'ipv6' : 'ipv4')
+  const version = address === undefined ? 0 : builtin.net.isIP(address)
+  return version !== 0 && (loopback ??= loopbackList()).check(address!, version === 6 ? 'ipv6' : 'ipv4')
 }
 
 function checkedName(given: unknown): string {
   const name = typeof given === 'string' ? given.toLowerCase() : ''
   const bare = name.replace(/^\./, '').replace(/^\[(.*)\]$/, '$1')
-  if (isIPv6(bare)) return bare
+  if (builtin.net.isIPv6(bare)) return bare
   if (/^[\w-]+(?:\.[\w-]+)*$/.test(bare)) return name.startsWith('.') ? `.${bare}` : bare
   throw new TypeError(
     `createServer: "allowedHosts" holds ${JSON.stringify(given)}, which is not the name of a host: write "api.example.test", or ".example.test" for all below it.`,

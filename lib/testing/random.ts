@@ -3,7 +3,7 @@
  * they were. The generator is sfc32 (Chris Doty-Humphrey, PractRand, public domain), its 128 bits of state the first 16 bytes of the SHA-256 of the
  * name. Only 32-bit integer arithmetic and one division: the same bits on every machine and every version of Node.
  */
-import { hash } from 'node:crypto'
+import { builtin } from '../base/builtins.ts'
 
 export class Random {
   #a: number
@@ -12,7 +12,7 @@ export class Random {
   #counter: number
 
   constructor(name: string) {
-    const state = hash('sha256', name, 'buffer')
+    const state = builtin.crypto.hash('sha256', name, 'buffer')
     this.#a = state.readInt32LE(0)
     this.#b = state.readInt32LE(4)
     this.#c = state.readInt32LE(8)

@@ -2,7 +2,7 @@
  * Unchanged: what a body gives as it is shown is left out of the change, so that the stored value stays as it is, byte for byte: a date-time with microseconds,
  * a UUID in upper case, a value that does not fit its column. What a file holds has more forms than what is shown of it.
  */
-import { isDeepStrictEqual } from 'node:util'
+import { builtin } from '../base/builtins.ts'
 import type { Attribute, InnerAttribute, Resource, ScalarAttribute } from '../model/model.ts'
 import { isObject } from './validate-record.ts'
 
@@ -55,7 +55,7 @@ export function withoutUnchanged(
     if (attribute === undefined || isLink(attribute) || attribute.readOnly) continue
     const given = body[name]
     const there = shown.filter(record => Object.hasOwn(record, name)).map(record => record[name])
-    if (there.some(value => isDeepStrictEqual(value, given))) {
+    if (there.some(value => builtin.util.isDeepStrictEqual(value, given))) {
       changed ??= { ...body }
       delete changed[name]
     } else if (attribute.kind === 'embedded' && !attribute.array && attribute.variants === undefined && isObject(given)) {

@@ -4,7 +4,7 @@
  */
 import { BigIntType, Type } from '@mikro-orm/core'
 import type { ArrayType, EntityProperty, Platform } from '@mikro-orm/core'
-import { isDeepStrictEqual } from 'node:util'
+import { builtin } from '../../base/builtins.ts'
 import { toJson } from '../../base/json.ts'
 import type { Codec, ScalarValue } from '../../values/scalar-type.ts'
 import { parseNumber } from '../../values/scalar-type.ts'
@@ -84,7 +84,7 @@ export function customCodec(prop: EntityProperty, platform: Platform): Codec {
     const stored = fromProperty(candidate)
     if (stored === undefined) return undefined
     const back = jsonOfProperty(toProperty(stored))
-    return (exactly ? isDeepStrictEqual(back, json) : kindOf(back) === kindOf(json)) ? stored : undefined
+    return (exactly ? builtin.util.isDeepStrictEqual(back, json) : kindOf(back) === kindOf(json)) ? stored : undefined
   }
   const fromJson = (json: unknown): ScalarValue | undefined => {
     return (
@@ -138,7 +138,7 @@ export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
       if (!Array.isArray(json)) return undefined
       try {
         const stored = fromProperty(json)
-        return stored !== undefined && isDeepStrictEqual(toJson(stored), json) ? stored : undefined
+        return stored !== undefined && builtin.util.isDeepStrictEqual(toJson(stored), json) ? stored : undefined
       } catch {
         // What the type refuses.
         return undefined

@@ -2,16 +2,15 @@
  * Dispatch: the door for undici, and for the `fetch` that is built on it. Takes the request that a dispatcher is handed, and answers it
  * through its handler as a server over HTTP would, without a socket. What undici refuses to send is refused with its errors.
  */
-import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http'
 import { stringify } from 'node:querystring'
 import type { ParsedUrlQueryInput } from 'node:querystring'
-import { types } from 'node:util'
 import type { Awaitable } from '../../base/awaitable.ts'
 import { Controller, toRawHeaders, undiciError } from './undici-types.ts'
 import type { DispatchOptions, Handler } from './undici-types.ts'
 import { originForm, written } from '../transport.ts'
 import type { TransportEngine, TransportResponse } from '../transport.ts'
 import { LazyClient } from '../../base/abort.ts'
+import { builtin } from '../../base/builtins.ts'
 import { RestError } from '../../base/errors.ts'
 import { JsonBody, takesBody } from '../json-body.ts'
 
@@ -133,7 +132,8 @@ class Exchange {
         if (this.#settled) return
         if (next.done === true) break
         const chunk = typeof next.value === 'string' ? Buffer.from(next.value) : next.value
-        if (!types.isUint8Array(chunk)) throw undiciError('UND_ERR_INVALID_ARG', 'chunks of a body must be strings or Uint8Arrays')
+        if (!builtin.util.types.isUint8Array(chunk))
+          throw undiciError('UND_ERR_INVALID_ARG', 'chunks of a body must be strings or Uint8Arrays')
         bytes += chunk.byteLength
         this.#handler.onBodySent?.(chunk)
         take(chunk)
@@ -160,7 +160,7 @@ class Exchange {
     controller.rawTrailers = []
     try {
       handler.onResponseStarted?.()
-      handler.onResponseStart?.(controller, status, all, STATUS_CODES[status] ?? '')
+      handler.onResponseStart?.(controller, status, all, builtin.http.STATUS_CODES[status] ?? '')
       // The client may abort from inside its own callbacks. Whether it has paused does not matter: the body is there, and is one piece.
       if (!this.#settled && chunk !== undefined) handler.onResponseData?.(controller, chunk)
       if (this.#settled) return
@@ -257,8 +257,8 @@ function formatHeader(name: string, value: unknown, isKnown = false): string {
   // Most names and values are plain; the exact rules are Node's own.
   if (PLAIN_NAME.test(name) && PLAIN_VALUE.test(text)) return text
   try {
-    validateHeaderName(name)
-    validateHeaderValue(name, text)
+    builtin.http.validateHeaderName(name)
+    builtin.http.validateHeaderValue(name, text)
   } catch (cause) {
     throw undiciError('UND_ERR_INVALID_ARG', `invalid ${name} header`, cause)
   }
@@ -302,7 +302,7 @@ function readBody(given: unknown, headers: Record<string, string>): RequestBody 
 function toBytes(given: unknown): Uint8Array | undefined {
   if (typeof given === 'string') return Buffer.from(given)
   if (ArrayBuffer.isView(given)) return new Uint8Array(given.buffer, given.byteOffset, given.byteLength)
-  return types.isAnyArrayBuffer(given) ? new Uint8Array(given) : undefined
+  return builtin.util.types.isAnyArrayBuffer(given) ? new Uint8Array(given) : undefined
 }
 
 /**

@@ -2,9 +2,8 @@
  * HTTP agents: the place where clients on `node:http` and `node:https` get their connections. While somebody intercepts, `createConnection` of the agents gives
  * a connection inside of the process for origins that are intercepted, and an error for those that nobody may reach.
  */
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
 import type { Duplex } from 'node:stream'
+import { builtin } from '../../base/builtins.ts'
 
 /** What becomes of a connection: another one, an error, or undefined for what would have been. */
 export type Route = (origin: string, isEncrypted: boolean) => (() => Duplex) | Error | undefined
@@ -25,9 +24,6 @@ interface Methods {
   getName: GetName
 }
 
-const HTTP = HttpAgent.prototype as unknown as Methods
-const HTTPS = HttpsAgent.prototype as unknown as Methods
-
 function formatOrigin({ host, port, socketPath }: ConnectOptions, isEncrypted: boolean): string | undefined {
   if (typeof socketPath === 'string') return undefined
   const name = host ?? 'localhost'
@@ -36,6 +32,8 @@ function formatOrigin({ host, port, socketPath }: ConnectOptions, isEncrypted: b
 
 /** Begins to ask `route` for every new connection; the function that it gives ends it. */
 export function routeAgents(route: Route): () => void {
+  const HttpsAgent = builtin.https.Agent
+  const [ofHttp, ofHttps] = [builtin.http.Agent, HttpsAgent].map(({ prototype }) => prototype as unknown as Methods) as [Methods, Methods]
   let isOn = true
   const routed = (options: ConnectOptions, isEncrypted: boolean): ReturnType<Route> => {
     const origin = isOn ? formatOrigin(options, isEncrypted) : undefined
@@ -63,10 +61,10 @@ export function routeAgents(route: Route): () => void {
       return name + mark
     }
   const undo = [
-    replace(HTTP, 'createConnection', below => connectOver(below, false)),
-    replace(HTTPS, 'createConnection', below => connectOver(below, true)),
+    replace(ofHttp, 'createConnection', below => connectOver(below, false)),
+    replace(ofHttps, 'createConnection', below => connectOver(below, true)),
     // That of the agents for https calls it.
-    replace(HTTP, 'getName', nameOver),
+    replace(ofHttp, 'getName', nameOver),
   ]
   return () => {
     isOn = false

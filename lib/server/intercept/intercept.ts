@@ -10,7 +10,8 @@ import { PLACES, loadDispatcher } from './global-dispatcher.ts'
 import type { DispatcherSlot } from './global-dispatcher.ts'
 import { routeAgents } from './http-agents.ts'
 import { createServer } from '../http.ts'
-import { LocalSocket } from './local-socket.ts'
+import { connectLocally } from './local-socket.ts'
+import type { LocalSocket } from './local-socket.ts'
 import { checkNames, formatHint, findNearest } from '../../base/suggest.ts'
 import type { WorldEngine } from '../worlds.ts'
 
@@ -99,7 +100,7 @@ class EngineInterception implements Interception {
       this.#server = createServer(this.#engine, { cors: true, allowedHosts: true })
       this.#server.maxRequestsPerSocket = 1
     }
-    const [client, server] = LocalSocket.pair(isEncrypted)
+    const [client, server] = connectLocally(isEncrypted)
     this.#server.emit('connection', server)
     return client
   }

@@ -2,37 +2,63 @@
  * Local socket: the two ends of a connection that is nowhere but in this process. What `node:http` asks of a socket beside streaming, it does: an end counts
  * how long nothing came or went.
  */
-import { Duplex } from 'node:stream'
+import type { Duplex } from 'node:stream'
+import { builtin } from '../../base/builtins.ts'
 
-export class LocalSocket extends Duplex {
+/** One end, as those see it who read and write. */
+export interface LocalSocket extends Duplex {
   /** As sockets of `node:tls` say it: clients look whether a connection is safe. */
   readonly encrypted: boolean
   readonly authorized: boolean
-  readonly connecting = false
-  timeout = 0
-  #peer: LocalSocket | undefined
+  readonly connecting: boolean
+  timeout: number
+  /** Emits `timeout` whenever nothing has come or gone for so long; 0 for never. */
+  setTimeout(ms: number, listener?: () => void): this
+  setNoDelay(): this
+  setKeepAlive(): this
+  ref(): this
+  unref(): this
+  address(): object
+}
+
+/** Both ends of a connection. */
+export function connectLocally(isEncrypted: boolean): readonly [LocalSocket, LocalSocket] {
+  const one = new End(isEncrypted)
+  const other = new End(isEncrypted)
+  one.peer = other
+  other.peer = one
+  return [one.socket, other.socket]
+}
+
+type Done = (error?: Error | null) => void
+
+class End {
+  readonly socket: LocalSocket
+  peer: End | undefined
   /** Continues a write of the other end, when what it has written so far is read. */
   #readOn: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
-  private constructor(isEncrypted: boolean) {
-    super()
-    this.encrypted = isEncrypted
-    this.authorized = isEncrypted
-  }
-
-  /** Both ends of a connection. */
-  static pair(isEncrypted: boolean): readonly [LocalSocket, LocalSocket] {
-    const one = new LocalSocket(isEncrypted)
-    const other = new LocalSocket(isEncrypted)
-    one.#peer = other
-    other.#peer = one
-    return [one, other]
-  }
-
-  // oxlint-disable-next-line no-underscore-dangle -- a method of Duplex
-  override _read(): void {
-    this.#continue()
+  constructor(isEncrypted: boolean) {
+    const stream = new builtin.stream.Duplex({
+      read: () => this.#continue(),
+      write: (chunk: Buffer, _encoding, done) => this.#write(chunk, done),
+      final: done => this.#finish(done),
+      destroy: (error, done) => this.#destroy(error, done),
+    })
+    const self = (): LocalSocket => this.socket
+    this.socket = Object.assign(stream, {
+      encrypted: isEncrypted,
+      authorized: isEncrypted,
+      connecting: false,
+      timeout: 0,
+      setTimeout: (ms: number, listener?: () => void) => this.#setTimeout(ms, listener),
+      setNoDelay: self,
+      setKeepAlive: self,
+      ref: self,
+      unref: self,
+      address: () => ({}),
+    })
   }
 
   #continue(): void {
@@ -41,65 +67,43 @@ export class LocalSocket extends Duplex {
     readOn?.()
   }
 
-  // oxlint-disable-next-line no-underscore-dangle -- a method of Duplex
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+  #write(chunk: Buffer, done: Done): void {
     this.#touch()
-    const peer = this.#peer!
-    if (peer.destroyed) return done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+    const peer = this.peer!
+    if (peer.socket.destroyed) return done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
     peer.#touch()
-    if (peer.push(chunk)) done()
+    if (peer.socket.push(chunk)) done()
     else peer.#readOn = done
   }
 
-  // oxlint-disable-next-line no-underscore-dangle -- a method of Duplex
-  override _final(done: (error?: Error | null) => void): void {
-    const peer = this.#peer!
-    if (!peer.destroyed) peer.push(null)
+  #finish(done: Done): void {
+    const { socket } = this.peer!
+    if (!socket.destroyed) socket.push(null)
     done()
   }
 
-  // oxlint-disable-next-line no-underscore-dangle -- a method of Duplex
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+  #destroy(error: Error | null, done: Done): void {
     clearTimeout(this.#timer)
     this.#continue()
     // What the other end has not read yet, it may read on.
-    setImmediate(() => this.#peer?.destroy())
+    setImmediate(() => this.peer?.socket.destroy())
     done(error)
   }
 
-  /** Emits `timeout` whenever nothing has come or gone for so long; 0 for never. */
-  setTimeout(ms: number, listener?: () => void): this {
-    this.timeout = ms
+  #setTimeout(ms: number, listener: (() => void) | undefined): LocalSocket {
+    const { socket } = this
+    socket.timeout = ms
     if (listener !== undefined) {
-      if (ms === 0) this.removeListener('timeout', listener)
-      else this.once('timeout', listener)
+      if (ms === 0) socket.removeListener('timeout', listener)
+      else socket.once('timeout', listener)
     }
     this.#touch()
-    return this
+    return socket
   }
 
   #touch(): void {
     clearTimeout(this.#timer)
-    if (this.timeout > 0 && !this.destroyed) this.#timer = setTimeout(() => this.emit('timeout'), this.timeout)
-  }
-
-  setNoDelay(): this {
-    return this
-  }
-
-  setKeepAlive(): this {
-    return this
-  }
-
-  ref(): this {
-    return this
-  }
-
-  unref(): this {
-    return this
-  }
-
-  address(): object {
-    return {}
+    const { socket } = this
+    if (socket.timeout > 0 && !socket.destroyed) this.#timer = setTimeout(() => socket.emit('timeout'), socket.timeout)
   }
 }

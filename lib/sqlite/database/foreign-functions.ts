@@ -2,8 +2,8 @@
  * Foreign functions: those of PostgreSQL and MySQL that SQLite does not have, for formulas, generated columns and statements of the application's code. What a
  * schema can say without them it says without them (see translate-sql.ts), so that other programs can write to its file.
  */
-import { createHash, randomUUID } from 'node:crypto'
 import type Database from 'better-sqlite3'
+import { builtin } from '../../base/builtins.ts'
 
 type Value = string | number | bigint | Uint8Array | null
 type Fn = (...args: Value[]) => Value
@@ -124,8 +124,8 @@ const STABLE: Readonly<Record<string, Fn>> = {
   regexp_replace: makeStrict((value, pattern, by, flags = '') =>
     text(value).replace(new RegExp(text(pattern), `u${text(flags).replaceAll(/[^gi]/g, '')}`), text(by).replaceAll(/\\(\d)/g, '$$$1')),
   ),
-  md5: makeStrict(value => createHash('md5').update(text(value)).digest('hex')),
-  sha1: makeStrict(value => createHash('sha1').update(text(value)).digest('hex')),
+  md5: makeStrict(value => builtin.crypto.createHash('md5').update(text(value)).digest('hex')),
+  sha1: makeStrict(value => builtin.crypto.createHash('sha1').update(text(value)).digest('hex')),
   json_unquote: unquote,
   unaccent: makeStrict(value => text(value).normalize('NFD').replaceAll(/\p{M}/gu, '')),
   array_length: makeStrict(value => (text(value) === '' ? null : text(value).split(',').length)),
@@ -139,7 +139,8 @@ const STABLE: Readonly<Record<string, Fn>> = {
 /** From now on the statements of a database may use them. */
 export function addForeignFunctions(db: Database.Database, now: () => Date): void {
   for (const [name, work] of Object.entries(STABLE)) db.function(name, { deterministic: true, varargs: true }, work)
-  for (const name of ['gen_random_uuid', 'uuid_generate_v4', 'uuid']) db.function(name, { varargs: true }, () => randomUUID())
+  for (const name of ['gen_random_uuid', 'uuid_generate_v4', 'uuid'])
+    db.function(name, { varargs: true }, () => builtin.crypto.randomUUID())
   // Date-times are milliseconds. One value for a statement would need another kind of function; these may differ by some.
   for (const name of ['now', 'clock_timestamp', 'sysdate', 'utc_timestamp']) db.function(name, { varargs: true }, () => now().getTime())
   db.function('unix_timestamp', { varargs: true }, () => Math.floor(now().getTime() / 1000))

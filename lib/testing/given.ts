@@ -24,7 +24,7 @@ import { insert } from '../write/seed.ts'
 import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
 import { isObject, validateRecord } from '../write/validate-record.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
-import { translateDatabaseError } from '../write/writer.ts'
+import { translateDatabaseError } from '../write/database-errors.ts'
 
 /** Options of `engine.given` and `engine.given.many`. */
 export interface GivenOptions {

@@ -4,27 +4,29 @@
  */
 import { FlushMode } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
-import { create, hasKey, linkedValue, load, reference, requireTargetKey, setLink } from './apply.ts'
-import type { Work } from './apply.ts'
+import { create } from './apply.ts'
 import { checkChanges, givenKey, recordName } from './check-database.ts'
 import type { Implied } from './check-database.ts'
 import type { Connection } from '../database/dialect.ts'
 import { restError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import { FieldErrors } from '../base/body-errors.ts'
+import { hasKey, linkedValue, requireTargetKey, setLink } from './entity-links.ts'
 import { orderInserts } from './insert-order.ts'
 import type { EmbeddedAttribute, Model, RelationAttribute, ToOneAttribute } from '../model/model.ts'
 import type { Entity } from '../model/entity-key.ts'
 import { rowsOf } from './seed-rows.ts'
 import type { SeedData } from './seed-rows.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
+import { load, reference } from './unit-of-work.ts'
+import type { Work } from './unit-of-work.ts'
 import { isObject, owningName, validateRecord } from './validate-record.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
-import { translateDatabaseError } from './writer.ts'
+import { translateDatabaseError } from './database-errors.ts'
 import type { RecordInput, RecordRef } from './write-plan.ts'
 
 /** What is loaded by the application is judged by nobody's rules. */
-const UNJUDGED = { exists: () => true, stays: () => true, meets: () => true, authorize: () => undefined, tells: () => true } as const
+const UNJUDGED = { exists: () => true, stays: () => true, meets: () => true, authorize: () => undefined, mayMention: () => true } as const
 
 /** @throws RestError with all faults of all records, each with its path (`users.0.email`). */
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {

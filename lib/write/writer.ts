@@ -2,54 +2,31 @@
  * Write: the writing stages put together: validate, check, apply, and the answer read by the reading stages, in one transaction a request.
  * Refuses with body_invalid, validation_failed, unique_conflict, owner_required, version_conflict, record_not_found.
  */
-import {
-  CheckConstraintViolationException,
-  DriverException,
-  FlushMode,
-  ForeignKeyConstraintViolationException,
-  NotNullConstraintViolationException,
-  OptimisticLockError,
-  UniqueConstraintViolationException,
-} from '@mikro-orm/core'
+import { FlushMode } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/core'
-import {
-  append,
-  changeLink,
-  checkShared,
-  create,
-  load,
-  loadsAlone,
-  reference,
-  remove,
-  removesAlone,
-  requireNewEmbedded,
-  update,
-} from './apply.ts'
-import type { Work } from './apply.ts'
+import { authorize } from '../access/access-rules.ts'
+import { notFound } from '../access/resolve-path.ts'
 import { chain, runCoroutine, wait } from '../base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../base/awaitable.ts'
-import { authorize } from '../access/access-rules.ts'
-import { checkChanges } from './check-database.ts'
-import type { Implied } from './check-database.ts'
-import { addContradictions } from './contradictions.ts'
-import type { Connection, Dialect } from '../database/dialect.ts'
-import { RestError, restError } from '../base/errors.ts'
-import type { FieldError } from '../base/errors.ts'
-import { FieldErrors } from '../base/body-errors.ts'
-import type { KeyValues } from '../model/key.ts'
-import { tableColumns } from '../model/model.ts'
-import type { Attribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
+import { restError } from '../base/errors.ts'
+import type { Connection } from '../database/dialect.ts'
 import { classOf, keyOfEntity } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
-import { NO_PARAMETERS } from '../request/query-string.ts'
-import { checkPrecondition } from './precondition.ts'
+import type { KeyValues } from '../model/key.ts'
+import type { Attribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
-import { notFound } from '../access/resolve-path.ts'
-import { EVERYTHING, retryWithRules } from '../plan/visibility.ts'
-import { filledSide, isObject, linkedBy, owningAttribute, requireObject, validateRecord } from './validate-record.ts'
-import type { Validation } from './validate-record.ts'
-import { givesForms, renderedIn, withoutUnchanged } from './unchanged.ts'
+import { NO_PARAMETERS } from '../request/query-string.ts'
+import { append, changeLink, create, update } from './apply.ts'
+import { flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
+import { translateDatabaseError } from './database-errors.ts'
+import { checkPrecondition } from './precondition.ts'
+import { remove } from './remove.ts'
+import { load, loadsAlone, reference, removesAlone } from './unit-of-work.ts'
+import type { Work } from './unit-of-work.ts'
+import { ChangeValidator } from './validate-change.ts'
+import { filledSide, isObject, linkedBy, owningAttribute, requireObject } from './validate-record.ts'
 import type { RecordInput } from './write-plan.ts'
 
 /** A written record: its key, and its rendering as the request wants it. */
@@ -68,16 +45,11 @@ export interface Address {
   readonly id: string
 }
 
-/** A change, with the faults of its body. */
-interface ValidatedInput {
-  readonly change: RecordInput
-  readonly faults: FieldErrors
-}
-
 export class Writer {
   readonly #connection: Connection
   readonly #reader: Reader
   readonly #model: Model
+  readonly #validator: ChangeValidator
   /** Whether the application's functions have a say in what answers show. */
   readonly #renders: boolean
   /** Whether classes inherit from each other. */
@@ -89,6 +61,7 @@ export class Writer {
     this.#connection = connection
     this.#reader = reader
     this.#model = model
+    this.#validator = new ChangeValidator(connection, reader)
     this.#renders = model.resources.some(({ attributes }) => attributes.some(isRendered))
     this.#inherits = model.resources.some(({ hierarchy }) => hierarchy !== undefined)
     this.#removesOrphans = model.entities.some(({ attributes }) => attributes.some(removesOrphans))
@@ -101,10 +74,10 @@ export class Writer {
   }
 
   *#create(resource: Resource, body: unknown, view: View, work: Work): Coroutine<Written> {
-    const change = yield* this.#validated(body, resource, { mode: 'create' }, view)
+    const change = yield* this.#validator.validate(body, resource, { mode: 'create' }, view)
     yield* wait(this.#reader.prepare(resource, view))
     const entity = yield* wait(create(change, work))
-    yield* this.#settle(work, { resource, entity })
+    yield* flushAndCheck(work, this.#reader, { resource, entity })
     return yield* this.#written(resource, keyOfEntity(resource, entity), view)
   }
 
@@ -118,10 +91,10 @@ export class Writer {
     const { target, via } = attribute
     const entity = yield* this.#loaded(owner, work, view)
     const implied = via.kind === 'foreign' ? { implied: { name: via.attribute, key: owner.key, link: owningAttribute(attribute) } } : {}
-    const change = yield* this.#validated(body, target, { mode: 'create', ...implied }, view)
+    const change = yield* this.#validator.validate(body, target, { mode: 'create', ...implied }, view)
     yield* wait(this.#reader.prepare(target, view))
     const created = yield* wait(append(entity, attribute, change, work))
-    yield* this.#settle(work)
+    yield* flushAndCheck(work, this.#reader)
     return yield* this.#written(target, keyOfEntity(target, created), view)
   }
 
@@ -162,10 +135,10 @@ export class Writer {
   *#update(address: Address, body: unknown, view: View, work: Work): Coroutine<Written> {
     const { resource, key } = address
     const entity = yield* this.#loaded(address, work, view)
-    const change = yield* this.#validated(body, classOf(resource, entity), { mode: 'update', key }, view, entity)
+    const change = yield* this.#validator.validate(body, classOf(resource, entity), { mode: 'update', key }, view, entity)
     const before = yield* wait(this.#before(address, change, view))
     yield* wait(update(entity, change, work))
-    yield* this.#settle(work)
+    yield* flushAndCheck(work, this.#reader)
     return yield* this.#changed(resource, key, view, before)
   }
 
@@ -206,17 +179,17 @@ export class Writer {
       const implied =
         !attribute.owner && otherSide !== undefined ? { implied: { name: otherSide, key, link: owningAttribute(attribute) } } : {}
       const as = { mode: 'create', ...implied, linkedFrom: filledSide(attribute) } as const
-      const record = yield* this.#validated(body, target, as, view)
+      const record = yield* this.#validator.validate(body, target, as, view)
       before = yield* wait(this.#before(address, undefined, view))
       yield* wait(changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work))
     } else {
       const related = (yield* wait(load(target, linked, work)))!
-      const change = yield* this.#validated(body, classOf(target, related), { mode: 'update', key: linked }, view, related)
+      const change = yield* this.#validator.validate(body, classOf(target, related), { mode: 'update', key: linked }, view, related)
       before = yield* wait(this.#before(address, change, view))
       yield* wait(update(related, change, work))
     }
-    yield* this.#settle(work)
-    if (linked !== undefined) yield* wait(this.#refuseLeft(target, linked, work))
+    yield* flushAndCheck(work, this.#reader)
+    if (linked !== undefined) yield* wait(refuseLeft(target, linked, work, this.#reader))
     return yield* this.#changed(resource, key, view, before)
   }
 
@@ -267,7 +240,7 @@ export class Writer {
     }
     yield* wait(remove(target, [related], work))
     yield* wait(this.#connection.flush(work.em))
-    yield* wait(this.#refuseLeft(address.resource, address.key, work))
+    yield* wait(refuseLeft(address.resource, address.key, work, this.#reader))
     return written
   }
 
@@ -300,105 +273,6 @@ export class Writer {
     if (entity === undefined) throw notFound(resource, id)
     checkPrecondition(view.ctx.headers, classOf(resource, entity), entity)
     return entity
-  }
-
-  /** The change that a body asks for; `entity` is the record that is changed. */
-  *#validated(body: unknown, resource: Resource, validation: Validation, view: View, entity?: Entity): Coroutine<RecordInput> {
-    const { visibility, trace } = view
-    const before = trace?.enter('validate')
-    const { change, faults } = yield* this.#changeAsked(body, resource, validation, view)
-    // First of all, so that the faults of a nested body tell nothing to those who may not make such records.
-    if (change.links.length > 0 || change.lists.length > 0) yield* wait(this.#authorizeNested(change, view))
-    if (entity !== undefined) {
-      const required = yield* wait(retryWithRules(visibility, () => requireNewEmbedded(entity, change, visibility)))
-      // What was given and is wrong has its fault already.
-      faults.push(...required.filter(({ attribute }) => !faults.has(attribute)))
-    }
-    checkShared(change, entity, faults)
-    addContradictions(change, validation.key, faults)
-    const checking = { self: validation.key, implied: impliedBy(validation) }
-    yield* wait(checkChanges([change], checking, this.#connection, visibility, faults))
-    const refusal = faults.refusal()
-    if (refusal !== undefined) throw refusal
-    if (before !== undefined) trace?.enter(before)
-    return change
-  }
-
-  /** The change of a body as the model alone takes it: what is given as it is shown is no change, be it of a form that nobody may write. */
-  *#changeAsked(body: unknown, resource: Resource, validation: Validation, view: View): Coroutine<ValidatedInput> {
-    const { visibility } = view
-    const ask = (given: unknown): Awaitable<ValidatedInput> =>
-      retryWithRules(visibility, () => {
-        const faults = new FieldErrors(this.#reader.limits)
-        return { change: validateRecord(given, resource, { ...validation, visibility }, faults), faults }
-      })
-    const asked = yield* wait(ask(body))
-    const { key, mode } = validation
-    const given = body as Readonly<Record<string, unknown>>
-    if (mode !== 'update' || key === undefined || (asked.faults.listed.length === 0 && !givesForms(given, resource))) return asked
-    const rest = withoutUnchanged(given, resource, yield* this.#shown(given, resource, key, view))
-    return rest === given ? asked : yield* wait(ask(rest))
-  }
-
-  /** What is shown of a record: as it is stored, and, of what the body gives, as it is rendered. */
-  *#shown(body: Readonly<Record<string, unknown>>, resource: Resource, key: KeyValues, view: View): Coroutine<readonly JsonRecord[]> {
-    const attributes = renderedIn(body, resource)
-    const stored = yield* wait(this.#reader.stored(resource, key))
-    const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes }
-    const rendered = attributes.length === 0 ? undefined : yield* wait(this.#reader.record(resource, key, { ...view, parameters }))
-    return [stored, rendered].filter(record => record !== undefined)
-  }
-
-  /** A body may only make records that the caller could make by themselves. */
-  async #authorizeNested(change: RecordInput, view: View): Promise<void> {
-    const refs = [...change.links.map(({ link }) => link), ...change.lists.flatMap(({ items }) => items)]
-    for (const ref of refs) {
-      if (ref?.kind !== 'new') continue
-      await authorize(ref.record.resource, 'create', view.visibility, view.ctx)
-      await this.#authorizeNested(ref.record, view)
-    }
-  }
-
-  /** Writes what is pending; refuses records that the caller could not see afterwards. */
-  *#settle(work: Work, answered?: Work['touched'][number]): Coroutine<void> {
-    yield* wait(this.#connection.flush(work.em))
-    const [touched, ...others] = work.touched
-    const { listed } = work
-    if (listed.length > 0) yield* wait(this.#refuseUnlisted(work))
-    // What is read for the answer tells the same.
-    else if (others.length === 0 && touched?.entity === answered?.entity && touched?.resource === answered?.resource) return
-    yield* this.#refuseUnseen(work)
-  }
-
-  /** Refuses what a body puts into a list that would not show it. */
-  async #refuseUnlisted({ listed, meets }: Work): Promise<void> {
-    const faults = new FieldErrors(this.#reader.limits)
-    for (const { list, entity, path } of listed) {
-      const { target, name } = list
-      if (await meets(list, keyOfEntity(target, entity))) continue
-      const detail = `"${path === '' ? name : path}": the ${target.singular} does not meet the condition of the model ("where") for what is in "${name}".`
-      faults.push({ code: 'conflict', detail, attribute: path === '' ? name : path })
-    }
-    const refusal = faults.refusal()
-    if (refusal !== undefined) throw refusal
-  }
-
-  /** Refuses a record that was made and cannot be seen; one that was changed may leave what a filter of its entity shows, and may be gone. */
-  *#refuseUnseen(work: Work): Coroutine<void> {
-    for (const { resource, entity, key: old } of work.touched) {
-      const key = old ?? keyOfEntity(resource, entity)
-      if (yield* wait(work.exists(resource, key))) continue
-      if (old === undefined) throw outsideScope(resource)
-      yield* wait(this.#refuseLeft(resource, key, work))
-    }
-  }
-
-  /**
-   * Refuses a change by which a record has left the scope of the caller. A filter of its own entity does not forbid it, such as that of soft deletion; and
-   * one that is gone has left by the model's own rules.
-   */
-  async #refuseLeft(resource: Resource, key: KeyValues, { stays }: Work): Promise<void> {
-    if (!(await stays(resource, key)) && (await this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
   }
 
   /** Asks what the answer will come upon; gives the record as it is, where the change may remove it. */
@@ -437,7 +311,7 @@ export class Writer {
     const meets = (list: ToManyAttribute, key: KeyValues): Awaitable<boolean> => this.#reader.meets(list, key)
     const stays = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.stays(resource, key, visibility)
     const may = (resource: Resource, action: 'update' | 'delete'): Awaitable<void> => authorize(resource, action, visibility, ctx)
-    const tells = async (resource: Resource): Promise<boolean> =>
+    const mayMention = async (resource: Resource): Promise<boolean> =>
       (await visibility.permits(resource, 'get')) && (await visibility.permits(resource, 'list'))
     const before = trace?.enter('write')
     const leave = (written: T): T => {
@@ -460,7 +334,7 @@ export class Writer {
         stays,
         meets,
         authorize: may,
-        tells,
+        mayMention,
         touched: [],
         listed: [],
         named: new Set(),
@@ -477,73 +351,6 @@ export class Writer {
       return fail(error)
     }
   }
-}
-
-/** What the database itself refuses, told in terms of the model. */
-export function translateDatabaseError(error: unknown, dialect: Dialect, model: Model): unknown {
-  if (error instanceof RestError || !(error instanceof Error)) return error
-  if (error instanceof OptimisticLockError) {
-    return restError('version_conflict', 'The record has changed meanwhile.', { cause: error })
-  }
-  if (error instanceof ForeignKeyConstraintViolationException || dialect.breaksReference(error)) {
-    return restError('owner_required', 'Records refer to each other, and one of them would be left without what it needs.', {
-      cause: error,
-    })
-  }
-  if (error instanceof UniqueConstraintViolationException || error instanceof NotNullConstraintViolationException) {
-    const unique = error instanceof UniqueConstraintViolationException
-    const names = violated(error, dialect, model)
-    const errors = names.map((attribute): FieldError =>
-      unique
-        ? { code: 'not_unique', detail: `Another record has this ${names.map(name => `"${name}"`).join(' and ')} already.`, attribute }
-        : { code: 'required', detail: `"${attribute}" must be given.`, attribute },
-    )
-    const detail = errors[0]?.detail ?? (unique ? 'A value that must be unique exists already.' : missing(dialect.violation(error)))
-    return restError(unique ? 'unique_conflict' : 'validation_failed', detail, { errors, cause: error })
-  }
-  if (error instanceof CheckConstraintViolationException) {
-    return restError('validation_failed', `A check of the model is not met: ${dialect.brokenCheck(error) ?? ''}.`, { cause: error })
-  }
-  if (error instanceof DriverException) {
-    const said = dialect.refusal(error)
-    if (said !== undefined) return restError('validation_failed', `The database refuses it: ${said}.`, { cause: error })
-  }
-  return error
-}
-
-/** Of a column that no attribute has. */
-function missing(violation: ReturnType<Dialect['violation']>): string {
-  if (violation === undefined) return 'A value that is needed is missing.'
-  const columns = violation.columns.map(column => `"${column}"`).join(', ')
-  return `The column ${columns} of the table "${violation.table}" must have a value, and no attribute gives it one.`
-}
-
-/** The attributes that a broken constraint is about. */
-function violated(error: Error, dialect: Dialect, model: Model): string[] {
-  const violation = dialect.violation(error)
-  // As SQLite compares names, and the table is called in the file.
-  const found = model.resources.find(({ table }) => table.toLowerCase() === violation?.table.toLowerCase())
-  const resource = found?.hierarchy?.isShared === true ? found.hierarchy.root : found
-  if (violation === undefined || resource === undefined) return []
-  const columnsOf = (attribute: Attribute): readonly string[] =>
-    attribute.kind === 'scalar'
-      ? attribute.source.kind === 'column'
-        ? [attribute.source.column]
-        : []
-      : attribute.kind === 'embedded'
-        ? attribute.attributes.flatMap(columnsOf)
-        : tableColumns(attribute)
-  return resource.attributes
-    .filter(attribute => columnsOf(attribute).some(column => violation.columns.includes(column)))
-    .map(({ name }) => name)
-}
-
-function impliedBy({ implied }: Validation): Implied | undefined {
-  return implied?.key === undefined ? undefined : { name: implied.name, owner: implied.key }
-}
-
-function outsideScope(resource: Resource) {
-  return restError('outside_scope', `The ${resource.singular} would be outside of what you may see.`)
 }
 
 function removesOrphans(attribute: Attribute): boolean {

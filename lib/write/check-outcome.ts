@@ -1,0 +1,60 @@
+/**
+ * Checks the outcome of a write, once it is flushed: a caller may only make records that they can see afterwards, and a list with a condition shows
+ * what a body puts into it. Refuses with outside_scope and validation_failed.
+ */
+import { wait } from '../base/awaitable.ts'
+import type { Coroutine } from '../base/awaitable.ts'
+import { FieldErrors } from '../base/body-errors.ts'
+import { restError } from '../base/errors.ts'
+import { keyOfEntity } from '../model/entity-key.ts'
+import type { KeyValues } from '../model/key.ts'
+import type { Resource } from '../model/model.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import type { Reader } from '../read/reader.ts'
+import type { Work } from './unit-of-work.ts'
+
+/** Writes what is pending; refuses records that the caller could not see afterwards. */
+export function* flushAndCheck(work: Work, reader: Reader, answered?: Work['touched'][number]): Coroutine<void> {
+  yield* wait(work.connection.flush(work.em))
+  const [touched, ...others] = work.touched
+  const { listed } = work
+  if (listed.length > 0) yield* wait(refuseUnlisted(work, reader))
+  // What is read for the answer tells the same.
+  else if (others.length === 0 && touched?.entity === answered?.entity && touched?.resource === answered?.resource) return
+  yield* refuseUnseen(work, reader)
+}
+
+/** Refuses what a body puts into a list that would not show it. */
+async function refuseUnlisted({ listed, meets }: Work, { limits }: Reader): Promise<void> {
+  const faults = new FieldErrors(limits)
+  for (const { list, entity, path } of listed) {
+    const { target, name } = list
+    if (await meets(list, keyOfEntity(target, entity))) continue
+    const detail = `"${path === '' ? name : path}": the ${target.singular} does not meet the condition of the model ("where") for what is in "${name}".`
+    faults.push({ code: 'conflict', detail, attribute: path === '' ? name : path })
+  }
+  const refusal = faults.refusal()
+  if (refusal !== undefined) throw refusal
+}
+
+/** Refuses a record that was made and cannot be seen; one that was changed may leave what a filter of its entity shows, and may be gone. */
+function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
+  for (const { resource, entity, key: old } of work.touched) {
+    const key = old ?? keyOfEntity(resource, entity)
+    if (yield* wait(work.exists(resource, key))) continue
+    if (old === undefined) throw outsideScope(resource)
+    yield* wait(refuseLeft(resource, key, work, reader))
+  }
+}
+
+/**
+ * Refuses a change by which a record has left the scope of the caller. A filter of its own entity does not forbid it, such as that of soft deletion; and
+ * one that is gone has left by the model's own rules.
+ */
+export async function refuseLeft(resource: Resource, key: KeyValues, { stays }: Work, reader: Reader): Promise<void> {
+  if (!(await stays(resource, key)) && (await reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
+}
+
+export function outsideScope(resource: Resource) {
+  return restError('outside_scope', `The ${resource.singular} would be outside of what you may see.`)
+}

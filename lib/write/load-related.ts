@@ -1,0 +1,88 @@
+/**
+ * Loads the records that a relation of a loaded record reaches: all of them, or those that the caller is shown.
+ */
+import type { Collection, EntityManager } from '@mikro-orm/core'
+import type { Awaitable } from '../base/awaitable.ts'
+import { keyOfEntity, keyOfProperty, toPrimaryKey } from '../model/entity-key.ts'
+import type { Entity } from '../model/entity-key.ts'
+import { findFirst, loadList, loading } from '../model/metadata/eager-cycles.ts'
+import type { PolymorphicTarget, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
+import { unwrap } from './entity-links.ts'
+import { load, entityName } from './unit-of-work.ts'
+import type { Work } from './unit-of-work.ts'
+import { owningAttribute } from './validate-record.ts'
+
+export async function loadCollection(entity: Entity, { property }: ToManyAttribute, em: EntityManager): Promise<Collection<object>> {
+  const collection = entity[property] as Collection<object>
+  if (!collection.isInitialized()) await loadList(collection, em)
+  return collection
+}
+
+/** The members of a one-to-many list that the caller is shown, loaded. */
+export async function loadShownMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
+  const all = await loadMembers(entity, attribute, resource, work)
+  return keepOnly(all, member => isListed(member, attribute, work))
+}
+
+async function loadMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
+  const where = buildLinkCondition(entity, attribute, resource)
+  if (where === undefined) return []
+  return work.em.find(entityName(attribute.target), where, loading(entityName(attribute.target), work.em))
+}
+
+/** Whether a linked record is shown in a list: it exists for the caller, and meets the list's own condition. */
+export async function isListed(member: Entity, list: ToManyAttribute, work: Work): Promise<boolean> {
+  const key = keyOfEntity(list.target, member)
+  return (list.where === undefined || (await work.meets(list, key))) && (await work.exists(list.target, key))
+}
+
+export async function keepOnly<T>(items: readonly T[], test: (item: T) => Awaitable<boolean>): Promise<T[]> {
+  const kept: T[] = []
+  for (const item of items) if (await test(item)) kept.push(item)
+  return kept
+}
+
+export async function loadInverse(entity: Entity, attribute: ToOneAttribute, resource: Resource, work: Work): Promise<Entity | undefined> {
+  const where = buildLinkCondition(entity, attribute, resource)
+  if (where === undefined) return undefined
+  return (await findFirst(entityName(attribute.target), where, work.em)) as Entity | undefined
+}
+
+/** The condition that the records meet whose foreign key links the owner of an inverse relation; undefined when there can be none. */
+function buildLinkCondition(owner: Entity, relation: RelationAttribute, resource: Resource): object | undefined {
+  const { property, targetKey, discriminator } = owningAttribute(relation)!
+  // Of several entities the owner itself tells which one is meant.
+  if (discriminator !== undefined) return { [property]: owner }
+  if (targetKey === undefined) {
+    const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
+    // Of a key that lies in another MikroORM counts the outer parts only.
+    return { [property]: Array.isArray(key) ? key.flat(Infinity) : key }
+  }
+  const value = owner[targetKey.property] ?? null
+  return value === null ? undefined : { [property]: value }
+}
+
+export async function loadRelated(entity: Entity, attribute: RelationAttribute, resource: Resource, work: Work): Promise<Entity[]> {
+  if (attribute.kind === 'toMany') {
+    if (attribute.via.kind === 'foreign') return loadMembers(entity, attribute, resource, work)
+    const collection = await loadCollection(entity, attribute, work.em)
+    return collection.getItems() as unknown as Entity[]
+  }
+  if (!attribute.owner) {
+    const related = await loadInverse(entity, attribute, resource, work)
+    return related === undefined ? [] : [related]
+  }
+  const link = entity[attribute.property] ?? null
+  if (link === null) return []
+  const key = attribute.holdsKey ? keyOfProperty(attribute.target, link) : keyOfEntity(attribute.target, unwrap(link))
+  const related = await load(attribute.target, key, work)
+  return related === undefined ? [] : [related]
+}
+
+/** Which of several entities a record links. */
+export function findLinkedBranch({ branches, property }: ToOneOfAttribute, entity: Entity): PolymorphicTarget | undefined {
+  const link = entity[property] ?? null
+  if (link === null) return undefined
+  const linked = unwrap(link)
+  return branches.find(({ target }) => linked instanceof (target.entity as new () => object))
+}

@@ -1,0 +1,153 @@
+/**
+ * Removes records, with all that the model removes with them. MikroORM cascades to loaded relations only, so those are loaded first.
+ * Refuses with owner_required.
+ */
+import { chain } from '../base/awaitable.ts'
+import type { Awaitable } from '../base/awaitable.ts'
+import { restError } from '../base/errors.ts'
+import { classOf, keyOfEntity } from '../model/entity-key.ts'
+import type { Entity } from '../model/entity-key.ts'
+import type { KeyValues } from '../model/key.ts'
+import { loading } from '../model/metadata/eager-cycles.ts'
+import { owningLinks, rootOf } from '../model/model.ts'
+import type { Attribute, RelationAttribute, Resource, ToManyAttribute } from '../model/model.ts'
+import { readRows } from '../read/run-read.ts'
+import { isEntity } from './entity-links.ts'
+import { keepOnly, findLinkedBranch, loadCollection, loadRelated } from './load-related.ts'
+import { load, entityName } from './unit-of-work.ts'
+import type { Work } from './unit-of-work.ts'
+
+/** Removes records with all that the model removes with them. */
+export function remove(resource: Resource, entities: readonly Entity[], work: Work): Awaitable<void> {
+  const [entity] = entities
+  if (entity === undefined || entities.length > 1 || cascadesOrUnlinks(classOf(resource, entity)))
+    return removeAll(resource, entities, work)
+  return chain(refuseReferred(new Map([[entity, classOf(resource, entity)]]), work), () => {
+    work.em.remove(entity as never)
+  })
+}
+
+/** Whether other records go with one of the resource, or lose a link that no foreign key keeps. */
+export function cascadesOrUnlinks({ attributes, referrers }: Resource): boolean {
+  return (
+    attributes.some(cascades) ||
+    attributes.some(isShared) ||
+    referrers.some(({ attribute }) => attribute.discriminator !== undefined && attribute.onDelete === 'unlink')
+  )
+}
+
+/** A list in a table that several entities share, which has no foreign key. */
+function isShared(attribute: Attribute): attribute is ToManyAttribute {
+  return attribute.kind === 'toMany' && attribute.via.kind === 'pivot' && attribute.via.discriminator !== undefined
+}
+
+function cascades(attribute: Attribute): boolean {
+  if (attribute.kind === 'embedded') return attribute.attributes.some(cascades)
+  if (attribute.kind === 'toOneOf') return attribute.branches.some(cascades)
+  return attribute.kind !== 'scalar' && attribute.cascadeRemove
+}
+
+async function removeAll(resource: Resource, entities: readonly Entity[], work: Work): Promise<void> {
+  const removed = new Map<Entity, Resource>()
+  for (const entity of entities) await collectCascade(classOf(resource, entity), entity, removed, work)
+  await refuseReferred(removed, work)
+  await removeWithLinks(removed, work)
+}
+
+export async function removeWithLinks(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
+  await unlinkReferrers(removed, work)
+  await leaveSharedLists(removed, work)
+  for (const entity of removed.keys()) work.em.remove(entity as never)
+}
+
+/** Collects a record and all that goes with it: MikroORM cascades to loaded relations only. */
+export async function collectCascade(resource: Resource, entity: Entity, removed: Map<Entity, Resource>, work: Work): Promise<void> {
+  if (removed.has(entity)) return
+  removed.set(entity, resource)
+  for (const attribute of resource.attributes) {
+    for (const { relation, holder } of listRelations(attribute, entity)) {
+      if (!relation.cascadeRemove) continue
+      for (const related of await loadRelated(holder, relation, resource, work))
+        await collectCascade(classOf(relation.target, related), related, removed, work)
+    }
+  }
+}
+
+/** The relations of an attribute, with what holds them: those inside embedded objects are held by these. */
+function listRelations(attribute: Attribute, entity: Entity): { relation: RelationAttribute; holder: Entity }[] {
+  if (attribute.kind === 'scalar') return []
+  if (attribute.kind === 'toOneOf') {
+    const branch = findLinkedBranch(attribute, entity)
+    return branch === undefined ? [] : [{ relation: branch, holder: entity }]
+  }
+  if (attribute.kind !== 'embedded') return [{ relation: attribute, holder: entity }]
+  return owningLinks([attribute]).flatMap(({ attribute: relation, within }) => {
+    let holder: unknown = entity
+    for (const { property } of within) holder = isEntity(holder) ? holder[property] : undefined
+    return isEntity(holder) ? [{ relation, holder }] : []
+  })
+}
+
+/** Takes away the links to records that go, where no foreign key does: those of relations to one of several entities. */
+async function unlinkReferrers(removed: ReadonlyMap<Entity, Resource>, { em }: Work): Promise<void> {
+  for (const [entity, { referrers }] of removed) {
+    for (const { resource: other, attribute } of referrers) {
+      if (attribute.discriminator === undefined || attribute.onDelete !== 'unlink') continue
+      const linking = (await em.find(
+        entityName(other),
+        { [attribute.property]: entity },
+        loading(entityName(other), em),
+      )) as unknown as Entity[]
+      for (const record of linking) if (!removed.has(record)) record[attribute.property] = null
+    }
+  }
+}
+
+/** Takes the records that go out of the lists that no foreign key keeps. */
+async function leaveSharedLists(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
+  let isLeaving = false
+  for (const [entity, resource] of removed) {
+    const lists = resource.attributes.filter(isShared)
+    if (lists.length === 0) continue
+    // A record that need not be loaded to be removed has no lists.
+    const loaded = await load(resource, keyOfEntity(resource, entity), work)
+    for (const attribute of loaded === undefined ? [] : lists) (await loadCollection(loaded!, attribute, work.em)).removeAll()
+    isLeaving = true
+  }
+  // MikroORM writes no lists of what it removes.
+  if (isLeaving) await work.connection.flush(work.em)
+}
+
+/** Refuses a removal after which records would link what is no longer there, and cannot go without. */
+function refuseReferred(removed: ReadonlyMap<Entity, Resource>, work: Work): Awaitable<void> {
+  const resources = [...removed.values()]
+  if (resources.some(({ referrers }) => referrers.some(({ attribute }) => attribute.onDelete === 'refuse'))) {
+    return checkReferrers(removed, work)
+  }
+}
+
+async function checkReferrers(removed: ReadonlyMap<Entity, Resource>, { connection, exists, mayMention }: Work): Promise<void> {
+  const { dialect } = connection
+  let isNeeded = false
+  const left: string[] = []
+  for (const [entity, resource] of removed) {
+    for (const { resource: other, attribute, path } of resource.referrers) {
+      if (attribute.onDelete !== 'refuse') continue
+      const statement = dialect.referrers(other, attribute)
+      const key = keyOfEntity(resource, entity)
+      const rows = await connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect))
+      const going = [...removed]
+        .filter(([, kind]) => rootOf(kind) === rootOf(other))
+        .map(([one]) => keyOfEntity(other, one).map(String).join('\0'))
+      const staying = rows.filter(row => !going.includes(row.map(String).join('\0')))
+      if (staying.length === 0) continue
+      isNeeded = true
+      if (attribute.hidden || !(await mayMention(other))) continue
+      const known = await keepOnly(staying, row => exists(other, row as KeyValues))
+      if (known.length > 0) left.push(`${known.length} ${known.length === 1 ? other.singular : other.plural} by "${path}"`)
+    }
+  }
+  // Of records that do not exist for the caller the error says only that there are some.
+  if (isNeeded)
+    throw restError('owner_required', `It cannot be deleted, since others refer to it${left.length > 0 ? `: ${left.join(', ')}` : ''}.`)
+}

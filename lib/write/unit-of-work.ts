@@ -1,0 +1,65 @@
+/**
+ * The unit of work of one request: the entity manager that writes it, the questions that its writing asks about the caller, and what it remembers on the way.
+ */
+import type { EntityManager } from '@mikro-orm/core'
+import type { Awaitable } from '../base/awaitable.ts'
+import type { Connection } from '../database/dialect.ts'
+import { toPrimaryKey } from '../model/entity-key.ts'
+import type { Entity } from '../model/entity-key.ts'
+import type { KeyValues } from '../model/key.ts'
+import type { Resource, ToManyAttribute } from '../model/model.ts'
+
+/** The unit of work of one request. */
+export interface Work {
+  readonly em: EntityManager
+  readonly connection: Connection
+  /** Whether the record exists for the caller. */
+  readonly exists: (resource: Resource, key: KeyValues) => Awaitable<boolean>
+  /** Whether an error may mention records of the resource to the caller. */
+  readonly mayMention: (resource: Resource) => Awaitable<boolean>
+  /** Whether the record meets the condition of a list, beside its link. */
+  readonly meets: (list: ToManyAttribute, key: KeyValues) => Awaitable<boolean>
+  /** Records that the body puts into lists with a condition, which they must meet once they are written. */
+  readonly listed: Listed[]
+  /** Refuses what the caller may not do to records of the resource. */
+  readonly authorize: (resource: Resource, action: 'update' | 'delete') => Awaitable<void>
+  /** Whether the record is still in what the application's scope lets the caller see, filters of its entity aside. */
+  readonly stays: (resource: Resource, key: KeyValues) => Awaitable<boolean>
+  /** Records that were made or linked otherwise on the way; those that were there before, with their keys. */
+  readonly touched: { readonly resource: Resource; readonly entity: Entity; readonly key?: KeyValues }[]
+  /** What the body links, by names of records and of their links: no list of it may remove the ones, nor unlink the others. */
+  readonly named: Set<string>
+}
+
+/** A record in a list of a body. */
+export interface Listed {
+  readonly list: ToManyAttribute
+  readonly entity: Entity
+  readonly path: string
+}
+
+export type EntityName = Parameters<EntityManager['findOne']>[0]
+
+export function entityName(resource: Resource): EntityName {
+  return resource.entity as EntityName
+}
+
+/** The entity of a key, not loaded: it can be linked. */
+export function reference(resource: Resource, key: KeyValues, em: EntityManager): Entity {
+  return em.getReference(entityName(resource), toPrimaryKey(resource, key) as never) as unknown as Entity
+}
+
+/** The entity of a key, loaded; undefined when there is none. */
+export function load(resource: Resource, key: KeyValues, { em, connection }: Work): Awaitable<Entity | undefined> {
+  return connection.load(entityName(resource), toPrimaryKey(resource, key), em) as Awaitable<Entity | undefined>
+}
+
+/** Whether a record exists when it can be loaded, since it is one row of one table. */
+export function loadsAlone(resource: Resource, { connection }: Work): boolean {
+  return connection.loadsAlone(entityName(resource))
+}
+
+/** Whether a record can be removed by its key alone. */
+export function removesAlone(resource: Resource, { connection }: Work): boolean {
+  return connection.removesAlone(entityName(resource))
+}

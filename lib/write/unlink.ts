@@ -1,0 +1,98 @@
+/**
+ * Takes links away from records: what is linked no longer loses the link, or is removed as an orphan where the model says so and the caller may delete it.
+ * Refuses with owner_required, validation_failed and forbidden.
+ */
+import { restError } from '../base/errors.ts'
+import { classOf, keyOfEntity } from '../model/entity-key.ts'
+import type { Entity } from '../model/entity-key.ts'
+import { keyToSegment } from '../model/key.ts'
+import type { RelationAttribute, Resource, ToOneAttribute } from '../model/model.ts'
+import { recordName } from './check-database.ts'
+import { unwrap } from './entity-links.ts'
+import { collectCascade, cascadesOrUnlinks, removeWithLinks } from './remove.ts'
+import { load } from './unit-of-work.ts'
+import type { Work } from './unit-of-work.ts'
+import { owningAttribute } from './validate-record.ts'
+
+/**
+ * Changes a link that a record holds. Where the model removes what is linked no longer, the caller must be allowed to delete that; what does not exist
+ * for them stays.
+ *
+ * @param holder the record, or the embedded object in it that has the link
+ * @param resource that the record is of
+ */
+export async function changeOwnLink(
+  holder: Entity,
+  attribute: ToOneAttribute,
+  resource: Resource,
+  work: Work,
+  change: () => void,
+): Promise<void> {
+  const link = attribute.orphanRemoval ? (holder[attribute.property] ?? null) : null
+  change()
+  const now = holder[attribute.property] ?? null
+  if (link === null || attribute.holdsKey || (now !== null && unwrap(now) === unwrap(link))) return
+  const orphan = unwrap(link)
+  const named = resource.byName.get(attribute.name)
+  const branch =
+    named?.kind === 'toOneOf' ? named.branches.find(({ target }) => orphan instanceof (target.entity as new () => object)) : undefined
+  const { target } = branch ?? attribute
+  if (await work.exists(target, keyOfEntity(target, orphan))) {
+    await work.authorize(target, 'delete')
+    await removeOrphan(target, orphan, work)
+  } else work.em.getUnitOfWork().cancelOrphanRemoval(orphan)
+}
+
+/** Removes all that goes with what is linked no longer: MikroORM, which removes that itself, cascades to loaded relations only. */
+async function removeOrphan(target: Resource, orphan: Entity, work: Work): Promise<void> {
+  const resource = classOf(target, orphan)
+  if (!cascadesOrUnlinks(resource)) return
+  // A link knows no more than the key.
+  const loaded = await load(resource, keyOfEntity(resource, orphan), work)
+  const removed = new Map<Entity, Resource>()
+  if (loaded !== undefined) await collectCascade(classOf(resource, loaded), loaded, removed, work)
+  await removeWithLinks(removed, work)
+}
+
+/** Takes the link to its owner from a record: an orphan is removed where the model says so, and cannot be where an owner is required. */
+export async function unlinkFromOwner(member: Entity, relation: RelationAttribute, path: string, work: Work): Promise<void> {
+  const other = owningAttribute(relation)!
+  const record = recordName(relation.target, keyOfEntity(relation.target, member))
+  // The body links it to another owner.
+  if (work.named.has(nameLink(other, record))) return
+  await work.authorize(relation.target, relation.orphanRemoval ? 'delete' : 'update')
+  if (relation.orphanRemoval) {
+    if (work.named.has(record)) {
+      const id = keyToSegment(keyOfEntity(relation.target, member), relation.target)
+      const detail = `"${path}" would remove the ${relation.target.singular} ${id}, which the body links elsewhere.`
+      throw restError('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: path }] })
+    }
+    await removeOrphan(relation.target, member, work)
+    work.em.remove(member as never)
+  } else if (other.nullable) {
+    await changeOwnLink(member, other, relation.target, work, () => {
+      member[other.property] = null
+    })
+    work.touched.push({ resource: relation.target, entity: member, key: keyOfEntity(relation.target, member) })
+  } else {
+    const id = keyToSegment(keyOfEntity(relation.target, member), relation.target)
+    throw restError(
+      'owner_required',
+      `"${path}": the ${relation.target.singular} ${id} would be left without its "${other.name}", which it needs.`,
+    )
+  }
+}
+
+/** Refuses to link records to one that has gone with those that were linked before: MikroORM would insert it again. */
+export function refuseRemovedOwner(owner: Entity, path: string, { em }: Work): void {
+  if (em.getUnitOfWork().getOriginalEntityData(owner) !== undefined) return
+  throw restError(
+    'owner_required',
+    `"${path}": what is linked no longer is removed, and the record itself with it, so nothing can be linked to it.`,
+  )
+}
+
+/** One name for the link of a record by its own foreign key. */
+export function nameLink({ name }: ToOneAttribute, record: string): string {
+  return `${record}\0${name}`
+}

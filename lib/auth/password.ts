@@ -1,4 +1,4 @@
-/** Passwords: scrypt hashes (RFC 7914), self-describing: `scrypt$N$r$p$salt$hash`, salt and hash in base64. */
+/** Hashes and verifies passwords with scrypt (RFC 7914). A hash describes itself: `scrypt$N$r$p$salt$hash`, salt and hash in base64. */
 import { builtin } from '../base/builtins.ts'
 
 const COST = 16_384
@@ -16,7 +16,7 @@ function derive(password: string, salt: Buffer, length: number, N: number, r: nu
 }
 
 /**
- * The hash to store of a password.
+ * Hashes a password, for the database.
  *
  * @example em.create(User, { email: 'ann@example.test', password: await hashPassword('secret') })
  */
@@ -26,7 +26,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `scrypt$${COST}$${BLOCK_SIZE}$${PARALLELIZATION}$${salt.toString('base64')}$${hash.toString('base64')}`
 }
 
-/** Whether the password is the one of the hash. Without a hash (an unknown user) it takes the same time and says no. */
+/** Whether the password matches the hash. Without a hash (an unknown user) it takes the same time and returns false. */
 export async function verifyPassword(password: string, stored: unknown): Promise<boolean> {
   const match = typeof stored === 'string' ? FORM.exec(stored) : null
   if (match === null) {

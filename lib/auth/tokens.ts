@@ -1,6 +1,6 @@
 /**
- * Tokens: JSON Web Tokens (RFC 7519) signed with Ed25519 (`alg: EdDSA`, RFC 8037), minted, verified and revoked.
- * Refuses with token_malformed, token_invalid, token_expired, token_revoked.
+ * Issues, verifies and revokes JSON Web Tokens (RFC 7519) that are signed with Ed25519 (`alg: EdDSA`, RFC 8037). Refuses with
+ * token_malformed, token_invalid, token_expired, token_revoked.
  */
 import type Nacl from 'tweetnacl'
 import { builtin } from '../base/builtins.ts'
@@ -31,12 +31,15 @@ export async function loadSignatures(): Promise<void> {
 const HEADER = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' })).toString('base64url')
 const MAX_VERIFIED = 1000
 const PART = /^[A-Za-z0-9_-]+$/
-/** Characters of a token; ours have some 300. To verify a longer one, or to keep it, is work that nobody is owed. */
+/** Limit of a token's characters. Tokens of this server have about 300, and longer ones cost work. */
 const MAX_LENGTH = 8192
 /** The order of the group of Ed25519 (RFC 8032 section 5.1). */
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
 
-/** Whether the second half of a signature is below the order, as RFC 8032 section 5.1.7 demands; tweetnacl does not look. With the order added it is another spelling. */
+/**
+ * Whether the second half of a signature is below the order (RFC 8032 section 5.1.7). tweetnacl does not check it, so one token could
+ * have several signatures.
+ */
 function isReduced(signature: Buffer): boolean {
   return BigInt(`0x${Buffer.from(signature.subarray(32)).reverse().toString('hex')}`) < ORDER
 }
@@ -45,17 +48,17 @@ function refuseToken(code: ErrorCode & `token_${string}`, detail: string) {
   return restError(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }
 
-/** A key pair, with what is known of the tokens that it has signed. */
+/** A key pair, and the verified tokens that it signed. */
 export class SigningKey {
   readonly publicKey: PublicKey
   readonly secretKey: Uint8Array
   readonly verifyKey: Uint8Array
-  /** Marks tokens with the state of their user. */
+  /** The key for the marks of a user's state in tokens. */
   readonly markKey: Uint8Array
-  /** Tokens whose signature is known to be right: checking one takes milliseconds. */
+  /** Tokens with a verified signature. Verifying one takes milliseconds. */
   readonly verified = new Map<string, Claims>()
 
-  /** @param secret the key pair follows from it; without one it is random */
+  /** @param secret determines the key pair; undefined: a random one */
   constructor(secret: string | undefined) {
     const seed =
       secret === undefined
@@ -78,7 +81,7 @@ export class SigningKey {
 export class Tokens {
   readonly key: SigningKey
   readonly #clock: Clock
-  /** Revoked tokens by their ID, with the time at which they expire anyway. */
+  /** Revoked tokens by their ID, with their expiry. */
   readonly #revoked = new Map<string, number>()
 
   constructor(clock: Clock, key: SigningKey) {
@@ -86,12 +89,12 @@ export class Tokens {
     this.#clock = clock
   }
 
-  /** The revoked tokens, as a snapshot keeps them. */
+  /** The revoked tokens, for snapshots. */
   get revoked(): ReadonlyMap<string, number> {
     return new Map(this.#revoked)
   }
 
-  /** Takes the revoked tokens of a snapshot. */
+  /** Applies the revoked tokens of a snapshot. */
   restore(revoked: ReadonlyMap<string, number>): void {
     this.#revoked.clear()
     for (const [jti, exp] of revoked) this.#revoked.set(jti, exp)
@@ -102,8 +105,10 @@ export class Tokens {
   }
 
   /**
-   * @param state of the user, without which the token will not be accepted
-   * @param ttl seconds; a negative one gives a token that has expired already
+   * Issues a token.
+   *
+   * @param state the state of the user; the token is refused once it differs
+   * @param ttl seconds; a negative one makes an expired token
    */
   mint(sub: string, state: string, ttl: number): string {
     const iat = this.#now()
@@ -123,8 +128,8 @@ export class Tokens {
     }
     const now = this.#now()
     if (claims.exp <= now) throw refuseToken('token_expired', 'The token has expired: log in again.')
-    // A clock that is set back, or a token of an engine that is ahead.
-    if (claims.iat > now) throw refuseToken('token_invalid', 'The token is of the future.')
+    // The clock was set back, or the token is of an engine whose clock is ahead.
+    if (claims.iat > now) throw refuseToken('token_invalid', 'The token was issued in the future.')
     if (this.#revoked.has(claims.jti)) throw refuseToken('token_revoked', 'The token has been revoked: log in again.')
     return claims
   }
@@ -137,14 +142,15 @@ export class Tokens {
 
   #check(token: string): Claims {
     const parts = token.split('.')
-    if (parts.length !== 3 || !parts.every(part => PART.test(part))) throw refuseToken('token_malformed', 'The token is no JSON Web Token.')
+    if (parts.length !== 3 || !parts.every(part => PART.test(part)))
+      throw refuseToken('token_malformed', 'The token is not a JSON Web Token.')
     const [header, payload, signature] = parts as [string, string, string]
     const head = jsonObject(header)
     const claims = jsonObject(payload)
-    if (head === undefined || claims === undefined) throw refuseToken('token_malformed', 'The token is no JSON Web Token.')
-    // The algorithm is ours to say, never the token's (RFC 8725 section 3.1).
+    if (head === undefined || claims === undefined) throw refuseToken('token_malformed', 'The token is not a JSON Web Token.')
+    // The server determines the algorithm, never the token (RFC 8725 section 3.1).
     const bytes = Buffer.from(signature, 'base64url')
-    // Bits of the last character that no byte holds would give one token several spellings.
+    // Unused bits of the last character would give one token several spellings.
     if (
       head['alg'] !== 'EdDSA' ||
       bytes.length !== nacl.sign.signatureLength ||

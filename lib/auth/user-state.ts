@@ -1,25 +1,25 @@
 /**
- * User state: what ties a token to the very user that it was made for. A token carries a mark of what is stored of the user, which a new password changes, and
- * the time of its making, which lies before the removal of a user whose ID another one has now.
+ * Ties a token to the user that it was issued for. A token carries a mark of the user's stored state, which a new password changes, and
+ * its time of issue, which lies before the removal of an earlier user with the same ID.
  */
 import { builtin } from '../base/builtins.ts'
 import type { Claims } from '../request/hook-context.ts'
 import type { Resource, ScalarAttribute } from '../model/model.ts'
 
-/** Removals that are remembered one by one. */
+/** Limit of the removals that are kept one by one. */
 const MAX_REMOVALS = 10_000
 
 /** Bytes of a mark. */
 const MARK = 18
 
-/** The columns that tell one state of a user from another. */
+/** The columns that make up the state of a user. */
 export interface StateColumns {
   readonly password: ScalarAttribute | undefined
-  /** In the order in which they are read: of the password, and of what identifies the user. */
+  /** The columns to read: those of the password, and those that identify the user. */
   readonly columns: readonly string[]
 }
 
-/** Those of the properties with these names, as far as they are stored in columns of their own. */
+/** Finds the columns of two attributes, as far as they have columns of their own. */
 export function findStateColumns({ attributes }: Resource, password: string, identifier: string): StateColumns {
   const columnOf = (name: string): ScalarAttribute | undefined =>
     attributes.find((each): each is ScalarAttribute => each.kind === 'scalar' && each.property === name && each.source.kind === 'column')
@@ -29,9 +29,9 @@ export function findStateColumns({ attributes }: Resource, password: string, ide
 }
 
 /**
- * The state of a user as a text: the stored password; where there is none, what identifies them.
+ * Computes the state of a user as a text: the stored password, or without one the columns that identify the user.
  *
- * @param row the values of the columns; undefined when there is no such user
+ * @param row the values of the columns; undefined when the user does not exist
  */
 export function computeState({ password, columns }: StateColumns, row: readonly unknown[] | undefined): string {
   if (row === undefined) return ''
@@ -44,12 +44,12 @@ function formatValue(value: unknown): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : JSON.stringify(value ?? null)
 }
 
-/** Microseconds of the system's clock: tokens outlive engines, whose own clocks may stand still. */
+/** Reads the system's clock in microseconds. Tokens outlive engines, whose own clocks may stand still. */
 function readMicroseconds(): number {
   return Math.floor((performance.timeOrigin + performance.now()) * 1000)
 }
 
-/** A new token's own ID: `<uuid>.<time>.<mark>`. */
+/** Creates the ID of a new token: `<uuid>.<time>.<mark>`. */
 export function createTokenId(sub: string, state: string, key: Uint8Array): string {
   const id = `${builtin.crypto.randomUUID()}.${readMicroseconds().toString(36)}`
   return `${id}.${computeMark(id, sub, state, key)}`
@@ -63,7 +63,7 @@ function computeMark(id: string, sub: string, state: string, key: Uint8Array): s
   return mark.subarray(0, MARK).toString('base64url')
 }
 
-/** The states for which tokens are known to have been made: to work out a mark takes longer than to read a user. */
+/** The states of verified tokens. Computing a mark takes longer than reading a user. */
 const known = new WeakMap<Claims, string>()
 
 /** Whether a verified token was made for a user in this state. */
@@ -71,29 +71,29 @@ export function isOfState(claims: Claims, state: string, key: Uint8Array): boole
   if (known.get(claims) === state) return true
   const { sub, jti } = claims
   const end = jti.lastIndexOf('.')
-  // Signed as it is, it needs no comparison in constant time.
+  // The token is signed, so the comparison need not take constant time.
   const isOf = end > 0 && jti.slice(end + 1) === computeMark(jti.slice(0, end), sub, state, key)
   if (isOf) known.set(claims, state)
   return isOf
 }
 
-/** When a token was made, in microseconds; 0 where it does not say. */
+/** Reads the time of issue, in microseconds; 0 where the token has none. */
 function readIssueTime({ jti }: Claims): number {
   const time = Number.parseInt(jti.split('.')[1] ?? '', 36)
   return Number.isSafeInteger(time) ? time : 0
 }
 
-/** When users were removed, as a snapshot keeps it. */
+/** The removals of users, for snapshots. */
 export interface RemovalState {
   readonly times: ReadonlyMap<string, number>
   readonly floor: number
 }
 
-/** When users were removed: no older token is one of a later user with the same ID. */
+/** Keeps the times at which users were removed, so that older tokens are refused for a later user with the same ID. */
 export class Removals {
-  /** By what tokens call the user, in the order of removal. */
+  /** The times by the subject of tokens, in the order of removal. */
   #times = new Map<string, number>()
-  /** The last removal that is not remembered by itself any more. */
+  /** The time of the last removal that is not kept by itself any more. */
   #floor = 0
 
   get state(): RemovalState {
@@ -114,7 +114,7 @@ export class Removals {
     this.#floor = time
   }
 
-  /** Whether the user of a token has been removed since it was made. */
+  /** Whether the user of a token was removed after its issue. */
   has(claims: Claims): boolean {
     if (this.#times.size === 0) return false
     const time = this.#times.get(claims.sub)

@@ -1,17 +1,17 @@
-/** End: what may end a request before it is answered: the signal of whoever sent it, that of the world in which it runs, and the time that it may take. */
+/** Decides when a request ends before it is answered: the client leaves, the world is replaced, or the time budget is used up. */
 import { restError } from './errors.ts'
 
-/** Who has sent a request, and may end it. */
+/** The sender of a request, who may cancel it. */
 export interface Client {
   readonly signal?: AbortSignal
 }
 
-/** What has the headers of a request, lower-case names, made when they are first asked for or before. */
+/** The headers of a request, with lower-case names. They may be made on first use. */
 export interface HeaderSource {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A sender whose signal and headers are made when they are first asked for: what is answered at once never asks. */
+/** A client whose signal and headers are made on first use, since most requests are answered without either. */
 export class LazyClient implements Client {
   readonly #source: HeaderSource
   #controller: AbortController | undefined
@@ -19,7 +19,7 @@ export class LazyClient implements Client {
   #isGone = false
   #whenGone: (() => void) | undefined
 
-  /** Milliseconds that its requests may take unless the engine's limits say something else; undefined: as long as they take. */
+  /** Milliseconds that its requests may take, unless the engine's limits set another time. Undefined: no limit. */
   readonly budget: number | undefined
 
   constructor(source: HeaderSource, budget?: number) {
@@ -39,17 +39,17 @@ export class LazyClient implements Client {
     return this.#controller.signal
   }
 
-  /** Whether it has gone away. */
+  /** Whether the client has left. */
   get isGone(): boolean {
     return this.#isGone
   }
 
-  /** Why it has gone away. */
+  /** Why the client left. */
   get reason(): unknown {
     return this.#reason
   }
 
-  /** Calls a function when it goes away, the one that was given last. */
+  /** Registers the function to call when the client leaves. A second call replaces the first function. */
   onDisconnect(tell: () => void): void {
     this.#whenGone = tell
   }
@@ -68,7 +68,7 @@ interface ReadingParameters {
   readonly sort?: readonly { readonly path: string }[] | undefined
 }
 
-/** Describes what a request is doing, by what the running statement reads. */
+/** Describes the work of a request by what the running statement reads. */
 function describeActivity({ filters, sort }: ReadingParameters, about: string | undefined): string {
   if (about !== 'rows' && about !== 'count')
     return about === undefined ? 'putting the answer together' : `reading the relation "${about}" of what it shows`
@@ -82,15 +82,15 @@ export class RequestAbort {
   readonly #world: AbortSignal
   #both: AbortSignal | undefined
 
-  /** When the time is over, by performance.now(); undefined: never. */
+  /** The end of the time budget, by performance.now(). Undefined: no limit. */
   readonly deadline: number | undefined
   readonly #budget: number
-  /** What a reading is asked for, for the error. A function here would keep each request alive until a full garbage collection. */
+  /** The parameters of the reading, for the error text. A function here would keep each request alive until a full garbage collection. */
   asked: ReadingParameters | undefined
-  /** What the statement reads that runs: see `Costs.about`. */
+  /** What the running statement reads: see `Costs.about`. */
   about: string | undefined
 
-  /** @param budget milliseconds that the request may take; 0: as long as it takes */
+  /** @param budget milliseconds that the request may take; 0: no limit */
   constructor(sender: Client, world: AbortSignal, budget: number) {
     this.#sender = sender
     this.#world = world
@@ -98,7 +98,7 @@ export class RequestAbort {
     this.deadline = budget === 0 ? undefined : performance.now() + budget
   }
 
-  /** @throws RestError when the time is over; the reason of the signal that has aborted, if one has. */
+  /** @throws RestError when the time budget is used up; the reason of the signal that has aborted, if one has. */
   checkTime(): void {
     if (this.deadline === undefined) return
     this.throwIfReached()
@@ -107,7 +107,10 @@ export class RequestAbort {
     throw restError('timeout', `The request took longer than the ${this.#budget} ms that it may take; nothing was written.${what}`)
   }
 
-  /** Both signals as one, for work that waits. Made when it is first asked for: that costs more than the reading of a record, which never waits. */
+  /**
+   * Both signals as one, for work that waits. It is made on first use, because making it costs more than reading a record, which never
+   * waits.
+   */
   get signal(): AbortSignal {
     if (this.#both !== undefined) return this.#both
     const { signal } = this.#sender

@@ -1,6 +1,6 @@
 /**
- * Fault list: the faults of one body, as many as an answer lists, and the records that the body speaks of, as many as a body may. The others are counted:
- * a body of a megabyte can have a hundred thousand faults, each of which would cost a search for the nearest name, and a line of the answer.
+ * Collects the errors of one body and counts its records. Only `maxErrors` errors are described, the others are counted: a body of one
+ * megabyte can contain a hundred thousand errors, and each description costs a search for the nearest name.
  */
 import { restError } from './errors.ts'
 import type { FieldError, RestError } from './errors.ts'
@@ -12,10 +12,10 @@ export class FieldErrors {
   readonly #maxRecords: number
   #others = 0
   #records = 0
-  /** Whether all of them, listed or not, say that a value is taken. */
+  /** Whether every error, listed or not, is one of uniqueness. */
   #onlyTaken = true
 
-  /** @param limits undefined: all are listed, and records are not counted, as for what no client has sent */
+  /** @param limits undefined: all errors are listed and records are not counted, for data that no client has sent */
   constructor(limits?: Pick<Limits, 'maxErrors' | 'maxBodyRecords'>) {
     this.#maxErrors = limits?.maxErrors ?? Infinity
     this.#maxRecords = limits?.maxBodyRecords ?? Infinity
@@ -29,7 +29,7 @@ export class FieldErrors {
     }
   }
 
-  /** Adds a fault that costs something to describe; it is not one of uniqueness. */
+  /** Adds an error whose description is costly. It must not be an error of uniqueness. */
   describe(fault: () => FieldError): void {
     this.#onlyTaken = false
     if (this.#listed.length < this.#maxErrors) this.#listed.push(fault())
@@ -40,19 +40,22 @@ export class FieldErrors {
     return this.#listed
   }
 
-  /** Whether one that is listed is at the attribute. */
+  /** Whether a listed error names the attribute. */
   has(attribute: string | undefined): boolean {
     return this.#listed.some(fault => fault.attribute === attribute)
   }
 
-  /** Counts a record that the body makes or links; throws when there are too many. */
+  /**
+   * Counts a record that the body creates or links.
+   * @throws RestError when there are too many.
+   */
   countRecord(): void {
     if (++this.#records <= this.#maxRecords) return
     const detail = `The body makes or links more than ${this.#maxRecords} records (limits.maxBodyRecords): send them in several requests.`
     throw restError('body_invalid', detail, { errors: [{ code: 'limit_exceeded', detail }] })
   }
 
-  /** The refusal of the body, or nothing when there is no fault: 409 when all that is wrong is uniqueness, else 422. */
+  /** Returns the refusal of the body, or undefined without errors: 409 when all errors are of uniqueness, else 422. */
   refusal(): RestError | undefined {
     const errors = this.#listed
     if (errors.length === 0 && this.#others === 0) return undefined

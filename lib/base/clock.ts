@@ -1,12 +1,12 @@
-/** Clock: where every timestamp and expiry comes from. Tests freeze and advance it. */
+/** The clock of an engine, which gives every timestamp and expiry. Tests freeze and advance it. */
 
 const UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 }
 
-/** How a clock has been set. */
+/** The setting of a clock. */
 export interface ClockSetting {
-  /** The time at which it stands still, in milliseconds since 1970; undefined when it runs. */
+  /** The time at which the clock stands still, in milliseconds since 1970. Undefined: the clock runs. */
   readonly frozen: number | undefined
-  /** How far it is ahead of its source, in milliseconds. */
+  /** How far the clock is ahead of its source, in milliseconds. */
   readonly ahead: number
 }
 
@@ -21,7 +21,7 @@ export class Clock {
     this.#source = source
   }
 
-  /** Whether it shows the system's own time: it has no other source, and has not been set or moved. */
+  /** Whether the clock shows the system's own time: it has no other source, and was not set or moved. */
   get isSystem(): boolean {
     return this.#source === undefined && this.#frozen === undefined && this.#ahead === 0
   }
@@ -31,7 +31,7 @@ export class Clock {
     return new Date(this.time())
   }
 
-  /** The same in milliseconds since 1970. */
+  /** The current time in milliseconds since 1970. */
   time(): number {
     return this.#frozen ?? (this.#source === undefined ? Date.now() : this.#source().getTime()) + this.#ahead
   }
@@ -49,9 +49,9 @@ export class Clock {
   }
 
   /**
-   * Moves the time on, frozen or not, by milliseconds or by a text such as `31d`, `2h`, `15m`, `90s`.
+   * Moves the time forward, frozen or not, by milliseconds or by a text such as `31d`, `2h`, `15m`, `90s`.
    *
-   * @throws RangeError when the duration is of another form.
+   * @throws RangeError when the duration has another form.
    * @example engine.clock.advance('31d')
    */
   advance(duration: string | number): void {
@@ -61,18 +61,18 @@ export class Clock {
     else this.#frozen += milliseconds
   }
 
-  /** How the clock has been set: what a snapshot keeps of it. */
+  /** The setting of the clock, which snapshots keep. */
   get setting(): ClockSetting {
     return { frozen: this.#frozen, ahead: this.#ahead }
   }
 
-  /** Takes a setting: that of a snapshot, or of another engine's clock. */
+  /** Applies a setting: that of a snapshot, or of another engine's clock. */
   restore({ frozen, ahead }: ClockSetting): void {
     this.#frozen = frozen
     this.#ahead = ahead
   }
 
-  /** Back to the source's own time. */
+  /** Returns to the source's own time. */
   reset(): void {
     this.#frozen = undefined
     this.#ahead = 0
@@ -81,6 +81,7 @@ export class Clock {
 
 function parseDuration(text: string): number {
   const match = /^(-?\d+(?:\.\d+)?)(d|h|m|s|ms)$/.exec(text)
-  if (match === null) throw new RangeError(`clock.advance: a duration is written like "31d", "2h", "15m", "90s" or "250ms", not "${text}".`)
+  if (match === null)
+    throw new RangeError(`clock.advance: a duration must be written like "31d", "2h", "15m", "90s" or "250ms", not "${text}".`)
   return Number(match[1]) * (UNITS[match[2]!] ?? 1)
 }

@@ -1,11 +1,10 @@
 /**
- * Errors: the one table of codes, and the one class that carries a refusal through the stages.
- * Every stage refuses by throwing `restError(code, detail)`; only respond.ts turns a refusal into a body.
+ * The table of error codes, and the class of every refusal. Stages throw `restError(code, detail)`; only respond.ts makes bodies of them.
  * Codes are stable: a retired one stays here as a comment and is not used again.
  */
 import { checkHeaders } from './headers.ts'
 
-/** Status and title of every error code, in the order of the stages that refuse with them. */
+/** Status and title of every error code, ordered by the stages that use them. */
 export const ERRORS = {
   // parse
   path_malformed: { status: 400, title: 'The path cannot be read' },
@@ -65,7 +64,7 @@ export const ERRORS = {
 /** A stable, documented error code. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** Codes of the single faults in the `errors` list of an answer, each with its meaning. */
+/** Codes of the entries in the `errors` list of an answer, each with its meaning. */
 export const FIELD_ERRORS = {
   parameter_unknown: 'no parameter, attribute or flag has this name',
   parameter_repeated: 'a reserved parameter may be given once only',
@@ -89,10 +88,10 @@ export const FIELD_ERRORS = {
   conflict: 'the value contradicts the path or another value',
 } as const satisfies Record<string, string>
 
-/** The code of a single fault. */
+/** The code of an entry in the `errors` list. */
 export type FieldErrorCode = keyof typeof FIELD_ERRORS
 
-/** One fault of a request: what is wrong, where, and what would be right. */
+/** One error of a request: the problem, its place, and the allowed values. */
 export interface FieldError {
   readonly code: FieldErrorCode
   readonly detail: string
@@ -105,7 +104,7 @@ export interface FieldError {
   readonly suggestion?: string
 }
 
-/** What a refusal may carry beside its text. */
+/** Optional details of a refusal. */
 export interface RefusalDetails {
   readonly errors?: readonly FieldError[]
   /** Extra response headers, lower-case names. */
@@ -114,7 +113,8 @@ export interface RefusalDetails {
 }
 
 /**
- * A refusal with an HTTP status. Thrown by hooks and handlers too: `throw new RestError(403, 'not_yours', 'Only the author may do that.')`.
+ * A refusal with an HTTP status. Hooks and handlers may throw it: `throw new RestError(403, 'not_yours', 'Only the author may do
+ * that.')`.
  *
  * @throws RangeError when `status` is not an error status (400 to 599); TypeError for a header that cannot be sent.
  */
@@ -137,32 +137,32 @@ export class RestError extends Error {
   }
 }
 
-/** The refusal of a known code; the status comes from the table. */
+/** Makes a refusal with the code and its status from the table. */
 export function restError(code: ErrorCode, detail: string, details?: RefusalDetails): RestError {
   return new RestError(ERRORS[code].status, code, detail, details)
 }
 
-/** The refusal of query parameters (400), told by its faults. */
+/** Makes a refusal of query parameters (400) from its errors. */
 export function parameterError(...errors: [FieldError, ...FieldError[]]): RestError {
   return restError('parameter_invalid', errors.map(e => e.detail).join(' '), { errors })
 }
 
-/** The error of a connection that is lost: no answer comes. It has the `code` of Node's own error. */
+/** Makes the error of a lost connection, which has no answer. It has the `code` of Node's own error. */
 export function connectionLost(detail: string): Error & { readonly code: 'ECONNRESET' } {
   return Object.assign(new Error(detail), { code: 'ECONNRESET' } as const)
 }
 
-/** The error of an engine that answers no more. */
+/** Makes the error of a closed engine. */
 export function engineClosed(): Error & { readonly code: 'ERR_ENGINE_CLOSED' } {
   return Object.assign(new Error('The engine is closed.'), { code: 'ERR_ENGINE_CLOSED' } as const)
 }
 
-/** Whether `handle` has thrown since the engine is closed. */
+/** Whether `handle` threw because the engine is closed. */
 export function isEngineClosed(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_ENGINE_CLOSED'
 }
 
-/** Whether `handle` has rejected since the connection is lost: a fault of a hook's own connections is answered, and never comes here. */
+/** Whether `handle` rejected because the connection was lost. Lost connections of a hook itself are answered, and do not get here. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }

@@ -1,10 +1,10 @@
 /**
- * Habits: what people of other APIs write (json-server, Django, Rails, JSON:API, OData, PostgREST, MikroORM), and how it is spelt here. These are hints for
- * what is refused anyway: an attribute or parameter of such a name is found before anybody asks here.
+ * Suggests the spelling of this API for names and values that are usual in other APIs (json-server, Django, Rails, JSON:API, OData,
+ * PostgREST, MikroORM). It is asked only about input that is refused, so an attribute or parameter of such a name always wins.
  */
 import { formatHint, findNearest } from './suggest.ts'
 
-/** The right spelling: for programs, and as a sentence. */
+/** A suggested spelling, for programs and as a sentence. */
 export interface SuggestedSpelling {
   readonly suggestion: string
   readonly detail: string
@@ -17,7 +17,7 @@ type Reserved = 'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand'
 const byName = (names: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
   new Map(Object.entries(names).flatMap(([meant, list]) => list.split(' ').map(name => [name.toLowerCase(), meant] as const)))
 
-/** Words for the reserved parameters. Of `page` and `order` more is to be said than the name. */
+/** Words for the reserved parameters. `page` and `order` need a sentence beside the name. */
 const PARAMETERS = byName({
   limit: '_limit per_page _per_page perPage page_size pageSize page[size] size take top $top first _end',
   offset: '_start _offset skip $skip start from',
@@ -36,7 +36,7 @@ const SEARCHES = new Set(['q', '_q', 'search', '$search', 'query', 'keyword', 'k
 /** Words for all filters together. */
 const FILTERS = new Set(['filter', 'filters', '$filter', 'where', '_where', 's'])
 
-/** Words for operators, behind the name (`age_gte`, `age[gte]`, `age__gte`, `age:gte`) or before the value (`gte.18`). */
+/** Words for operators, after the name (`age_gte`, `age[gte]`, `age__gte`, `age:gte`) or before the value (`gte.18`). */
 const OPERATORS = byName({
   '>=': 'gte ge min since from',
   '<=': 'lte le max until to',
@@ -51,7 +51,7 @@ const OPERATORS = byName({
 
 const SIGNS: Readonly<Record<string, string>> = { '=>': '>=', '=<': '<=', '==': '=', '!': '!=', '<>': '!=' }
 
-/** A filter as it is spelt here, from an operator of the table above. */
+/** Formats a filter with an operator of the table above. */
 function formatSpelling(name: string, operator: string, value: string): SuggestedSpelling {
   const sign = operator.replace('*', '')
   const text = value.slice(0, 100)
@@ -60,7 +60,7 @@ function formatSpelling(name: string, operator: string, value: string): Suggeste
   return { suggestion: name + sign, detail: formatHint(`${name}${sign}${before}${text}${after}`).trim() }
 }
 
-/** The reserved parameter that is meant by a name, as far as the place takes it. */
+/** Suggests a reserved parameter that the place accepts. */
 export function suggestParameter(name: string, called: Called, taken: readonly Reserved[]): SuggestedSpelling | undefined {
   const meant = PARAMETERS.get(name.toLowerCase())
   if (meant === undefined) return undefined
@@ -76,11 +76,11 @@ export function suggestParameter(name: string, called: Called, taken: readonly R
   return { suggestion, detail: `Did you mean "${suggestion}"?${more}` }
 }
 
-/** What is known where a filter was looked for. */
+/** The names that are known at the place of an unknown filter. */
 export interface KnownNames {
-  /** The way there: `author.` where `author.nmae` is unknown. */
+  /** The path before the unknown name: `author.` where `author.nmae` is unknown. */
   readonly prefix: string
-  /** The attributes that the caller may see. */
+  /** The attributes that are visible to the caller. */
   readonly names: readonly string[]
   /** Those of them that are texts. */
   readonly texts: readonly string[]
@@ -89,7 +89,7 @@ export interface KnownNames {
 
 const LIST_PARAMETERS: readonly Reserved[] = ['limit', 'offset', 'sort', 'depth', 'attributes', 'expand']
 
-/** @param path as it was written, where there is no such attribute */
+/** @param path the unknown path, as it was written */
 export function suggestFilter(path: string, text: string, { prefix, names, texts, called }: KnownNames): SuggestedSpelling | undefined {
   const whole = prefix === '' ? suggestForWhole(path, text, names, texts, called) : undefined
   if (whole !== undefined) return whole
@@ -101,7 +101,7 @@ export function suggestFilter(path: string, text: string, { prefix, names, texts
   const operator = match === undefined ? undefined : OPERATORS.get(match['word']!.toLowerCase())
   const name = findKnownPath(operator === undefined ? plain : match!['name']!, names)
   if (name === undefined || (operator === undefined && !isWrapped)) return undefined
-  // Only texts have patterns.
+  // Only texts take patterns.
   const isPlain = operator === undefined || (operator.includes('*') && names.includes(name) && !texts.includes(name))
   return formatSpelling(prefix + name, isPlain ? '=' : operator, text)
 }
@@ -121,14 +121,14 @@ function suggestForWhole(
   return undefined
 }
 
-/** A path that begins with a name that is known, or nearly. */
+/** Finds a path that begins with a known name, or nearly with one. */
 function findKnownPath(path: string, names: readonly string[]): string | undefined {
   const [first = '', ...rest] = path.split('.')
   const meant = names.includes(first) ? first : findNearest(first, names)
   return meant === undefined ? undefined : [meant, ...rest].join('.')
 }
 
-/** Where a value cannot be of its type, and begins with what may be an operator: `age=>3`, `age=gte.3`. */
+/** Suggests a filter for a value that is not of its type and seems to begin with an operator: `age=>3`, `age=gte.3`. */
 export function suggestValue(paths: readonly string[], value: string): SuggestedSpelling | undefined {
   const sign = /^(?<sign>>=|<=|=>|=<|==|!=|<>|[><!])(?<rest>.+)$/s.exec(value)?.groups
   if (sign !== undefined) return formatSpelling(paths.join('|'), SIGNS[sign['sign']!] ?? sign['sign']!, sign['rest']!.trim())
@@ -137,7 +137,7 @@ export function suggestValue(paths: readonly string[], value: string): Suggested
   return meant === undefined ? undefined : formatSpelling(paths.join('|'), meant, word!['rest']!)
 }
 
-/** Where a sort key is unknown: `-name`, `name:desc`, `name desc`, and `name,desc`. */
+/** Suggests a sort for an unknown sort key: `-name`, `name:desc`, `name desc`, and `name,desc`. */
 export function suggestSort(prefix: string, path: string, names: readonly string[]): SuggestedSpelling | undefined {
   const match = /^(?<sign>[-+ ]?)(?<name>.+?)(?:[: |_](?<direction>asc|desc|ascending|descending))?$/i.exec(path)?.groups
   const sign = match?.['sign'] ?? ''
@@ -154,7 +154,7 @@ export function suggestSort(prefix: string, path: string, names: readonly string
   return { suggestion, detail: `Did you mean "${suggestion}"?` }
 }
 
-/** Where a query that is given as an object has an object as a value: `{ age: { $gte: 3 } }`. */
+/** Suggests a parameter where a query object has an object as a value: `{ age: { $gte: 3 } }`. */
 export function suggestObject(name: string, value: object): SuggestedSpelling | undefined {
   if (value instanceof Date) return { suggestion: name, detail: 'Give its toISOString().' }
   const [key, inner] = Object.entries(value)[0] ?? []

@@ -1,10 +1,14 @@
-/** Headers: which ones can be sent. What an application's code gives is looked at where it is given, since a door that writes it could only break off. */
+/**
+ * Checks that headers can be sent. Headers of the application are checked where they are given, because a server that writes them could
+ * only break off.
+ */
 import { builtin } from './builtins.ts'
 
 /**
- * The same headers with lower-case names.
+ * Returns the headers with lower-case names.
  *
- * @throws TypeError that names the place when one is no header: names are tokens, values texts without control characters (RFC 9110 section 5).
+ * @throws TypeError that names the place of an invalid header: names are tokens, values texts without control characters (RFC 9110
+ * section 5).
  */
 export function checkHeaders(headers: Readonly<Record<string, string>>, place: string): Record<string, string> {
   const checked: Record<string, string> = {}

@@ -1,6 +1,6 @@
 /**
- * JSON fault: where a text stops being JSON (RFC 8259). `JSON.parse` names a position for some faults only, and words it differently from
- * one release of V8 to the next; this scanner is run after it has refused a text, to tell the same place always.
+ * Finds the place where a text stops being JSON (RFC 8259). `JSON.parse` names a position for some errors only, and its wording varies
+ * between versions of V8. So this scanner runs after `JSON.parse` has refused a text.
  */
 
 /** The first character that cannot be part of a JSON text. `position` counts UTF-16 units from 0; `line` and `column` count from 1. */
@@ -8,34 +8,34 @@ export interface JsonSyntaxError {
   readonly position: number
   readonly line: number
   readonly column: number
-  /** The character found there, or nothing when the text ends too early. */
+  /** The character at the position, or undefined when the text ends too early. */
   readonly found: string | undefined
 }
 
-/** What may come next: a value, a value or `]`, a key, a key or `}`, a colon, or what follows a complete value. */
+/** The tokens that may come next: a value, a value or `]`, a key, a key or `}`, a colon, or the token after a complete value. */
 type Due = 'value' | 'firstItem' | 'key' | 'firstKey' | 'colon' | 'after'
 
 const SPACE = /[ \t\n\r]*/y
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const PLAIN = /[^"\\\u0000-\u001f]*/y // oxlint-disable-line no-control-regex -- JSON strings hold no control characters
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
-// A number or an escape that is cut off, or goes on wrongly, where the match ends.
+// A number or an escape that is incomplete or continues wrongly at the end of the match.
 const NUMBER_CUT = /-(?!\d)|-?(?:0|[1-9]\d*)(?:(?:\.\d+)?[eE][+-]?|\.)/y
 const ESCAPE_CUT = /\\(?:u[0-9a-fA-F]{0,3})?/y
 const LITERALS: Readonly<Record<string, string>> = { t: 'true', f: 'false', n: 'null' }
 
-/** The fault of a text, or nothing when it is JSON. */
+/** Returns the syntax error of a text, or undefined when the text is JSON. */
 export function findJsonError(text: string): JsonSyntaxError | undefined {
   const position = findErrorPosition(text)
   return position === undefined ? undefined : locate(text, position)
 }
 
-/** `line 3, column 5 (position 42)`, for error texts. */
+/** Formats `line 3, column 5 (position 42)`, for error texts. */
 export function describePosition(fault: JsonSyntaxError): string {
   return `line ${fault.line}, column ${fault.column} (position ${fault.position})`
 }
 
-/** Line and column of a position. */
+/** Finds the line and column of a position. */
 function locate(text: string, position: number): JsonSyntaxError {
   const before = text.slice(0, position)
   const code = text.codePointAt(position)
@@ -92,7 +92,7 @@ function findErrorPosition(text: string): number | undefined {
   }
 }
 
-/** Where a token ends, or where it goes wrong. */
+/** The end of a token, or the place where it goes wrong. */
 interface End {
   readonly at: number
   readonly fault: boolean
@@ -123,7 +123,7 @@ function scanString(text: string, start: number): End {
   }
 }
 
-/** The position after a sticky pattern's match, or the same position when it does not match. */
+/** Returns the position after the match of a sticky pattern, or the same position without a match. */
 function match(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : at

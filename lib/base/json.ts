@@ -1,17 +1,17 @@
-/** JSON: what is a JSON value, for what callers, hooks and renderers hand in. */
+/** Checks and converts values of callers, hooks and renderers that must be JSON. */
 import { withArticle } from './article.ts'
 import { restError } from './errors.ts'
 
 /** Levels of objects and arrays in a body. */
 const MAX_NESTING = 200
 
-/** Whether the value is JSON without a further look. */
+/** Whether the value is clearly JSON: it has no members to check. */
 export function isPlain(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
 }
 
 /**
- * Refuses a value that is not JSON: that is a mistake of the application's or caller's code, not of a client.
+ * Rejects a value that is not JSON, which is a mistake of the application or the caller, not of a client.
  *
  * @throws TypeError that names the place; RestError when a body is nested too deep.
  */
@@ -20,9 +20,10 @@ export function assertJson(value: unknown, place: string): void {
 }
 
 /**
- * A value that refers back to what contains it is deeper than any: so nobody looks for that before the nesting is too deep.
+ * Checks the members of a value. A circular value is deeper than any other, so circles are only looked for when the nesting is too deep.
  *
- * @param within the objects around the value, and the names by which it lies in them: one pair of lists for all, so that no value costs a copy
+ * @param within the objects around the value, and the names of the members that lead to it: one pair of lists for all values, so that
+ * none is copied
  */
 function assertInside(value: unknown, place: string, within: object[], path: (string | number)[]): void {
   if (within.length > MAX_NESTING) throw tooDeep(place, within, path)
@@ -68,16 +69,17 @@ function tooDeep(place: string, within: readonly object[], path: readonly (strin
 }
 
 function refuseLoss(_key: string, value: unknown): unknown {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} is no JSON number`)
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} is not a JSON number`)
   if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError(`a ${typeof value} has no JSON form`)
   if (value instanceof Map || value instanceof Set) throw new TypeError(`${withArticle(value.constructor.name)} has no JSON form`)
   return value
 }
 
 /**
- * The JSON form of what a hook or renderer gives: `toJSON` is honoured, as `JSON.stringify` does; what it would lose in silence is refused.
+ * Returns the JSON form of a hook's or renderer's value. It calls `toJSON`, as `JSON.stringify` does, and rejects values that JSON would
+ * lose.
  *
- * @throws TypeError that names the place, when it has none.
+ * @throws TypeError that names the place, when the value has no JSON form.
  */
 export function toJson(value: unknown, place: string): unknown {
   let text: string | undefined
@@ -90,10 +92,10 @@ export function toJson(value: unknown, place: string): unknown {
   return JSON.parse(text) as unknown
 }
 
-/** Deepest nesting of a JSON value that is stored: SQLite reads none that is deeper. */
+/** Deepest nesting of a stored JSON value. SQLite does not read deeper ones. */
 const MAX_STORED_DEPTH = 1000
 
-/** A JSON value in the one spelling that equal values have: keys in order, no spaces. Undefined for one that is too deep to be stored. */
+/** Returns the canonical spelling of a JSON value: sorted keys, no spaces. Undefined for a value that is nested too deep to be stored. */
 export function canonicalJson(value: unknown, depth = 0): string | undefined {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (depth >= MAX_STORED_DEPTH) return undefined
@@ -107,7 +109,7 @@ export function canonicalJson(value: unknown, depth = 0): string | undefined {
   return isArray ? `[${parts.join()}]` : `{${parts.join()}}`
 }
 
-/** Puts a value into an object inside of a record; nowhere where that object is not there, or is of a class without the key. */
+/** Sets a value inside an embedded object of a record. Does nothing when that object is absent, or of a class without the key. */
 export function putInside(record: Readonly<Record<string, unknown>>, within: readonly string[], key: string, value: unknown): void {
   let holder: unknown = record
   for (const name of within) holder = (holder as Record<string, unknown> | null)?.[name]

@@ -1,6 +1,6 @@
-/** Limits: the guards of the engine, with their defaults. */
+/** The limits of requests, with their defaults. */
 
-/** How much a request may ask for. */
+/** Limits of one request. */
 export interface Limits {
   /** Page size when a list names none. Default 100. */
   readonly defaultLimit: number
@@ -40,7 +40,7 @@ export interface Limits {
   readonly timeout: number | undefined
 }
 
-/** The time that a request may take over HTTP unless `limits.timeout` says something else, in milliseconds. */
+/** The default of `limits.timeout` over HTTP, in milliseconds. */
 export const HTTP_TIMEOUT = 5000
 
 export const DEFAULT_LIMITS: Limits = Object.freeze({

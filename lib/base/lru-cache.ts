@@ -1,14 +1,14 @@
 /**
- * Recent: a bounded cache that keeps what was used recently. Two generations: when the younger one is full it becomes the older one, whose entries are
- * forgotten unless they are used once more. So a hit costs one look-up, and what is asked all the time stays, however much else comes by.
- * It is bounded by number and, where entries may be large, by weight: what a client sends decides how large they are.
+ * A bounded cache of recently used entries in two generations. A full young generation becomes the old one, whose entries are dropped
+ * unless they are used again. So a hit costs one look-up, and entries in constant use stay. The cache is bounded by number, and by weight
+ * where clients decide how large an entry is.
  */
 
-/** How heavy the entries may be together, and how heavy one is. */
+/** The limit of the entries' weight together, and the weight of one. */
 export interface Weights<T> {
-  /** Bytes that are kept for certain; at most twice as many are. A single entry that is heavier is not kept. */
+  /** Bytes that are always kept; the cache holds at most twice as many. A heavier single entry is not kept. */
   readonly bytes: number
-  /** About how many bytes an entry holds. It is asked again when an entry is used for the first time in long, so it should cost little. */
+  /** Estimates the bytes of an entry. It is called again when an entry returns from the old generation, so it should cost little. */
   readonly weigh: (value: T, key: string) => number
 }
 
@@ -21,8 +21,8 @@ export class LruCache<T> {
   #bytes = 0
 
   /**
-   * @param size how many entries are kept for certain; at most twice as many are
-   * @param weights their weight is not bounded without
+   * @param size number of entries that are always kept; the cache holds at most twice as many
+   * @param weights undefined: the weight is not limited
    */
   constructor(size: number, weights?: Weights<T>) {
     this.#size = size

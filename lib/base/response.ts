@@ -1,4 +1,4 @@
-/** Response: what the engine answers. */
+/** An answer of the engine. */
 export interface RestResponse {
   readonly status: number
   /** Lower-case names. */
@@ -8,5 +8,5 @@ export interface RestResponse {
   readonly body: any
 }
 
-/** The media type of every body (RFC 8259; the charset as the seed observed it). */
+/** The media type of every body (RFC 8259, with a charset as existing clients expect it). */
 export const JSON_TYPE = 'application/json; charset=UTF-8'

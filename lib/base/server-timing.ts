@@ -1,10 +1,10 @@
-/** Server timing: a trace as the value of the header that browsers show beside a request (W3C Server Timing, section 4.1 "The Server-Timing Header Field"). */
+/** Formats a trace as a Server-Timing header, which browsers show beside a request (W3C Server Timing, section 4.1). */
 import { summarizeTimes } from './trace.ts'
 import type { Trace } from './trace.ts'
 
 export const SERVER_TIMING = 'server-timing'
 
-/** `parse;dur=0.012, plan;dur=0.004;desc="cached", sql;dur=0.151;desc="2 statements", render;dur=0.03, total;dur=0.21` */
+/** Returns `parse;dur=0.012, plan;dur=0.004;desc="cached", sql;dur=0.151;desc="2 statements", render;dur=0.03, total;dur=0.21`. */
 export function formatServerTiming(trace: Trace): string {
   const { total, count, cached } = trace
   const metrics = Object.entries(summarizeTimes(trace)).map(([stage, duration]) => {

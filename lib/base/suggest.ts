@@ -1,13 +1,13 @@
-/** Suggest: the nearest known name to a misspelt one, for the hints in error texts. */
+/** Finds the known name nearest to a misspelt one, for the hints in error texts. */
 import leven from 'leven'
 
 /**
- * The known name nearest to `name` by edit distance (letter case aside), or nothing when none is close enough to be meant.
+ * Returns the known name nearest to `name` by edit distance, ignoring case, or undefined when none is close enough.
  *
- * @example nearest('emial', ['email', 'name']) // 'email'
+ * @example findNearest('emial', ['email', 'name']) // 'email'
  */
 export function findNearest(name: string, known: Iterable<string>): string | undefined {
-  // A long name would make the distance costly, and is no misspelling of anything.
+  // A long name would make the distance costly, and is hardly a misspelling.
   if (name.length > 100) return undefined
   const wanted = name.toLowerCase()
   let best: string | undefined
@@ -22,13 +22,15 @@ export function findNearest(name: string, known: Iterable<string>): string | und
   return best
 }
 
-/** ` Did you mean "email"?`, or an empty text when nothing is near. */
+/** Returns ` Did you mean "email"?`, or an empty text without a suggestion. */
 export function formatHint(suggestion: string | undefined): string {
   return suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
 }
 
 /**
- * @param habits names of other libraries, each with the one that means the same here
+ * Rejects unknown names of options.
+ *
+ * @param habits names of other libraries, each with the name that means the same here
  * @throws TypeError on an unknown name.
  */
 export function checkNames(given: object, known: readonly string[], where: string, habits: Readonly<Record<string, string>> = {}): void {

@@ -1,13 +1,14 @@
 /**
- * Trace: where the time of one request goes. At every moment the request is at one stage, so that the times of the stages add up to the whole time, never
- * to more; a statement interrupts the stage that runs it. Nothing is measured unless somebody has asked for it.
+ * Measures the stages of one request. At every moment the request is at one stage, so the times of the stages add up to the total. A
+ * statement interrupts the stage that runs it. Nothing is measured without being requested.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * The stages that are told apart: `fault` (what a test does to the request), `parse`, `auth` (who asks), `resolve` (path and parameters), `access`
- * (access functions and scopes), `handler` (custom routes, and wrappers of resources), `lock` (waiting for the write of another request), `validate`
- * (the body, and what of it the database must confirm), `plan`, `sql`, `write` (MikroORM's unit of work), `render` (records, and the envelope).
+ * The measured stages: `fault` (injected by a test), `parse`, `auth` (the token), `resolve` (path and parameters), `access` (access
+ * functions and scopes), `handler` (custom routes, and wrappers of resources), `lock` (waiting for another request's write), `validate`
+ * (the body, and the checks that need the database), `plan`, `sql`, `write` (MikroORM's unit of work), `render` (records, and the
+ * envelope).
  */
 export type Stage =
   'fault' | 'parse' | 'auth' | 'resolve' | 'access' | 'handler' | 'lock' | 'validate' | 'plan' | 'sql' | 'write' | 'render'
@@ -18,16 +19,16 @@ export interface RunStatement {
   readonly parameters: readonly unknown[]
   /** Milliseconds. */
   readonly duration: number
-  /** Rows that it gave, or changed. Undefined when it failed. */
+  /** Rows that it returned or changed. Undefined when it failed. */
   readonly rows: number | undefined
 }
 
 export class Trace {
-  /** Statements that have run. */
+  /** Number of the statements that have run. */
   count = 0
-  /** Whether all plans were there already; undefined as long as none was needed. */
+  /** Whether all plans came from the cache. Undefined while none was needed. */
   cached: boolean | undefined
-  /** The statements themselves, where they are wanted. */
+  /** The statements themselves, if they are kept. */
   readonly statements: RunStatement[] | undefined
   readonly #begun = performance.now()
   #since = this.#begun
@@ -35,10 +36,10 @@ export class Trace {
   readonly #spent = new Map<Stage, number>()
   #total: number | undefined
 
-  /** Whether the requests that hooks make in it are in the journal. */
+  /** Whether the journal records the requests that hooks make in this one. */
   readonly isRecorded: boolean
 
-  /** @param keeps whether statements are kept, and not only counted */
+  /** @param keeps whether statements are kept, or only counted */
   constructor({ keeps = false, isRecorded = true } = {}) {
     this.statements = keeps ? [] : undefined
     this.isRecorded = isRecorded
@@ -49,12 +50,12 @@ export class Trace {
     return this.#total !== undefined
   }
 
-  /** Milliseconds in all. */
+  /** Milliseconds from the beginning to the answer, or to now. */
   get total(): number {
     return this.#total ?? performance.now() - this.#begun
   }
 
-  /** Milliseconds at each stage that the request has been at, in the order in which it came there. */
+  /** Milliseconds by stage, in the order in which the request reached them. */
   get spent(): ReadonlyMap<Stage, number> {
     return this.#spent
   }
@@ -63,7 +64,7 @@ export class Trace {
     return this.#stage
   }
 
-  /** From now on the request is at this stage. Gives the one before, to go back to. */
+  /** Moves the request to a stage. Returns the stage before, for the way back. */
   enter(stage: Stage): Stage {
     const before = this.#stage
     if (stage !== before) {
@@ -82,7 +83,7 @@ export class Trace {
     this.cached = cached && this.cached !== false
   }
 
-  /** Runs a statement. */
+  /** Runs a statement and measures it. */
   statement<T>(sql: string, parameters: readonly unknown[], rowsOf: (result: T) => number, run: () => T): T {
     const before = this.enter('sql')
     const begun = performance.now()
@@ -98,7 +99,7 @@ export class Trace {
     }
   }
 
-  /** A statement whose rows were taken one by one has ended. */
+  /** Records a statement whose rows were read one by one. */
   streamed(statement: RunStatement): void {
     this.count++
     this.statements?.push(statement)
@@ -111,7 +112,7 @@ export class Trace {
   }
 }
 
-/** Milliseconds by stage, to the microsecond. Rounded down, so that they never add up to more than the total. */
+/** Returns the milliseconds by stage, rounded down to the microsecond, so that they never add up to more than the total. */
 export function summarizeTimes({ spent }: Trace): Record<string, number> {
   return Object.fromEntries([...spent].map(([stage, duration]) => [stage, Math.floor(duration * 1000) / 1000]))
 }
@@ -121,7 +122,7 @@ export class Traces {
   readonly #running = new AsyncLocalStorage<Trace>()
   #used = false
 
-  /** The trace of the request that this code runs in, if it has one and has not been answered yet. */
+  /** The trace of the running request, if it has one and is not answered yet. */
   get current(): Trace | undefined {
     if (!this.#used) return undefined
     const trace = this.#running.getStore()

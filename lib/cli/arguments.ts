@@ -1,6 +1,6 @@
 /**
- * Arguments: the options of the command line, read and checked. Everything wrong here is a usage error (exit code 2) that names what was
- * given, and the nearest option when a name is misspelt.
+ * Parses and checks the options of the command line. Every mistake is a usage error (exit code 2) that names the input, and the nearest
+ * option for an unknown one.
  */
 import { isIPv6 } from 'node:net'
 import { parseArgs } from 'node:util'
@@ -8,9 +8,9 @@ import { MAX_DELAY } from '../testing/fault-options.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 import { CommandError } from './command-error.ts'
 
-/** What the command was asked to do. */
+/** The parsed command line. */
 export interface CommandArguments {
-  /** A SQLite file, a JSON file of collections, or a module with the model. Without one the sample model is served. */
+  /** A SQLite file, a JSON file of collections, or a module with the model. Undefined: the sample model. */
   readonly file: string | undefined
   readonly port: number
   readonly host: string
@@ -21,27 +21,27 @@ export interface CommandArguments {
   readonly readOnly: boolean
   /** Empty: no other origin. */
   readonly cors: readonly string[]
-  /** Names that requests may have as `Host` beside the local ones; true: all. */
+  /** Names that `Host` may have beside the local ones; true: all. */
   readonly allowedHosts: readonly string[] | true
   /** Milliseconds by which every request is delayed. */
   readonly delay: number
   /** Whether other processes may control the server by `/_test/...`. */
   readonly testControls: boolean
-  /** Whether answers tell how long each stage took. */
+  /** Whether answers have a header with the duration of each stage. */
   readonly serverTiming: boolean
-  /** Whether what each request has run is printed. */
+  /** Whether the statements of each request are printed. */
   readonly explain: boolean
   readonly watch: boolean
-  /** Changes are written back to the JSON file. */
+  /** Whether changes are written back to the JSON file. */
   readonly save: boolean
-  /** What a JSON file would be served with notes for is refused. */
+  /** Whether a JSON file that needs notes is refused. */
   readonly strict: boolean
   /** The key that identifies the records of a JSON file. */
   readonly id: string | undefined
   readonly quiet: boolean
-  /** Folder to write a project into that serves the same. */
+  /** The folder for the ejected project. */
   readonly eject: string | undefined
-  /** Path of the one request to answer on standard output. */
+  /** The path of a single request, whose answer goes to standard output. */
   readonly get: string | undefined
   readonly help: boolean
 }
@@ -64,14 +64,14 @@ const OPTIONS = {
   'allow-host': { type: 'string', value: 'NAME', text: 'answer to this name too; may be repeated; * is all (default local ones)' },
   delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
   'test-controls': { type: 'boolean', text: 'let tests reset, seed and fail by /_test/...; X-World names worlds' },
-  'server-timing': { type: 'boolean', text: 'tell in a header of each answer how long its stages took' },
+  'server-timing': { type: 'boolean', text: 'send a header with the duration of each stage in every answer' },
   explain: { type: 'boolean', text: 'print the SQL of each request, its query plans and missing indexes' },
   watch: { type: 'boolean', text: 'start again when the module, the JSON file or the seed changes' },
   save: { type: 'boolean', text: 'write changes back to the JSON FILE' },
-  strict: { type: 'boolean', text: 'refuse a JSON FILE of which something is odd, instead of noting it' },
+  strict: { type: 'boolean', text: 'refuse a JSON FILE with odd data, instead of printing notes' },
   id: { type: 'string', value: 'NAME', text: 'key that identifies the records of a JSON FILE (default id)' },
   quiet: { type: 'boolean', text: 'do not print a line for every request' },
-  eject: { type: 'string', value: 'DIR', text: 'write what would be served as a project of modules into DIR' },
+  eject: { type: 'string', value: 'DIR', text: 'write the model as a project of modules into DIR' },
   get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },
   help: { type: 'boolean', text: 'show this text' },
 } as const satisfies Record<string, Option>
@@ -80,7 +80,7 @@ type OptionName = keyof typeof OPTIONS
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
 
-/** The text of `--help`. */
+/** Formats the text of `--help`. */
 export function formatHelp(): string {
   const rows = Object.entries<Option>(OPTIONS).map(([name, { value, text }]) => {
     return `  ${`--${name}${value === undefined ? '' : ` ${value}`}`.padEnd(19)}${text}`
@@ -97,11 +97,11 @@ export function formatHelp(): string {
   ].join('\n')
 }
 
-/** @throws CommandError for anything that is not as `formatHelp` says. */
+/** @throws CommandError for arguments that differ from the text of `--help`. */
 export function parseArguments(argv: readonly string[]): CommandArguments {
   const values = new Map<OptionName, string[]>()
   const files: string[] = []
-  // Not strict: parseArgs would word its refusals for programmers, and knows no nearest names.
+  // Not strict, because the errors of parseArgs are written for programmers and suggest no names.
   const options = { ...OPTIONS, help: { ...OPTIONS.help, short: 'h' } }
   for (const token of parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens) {
     if (token.kind === 'positional') files.push(token.value)
@@ -109,7 +109,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     const { name, rawName } = token
     if (!isOptionName(name)) throw unknownOption(rawName)
     if (OPTIONS[name].type === 'boolean' && token.value !== undefined) throw misuse(`${rawName} takes no value, got "${token.value}".`)
-    // A value that looks like an option is far more often a value that was forgotten.
+    // A value that looks like an option usually means a forgotten value.
     if (OPTIONS[name].type === 'string' && (token.value === undefined || (!token.inlineValue && token.value.startsWith('-')))) {
       throw misuse(`${rawName} needs a value: ${rawName} ${(OPTIONS[name] as Option).value ?? ''}.`)
     }

@@ -1,6 +1,6 @@
-/** Command error: what ends the command with one line on standard error and an exit code. */
+/** The error that ends the command with one line on standard error and an exit code. */
 
-/** The command was called wrongly (exit code 2), or cannot do what it was asked to (1). */
+/** A wrong command line (exit code 2), or a command that cannot be carried out (1). */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly exitCode: 1 | 2
@@ -11,7 +11,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The text of anything thrown, in one line. */
+/** Formats any thrown value in one line. */
 export function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message || error.name : String(error)
   return text.replaceAll(/\s+/g, ' ').trim()

@@ -1,6 +1,6 @@
 /**
- * Eject: writes what is served as code that serves the same: a module for every entity, engine options that put them together, and the files that make
- * a project of it. What is written is loaded again and compared with what was served, so that a difference is an error and not a surprise.
+ * Writes the served model as code: a module for every entity, a module of engine options, and the files of a project. The result is
+ * loaded and compared with the served model before the command ends, so a difference is an error.
  */
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -20,16 +20,16 @@ import type { Loaded } from './load.ts'
 import { importModule } from './modules.ts'
 import { call, isLiteral, literal, object } from './source.ts'
 
-/** Options of which code can be made: those that are plain data. */
+/** Options that are plain data, and so can be written as code. */
 const DATA_OPTIONS = ['schema', 'versions', 'limits', 'parameters', 'createdStatus', 'validationStatus'] as const
-/** Options that are dealt with by themselves, or stand for the process and not for the API. */
+/** Options that are written in their own way, or belong to the process and not to the API. */
 const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'notes', 'readOnly', 'onError'])
 
 /**
- * Writes the project, and gives the names of its files.
+ * Writes the project and returns the names of its files.
  *
  * @param folder must not exist, or be empty
- * @throws CommandError when the folder cannot be used, or something cannot be written as code; nothing is left behind then.
+ * @throws CommandError when the folder cannot be used, or the model cannot be written as code. No file remains then.
  */
 export async function eject(engine: RestEngine, loaded: Loaded, folder: string): Promise<readonly string[]> {
   const root = resolve(folder)
@@ -49,7 +49,7 @@ export async function eject(engine: RestEngine, loaded: Loaded, folder: string):
   return [...files.keys()]
 }
 
-/** Whether the folder is yet to be made. */
+/** Whether the folder must be created. */
 async function checkFolder(root: string, shown: string): Promise<boolean> {
   let content: readonly string[]
   try {
@@ -84,7 +84,7 @@ function byName(a: EntityMetadata, b: EntityMetadata): number {
   return a.className < b.className ? -1 : 1
 }
 
-/** The names of the modules, by the classes of their entities: `blog-post`. */
+/** Assigns the names of modules to the classes of entities: `blog-post`. */
 function assignModuleNames(metas: readonly EntityMetadata[]): ReadonlyMap<object, string> {
   const names = new Map<object, string>()
   for (const meta of metas) {
@@ -96,7 +96,7 @@ function assignModuleNames(metas: readonly EntityMetadata[]): ReadonlyMap<object
   return names
 }
 
-/** The module whose default export is the options. */
+/** Writes the module whose default export is the options. */
 function config(
   engine: RestEngine,
   options: EngineOptions,
@@ -105,10 +105,10 @@ function config(
   root: string,
 ): string {
   for (const [name, value] of Object.entries(options)) {
-    // A naming strategy is no longer needed where the names are written out.
+    // A naming strategy is not needed once all names are written out.
     if (name === 'orm' && Object.keys(value as object).every(each => each === 'namingStrategy')) continue
     if (value !== undefined && !OTHER_OPTIONS.has(name))
-      throw new CommandError(`The option "${name}" cannot be written as code: it is code already.`)
+      throw new CommandError(`The option "${name}" cannot be written as code: it contains functions.`)
   }
   const byEntity = new Map(metas.map(meta => [meta.class as object, meta]))
   const served = [...new Set(engine.versions.flatMap(version => engine.modelOf(version)!.resources))].filter(({ entity }) =>
@@ -121,12 +121,12 @@ function config(
   const isFile = database !== undefined && database !== ':memory:'
   if (isFile)
     members.push(['database', call('fileURLToPath', [call('new URL', [literal(formatImportPath(root, database)), 'import.meta.url'])])])
-  // A file that was served without entities is not changed by the ones that were read from it.
+  // A file that was served without entities must not be changed by its ejected entities.
   const data = options.entities === undefined ? { schema: 'keep' as const, ...options } : options
   for (const name of DATA_OPTIONS) {
     const value = data[name]
     if (value === undefined) continue
-    if (!isLiteral(value)) throw new CommandError(`The option "${name}" cannot be written as code: there is code in it.`)
+    if (!isLiteral(value)) throw new CommandError(`The option "${name}" cannot be written as code: it contains functions.`)
     members.push([name, literal(value)])
   }
   const definitions = findResourceDefinitions(engine, options, served)
@@ -141,12 +141,12 @@ function config(
     ...(options.seed === undefined ? [] : [`import seed from './seed.json' with { type: 'json' }`]),
   ]
   const shown = members.map(([name, value]): readonly [string, Doc] => [name, value])
-  // What was guessed of data is settled once it is code; it is still worth a look.
+  // Guesses are settled in code, but they stay in comments for the reader.
   const notes = (options.notes ?? []).map(note => `// ${oneLine(note)}\n`).join('')
   return `${imports.join('\n')}\n\n${notes}${print(['export default ', addShorthand(object(shown, true)), ' satisfies EngineOptions'])}`
 }
 
-/** `seed: seed` as people write it. */
+/** Shortens `seed: seed` to `seed`. */
 function addShorthand(doc: Doc): Doc {
   if (typeof doc === 'string') return doc
   if (!('kind' in doc)) return doc.length === 3 && doc[0] === 'seed' && doc[2] === 'seed' ? 'seed' : doc.map(addShorthand)
@@ -157,14 +157,14 @@ function formatImportPath(root: string, file: string): string {
   return relative(root, resolve(file)).replaceAll(sep, '/')
 }
 
-/** What the options say of resources, and the names that are not the default ones. */
+/** Writes the resources of the options, and the names that differ from the defaults. */
 function findResourceDefinitions(engine: RestEngine, options: EngineOptions, served: readonly Resource[]): Doc[] {
   const given = (options.resources ?? []).map(({ entity, config: own }) => {
     const { className } = engine.orm.getMetadata().get(entity)
     const { expand, ...others } = own
     const value = { ...others, ...(expand === undefined ? {} : { expand: [...expand] }) }
     const odd = Object.entries(value).find(([, each]) => !isLiteral(each))
-    if (odd !== undefined) throw new CommandError(`resource(${className}) cannot be written as code: its "${odd[0]}" is code already.`)
+    if (odd !== undefined) throw new CommandError(`resource(${className}) cannot be written as code: its "${odd[0]}" contains functions.`)
     return { className, value }
   })
   const derived = served.flatMap(resource => {
@@ -177,7 +177,7 @@ function findResourceDefinitions(engine: RestEngine, options: EngineOptions, ser
   return [...given, ...unique.values()].map(({ className, value }) => group(call('resource', [className, literal(value)])))
 }
 
-/** The files around the code. */
+/** Builds the files around the code. */
 async function buildProjectSurroundings({ title }: Loaded): Promise<[string, string][]> {
   const own = await readOwnPackage()
   const version = (name: string): string => own.peerDependencies[name] ?? own.devDependencies[name] ?? '*'
@@ -234,7 +234,7 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** The manifest of this package: it stands above the source, and above the built code too. */
+/** Reads the manifest of this package, which lies above the source and above the built code. */
 async function readOwnPackage(): Promise<Manifest> {
   for (const above of ['../../package.json', '../../../package.json']) {
     const text = await readFile(new URL(above, import.meta.url), 'utf8').catch(() => undefined)
@@ -243,7 +243,7 @@ async function readOwnPackage(): Promise<Manifest> {
   throw new Error('The package.json of mikro-rest is not where it should be.')
 }
 
-/** Loads what was written, and compares it with what is served: the tables, and the model that the API is derived from. */
+/** Loads the written project and compares it with the served one: the tables, and the model that the API is derived from. */
 async function proveSame(engine: RestEngine, { options }: Loaded, index: string): Promise<void> {
   const written = (await importModule(index))['default'] as EngineOptions
   const { seed: _, ...others } = written
@@ -264,7 +264,7 @@ async function proveSame(engine: RestEngine, { options }: Loaded, index: string)
   }
 }
 
-/** Every resource and attribute as text, by its name. */
+/** Describes every resource and attribute as text, by its name. */
 function describeModel(model: Model): ReadonlyMap<string, string> {
   const described = new Map<string, string>()
   const text = (value: unknown): string =>

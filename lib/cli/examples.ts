@@ -8,24 +8,24 @@ import type { Attribute, Resource, ToManyAttribute } from '../model/model.ts'
 import { RESERVED } from '../request/query-string.ts'
 import { isText } from '../values/scalar-type.ts'
 
-/** What is asked of the engine. */
+/** The parts of the engine that examples need. */
 export interface ExampleEngine {
   readonly model: { readonly resources: readonly Resource[] }
   readonly versions: readonly string[]
   handle(method: string, path: string): Promise<{ readonly status: number; readonly body?: unknown }>
 }
 
-/** A list whose records are found by going through a large table. */
+/** A list whose records are found by a scan of a large table. */
 export interface SlowLink {
   readonly table: string
   readonly columns: readonly string[]
 }
 
 /**
- * Paths that begin with the version.
+ * Finds example paths below the base, each beginning with the version.
  *
- * @param wanted the ones below the version that are known to suit the model
- * @param slow what no example may count by, since that would go through the table for each record
+ * @param wanted paths below the version that suit the model
+ * @param slow lists that no example may count by, because each record would cost a scan of the table
  */
 export async function findExampleRequests(
   engine: ExampleEngine,
@@ -37,7 +37,7 @@ export async function findExampleRequests(
   const { resources } = engine.model
   const paths = [findSort(resources, slow), await findFilter(resources, engine, base), findExpansion(resources)]
   const candidates = paths.filter(path => path !== undefined).map(path => base + path)
-  // Some may need a log-in, or be hidden by rules.
+  // Some paths may need a log-in, or be hidden by rules.
   const answers = await Promise.all(candidates.map(path => engine.handle('GET', path)))
   return candidates.filter((_, index) => answers[index]!.status === 200)
 }
@@ -62,7 +62,7 @@ async function findFilter(resources: readonly Resource[], engine: ExampleEngine,
   const records = (body as Record<string, unknown> | undefined)?.[resource.plural]
   const value = Array.isArray(records) ? (records[0] as Record<string, unknown> | undefined)?.[attribute.name] : undefined
   const initial = typeof value === 'string' ? /^[A-Za-z0-9]/.exec(value)?.[0] : undefined
-  // A filter on an attribute that bears a reserved name takes an underscore after it.
+  // The filter of an attribute with a reserved name ends with an underscore.
   return `${formatPath(resource)}?${name}${RESERVED.some(reserved => reserved === attribute.name) ? '_' : ''}=${initial ?? 'A'}*`
 }
 
@@ -79,7 +79,7 @@ function isSlow({ via, target }: ToManyAttribute, slow: readonly SlowLink[]): bo
   )
 }
 
-/** The first visible attribute of a kind, with its resource. */
+/** Finds the first visible attribute of a kind, with its resource. */
 function findAttribute(
   resources: readonly Resource[],
   suits: (attribute: Attribute) => boolean,

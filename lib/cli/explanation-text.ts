@@ -1,14 +1,14 @@
-/** Explanation text: what a request has run, for a terminal: times, statements, query plans as trees, and indexes that would help. */
+/** Formats an explanation for a terminal: times, statements, query plans as trees, and missing indexes. */
 import { styleText } from 'node:util'
 import type { PlanStep } from '../database/explained-statements.ts'
 import type { ExplainedStatement, Explanation, IndexHint } from '../journal/explanation.ts'
 
-/** Characters of a line of SQL, and of the list of parameters. */
+/** Limit of the characters in a line of SQL, and in the list of parameters. */
 const WIDTH = 160
 
 /**
  * @param isJson whether a JSON file is served, which cannot have an index
- * @param stream where it is printed, which decides whether there are colours
+ * @param stream the output, which decides about colours
  */
 export function formatExplanation(
   { timing, duration, cached, statements, hints }: Explanation,
@@ -56,7 +56,7 @@ function formatPlan(steps: readonly PlanStep[], indent: number, styled: Styled):
 }
 
 function formatHint({ detail, sql, entity }: IndexHint, isJson: boolean, styled: Styled): string[] {
-  // There is no database that outlives the command, and no model, but one can be written.
+  // A JSON file has neither a database file nor a model for an index, but a model can be ejected.
   if (isJson)
     return [
       `  ${styled('yellow', 'hint')}: ${escapeControls(detail)}`,
@@ -69,7 +69,7 @@ function formatHint({ detail, sql, entity }: IndexHint, isJson: boolean, styled:
   ]
 }
 
-/** A statement in lines, one for each clause. */
+/** Splits a statement into lines, one for each clause. */
 function splitClauses(sql: string): string[] {
   const lines = ['']
   let depth = 0
@@ -88,7 +88,7 @@ function cut(line: string): string {
   return line.length <= WIDTH ? line : `${line.slice(0, WIDTH - 1)}…`
 }
 
-/** In one line, without what a terminal takes as a command. */
+/** Puts a text into one line without the control characters of a terminal. */
 export function escapeControls(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
   return text.replaceAll(/\s+/g, ' ').replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')

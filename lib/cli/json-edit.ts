@@ -1,18 +1,18 @@
 /**
- * JSON edit: changes the records in a text of collections and leaves every other character as it is, so that a file keeps its formatting, the spelling
- * of its numbers and whatever else its author chose. New text follows the style of what stands beside it.
+ * Edits records in a JSON text of collections and leaves every other character as it is: formatting, the spelling of numbers, the order
+ * of keys. New text follows the style of its neighbours.
  */
 import { dropByteOrderMark } from './json-file.ts'
 
-/** What is to become of the records of one collection, in the order in which the text has them. */
+/** The edits of one collection, in the order of its records in the text. */
 export interface CollectionEdit {
-  /** For each item: what its members are to be, or that it goes; undefined: nothing. A member that is not named stays as it is. */
+  /** For each item: its new members, 'delete', or undefined for no change. Members that are not named stay. */
   readonly records: readonly (Readonly<Record<string, unknown>> | 'delete' | undefined)[]
   /** Records to add at the end. */
   readonly added: readonly object[]
 }
 
-/** A value in the text: from its first character to behind its last one. */
+/** The position of a value in the text. `end` is after its last character. */
 interface Span {
   readonly start: number
   readonly end: number
@@ -24,24 +24,24 @@ interface Member extends Span {
 }
 
 /**
- * The text with the edits made, by the names of the collections. The value of a collection is an array of objects, or one object, which is its only
- * record.
+ * Applies edits to the text, by the names of collections. The value of a collection is an array of objects, or one object, which is its
+ * only record.
  *
- * @param text valid JSON, an object or one collection at the top
+ * @param text valid JSON, an object or one collection at the top level
  */
 export function editCollections(text: string, edits: ReadonlyMap<string, CollectionEdit>): string {
   const style = detectStyle(text)
   const start = text.length - dropByteOrderMark(text).length
   const replaced: { span: Span; by: string }[] = []
-  // Of a name that is there twice the last one counts, as for JSON.parse.
+  // Of a repeated name the last one counts, as for JSON.parse.
   const first = skipSpace(text, start)
-  // A list at the top is the only collection.
+  // A list at the top level is the only collection.
   const top = text[first] === '[' ? { start: first, end: findValueEnd(text, first) } : undefined
   const collections = new Map(top === undefined ? scanMembers(text, first).map(({ key, value }) => [key, value]) : [])
   for (const [name, edit] of edits) {
     if (changesNothing(edit)) continue
     const span = top ?? collections.get(name)
-    if (span === undefined) throw new Error(`The text has no collection "${name}".`)
+    if (span === undefined) throw new Error(`The text does not contain the collection "${name}".`)
     replaced.push({
       span,
       by: text[span.start] === '[' ? editArray(text, span, edit, style) : editRecord(text, span, edit.records[0], style),
@@ -60,13 +60,13 @@ function changesNothing({ records, added }: CollectionEdit): boolean {
   return added.length === 0 && records.every(edit => edit === undefined || (edit !== 'delete' && Object.keys(edit).length === 0))
 }
 
-/** How a text is laid out. */
+/** The layout of a text. */
 interface Style {
-  /** What one level is indented by; nothing when everything is in one line. */
+  /** The indentation of one level; empty when everything is in one line. */
   readonly indent: string
-  /** What ends a line; empty when everything is in one line. */
+  /** The line break; empty when everything is in one line. */
   readonly newline: string
-  /** What stands behind the colons, and behind the commas of one line. */
+  /** The space after colons, and after commas inside a line. */
   readonly gap: string
 }
 
@@ -82,7 +82,7 @@ function editArray(text: string, array: Span, { records, added }: CollectionEdit
   for (const [index, item] of items.entries()) {
     const edit = records[index]
     if (edit === 'delete') continue
-    // When the first one goes, the next takes its place.
+    // When the first item goes, the next one takes its place.
     const place = kept.length === 0 ? items[0]! : item
     kept.push({ before: text.slice(place.before, place.start), text: editRecord(text, item, edit, style) })
   }
@@ -108,14 +108,14 @@ function editArray(text: string, array: Span, { records, added }: CollectionEdit
   return kept.length === 0 ? '[]' : `[${kept.map(({ before, text: item }) => before + item).join(',')}${tail}]`
 }
 
-/** A record as its neighbour is written: in one line, or in many. */
+/** Formats a record like its neighbour: in one line, or in several. */
 function formatNewRecord(record: object, neighbour: string | undefined, indent: string, style: Style): string {
   if (neighbour === undefined || neighbour.includes('\n')) return format(record, indent, style)
   const [, padding = ''] = /^\{(\s*)"/.exec(neighbour) ?? []
   return formatInLine(record, { gap: findGap(neighbour) ?? style.gap, padding })
 }
 
-/** A record with its members changed; the ones that it lacks come at its end. */
+/** Changes the members of a record. New members come at its end. */
 function editRecord(text: string, record: Span, edit: CollectionEdit['records'][number], style: Style): string {
   const before = text.slice(record.start, record.end)
   if (edit === undefined || edit === 'delete') return before
@@ -149,7 +149,7 @@ function editRecord(text: string, record: Span, edit: CollectionEdit['records'][
   return edited + text.slice(last.value.end, record.end)
 }
 
-/** Over several lines, as `JSON.stringify` writes it, from a line of this indentation on. */
+/** Formats a value over several lines as `JSON.stringify` does, beginning in a line of this indentation. */
 function format(value: unknown, indent: string, style: Style): string {
   if (style.newline === '') return formatInLine(value, { gap: style.gap, padding: '' })
   return JSON.stringify(value, undefined, style.indent).replaceAll('\n', style.newline + indent)
@@ -157,11 +157,11 @@ function format(value: unknown, indent: string, style: Style): string {
 
 interface LineStyle {
   readonly gap: string
-  /** What stands inside the braces of objects. */
+  /** The space inside the braces of objects. */
   readonly padding: string
 }
 
-/** In one line. */
+/** Formats a value in one line. */
 function formatInLine(value: unknown, style: LineStyle): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(item => formatInLine(item, style)).join(`,${style.gap}`)}]`
@@ -169,7 +169,7 @@ function formatInLine(value: unknown, style: LineStyle): string {
   return members.length === 0 ? '{}' : `{${style.padding}${members.join(`,${style.gap}`)}${style.padding}}`
 }
 
-/** What stands behind the first colon of an object, if it has one. */
+/** Finds the space after the first colon of an object, if it has one. */
 function findGap(object: string): string | undefined {
   return /^\{\s*"(?:[^"\\]|\\.)*"\s*:([ \t]*)/.exec(object)?.[1]
 }
@@ -178,20 +178,20 @@ function formatLineBreak({ newline }: Style, indent: string): string {
   return newline === '' ? '' : newline + indent
 }
 
-/** The indentation of the line that a position is in. */
+/** Finds the indentation of the line of a position. */
 function findIndent(text: string, position: number): string {
   const start = text.lastIndexOf('\n', position - 1) + 1
   return /^[ \t]*/.exec(text.slice(start, position))![0]
 }
 
-/** Where the white space before a position begins. */
+/** Finds the beginning of the white space before a position. */
 function findSpaceStart(text: string, position: number): number {
   let at = position
   while (isSpace(text.charCodeAt(at - 1))) at--
   return at
 }
 
-/** The members of the object that begins at a position. */
+/** Scans the members of the object that begins at a position. */
 function scanMembers(text: string, start: number): Member[] {
   const members: Member[] = []
   let at = skipSpace(text, start + 1)
@@ -206,7 +206,7 @@ function scanMembers(text: string, start: number): Member[] {
   return members
 }
 
-/** The items of an array, each with the place where the white space before it begins. */
+/** Scans the items of an array, each with the beginning of the white space before it. */
 function scanItems(text: string, { start }: Span): (Span & { readonly before: number })[] {
   const items: (Span & { before: number })[] = []
   let before = start + 1

@@ -1,6 +1,4 @@
-/**
- * JSON file: a file of collections, as json-server serves it, read and told: its text, and what has been inferred from it.
- */
+/** Reads a JSON file of collections, as json-server serves it, and infers its model. */
 import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { infer } from '../json-model/infer.ts'
@@ -9,15 +7,15 @@ import type { InferredAttribute, InferredCollection } from '../json-model/infer-
 import { describePosition, findJsonError } from '../base/json-position.ts'
 import { CommandError } from './command-error.ts'
 
-// From so many bytes on the command says what it is doing.
+// Size in bytes from which the command prints its progress.
 const LARGE = 10_000_000
 
-/** Says on standard error what takes a while. */
+/** Prints the progress of slow work on standard error. */
 export function progress(text: string): void {
   process.stderr.write(`mikro-rest ${text} ...\n`)
 }
 
-/** Says that the records of a large file are being loaded. */
+/** Prints that the records of a large file are being loaded. */
 export function announceRecords({ name, text, collections }: JsonFile): void {
   if (text.length <= LARGE) return
   const count = collections.reduce((sum, { records }) => sum + records.length, 0)
@@ -26,7 +24,7 @@ export function announceRecords({ name, text, collections }: JsonFile): void {
 
 /** A file of collections. */
 export interface JsonFile {
-  /** As the command line names it. */
+  /** The name on the command line. */
   readonly name: string
   /** Absolute. */
   readonly path: string
@@ -34,7 +32,10 @@ export interface JsonFile {
   readonly collections: readonly InferredCollection[]
 }
 
-/** @throws CommandError, TypeError when the file is not UTF-8, not JSON, or holds what cannot be served. */
+/**
+ * Reads a file and infers its model.
+ * @throws CommandError, TypeError when the file is not UTF-8 or not JSON, or its data cannot be served.
+ */
 export async function readJsonFile(name: string, path: string, options: InferOptions = {}): Promise<JsonFile> {
   const bytes = await readFile(path)
   if (bytes.length > LARGE) progress(`reads ${name} (${Math.round(bytes.length / 1e6)} MB)`)
@@ -42,7 +43,7 @@ export async function readJsonFile(name: string, path: string, options: InferOpt
   return { name, path, text, collections: infer(parseJson(text, name), name, { name: basename(name, extname(name)), ...options }) }
 }
 
-/** Text as it is in the file, its byte order mark included, so that it can be written back. */
+/** Decodes the text with its byte order mark, so that it can be written back unchanged. */
 function decode(bytes: Buffer, name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -51,7 +52,7 @@ function decode(bytes: Buffer, name: string): string {
   }
 }
 
-/** The value of a JSON text. */
+/** Parses a JSON text. */
 export function parseJson(text: string, name: string): unknown {
   const bare = dropByteOrderMark(text)
   try {
@@ -64,12 +65,12 @@ export function parseJson(text: string, name: string): unknown {
   }
 }
 
-/** Text without the byte order mark that some editors begin it with. */
+/** Removes the byte order mark that some editors write. */
 export function dropByteOrderMark(text: string): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text
 }
 
-/** What has been inferred, as a table of lines. */
+/** Formats the inferred model as a table of lines. */
 export function formatInference({ collections }: JsonFile): string[] {
   const rows = collections.map(collection => {
     const { resource: name, single, records } = collection
@@ -98,7 +99,7 @@ function describe(attribute: InferredAttribute, { idType, hasIds }: InferredColl
   }
 }
 
-/** The lists that relations of other collections have added to the records of this one. */
+/** Describes the lists that relations of other collections add to the records of this one. */
 function describeInverses({ name }: InferredCollection, collections: readonly InferredCollection[]): string[] {
   return collections.flatMap(source =>
     source.attributes.flatMap(attribute => {

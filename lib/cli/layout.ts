@@ -1,25 +1,22 @@
-/**
- * Layout: code as a document that knows where its lines may break, and the text of it: in one line where it fits, else broken from the outside in, the
- * way Prettier lays out code (after Wadler, "A prettier printer").
- */
+/** Lays out code as Prettier does (after Wadler, "A prettier printer"): in one line where it fits, else broken from the outside in. */
 
 /** A piece of code. */
 export type Doc =
   | string
   | readonly Doc[]
-  /** Its breaks are all line breaks, or none is. */
+  /** A group breaks at all of its breaks or at none. */
   | { readonly kind: 'group'; readonly of: Doc; readonly forced: boolean }
   | { readonly kind: 'indent'; readonly of: Doc }
-  /** A line break, or else a text. */
+  /** A line break, or a text in a group that stays in one line. */
   | { readonly kind: 'break'; readonly flat: string }
-  /** A text that is there only where the group is broken. */
+  /** A text that appears only in a broken group. */
   | { readonly kind: 'ifBroken'; readonly text: string }
 
 export const line: Doc = { kind: 'break', flat: ' ' }
 export const softline: Doc = { kind: 'break', flat: '' }
 const COMMA: Doc = { kind: 'ifBroken', text: ',' }
 
-/** Longest line, and what one level is indented by: Prettier's defaults. */
+/** Longest line and indentation of one level: Prettier's defaults. */
 const WIDTH = 80
 const STEP = '  '
 
@@ -35,13 +32,13 @@ export function join(docs: readonly Doc[], separator: Doc): Doc {
   return docs.flatMap((doc, index) => (index === 0 ? [doc] : [separator, doc]))
 }
 
-/** `open item, item close`, in one line or an item a line. `padding` stands inside of the brackets where it is one line. */
+/** Makes `open item, item close`, in one line or with an item a line. `padding` stands inside the brackets of the single line. */
 export function list(open: string, items: readonly Doc[], close: string, padding: Doc = softline, forced = false): Doc {
   if (items.length === 0) return open + close
   return group([open, indent([padding, join(items, [',', line])]), COMMA, padding, close], forced)
 }
 
-/** The text of a document, with a line break at its end. */
+/** Prints a document, with a line break at its end. */
 export function print(doc: Doc): string {
   let text = ''
   let column = 0
@@ -79,7 +76,7 @@ interface Piece {
   readonly broken: boolean
 }
 
-/** Whether a piece, and what follows it up to the next line break, fits. */
+/** Whether a piece fits, together with the text up to the next line break. */
 function fits(piece: Piece, following: readonly Piece[], width: number): boolean {
   let left = width
   const pending: Piece[] = [piece]
@@ -99,7 +96,7 @@ function fits(piece: Piece, following: readonly Piece[], width: number): boolean
   }
 }
 
-/** Whether a group in it must be broken. */
+/** Whether a document contains a group that must break. */
 function mustBreak(doc: Doc): boolean {
   if (typeof doc === 'string') return false
   if (!('kind' in doc)) return doc.some(mustBreak)

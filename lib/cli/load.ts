@@ -1,6 +1,6 @@
 /**
- * Load: from what the command line names to the options of an engine. FILE may be a module with the model, a JSON file of collections, a SQLite file
- * with its model in `--config`, or absent: then the sample model is served. Refuses with one line that says what is wrong with which file.
+ * Loads the files of the command line into engine options. FILE may be a module with the model, a JSON file of collections, a SQLite file
+ * with its model in `--config`, or absent: then the sample model is served. Errors name the file in one line.
  */
 import { open, readFile, readdir, stat } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
@@ -14,29 +14,29 @@ import { parseJson, readJsonFile } from './json-file.ts'
 import type { JsonFile } from './json-file.ts'
 import { findEntities, importModule, isModule } from './modules.ts'
 
-/** What is going to be served. */
+/** The loaded model and data. */
 export interface Loaded {
   readonly options: EngineOptions
-  /** The same for this run, which may have to leave files as they are. */
+  /** The options of this run, which may have to leave files as they are. */
   readonly running: EngineOptions
-  /** The JSON file that the model is inferred from. */
+  /** The JSON file of an inferred model. */
   readonly json?: JsonFile
   /** Records of `--seed`, to add to those of the model. */
   readonly seed: SeedData | undefined
-  /** What it is, for the first line that the command prints. */
+  /** A title for the first line of the output. */
   readonly title: string
-  /** Paths below the version that are worth trying, where they are known beforehand. */
+  /** Example paths below the version, where they are known beforehand. */
   readonly examples: readonly string[] | undefined
 }
 
-// What the documentation of the API speaks of.
+// The examples of the documentation.
 const SAMPLE_EXAMPLES = [
   '/publishers?sort=sites.desc&limit=5',
   '/users?name=A*&attributes=id,name,email',
   '/sites?expand=publisher&limit=3',
 ]
 
-/** @throws CommandError when something named cannot be read, or is nothing that can be served. */
+/** @throws CommandError when a file cannot be read or served. */
 export async function load(args: CommandArguments): Promise<Loaded> {
   const [file, config] = await Promise.all([args.file, args.config].map(findFolderModule))
   const { readOnly } = args
@@ -65,7 +65,7 @@ export async function load(args: CommandArguments): Promise<Loaded> {
   }
 }
 
-/** Options that serve the same without writing to a file: one request that reads, and the model, are to be had of a file that may not be written, too. */
+/** Adapts options so that no file is written: a single GET and --eject must also work on read-only files. */
 async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: SeedData | undefined): Promise<EngineOptions> {
   const { database = ':memory:', entities } = options
   const records = own === undefined ? {} : { seed: own }
@@ -74,16 +74,16 @@ async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: S
     found => found.size,
     () => 0,
   )
-  // A file that is yet to be made is as good in memory.
+  // A new file can be replaced by memory.
   if (size === 0 && entities !== undefined) return { ...options, ...records, database: ':memory:' }
   if (seed !== undefined) throw new CommandError(`--seed would write to ${database}, which --get and --eject leave as it is.`, 2)
   return { ...options, readOnly: true }
 }
 
-// What a folder may have as its module, best first.
+// The extensions of a folder's module, best first.
 const INDEXES = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map(extension => `index.${extension}`)
 
-/** A folder stands for the module that is its index. */
+/** Finds the index module of a folder. */
 async function findFolderModule(file: string | undefined): Promise<string | undefined> {
   if (file === undefined || isModule(file)) return file
   const content: readonly string[] = await readdir(file).catch(() => [])
@@ -117,7 +117,7 @@ async function loadModel(
   if (config === undefined) return { options: { database: file }, title: `${file} as it is`, examples: undefined }
   if (kind === 'new' && readOnly) throw new CommandError(`${file} does not exist: --read-only makes no new file.`)
   const { seed, ...options } = await loadOptions(config)
-  // What the module seeds goes into a new file only: the next start would find the same records there already.
+  // The module's seed goes into new files only, since later starts find its records there.
   const seeded = kind === 'new' && seed !== undefined ? { seed } : {}
   return {
     options: { ...options, ...seeded, database: file },
@@ -126,7 +126,7 @@ async function loadModel(
   }
 }
 
-/** Engine options from a module: its default export, or its exported entities. */
+/** Loads engine options from a module: its default export, or its exported entities. */
 async function loadOptions(file: string): Promise<EngineOptions> {
   if (!isModule(file)) throw new CommandError(`${file} is not a module: a model is a .js, .mjs, .cjs, .ts or .mts file.`)
   const exported = await importModule(await checkReadable(file))
@@ -140,17 +140,17 @@ async function loadOptions(file: string): Promise<EngineOptions> {
   )
 }
 
-/** Records from a JSON file or from the default export of a module. */
+/** Loads records from a JSON file or from the default export of a module. */
 async function loadSeed(file: string): Promise<SeedData> {
   const path = await checkReadable(file)
   let data: unknown
   if (isModule(file)) data = (await importModule(path))['default']
   else data = parseJson(await readFile(path, 'utf8'), file)
   if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as SeedData
-  throw new CommandError(`${file} is no seed: it must hold an object of lists, such as { "users": [{ "name": "Ann" }] }.`)
+  throw new CommandError(`${file} is not a seed: it must contain an object of lists, such as { "users": [{ "name": "Ann" }] }.`)
 }
 
-/** What a FILE that is no module holds. A missing or empty one is a new database, where one may be made. */
+/** Detects the kind of a FILE that is not a module. A missing or empty file is a new database, where one may be created. */
 async function detectKind(file: string, mayBeNew: boolean): Promise<'sqlite' | 'json' | 'new'> {
   const isMissing = await stat(file).then(
     found => found.isFile() && found.size === 0,
@@ -173,7 +173,7 @@ async function readFirstBytes(path: string, length: number): Promise<Buffer> {
   }
 }
 
-/** The absolute path of a file that can be read. */
+/** Returns the absolute path of a readable file. */
 async function checkReadable(file: string): Promise<string> {
   const path = resolve(file)
   try {

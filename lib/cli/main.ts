@@ -1,6 +1,4 @@
-/**
- * Main: the command, put together from its parts. Gives the exit code; whatever goes wrong is one line on standard error.
- */
+/** Runs the command. Every error is one line on standard error. */
 import type { RestEngine } from '../engine.ts'
 import { formatHelp, parseArguments } from './arguments.ts'
 import type { CommandArguments } from './arguments.ts'
@@ -13,9 +11,9 @@ import { Saver } from './save.ts'
 import { serve } from './serve.ts'
 import { watch } from './watch.ts'
 
-/** Runs the command line (without node and script) and gives the exit code: 0, 1 for what cannot be done, 2 for wrong usage. */
+/** Runs the command line (without node and script) and returns the exit code: 0, 1 for a failure, 2 for wrong usage. */
 export async function main(argv: readonly string[]): Promise<number> {
-  // Whoever read the output may stop reading, as `head` does.
+  // The reader of the output may stop early, as `head` does.
   process.stdout.on('error', () => {})
   try {
     const args = parseArguments(argv)
@@ -29,10 +27,10 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 async function run(args: CommandArguments): Promise<number> {
-  // Not before it is needed: loading MikroORM takes longer than everything that a wrong command line asks for.
+  // Loaded late, because loading MikroORM takes longer than refusing a wrong command line.
   const { RestEngine } = await import('../engine.ts')
   const loaded = await load(args)
-  // A server that runs for long would fill its memory with what nobody asks for.
+  // A journal that nobody can read would cost a long-running server memory.
   const journal = args.testControls ? {} : { journal: 0 }
   if (loaded.json !== undefined) announceRecords(loaded.json)
   const engine = await RestEngine.create({
@@ -53,7 +51,7 @@ async function run(args: CommandArguments): Promise<number> {
   }
 }
 
-/** Writes a project, and says what there is in it. */
+/** Ejects the project and prints its files. */
 async function ejectTo(folder: string, engine: RestEngine, loaded: Loaded): Promise<number> {
   const { eject } = await import('./eject.ts')
   const files = await eject(engine, loaded, folder)
@@ -68,7 +66,7 @@ async function ejectTo(folder: string, engine: RestEngine, loaded: Loaded): Prom
   return await print(lines.join('\n'), 0)
 }
 
-/** Answers one request on standard output. */
+/** Prints the answer of one request on standard output. */
 async function get(engine: RestEngine, path: string, { delay, explain: explains }: CommandArguments, isJson: boolean): Promise<number> {
   if (delay > 0) engine.delay('*', delay)
   const { response, explain } = explains
@@ -84,7 +82,7 @@ async function get(engine: RestEngine, path: string, { delay, explain: explains 
   return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)
 }
 
-/** Waits until the text is out: what is still buffered is lost when the process exits. */
+/** Prints a text and waits until it is written, because buffered text is lost when the process exits. */
 function print(text: string, exitCode: number): Promise<number> {
   return new Promise(resolve => {
     process.stdout.write(text, () => resolve(exitCode))

@@ -1,6 +1,4 @@
-/**
- * Modules: loads the application's JavaScript and TypeScript, and tells what their exports are.
- */
+/** Loads the application's JavaScript and TypeScript modules, and finds entities among their exports. */
 import { createRequire, registerHooks } from 'node:module'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -8,17 +6,17 @@ import { CommandError, oneLine } from './command-error.ts'
 
 const EXTENSIONS: ReadonlySet<string> = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'])
 
-/** Whether a file is a module, by its name. */
+/** Whether a file is a module, by its extension. */
 export function isModule(file: string): boolean {
   return EXTENSIONS.has(extname(file).toLowerCase())
 }
 
-/** Packages that the modules of a model use, and that whoever runs the command has: a project that is not installed yet works all the same. */
+/** Packages that the command shares with the modules of a model, so that a project works before its own packages are installed. */
 const OWN_PACKAGES = /^(?:mikro-rest|@mikro-orm\/(?:core|sql|sqlite))$/
 const SELF = new URL(import.meta.url.endsWith('.ts') ? '../index.ts' : '../index.js', import.meta.url).href
 let isLent = false
 
-/** Lets modules find these packages here, where they do not find them in their own place. */
+/** Lets modules resolve these packages from the command, where they do not find their own. */
 function sharePackages(): void {
   if (isLent) return
   isLent = true
@@ -37,11 +35,11 @@ function sharePackages(): void {
   })
 }
 
-/** The exports of a module, by their names, whichever of the two module systems it is written in. `file` is an absolute path. */
+/** Imports a module of either module system and returns its exports by name. `file` is an absolute path. */
 export async function importModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   const isTypeScript = /ts$/i.test(file)
   sharePackages()
-  // Node strips types only: decorators, enums and paths without extension need tsx, and once Node has failed on a file it stays failed.
+  // Node only strips types: decorators, enums and paths without extension need tsx, and Node remembers a failed import.
   const hasTsx = isTypeScript && (await registerTsx(file))
   try {
     return listExports((await import(pathToFileURL(file).href)) as Record<string, unknown>)
@@ -51,27 +49,27 @@ export async function importModule(file: string): Promise<Readonly<Record<string
   }
 }
 
-/** A CommonJS module has all its exports in its default one, and not all of them beside it. */
+/** Lists the exports of a module. A CommonJS module has all of them in its default export, and only some beside it. */
 function listExports(namespace: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const main = namespace['default']
   if (typeof main !== 'object' || main === null || Object.getPrototypeOf(main) !== Object.prototype) return namespace
   return '__esModule' in main ? main : { ...main, ...namespace }
 }
 
-/** Lets Node import TypeScript through tsx, if the module's own project or this one has it. */
+/** Lets Node import TypeScript through tsx, if the module's project or this one has it. */
 async function registerTsx(file: string): Promise<boolean> {
   for (const base of [file, import.meta.url]) {
     try {
       await import(pathToFileURL(createRequire(base).resolve('tsx')).href)
       return true
     } catch {
-      // Not installed there.
+      // tsx is not installed there.
     }
   }
   return false
 }
 
-/** ` (file:line)`: the only part of a stack that helps whoever wrote the module. */
+/** Formats ` (file:line)`, the part of a stack that helps the author of the module. */
 function formatPlace(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   const found = /(?:file:\/\/|\(|at )(\/[^\s()]+?:\d+)(?::\d+)?\b/.exec(stack.replace(error instanceof Error ? error.message : '', ''))
@@ -79,8 +77,8 @@ function formatPlace(error: unknown): string {
 }
 
 /**
- * The entities among some exports, in their order. A class that belongs to a schema counts as that schema, so that a module which exports
- * both does not name one entity twice.
+ * Finds the entities among exports, in their order. A class with a schema counts as that schema, so that a module which exports both does
+ * not name one entity twice.
  */
 export function findEntities(values: Iterable<unknown>): object[] {
   const entities = new Set<object>()
@@ -94,15 +92,15 @@ export function findEntities(values: Iterable<unknown>): object[] {
   return [...entities]
 }
 
-// By shape and by registered symbols: the module may have a copy of MikroORM of its own, whose classes are not ours.
+// By shape and registered symbols, because the module may have its own copy of MikroORM with other classes.
 function isSchema(value: unknown): value is object {
   return typeof value === 'object' && value !== null && value.constructor?.name === 'EntitySchema' && 'meta' in value
 }
 
-/** Where MikroORM's decorators leave their mark on a class. */
+/** The symbols with which MikroORM's decorators mark a class. */
 const DECORATED = ['PATH_SYMBOL', 'META_SYMBOL'].map(name => Symbol.for(`@mikro-orm/core/MetadataStorage.${name}`))
 
-/** MikroORM's own registry of classes that belong to a schema. */
+/** Returns MikroORM's registry of classes with a schema. */
 function schemas(): ReadonlyMap<unknown, object> {
   const registry = (globalThis as Record<symbol, unknown>)[Symbol.for('@mikro-orm/core/EntitySchema.REGISTRY')]
   return registry instanceof Map ? registry : new Map<unknown, object>()

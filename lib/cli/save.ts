@@ -1,6 +1,6 @@
 /**
- * Save: writes what clients have changed back to the JSON file, so that it is whole at any moment: into a new file beside it, which then takes its
- * place. What has not changed keeps its characters. A file that another program has changed is not overwritten.
+ * Writes the changes of clients back to the JSON file. The new text goes into a temporary file that then replaces the old one, so the
+ * file is complete at every moment. Unchanged parts keep their characters. A file that another program has changed is not overwritten.
  */
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -16,34 +16,34 @@ import type { CollectionEdit } from './json-edit.ts'
 import { dropByteOrderMark } from './json-file.ts'
 import type { JsonFile } from './json-file.ts'
 
-// A file that has not been written to for so many milliseconds is not being written.
+// Milliseconds without a write after which a temporary file is abandoned.
 const STALE = 60_000
 
-// Writes that follow one another closely are saved together.
+// Milliseconds for which writes are gathered into one save.
 const GATHER = 50
 
-/** What the command that runs under `--watch` tells the one that watches, before a file is replaced: what will be in it. */
+/** The message to the watching process before a file is replaced: its new content. */
 export interface SavedMessage {
   readonly saved: string
 }
 
-/** What stands for the content of a file. */
+/** Hashes the content of a file. */
 export function hashContent(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
-/** Keeps a JSON file as the engine has its records. */
+/** Keeps a JSON file up to date with the records of the engine. */
 export class Saver {
   readonly #engine: RestEngine
   readonly #file: JsonFile
-  /** What is in the file, as far as is known here. */
+  /** The content of the file, as last read or written here. */
   #text: string
-  /** The IDs of the records in the file, in their order, by collection; null for an item that is none. */
+  /** The IDs of the records in the file, in their order, by collection; null for an item that is not a record. */
   #ids: ReadonlyMap<string, readonly unknown[]>
   #isDue = false
   #timer: NodeJS.Timeout | undefined
   #saving: Promise<void> = Promise.resolve()
-  /** What was last told of a file that could not be saved. */
+  /** The last error that was printed. */
   #trouble: string | undefined
 
   constructor(engine: RestEngine, file: JsonFile) {
@@ -53,7 +53,7 @@ export class Saver {
     this.#ids = new Map(file.collections.map(collection => [collection.name, listItemIds(collection)]))
   }
 
-  /** Removes what an earlier process left behind that was killed while it saved. */
+  /** Removes temporary files of earlier processes that were killed while they saved. */
   async begin(): Promise<void> {
     const path = await realpath(this.#file.path)
     const prefix = `.${basename(path)}.`
@@ -64,7 +64,7 @@ export class Saver {
     }
   }
 
-  /** Saves soon. */
+  /** Schedules a save. */
   changed(): void {
     this.#isDue = true
     this.#timer ??= setTimeout(() => {
@@ -73,7 +73,7 @@ export class Saver {
     }, GATHER)
   }
 
-  /** Saves what is not saved yet, and tells whether the file now has everything. */
+  /** Saves the remaining changes. Returns whether the file now contains everything. */
   async finish(): Promise<boolean> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -117,7 +117,7 @@ export class Saver {
   }
 }
 
-/** The IDs of all items of a list, null for those that are no records. */
+/** Lists the IDs of all items of a list, null for items that are not records. */
 function listItemIds({ ids, places }: InferredCollection): readonly unknown[] {
   if (places === undefined) return ids
   const all: unknown[] = []
@@ -128,7 +128,7 @@ function listItemIds({ ids, places }: InferredCollection): readonly unknown[] {
   return all
 }
 
-/** Whether a temporary file is one that nobody writes. Its process may be gone, and the number be that of another one, or our own, by now. */
+/** Whether a temporary file is abandoned. The ID of its process may meanwhile belong to another process, even to this one. */
 async function isLeftOver(temporary: string, pid: number): Promise<boolean> {
   if (pid === process.pid || !isRunning(pid)) return true
   const { mtimeMs } = await stat(temporary).catch(() => ({ mtimeMs: Date.now() }))
@@ -144,10 +144,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** The records of a collection as the database has them, by ID, with the keys of the file. */
+/** The records of a collection in the database, by ID, with the keys of the file. */
 type Rows = ReadonlyMap<unknown, Readonly<Record<string, unknown>>>
 
-/** What has to change in the file, and the IDs of its records then. */
+/** Computes the edits of the file, and the IDs of its records after them. */
 function computeEdit(
   { attributes, single, hasIds }: InferredCollection,
   value: unknown,
@@ -157,7 +157,7 @@ function computeEdit(
   const before = (single ? [value] : value) as readonly Record<string, unknown>[]
   const records = before.map((record, index) => {
     const id = ids[index] ?? null
-    // What is no record stays as it is, where it is.
+    // An item that is not a record stays where it is.
     if (id === null) return undefined
     const row = rows.get(id)
     if (row === undefined) return 'delete'
@@ -175,7 +175,7 @@ function computeEdit(
   }
 }
 
-/** A record may leave out what is null, and an empty list; as long as it stays so, the file stays. */
+/** Whether a value of the file differs from the database. A record may leave out null and an empty list. */
 function differs(
   { kind, key }: InferredAttribute,
   record: Readonly<Record<string, unknown>>,
@@ -185,7 +185,7 @@ function differs(
   return JSON.stringify(before === null && kind === 'toMany' ? [] : before) !== JSON.stringify(row[key])
 }
 
-/** All records, as of one moment. New ones come in the order in which they were created. */
+/** Reads all records in one state of the data. New ones follow in the order of their creation. */
 async function readRows(engine: RestEngine, collections: readonly InferredCollection[]): Promise<ReadonlyMap<string, Rows>> {
   return await engine.orm.em.fork().transactional(async em => {
     const kysely = (em as unknown as { getKysely(): Queries }).getKysely()
@@ -209,7 +209,7 @@ async function readRows(engine: RestEngine, collections: readonly InferredCollec
   })
 }
 
-/** The part of Kysely's interface that is used here, which MikroORM lends. */
+/** The part of Kysely's interface that is used here. */
 interface Queries {
   selectFrom(table: string): Selection
 }
@@ -220,11 +220,11 @@ interface Selection {
   execute(): Promise<readonly Readonly<Record<string, unknown>>[]>
 }
 
-/** The IDs that the records of a resource list, by the ID of the record. */
+/** Reads the IDs in a list of a resource, by the ID of the record. */
 async function readList(kysely: Queries, resource: Resource, name: string): Promise<ReadonlyMap<unknown, unknown[]>> {
   const attribute = resource.byName.get(name)
   if (attribute?.kind !== 'toMany' || attribute.via.kind !== 'pivot')
-    throw new Error(`${resource.className}.${name} is no list with a table of its own.`)
+    throw new Error(`${resource.className}.${name} is not a list with its own table.`)
   const { table, ownerColumns, targetColumns, orderColumn } = attribute.via
   const rows = await kysely
     .selectFrom(table)
@@ -244,7 +244,8 @@ async function readList(kysely: Queries, resource: Resource, name: string): Prom
 function decode(row: Readonly<Record<string, unknown>>, resource: Resource, name: string): unknown {
   const attribute = resource.byName.get(name)!
   if (attribute.kind === 'toOne') return row[attribute.columns[0]!]
-  if (attribute.kind !== 'scalar' || attribute.source.kind !== 'column') throw new Error(`${resource.className}.${name} has no column.`)
+  if (attribute.kind !== 'scalar' || attribute.source.kind !== 'column')
+    throw new Error(`${resource.className}.${name} does not have a column.`)
   const value = row[attribute.source.column]
   if (value === null || value === undefined) return null
   if (attribute.type.kind === 'boolean') return value === 1
@@ -252,7 +253,7 @@ function decode(row: Readonly<Record<string, unknown>>, resource: Resource, name
   return attribute.type.kind === 'json' && typeof value === 'string' ? (JSON.parse(value) as unknown) : value
 }
 
-/** Puts a new text in the place of a file. Whoever reads it, or restarts after a crash, finds the old text or the new one. */
+/** Replaces the text of a file. Any reader, also after a crash, finds either the old text or the new one. */
 async function replace({ name, path }: JsonFile, before: string, after: string): Promise<void> {
   const target = await realpath(path).catch(() => {
     throw new CommandError(`${name} is gone: what clients have changed since is not saved.`)
@@ -286,7 +287,7 @@ async function replace({ name, path }: JsonFile, before: string, after: string):
   await syncFolder(dirname(target))
 }
 
-/** Under `--watch`, lets the watching process know the new content before it can see it. */
+/** Under `--watch`, sends the new content to the watching process before it can see the file change. */
 async function announce(text: string): Promise<void> {
   const message: SavedMessage = { saved: hashContent(text) }
   await new Promise<void>(resolve => {
@@ -295,7 +296,7 @@ async function announce(text: string): Promise<void> {
   })
 }
 
-/** The new name is on the disk too, where the system can do that. */
+/** Writes the new directory entry to the disk, where the system can do that. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(folder)

@@ -1,7 +1,4 @@
-/**
- * Serve: the engine behind a listening socket, until a signal asks to stop. Prints where it listens and what to try, then one line for
- * every request.
- */
+/** Serves the engine over HTTP until a signal stops it. Prints the address and example requests, then one line for every request. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -21,21 +18,21 @@ import type { Saver } from './save.ts'
 
 type HttpServer = ReturnType<typeof createServer>
 
-// After this many milliseconds a request that still runs, or an upload that has stalled, no longer keeps the command from ending.
+// Milliseconds after which a running request or a stalled upload no longer delays the end of the command.
 const SHUTDOWN_TIMEOUT_MS = 10_000
-// Ctrl-C reaches a process twice at once when its parent passes signals on too, as npm does. Nobody means that as a second signal.
+// Milliseconds within which a repeated signal counts as one: npm passes Ctrl-C on to a process that has received it already.
 const SAME_SIGNAL = 100
 
-// Rows from which a foreign key without an index is worth a line, and how many of those lines there are.
+// Rows from which a foreign key without an index is reported, and the limit of these lines.
 const MANY = 10_000
 const SHOWN = 3
 
-// How many notes are printed.
+// Limit of the printed notes.
 const SHOWN_NOTES = 20
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Serves until a signal stops it; everything in flight is finished then. The saver is told of every request that may have changed something. */
+/** Serves until a signal stops it, and finishes running requests. The saver hears of every request that may have changed data. */
 export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArguments, saver?: Saver): Promise<void> {
   const onRequest = (line: RequestLine): void => {
     if (!args.quiet) printRequest(line, loaded.json !== undefined)
@@ -59,11 +56,11 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
   await stopped
 }
 
-/** The names that the server answers to. The one that `--host` gives is among them, where it is a name of this machine's loopback address. */
+/** Lists the names that the server answers to: the allowed ones, and that of `--host` where it is a name of the loopback address. */
 async function listHosts({ host, allowedHosts }: CommandArguments): Promise<{ allowedHosts?: readonly string[] | true }> {
   if (allowedHosts === true) return { allowedHosts }
   const isName = isIP(host) === 0 && host !== 'localhost'
-  // What cannot be found is said when the server listens.
+  // A name that cannot be resolved is reported when the server listens.
   const found = isName ? await lookup(host).catch(() => undefined) : undefined
   const isOwn = found !== undefined && isLoopback(found.address)
   if (isOwn || (isName && allowedHosts.length > 0)) return { allowedHosts: [...allowedHosts, host] }
@@ -139,14 +136,14 @@ function printWelcome(
   console.log(lines.join('\n'))
 }
 
-/** The notes of the engine, the first ones where there are many. */
+/** Formats the first notes of the engine. */
 function formatNotes({ notes }: RestEngine): string[] {
   if (notes.length === 0) return []
   const others = notes.length > SHOWN_NOTES ? [`  and ${notes.length - SHOWN_NOTES} more (engine.notes)`] : []
   return [...notes.slice(0, SHOWN_NOTES).map(note => `  Note: ${escapeControls(note)}`), ...others, '']
 }
 
-/** Says which relations of large tables are slow for want of an index, in a few lines. */
+/** Prints which relations of large tables lack an index. */
 function printMissingIndexes(missing: readonly UnindexedLink[]): void {
   if (missing.length === 0) return
   const lines = missing.slice(0, SHOWN).map(({ table, columns, rows, sql }) => {
@@ -164,7 +161,7 @@ function printMissingIndexes(missing: readonly UnindexedLink[]): void {
   )
 }
 
-/** A host that a client on this machine can use. */
+/** Returns a host that clients on this machine can use. */
 function formatHost({ address, family }: AddressInfo): string {
   if (address === '::' || address === '0.0.0.0') return 'localhost'
   return family === 'IPv6' ? `[${address}]` : address
@@ -173,7 +170,7 @@ function formatHost({ address, family }: AddressInfo): string {
 function printRequest({ method, path, status, duration, explanation }: RequestLine, isJson: boolean): void {
   const time = styleText('dim', new Date().toTimeString().slice(0, 8))
   const colour = status < 300 ? 'green' : status < 500 ? 'yellow' : 'red'
-  // A client may send bytes that a terminal takes as commands.
+  // A path may contain characters that control a terminal.
   const shown = path.replaceAll(/[^\u0021-\u007e]/g, encodeURIComponent)
   console.log(`${time} ${method} ${shown} ${styleText(colour, String(status))} ${duration.toFixed(1)} ms`)
   if (explanation !== undefined) console.log(formatExplanation(explanation, isJson))

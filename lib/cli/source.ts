@@ -1,8 +1,8 @@
-/** Source: values and calls as code, in the style of Prettier without semicolons and with single quotes. */
+/** Writes values and calls as code, in Prettier's style without semicolons and with single quotes. */
 import { group, indent, join, line, list, softline } from './layout.ts'
 import type { Doc } from './layout.ts'
 
-/** A value that is known as code only, such as a name or a function. */
+/** A value that exists as code only, such as a name or a function. */
 export class Code {
   readonly doc: Doc
   readonly isFunction: boolean
@@ -13,7 +13,7 @@ export class Code {
   }
 }
 
-/** A text as a literal, in the quotes that need fewer escapes. */
+/** Writes a text as a literal, in the quotes that need fewer escapes. */
 export function quoted(text: string): string {
   const inside = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
   const count = (quote: string): number => inside.split(quote).length
@@ -21,7 +21,7 @@ export function quoted(text: string): string {
   return quote + inside.replaceAll(quote, `\\${quote}`) + quote
 }
 
-/** A JSON value, or one with dates and code in it, as an expression. */
+/** Writes a JSON value, or one with dates and code in it, as an expression. */
 export function literal(value: unknown): Doc {
   if (value instanceof Code) return value.doc
   if (typeof value === 'string') return quoted(value)
@@ -32,7 +32,7 @@ export function literal(value: unknown): Doc {
   return String(value)
 }
 
-/** Whether `literal` writes all of a value. */
+/** Whether `literal` can write the whole value. */
 export function isLiteral(value: unknown): boolean {
   if (value === null || value instanceof Code || value instanceof Date) return true
   if (Array.isArray(value)) return value.every(isLiteral)
@@ -52,7 +52,7 @@ export function object(members: readonly (readonly [string, Doc])[], forced = fa
   )
 }
 
-/** `callee(first, { ... })`: the last argument opens at the end of the line. */
+/** Writes `callee(first, { ... })`, where the last argument opens at the end of the line. */
 export function call(callee: string, args: readonly Doc[]): Doc {
   return group([callee, '(', join(args, ', '), ')'])
 }
@@ -60,7 +60,7 @@ export function call(callee: string, args: readonly Doc[]): Doc {
 /** One call of a chain: its name and its arguments. */
 export type Link = readonly [name: string, ...args: unknown[]]
 
-/** `root.a().b()`: in one line, or a call a line where that is too long, or where functions are among the arguments of more than two calls. */
+/** Writes `root.a().b()` in one line, or with a call a line where it is too long or more than two calls have functions as arguments. */
 export function chain(root: string, links: readonly Link[]): Doc {
   const calls = links.map(([name, ...args]): Doc => [`.${name}(`, join(args.map(literal), ', '), ')'])
   if (calls.length < 3) return [root, ...calls]
@@ -68,7 +68,7 @@ export function chain(root: string, links: readonly Link[]): Doc {
   return group([root, indent(calls.map(each => [softline, each]))], isForced)
 }
 
-/** `() => value`, with the value on a line of its own where it is too long. */
+/** Writes `() => value`, with the value on its own line where it is too long. */
 export function later(value: Doc): Doc {
   return group(['() =>', indent([line, value])])
 }

@@ -1,7 +1,7 @@
 /**
- * Watch: runs the command in a child process, and starts it again when a module, the JSON file or the seed changes. A process of its own each time,
- * because Node never forgets a module that it has loaded. A database file is not watched: the engine reads it live, and writes to it. A JSON file that
- * the child itself has saved is no change.
+ * Runs the command in a child process, and restarts it when a module, the JSON file or the seed changes. Each start needs a new process,
+ * because Node never unloads a module. A database file is not watched, since the engine itself reads and writes it. The saves of the
+ * child do not restart it.
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -15,10 +15,10 @@ import { isModule } from './modules.ts'
 import { hashContent } from './save.ts'
 import type { SavedMessage } from './save.ts'
 
-// An editor saves a file in several steps, in milliseconds.
+// Milliseconds to wait for the end of a change, since editors save a file in several steps.
 const SETTLE = 100
 
-/** Runs until a signal ends it; gives the exit code. `argv` is the command line, `--watch` included. */
+/** Runs until a signal ends it and returns the exit code. `argv` is the command line, `--watch` included. */
 export async function watch(argv: readonly string[], args: CommandArguments): Promise<number> {
   const files = [args.file, args.config, args.seed].filter(
     file => file !== undefined && (file === args.seed || isModule(file) || isJson(file)),
@@ -39,7 +39,7 @@ function isJson(file: string): boolean {
   return extname(file).toLowerCase() === '.json'
 }
 
-/** Watches the folder, for a file that is replaced is another file. A module may import its neighbours, so they count as well. */
+/** Watches the folder of a file, because a replaced file is a new one, and because a module may import its neighbours. */
 function watchFile(path: string, onChange: () => void): FSWatcher {
   try {
     return watchFolder(dirname(path), (_, name) => {
@@ -50,7 +50,7 @@ function watchFile(path: string, onChange: () => void): FSWatcher {
   }
 }
 
-/** The child process, one at a time: the next one finds the port and the database file free again. */
+/** Runs one child process at a time, so that the next one finds the port and the database file free. */
 class Runner {
   readonly #argv: readonly string[]
   /** The exit code, once a signal has ended the command. */
@@ -61,7 +61,7 @@ class Runner {
   #isChanged = false
   #isStopping = false
   readonly #changed = new Set<string>()
-  /** The content that the child has saved last, or is about to. */
+  /** The content that the child has saved last, or is about to save. */
   #saved: string | undefined
 
   constructor(argv: readonly string[]) {
@@ -89,7 +89,7 @@ class Runner {
     })
   }
 
-  /** Starts again when no further change follows for a moment, unless all there is has come from the child. */
+  /** Restarts after a short pause without changes, unless the child itself made all of them. */
   changed(path: string): void {
     if (this.#isStopping) return
     this.#changed.add(path)
@@ -108,14 +108,14 @@ class Runner {
     else this.#child.kill('SIGTERM')
   }
 
-  /** Whether a file is as the child has saved it. One that cannot be read has changed. */
+  /** Whether the child has saved this content. A file that cannot be read counts as changed. */
   async #isOwn(path: string): Promise<boolean> {
     if (this.#saved === undefined) return false
     const content = await readFile(path).catch(() => undefined)
     return content !== undefined && hashContent(content) === this.#saved
   }
 
-  /** A second signal is passed on too: what it means is up to the child. */
+  /** Passes every signal on to the child, which decides about a second one. */
   #stop(signal: NodeJS.Signals): void {
     this.#isStopping = true
     clearTimeout(this.#timer)

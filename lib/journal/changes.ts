@@ -1,6 +1,6 @@
 /**
- * Changes: which records a request has changed. The database reports each row as it changes (`RowChange`, `ListChange`); `computeNetChanges` makes of that what has
- * changed in the end, each record once.
+ * Computes the rows that a request has changed. The database reports each row as it changes (`RowChange`, `ListChange`).
+ * `computeNetChanges` merges the reports into one change for each record.
  */
 import type { RawChange, RowImage, Watched, WatchedList, WatchedTable } from '../database/changes.ts'
 import type { JsonRecord } from '../read/run-read.ts'
@@ -18,18 +18,18 @@ export interface Change {
   /** The record's own stored attributes as they were, in the form of the API; `null` for an insert. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as in bodies: what they hold follows from the model
   readonly before: any
-  /** As they are now; `null` for a delete. */
+  /** The attributes as they are now; `null` for a delete. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   readonly after: any
 }
 
-/** What there is to watch: every entity, as the first version that serves it shows it. */
+/** Lists what can be watched: every entity, as shown by the first version that serves it. */
 export function listWatched(models: readonly Model[]): Watched {
   const tables: WatchedTable[] = []
   const names = new Set(models[0]!.resources.flatMap(({ accepted }) => accepted))
   for (const { entity } of models[0]!.entities) {
     const found = findResource(entity, models)
-    // Classes that share a table are told as those of their root, so that each row is told once.
+    // Classes that share a table are reported as their root, so that each row is reported once.
     const resource = found.source.kind === 'table' ? rootOf(found) : findTableResource(found)
     if (resource.readOnly || resource.key.length === 0 || tables.some(other => other.resource.table === resource.table)) continue
     const isFirst = models[0]!.byEntity.has(entity)
@@ -55,12 +55,15 @@ export function listWatched(models: readonly Model[]): Watched {
   return { tables, lists }
 }
 
-/** A resource whose rows are spread over several tables, as the rows of its own one: each of the tables tells of its columns. */
+/**
+ * Returns a resource with only the columns of its own table, where its rows are spread over several tables. Each table reports its own
+ * columns.
+ */
 function findTableResource(resource: Resource): Resource {
   return { ...resource, source: { kind: 'table' }, hierarchy: undefined }
 }
 
-/** Leaves out what stands in another table of the hierarchy. */
+/** Leaves out the fields of another table of the hierarchy. */
 function listTableFields(field: Field, { source, table }: Resource): Field[] {
   const columns = source.kind === 'joined' ? source.tables.find(part => part.table === table)!.columns : []
   const isOwn = listColumns(field).every(column => columns.includes(column))
@@ -79,7 +82,7 @@ function findResource(entity: object, models: readonly Model[]): Resource {
   return serving?.byEntity.get(entity) ?? models[0]!.entities.find(resource => resource.entity === entity)!
 }
 
-/** Leaves out what is not in the row: computed attributes, and relations whose key stands in the other table. */
+/** Leaves out fields that are not in the row: computed attributes, and relations whose key is in the other table. */
 function listRowFields(field: Field): Field[] {
   switch (field.kind) {
     case 'scalar': {
@@ -99,11 +102,11 @@ function listRowFields(field: Field): Field[] {
   }
 }
 
-/** What is known of one record. */
+/** The changes of one record so far. */
 interface State {
   readonly resource: string
   readonly id: string | number
-  /** Whether its own row has changed, and not only a list. */
+  /** Whether its own row has changed, and not only one of its lists. */
   row: boolean
   before: JsonRecord | null
   after: JsonRecord | null
@@ -111,8 +114,8 @@ interface State {
 }
 
 /**
- * What has changed in the end, in the order in which the records were first touched. A record that was inserted and then updated is an insert; one that
- * was inserted and deleted again is none; one that was deleted and inserted again is an update.
+ * Merges changes in the order in which the records were first touched. An insert and an update make an insert, an insert and a delete
+ * make nothing, a delete and an insert make an update.
  */
 export function computeNetChanges(raw: readonly RawChange[]): Change[] {
   const states = new Map<string, State>()
@@ -138,7 +141,7 @@ export function computeNetChanges(raw: readonly RawChange[]): Change[] {
       continue
     }
     const [before, after] = [change.before(), change.after()]
-    // Under another ID it is another record.
+    // A row with another ID is another record.
     if (before !== undefined && after !== undefined && before.id !== after.id) {
       moved(change.table, before, undefined)
       moved(change.table, undefined, after)

@@ -1,6 +1,6 @@
 /**
- * Expect: an assertion about the rows that some work changes. Numbers are held against the rows that there are before and after; what is inserted,
- * updated and deleted against what the database tells.
+ * Asserts which rows some work changes. Expected numbers are compared with the row counts before and after the work; expected inserts,
+ * updates and deletes with the changes that the database reports.
  */
 import type { AssertionError } from 'node:assert'
 import { builtin } from '../base/builtins.ts'
@@ -10,20 +10,20 @@ import type { ChangeSink, RawChange, WatchedTable } from '../database/changes.ts
 import type { JournalEntry } from './journal.ts'
 import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
 
-/** How many records of a resource are inserted, updated and deleted; 0 where nothing is said. */
+/** The expected inserts, updates and deletes of a resource. Default: 0 each. */
 export interface RowCounts {
   readonly inserted?: number
   readonly updated?: number
   readonly deleted?: number
 }
 
-/** What is expected of a resource: how its number of records changes, or which of them change, or anything. */
+/** The expectation for a resource: the difference of its row count, its changes by kind, or anything. */
 export type ExpectedChange = number | RowCounts | 'any'
 
-/** What is expected, by resource; `*` stands for all that are not named (default: 0, their number stays the same). */
+/** The expectations by resource. `*` stands for all resources that are not named (default: 0, their row count stays the same). */
 export type ExpectedChanges = Readonly<Record<string, ExpectedChange>>
 
-/** What an assertion asks the engine for. */
+/** The parts of the engine that an assertion needs. */
 export interface ExpectServices {
   readonly tables: readonly WatchedTable[]
   /** Canonical name of a resource by any of its names. */
@@ -31,7 +31,7 @@ export interface ExpectServices {
   /** The number of rows of each table. */
   readonly count: () => readonly number[] | Promise<readonly number[]>
   readonly watchers: Set<ChangeSink>
-  /** The requests since now. */
+  /** Starts to collect requests; the returned function lists them. */
   readonly follow: () => () => readonly JournalEntry[]
 }
 
@@ -39,8 +39,10 @@ const COUNTS = ['inserted', 'updated', 'deleted'] as const
 const REST = '*'
 
 /**
- * @throws TypeError when the expectation is not of its form or names what is no resource; AssertionError when something else has changed; what the work
- * throws.
+ * Runs the work and checks the changed rows.
+ *
+ * @throws TypeError for a malformed expectation or an unknown resource; AssertionError when other rows have changed; any error of the
+ * work.
  */
 export async function expectChanges<T>(expected: ExpectedChanges, work: () => T | Promise<T>, services: ExpectServices): Promise<T> {
   const checked = check(expected, services)
@@ -101,13 +103,13 @@ function countChanges(changes: readonly Change[], name: string): Counts {
   return counts
 }
 
-/** What is expected of a resource, and what has become of it. */
+/** The expectation for a resource and its outcome. */
 interface Line {
   readonly name: string
   readonly met: boolean
   readonly expected: number | Counts | 'any'
   readonly actual: number | Counts
-  /** Whether the expectation does not name it. */
+  /** Whether the expectation does not name the resource. */
   readonly rest: boolean
 }
 
@@ -121,9 +123,9 @@ function judge(name: string, checked: ReadonlyMap<string, ExpectedChange>, diffe
 }
 
 function failure(lines: readonly Line[], requests: readonly JournalEntry[], changes: readonly Change[]): AssertionError {
-  // What is as expected and has nothing to tell would only be in the way.
-  const told = lines.filter(({ met, rest }) => !met || !rest)
-  const rows = told.map(({ name, expected, actual, met, rest }) => [
+  // Unnamed resources that met their expectation are left out.
+  const listed = lines.filter(({ met, rest }) => !met || !rest)
+  const rows = listed.map(({ name, expected, actual, met, rest }) => [
     met ? ' ' : '!',
     name,
     describe(expected),
@@ -134,7 +136,7 @@ function failure(lines: readonly Line[], requests: readonly JournalEntry[], chan
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map(row => row[column]!.length)))
   const table = [head, ...rows].map(row => `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd())
   const asObject = (side: 'expected' | 'actual'): object =>
-    Object.fromEntries(told.filter(({ expected }) => expected !== 'any').map(line => [line.name, line[side]]))
+    Object.fromEntries(listed.filter(({ expected }) => expected !== 'any').map(line => [line.name, line[side]]))
   return new builtin.assert.AssertionError({
     message: ['The records have changed otherwise than expected:', '', ...table, '', ...findCauses(requests, changes)].join('\n'),
     expected: asObject('expected'),
@@ -151,10 +153,10 @@ function describe(value: number | Counts | 'any'): string {
   return parts.length === 0 ? 'nothing' : parts.join(', ')
 }
 
-/** Requests that are told of. */
+/** Limit of the requests that a message lists. */
 const MAX_REQUESTS = 20
 
-/** Which requests were made, and what each has changed. */
+/** Lists the requests with their changes. */
 function findCauses(requests: readonly JournalEntry[], changes: readonly Change[]): string[] {
   const shown = requests.slice(-MAX_REQUESTS)
   const lines = shown.map(

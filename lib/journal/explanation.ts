@@ -1,4 +1,4 @@
-/** Explanation: what a request has run, as plain data without secrets: statements, their plans in the database, and indexes that would spare work. */
+/** Makes the explanation of a request: its statements, their query plans and missing indexes, as plain data without secrets. */
 import type { IndexAdvice, PlanStep, StatementsExplained } from '../database/explained-statements.ts'
 import type { EmbeddedAttribute, Model, Resource } from '../model/model.ts'
 import { tableColumns } from '../model/model.ts'
@@ -11,58 +11,61 @@ import type { Trace } from '../base/trace.ts'
 /** A statement that a request has run. */
 export interface ExplainedStatement {
   readonly sql: string
-  /** What was bound, in the order of the text. `[secret]` stands for secrets, `[12 bytes]` for blobs, a text for integers beyond 2^53. */
+  /** The bound values in the order of the text. `[secret]` replaces secrets, `[12 bytes]` blobs, a text integers beyond 2^53. */
   readonly parameters: readonly (string | number | null)[]
   /** Milliseconds. */
   readonly duration: number
-  /** Rows that it gave or changed; undefined when it failed. */
+  /** Rows that it returned or changed. Undefined when it failed. */
   readonly rows: number | undefined
-  /** What the database does for it (SQLite's `explain query plan`). Empty for `begin`, `commit` and what else has no plan. */
+  /** The database's plan (SQLite's `explain query plan`). Empty for statements without a plan, such as `begin` and `commit`. */
   readonly plan: readonly PlanStep[]
 }
 
-/** An index that would spare work. SQLite was asked: it would use it. */
+/** A missing index. SQLite's planner was asked, and would use it. */
 export interface IndexHint {
-  /** `scan`: all rows of the table are gone through to find some. `sort`: all are sorted. */
+  /** `scan`: all rows of the table are read to find some. `sort`: all rows are sorted. */
   readonly reason: 'scan' | 'sort'
   /** The table that the index is for. */
   readonly table: string
-  /** The table that is gone through, which may be another one, and its rows, at most 1,000,000. */
+  /** The table that is read, which may be another one, and the number of its rows, at most 1,000,000. */
   readonly scanned: string
 
   readonly rows: number
-  /** Plural name of the resource that the index is for; undefined for a table that belongs to none, such as the one behind a many-to-many list. */
+  /** Plural name of the resource of the table. Undefined for a table without a resource, such as the pivot table of a many-to-many list. */
   readonly resource: string | undefined
-  /** The attributes that the index would be on, as a query writes them; where there is none, the column or expression. */
+  /** The attributes of the index, as a query writes them. Where a column has no attribute, the column or expression. */
   readonly attributes: readonly string[]
   /** The statement that creates it. */
   readonly sql: string
-  /** What to write into the entity instead. Undefined where MikroORM's definition has no short form for it, or where there are no entities. */
+  /**
+   * The change of the entity that adds the index. Undefined where MikroORM's definition has no short form for it, or where there are no
+   * entities.
+   */
   readonly entity: string | undefined
-  /** All of that in a sentence. */
+  /** The hint as a sentence. */
   readonly detail: string
 }
 
-/** Where the time of a request went, as `engine.explain` tells it. Plain data. */
+/** The time and the statements of a request, as `engine.explain` returns them. Plain data. */
 export interface Explanation {
   readonly method: string
-  /** With the query, as it came, without secrets. */
+  /** With the query, as it was sent, without secrets. */
   readonly path: string
   readonly status: number
-  /** Milliseconds in all, and by stage. */
+  /** Milliseconds in all. */
   readonly duration: number
   readonly timing: Readonly<Record<string, number>>
-  /** Whether the plans of the engine were made or cached already; undefined when none was needed. */
+  /** Whether all plans came from the engine's cache. Undefined when none was needed. */
   readonly cached: boolean | undefined
-  /** In the order in which they ran. */
+  /** In the order of their execution. */
   readonly statements: readonly ExplainedStatement[]
-  /** Indexes that would spare work. Empty when all is well, and for tables of fewer than 1,000 rows. */
+  /** Missing indexes. Empty without any, and for tables of fewer than 1,000 rows. */
   readonly hints: readonly IndexHint[]
-  /** The answer itself. */
+  /** The answer of the request. */
   readonly response: RestResponse
 }
 
-/** What an explanation is made of. */
+/** The parts of an explanation. */
 export interface Explained {
   readonly method: string
   readonly path: string
@@ -71,11 +74,11 @@ export interface Explained {
   readonly masked: Masked
   readonly secrets: Secrets
   readonly model: Model
-  /** Whether there are entities in somebody's code. */
+  /** Whether the application has entities in code. */
   readonly hasEntities: boolean
 }
 
-export function buildExplanation(explained: Explained, told: StatementsExplained): Explanation {
+export function buildExplanation(explained: Explained, statements: StatementsExplained): Explanation {
   const { method, path, trace, response, masked, secrets, model, hasEntities } = explained
   return {
     method,
@@ -85,8 +88,8 @@ export function buildExplanation(explained: Explained, told: StatementsExplained
     timing: summarizeTimes(trace),
     cached: trace.cached,
     statements: (trace.statements ?? []).map(({ sql, parameters, duration, rows }, index) => {
-      const { plan, columns, names } = told.statements[index]!
-      // A parameter of which it is not known what it is for may be anything that the statement speaks of.
+      const { plan, columns, names } = statements.statements[index]!
+      // A parameter without a known column may belong to any column of the statement.
       const isDoubtful = [...names].some(name => secrets.isSecretColumn(name))
       return {
         sql,
@@ -100,12 +103,12 @@ export function buildExplanation(explained: Explained, told: StatementsExplained
         plan,
       }
     }),
-    hints: told.advice.map(advice => buildHint(advice, model, hasEntities)),
+    hints: statements.advice.map(advice => buildHint(advice, model, hasEntities)),
     response,
   }
 }
 
-/** The query as the path carries it; what was given beside the path, or holds a secret, is shown as pairs. */
+/** Returns the query as the path contains it. A query that was given beside the path, or holds a secret, is formatted from its pairs. */
 function formatPath(path: string, masked: Masked): string {
   if (masked.query.length === 0) return ''
   const isMasked = masked.query.some(([name, value]) => name.includes(SECRET) || value.includes(SECRET))
@@ -126,7 +129,7 @@ function formatParameter(value: unknown, masked: Masked): string | number | null
   if (typeof value === 'number') return value
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`
-  // SQLite takes nothing else.
+  // SQLite has no other values.
   return null
 }
 
@@ -152,7 +155,7 @@ function buildHint({ table, columns, reason, scanned, rows, sql }: IndexAdvice, 
   return { reason, table, scanned, rows, resource: served, attributes, sql, entity, detail }
 }
 
-/** The public path of a column, and the property of the entity, where one stands for the column alone. */
+/** Finds the public path of a column, and the entity's property where one stands for the column alone. */
 function findPath(resource: Resource, column: string): { path: string; property: string | undefined } | undefined {
   for (const attribute of resource.attributes) {
     const columns = tableColumns(attribute)

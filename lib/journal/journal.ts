@@ -1,6 +1,6 @@
 /**
- * Journal: the requests that the engine has answered, the newest last, with the rows that each has changed. A request only leaves references here;
- * what the journal shows is made, without secrets, when somebody looks.
+ * Keeps the requests that the engine has answered, the newest last, with the rows that each has changed. A request only leaves references
+ * here. Entries are made, without secrets, when they are read.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { computeNetChanges } from './changes.ts'
@@ -21,62 +21,73 @@ export interface JournalEntry {
   readonly method: string
   /** Without the query. */
   readonly path: string
-  /** The query, decoded: pairs of a name with its operator, and a value. Empty when it could not be read, and where it is long when it is no longer kept: see `response`. */
+  /**
+   * The query, decoded: pairs of a name with its operator, and a value. Empty when it could not be read. A long one is dropped together
+   * with the bodies.
+   */
   readonly query: readonly (readonly [string, string])[]
-  /** The body of a POST, PUT or PATCH, as it was sent. Undefined when it could not be read, and when it is no longer kept: see `response`. */
+  /**
+   * The body of a POST, PUT or PATCH, as it was sent. Undefined when it could not be read, and when it is no longer kept: see `response`.
+   */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read bodies freely
   readonly body: any
   /** Undefined when `handle` rejected. */
   readonly status: number | undefined
-  /** The body of the answer. Undefined when there was none, and when it is no longer kept: the newest requests keep theirs, as many as hold 10,000 records and 32 MiB together. */
+  /**
+   * The body of the answer. Undefined without a body, and when it is no longer kept: the newest requests keep theirs, up to 10,000
+   * records and 32 MiB together.
+   */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read bodies freely
   readonly response: any
   /** Milliseconds from the call of `handle` to its answer. */
   readonly duration: number
-  /** The rows that it has changed, and whose change was committed. */
+  /** The rows that it has changed in a committed transaction. */
   readonly changes: readonly Change[]
   /** Milliseconds at each stage, where the option `serverTiming` is on. */
   readonly timing?: Readonly<Record<string, number>>
-  /** Whether a hook or handler made it while it answered another request. */
+  /** Whether a hook or handler made the request while it answered another one. */
   readonly nested: boolean
-  /** Why `handle` rejected, or what a hook or the database has thrown that was answered with 500 or above: the code of the error (`ECONNRESET`), else its name and message. */
+  /**
+   * Why `handle` rejected, or the error behind an answer of 500 or above: the code of the error (`ECONNRESET`), else its name and
+   * message.
+   */
   readonly error?: string
 }
 
-/** Records in the bodies that are kept, and their bytes. */
+/** Limits of the bodies that are kept: records and bytes. */
 const MAX_RECORDS = 10_000
 const MAX_BYTES = 32 << 20
-/** A query that is longer goes with the bodies. */
+/** Characters of a query above which it is dropped together with the bodies. */
 const LONG_QUERY = 1000
 
 const NO_CHANGES: readonly RawChange[] = Object.freeze([])
 
-/** A request, as it is remembered. */
+/** A request in the journal. */
 export class JournalRecord implements ChangeSink {
   readonly nested: boolean
-  /** The life of the journal that it began in. */
+  /** The generation of the journal in which it began. */
   readonly life: number
-  /** When it began; once it has ended, how long it took. */
+  /** When it began. After its end, how long it took. */
   time = performance.now()
   ended = false
-  /** As they came; once they have been read: upper case, and without the query. */
+  /** Method and path as they were sent. After parsing: upper case, and without the query. */
   method: string
   path: string
   /** Undefined when path or query could not be read. */
   pairs: readonly Pair[] | undefined = undefined
   model: Model | undefined = undefined
-  /** What the body and the query speak of, and the attribute whose value the body is. */
+  /** The resource of the body and the query, and the attribute whose value the body is. */
   resource: Resource | undefined = undefined
   attribute: string | undefined = undefined
   body: unknown = undefined
   status: number | undefined = undefined
   response: unknown = undefined
-  /** About how many bytes the answer has. */
+  /** The approximate size of the answer. */
   bytes = 0
   failure: unknown = undefined
   changes: RawChange[] | undefined = undefined
   trace: Trace | undefined = undefined
-  /** What is shown of it, once it has been asked for. */
+  /** Its entry, once it has been read. */
   shown: JournalEntry | undefined = undefined
 
   constructor(method: string, target: string, nested: boolean, life: number) {
@@ -86,14 +97,14 @@ export class JournalRecord implements ChangeSink {
     this.nested = nested
   }
 
-  /** Path and query have been read. */
+  /** Records the parsed path and query. */
   parsed({ method, path, pairs }: Request): void {
     this.method = method
     this.path = path
     this.pairs = pairs
   }
 
-  /** It is known what the request is about. Only the model is referred to: whatever else a request is made of need not live as long as this. */
+  /** Records the target of the request. It refers to the model only, so that the other parts of the request can be freed. */
   resolved(target: Target, model: Model): void {
     this.model = model
     if (target.kind === 'index' || target.kind === 'own') return
@@ -114,18 +125,18 @@ export class Journal {
   readonly #secrets: Secrets
   readonly #first: Model
   readonly #running = new AsyncLocalStorage<JournalRecord>()
-  /** A ring: once it is full, the oldest record stands at `#start`. */
+  /** A ring: when it is full, the oldest record is at `#start`. */
   #records: JournalRecord[] = []
-  /** The weights of the records, beside them: the oldest record, which nobody has looked at for long, is not touched when it goes. */
+  /** The weights of the records, in arrays of their own: so a record that leaves is not read again, which would cost a cache miss. */
   #weights: number[] = []
   #sizes: number[] = []
   #start = 0
-  /** Requests that were ever recorded. */
+  /** Number of all requests so far. */
   #count = 0
   #weight = 0
   #size = 0
   #life = 0
-  /** The oldest request whose bodies are kept, by its number. */
+  /** The number of the oldest request whose bodies are kept. */
   #oldestKept = 0
 
   /** @param capacity number of requests to keep; at least 1 */
@@ -139,7 +150,7 @@ export class Journal {
     return new JournalRecord(method, target, this.#running.getStore() !== undefined, this.#life)
   }
 
-  /** Runs what answers a request, so that the rows that it changes are known to be its. */
+  /** Runs the work of a request, so that its changed rows are attributed to it. */
   within<T>(record: JournalRecord, work: () => T): T {
     return this.#running.run(record, work)
   }
@@ -149,7 +160,7 @@ export class Journal {
     return this.#running.getStore()
   }
 
-  /** The request has been answered. */
+  /** Records the answer of a request. */
   end(record: JournalRecord, response: RestResponse): void {
     if (record.ended || record.life !== this.#life) return
     record.ended = true
@@ -160,7 +171,7 @@ export class Journal {
     this.#push(record, estimateObjects(response.body) + sent.objects, record.bytes + sent.bytes)
   }
 
-  /** `handle` rejects. */
+  /** Records that `handle` rejects. */
   fail(record: JournalRecord, error: unknown): void {
     if (record.ended || record.life !== this.#life) return
     record.ended = true
@@ -206,17 +217,17 @@ export class Journal {
     record.shown = undefined
   }
 
-  /** Where the record of an age stands, the oldest being the first. */
+  /** Finds the index of a record by its age, where the oldest is 0. */
   #placeOf(age: number): number {
     return (this.#start + age) % this.#records.length
   }
 
-  /** The number of requests so far, as a point to ask from. */
+  /** The number of requests so far, as a starting point for `since`. */
   get position(): number {
     return this.#count
   }
 
-  /** The requests since a point, as far as they are still known. */
+  /** Returns the requests since a position, as far as they are still kept. */
   since(position: number): JournalEntry[] {
     const oldest = this.#count - this.#records.length
     const entries: JournalEntry[] = []
@@ -225,7 +236,7 @@ export class Journal {
     return entries
   }
 
-  /** Begins anew: requests that still run are of the life before, and never come in. */
+  /** Begins a new generation. Requests that still run belong to the one before, and are not recorded. */
   reset(): void {
     this.#life++
     this.clear()
@@ -264,7 +275,7 @@ export class Journal {
   }
 }
 
-/** What is left of a request without its secrets. */
+/** Returns the parts of a request without its secrets. */
 export function maskRecord(record: JournalRecord, secrets: Secrets, first: Model): Masked {
   const { method, pairs, body, resource, attribute, model = first, response, failure } = record
   return secrets.mask({
@@ -280,7 +291,7 @@ export function maskRecord(record: JournalRecord, secrets: Secrets, first: Model
   })
 }
 
-/** What was sent: the objects in the body, and about how many bytes body and query have. */
+/** Measures what was sent: the objects in the body, and the approximate bytes of body and query. */
 function measureSent({ body, pairs }: JournalRecord): { objects: number; bytes: number } {
   const sent = { objects: 0, bytes: countPairCharacters(pairs) }
   if (body !== undefined) weigh(body, sent)
@@ -302,14 +313,14 @@ function weigh(body: unknown, sent: { objects: number; bytes: number }): void {
     return
   }
   sent.objects++
-  // A list of all values of a megabyte would cost more than to go through it. It is a copy of our own: nothing is inherited.
+  // `for in` spares the array of all values, which costs more than the loop. The body is a plain copy, which inherits nothing.
   for (const name in body) {
     sent.bytes += 16
     weigh((body as Record<string, unknown>)[name], sent)
   }
 }
 
-/** The records in the body of an answer: those of a list, which has a count, else one. */
+/** Estimates the records in the body of an answer: those of a list, which has a count, else one. */
 function estimateObjects(body: { readonly count?: unknown; readonly resource?: string } | undefined): number {
   if (typeof body !== 'object' || body === null) return 0
   if (body.count === undefined) return 1
@@ -317,13 +328,13 @@ function estimateObjects(body: { readonly count?: unknown; readonly resource?: s
   return Array.isArray(records) ? records.length : 1
 }
 
-/** What an error is called in the journal. */
+/** Formats an error for the journal. */
 function formatError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return 'code' in error && typeof error.code === 'string' ? error.code : `${error.name}: ${error.message}`
 }
 
-/** A copy of a body that is known to be JSON, so that nothing that happens to the body later can reach it. */
+/** Copies a body that is known to be JSON, so that later changes of the body do not reach the journal. */
 export function copyBody(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body
   if (Array.isArray(body)) return body.map(copyBody)

@@ -1,6 +1,6 @@
 /**
- * Secrets: what the journal must not hold, and copies of requests and answers without it: values of hidden and private attributes, passwords, tokens,
- * and what is sent to log in, wherever they stand: also where an error text repeats them.
+ * Removes secrets from copies of requests and answers: values of hidden and private attributes, passwords, tokens and log-in data, also
+ * where an error text repeats them.
  */
 import { isValue } from '../model/model.ts'
 import type { EmbeddedAttribute, Model, Resource } from '../model/model.ts'
@@ -8,17 +8,17 @@ import { tableColumns } from '../model/model.ts'
 import { textOfPair } from '../request/query-string.ts'
 import type { Pair } from '../request/query-string.ts'
 
-/** What stands in the place of a secret. */
+/** The replacement of a secret. */
 export const SECRET = '[secret]'
 
-/** Names of secrets in any API, whether the model knows them or not. */
+/** Names of secrets in any API, in the model or not. */
 const SECRET_NAME =
   /^authorization$|(?:^|[_-])(?:auth|access|refresh|id|bearer|session|csrf)[_-]?token$|pass(?:word|wd|phrase)(?:[_-]?(?:hash|confirmation|confirm|repeat|again))?$/i
 
-/** A JSON Web Token, or the beginning of one: a header that is a JSON object, a dot, and whatever of the other parts there is. */
+/** A JSON Web Token, or the beginning of one: a header that is a JSON object, a dot, and any following parts. */
 const TOKEN = /eyJ[\w-]{6,}(?:\.[\w-]*)+/g
 
-/** Shorter texts would be found in others by chance. */
+/** Length below which a secret is not searched for in other texts, where it would occur by chance. */
 const MIN_ECHO = 4
 
 /** Characters of a value that error texts repeat. */
@@ -29,7 +29,7 @@ const ENVELOPE = new Set(
   'success timestamp status code title detail errors resource sort offset limit filter count previous next attribute value'.split(' '),
 )
 
-/** Where the attributes of an object are found; undefined where the model knows nothing of it. */
+/** The attributes of an object; undefined where the model does not know the object. */
 type Shape = Pick<Resource | EmbeddedAttribute, 'byName'> | undefined
 
 /** The parts of a request and its answer that may hold secrets. */
@@ -38,7 +38,7 @@ export interface RedactedExchange {
   readonly path: string
   readonly pairs: readonly Pair[]
   readonly body: unknown
-  /** What the body and the query speak of, and the attribute whose value the body is. */
+  /** The resource of the body and the query, and the attribute whose value the body is. */
   readonly resource: Resource | undefined
   readonly attribute: string | undefined
   readonly model: Model
@@ -46,7 +46,7 @@ export interface RedactedExchange {
   readonly error: string | undefined
 }
 
-/** What is left of them. */
+/** The parts without secrets. */
 export interface Masked {
   readonly path: string
   readonly query: readonly (readonly [string, string])[]
@@ -62,7 +62,7 @@ export class Secrets {
   readonly #identifier: string | undefined
   readonly #columns: ReadonlySet<string>
 
-  /** @param identifier the name of what tells who logs in, which is no secret; undefined when the authentication module is off */
+  /** @param identifier the member of the log-in's body that identifies the user, which is not secret; undefined without authentication */
   constructor(models: readonly Model[], identifier: string | undefined, password: string | undefined) {
     this.#names = new Set([
       ...models.flatMap(({ entities }) => entities.flatMap(listHiddenNames)),
@@ -72,7 +72,7 @@ export class Secrets {
     this.#columns = new Set(models.flatMap(({ entities }) => entities.flatMap(listHiddenColumns)))
   }
 
-  /** Whether a column of that name, of any table, holds what is secret. */
+  /** Whether a column of that name, in any table, is secret. */
   isSecretColumn(column: string): boolean {
     return this.#columns.has(column) || SECRET_NAME.test(column)
   }
@@ -87,7 +87,7 @@ export class Secrets {
     const bodyShape = attribute === undefined ? resource : undefined
     const wrapped = attribute === undefined ? body : { [attribute]: body }
     const wrappedShape = attribute === undefined ? bodyShape : resource
-    // First everything that is secret is gathered, so that it is found where others repeat it.
+    // All secrets are collected first, so that their repetitions are found in the other parts.
     if (logsIn) mask.gatherLogIn(body, this.#identifier)
     else if (isSecretBody) mask.gather(body)
     else mask.gatherIn(wrapped, wrappedShape)
@@ -124,7 +124,7 @@ function listHiddenNames({ attributes }: Pick<Resource | EmbeddedAttribute, 'att
   })
 }
 
-/** The columns that hold hidden values, also among others in a document. */
+/** Lists the columns that hold hidden values, alone or inside a document. */
 function listHiddenColumns({ attributes }: Pick<Resource | EmbeddedAttribute, 'attributes'>): string[] {
   return attributes.flatMap(attribute => {
     if (attribute.kind === 'toOne' || attribute.kind === 'toMany') return []
@@ -139,12 +139,12 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    // A path that cannot be decoded is refused; it stands in the journal as it came.
+    // A path that cannot be decoded is refused. The journal shows it as it was sent.
     return segment
   }
 }
 
-/** The object of a value, if it is one. */
+/** Returns the value if it is an object. */
 function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
 }
@@ -156,20 +156,20 @@ class Mask {
   readonly #echoes = new Set<string>()
   #pattern: RegExp | undefined
 
-  /** @param resource what the request is about: what faults name are attributes of it */
+  /** @param resource the resource of the request, whose attributes the errors name */
   constructor(names: ReadonlySet<string>, resource: Shape) {
     this.#names = names
     this.#resource = resource
   }
 
-  /** Whether the value under a name is secret: what the model says, else what the name says. */
+  /** Whether the value under a name is secret, by the model or else by the name. */
   isSecret(name: string, shape: Shape): boolean {
     if (SECRET_NAME.test(name)) return true
     const attribute = shape?.byName.get(name)
     return attribute === undefined ? this.#names.has(name) : attribute.hidden
   }
 
-  /** The same for the name of a query parameter: alternatives of dotted paths. */
+  /** Whether the name of a query parameter is secret: alternatives of dotted paths. */
   isSecretPath(name: string, resource: Shape): boolean {
     return name
       .replace(/^!+/, '')
@@ -186,16 +186,16 @@ class Mask {
       })
   }
 
-  /** Remembers all that a secret value is made of. */
+  /** Collects all texts and numbers of a secret value. */
   gather(value: unknown): void {
     if (typeof value === 'string' || typeof value === 'number') {
       const text = String(value)
       if (text.length < MIN_ECHO) return
-      // As it is, and as JSON, a path or the link to another page writes it.
+      // The plain text, and its spellings in JSON, in a path and in the link to another page.
       const spellings = [text, JSON.stringify(text).slice(1, -1)]
       if (text.isWellFormed())
         spellings.push(encodeURIComponent(text), textOfPair({ name: '', operator: '', value: text, bare: false }).slice(1))
-      // An error text repeats the beginning of what is long.
+      // An error text repeats only the beginning of a long value.
       for (const spelling of spellings) this.#echoes.add(spelling).add(spelling.slice(0, REPEATED))
     } else if (Array.isArray(value)) {
       for (const item of value) this.gather(item)
@@ -204,7 +204,7 @@ class Mask {
     }
   }
 
-  /** A token in a path may be percent-encoded; error texts repeat the beginning of a segment as it came. */
+  /** Collects a token in a path, which may be percent-encoded. Error texts repeat the beginning of a segment as it was sent. */
   gatherSegment(segment: string): void {
     const plain = decodeSegment(segment)
     if (plain !== segment && maskTokens(plain) !== plain) this.#echoes.add(segment).add(segment.slice(0, REPEATED))
@@ -225,14 +225,14 @@ class Mask {
     const credentials = asObject(body)
     if (credentials === undefined) this.gather(body)
     for (const [name, item] of Object.entries(credentials ?? {})) if (name !== identifier || typeof item === 'object') this.gather(item)
-    // Who logs in with his name as password has told it already.
+    // A user whose password equals their name has revealed it already.
     const own = credentials?.[identifier]
     if (typeof own === 'string') this.#echoes.delete(own)
   }
 
   text(text: string): string {
     if (this.#echoes.size > 0) {
-      // The longest first: a secret may contain another one.
+      // The longest first, because a secret may contain another one.
       this.#pattern ??= new RegExp(
         [...this.#echoes]
           .toSorted((a, b) => b.length - a.length)
@@ -245,7 +245,7 @@ class Mask {
     return maskTokens(text)
   }
 
-  /** A segment of a path, which may be percent-encoded. */
+  /** Masks a segment of a path, which may be percent-encoded. */
   segment(segment: string): string {
     const plain = decodeSegment(segment)
     const masked = this.text(plain)
@@ -258,7 +258,7 @@ class Mask {
     if (Array.isArray(value)) return Object.freeze(value.map(item => this.copy(item, shape, byName)))
     const object = value as Record<string, unknown>
     const copy: Record<string, unknown> = {}
-    // A fault names its attribute, and may repeat the value that it is about.
+    // An error names its attribute, and may repeat the value of it.
     const about = shape === undefined && typeof object['attribute'] === 'string' && this.isSecretPath(object['attribute'], this.#resource)
     for (const [name, item] of Object.entries(object)) {
       if (item === undefined) continue
@@ -279,7 +279,7 @@ class Mask {
     return Object.freeze(copy)
   }
 
-  /** An answer: its records are those of the resource that it names; the other members of the engine's own envelopes are no attributes. */
+  /** Copies an answer. Its records have the attributes of the resource that it names; other members of the envelope are not attributes. */
   copyAnswer(body: unknown, model: Model): unknown {
     const envelope = asObject(body)
     if (envelope === undefined) return this.copy(body, undefined)
@@ -296,13 +296,13 @@ class Mask {
   }
 }
 
-/** Keys come from clients: `__proto__` must become one as well. */
+/** Sets a member by a name of the client, including `__proto__`. */
 function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
   else object[name] = value
 }
 
-/** The shape of what is under a name. */
+/** Finds the shape of the value under a name. */
 function findShape(shape: Shape, name: string): Shape {
   const attribute = shape?.byName.get(name)
   if (attribute === undefined || attribute.kind === 'scalar') return undefined
@@ -310,7 +310,7 @@ function findShape(shape: Shape, name: string): Shape {
   return attribute.kind === 'toOneOf' ? mergeShapes(attribute.branches.map(({ target }) => target)) : attribute.target
 }
 
-/** Whatever is secret in one of them is. */
+/** Merges several shapes: an attribute that is secret in one of them is secret. */
 function mergeShapes(shapes: readonly Resource[]): Shape {
   const attributes = shapes.flatMap(shape => shape.attributes).toSorted((a, b) => Number(a.hidden) - Number(b.hidden))
   return { byName: new Map(attributes.map(each => [each.name, each])) }

@@ -1,6 +1,6 @@
 /**
- * From JSON: entities, names and a seed from collections of plain records, by what infer.ts says of them. The names of the collections are those of
- * the resources; an attribute keeps its name whatever it is, under a property that JavaScript and MikroORM can take.
+ * Makes entities, resource names and a seed of the collections that infer.ts describes. A resource has the name of its collection. An
+ * attribute keeps its name in the API, over a property whose name JavaScript and MikroORM accept.
  */
 import { defineEntity, p } from '@mikro-orm/core'
 import type { EntitySchema } from '@mikro-orm/core'
@@ -17,15 +17,15 @@ import type { ResourceDefinition } from '../model/resource-config.ts'
 import { markProved } from '../write/seed-rows.ts'
 import { checkNames } from '../base/suggest.ts'
 
-/** What `fromJson` gives: options for `RestEngine.create`. */
+/** The result of `fromJson`: options for `RestEngine.create`. */
 export interface JsonModel {
   /** One entity for each collection, in their order. */
   readonly entities: EntitySchema[]
-  /** The names of collections that differ from the default names of their entities. */
+  /** Definitions of the resources whose names differ from the default names of their entities. */
   readonly resources: ResourceDefinition[]
-  /** The records, as `engine.seed` takes them. */
+  /** The records, for `engine.seed`. */
   readonly seed: SeedData
-  /** What was guessed or left out, for `engine.notes`. */
+  /** Guesses and omissions, for `engine.notes`. */
   readonly notes: readonly string[]
 }
 
@@ -53,15 +53,15 @@ export function fromJson(data: JsonData, options: FromJsonOptions = {}): JsonMod
 /** Plain data: an object of collections, or one list. */
 export type JsonData = Readonly<Record<string, unknown>> | readonly unknown[]
 
-/** How `fromJson` takes data. */
+/** Options of `fromJson`. */
 export interface FromJsonOptions {
-  /** Refuse what would be served with a note: default `false`. */
+  /** Whether data that would be served with a note is refused. Default: `false`. */
   readonly strict?: boolean
-  /** The key that identifies the records of the collections that have it. Default: `id`, or else `_id`, `Id`, `ID` or `uuid`. */
+  /** The key that identifies records, in the collections that have it. Default: `id`, or else `_id`, `Id`, `ID` or `uuid`. */
   readonly id?: string
 }
 
-/** The model of collections that have been inferred already. */
+/** Makes the model of collections that are inferred already. */
 export function buildModel(collections: readonly InferredCollection[]): JsonModel {
   const schemas = new Map<string, EntitySchema>()
   for (const collection of collections)
@@ -81,7 +81,7 @@ export function buildModel(collections: readonly InferredCollection[]): JsonMode
   }
 }
 
-/** A record as `engine.seed` takes it: relations by their names. */
+/** Makes a record for `engine.seed`, with relations by their names. */
 function buildSeed({ attributes, records, ids }: InferredCollection, index: number): object {
   const record = records[index]!
   const seeded: Record<string, unknown> = {}
@@ -94,7 +94,7 @@ function buildSeed({ attributes, records, ids }: InferredCollection, index: numb
 
 const READ_ONLY = { create: false, update: false, delete: false } as const
 
-/** The definition that gives a resource the name of its collection, where that is not its default name. */
+/** Defines a resource with the name of its collection, where that is not the default name. */
 function renameKeys(
   { resource: name, className, single, isOfValues }: InferredCollection,
   collections: readonly InferredCollection[],
@@ -102,7 +102,7 @@ function renameKeys(
 ): ResourceDefinition | undefined {
   const others = new Set(collections.map(other => other.resource).filter(other => other !== name))
   const standard = defaultNames(className)
-  // There is one such record, and it stays.
+  // A single object is neither created nor deleted.
   const access = single ? { access: { create: false, delete: false } } : isOfValues ? { access: READ_ONLY } : {}
   const isStandard = standard.plural === name && !ENVELOPE_KEYS.has(standard.singular) && !standard.accepted.some(each => others.has(each))
   if (isStandard) return single || isOfValues ? resource(schema, access) : undefined
@@ -138,12 +138,12 @@ interface Naming {
 interface Property {
   readonly property: string
   readonly name: string
-  /** What its column holds; undefined without one. */
+  /** The content of its column. Undefined without a column. */
   readonly stored: 'value' | 'key' | undefined
   readonly build: (find: (name: string) => EntitySchema, naming: Naming) => unknown
 }
 
-/** The properties of an entity: the attributes of its records, and the other sides of relations to it. */
+/** Lists the properties of an entity: the attributes of its records, and the inverse sides of relations to it. */
 function listProperties(collection: InferredCollection, collections: readonly InferredCollection[]): Property[] {
   const taken = new Set<string>()
   const called = (name: string): string => {
@@ -166,7 +166,7 @@ function listProperties(collection: InferredCollection, collections: readonly In
   return [...own, ...inverses]
 }
 
-/** The property that an attribute of a collection has. Names are given in order, so they are the same each time. */
+/** Finds the property name of an attribute. Names are assigned in order, so they are the same each time. */
 function findPropertyName(collection: InferredCollection, name: string): string {
   const taken = new Set<string>()
   for (const attribute of collection.attributes) {
@@ -174,10 +174,10 @@ function findPropertyName(collection: InferredCollection, name: string): string 
     if (attribute.name === name) return property
     taken.add(property)
   }
-  throw new Error(`${collection.name} has no attribute "${name}".`)
+  throw new Error(`${collection.name} does not have an attribute "${name}".`)
 }
 
-/** What the builders of all kinds of properties have in common here. */
+/** The methods of MikroORM's property builders that are used here. */
 interface Builder {
   nullable(): Builder
   primary(): Builder
@@ -241,8 +241,8 @@ function buildInverse(source: InferredCollection, { kind, name }: InferredAttrib
 }
 
 /**
- * Whether JavaScript, MikroORM and its query language take the name for a property like any other. Beyond ASCII they do not: MikroORM takes two names of
- * one length for the same. `_id` it takes for a key of MongoDB's.
+ * Whether JavaScript, MikroORM and its query language accept the name of a property. Names beyond ASCII are not safe: MikroORM mixes up
+ * two of equal length. Nor is `_id`, which it takes for a key of MongoDB.
  */
 function isSafe(name: string): boolean {
   return /^(?!__|_id$)[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !(name in Object.prototype) && name !== 'then' && name !== 'toJSON'
@@ -260,7 +260,7 @@ function findFreeName(name: string, taken: ReadonlySet<string>): string {
   return free
 }
 
-/** The column of a property in MikroORM's default naming, in lower case: SQLite knows no case in names. */
+/** Returns the column of a property in MikroORM's default naming, in lower case, because SQLite ignores case in names. */
 function findColumnName(property: string, stored: Property['stored']): string {
   const words = property.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
   return stored === 'key' ? `${words}_id` : words

@@ -1,34 +1,36 @@
 /**
- * Infer IDs: which key identifies the records of a collection, and the ID of each. What cannot be an ID, or is one already, gets a number of its own, so
- * that one odd record does not keep the others from being served; `fault` hears of it, and may refuse it.
+ * Infers the key that identifies the records of a collection, and the ID of each record. A record without a valid ID, or with a repeated
+ * one, gets a new number, so that one odd record does not block the others. `fault` receives each such case, and may refuse it.
  */
 import { shorten, readValue } from './infer-values.ts'
 import type { JsonObject } from './infer-values.ts'
 
 /** The IDs of the records of a collection. */
 export interface InferredIds {
-  /** The key that has them, and what the attribute is called. */
+  /** The key that holds the IDs, and the name of the attribute. */
   readonly idKey: string
-  /** Whether records carry their ID; otherwise they are numbered from 1 in their order. */
+  /** Whether records carry their IDs. Otherwise they are numbered from 1 in their order. */
   readonly hasIds: boolean
   readonly idType: 'integer' | 'text' | 'uuid'
   /** In the order of the records. */
   readonly ids: readonly (number | string)[]
 }
 
-/** Hears of what is not as it should be, in a sentence without its end. */
+/** Receives a problem of the data, as a sentence without its full stop. */
 export type Fault = (text: string) => void
 
 /** The name of the attribute that identifies a record. */
 export const ID = 'id'
-/** What else it is called, where nothing is called `id`. */
+/** Other usual names of the key, for collections without `id`. */
 const OTHER_IDS = ['_id', 'Id', 'ID', 'uuid'] as const
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /**
+ * Infers the IDs of some records.
+ *
  * @param at names a record of the collection
- * @param wanted the key that the caller says, where a record has it
+ * @param wanted the key that the caller chose, where a record has it
  */
 export function inferIds(records: readonly JsonObject[], at: (index: number) => string, fault: Fault, wanted?: string): InferredIds {
   const idKey = findIdKey(records, wanted)
@@ -56,7 +58,7 @@ function isId(id: unknown): boolean {
   return typeof id === 'string' ? id !== '' && id.isWellFormed() : Number.isSafeInteger(id)
 }
 
-/** The key that has IDs: the one that is asked for, `id`, or another usual one that has a different ID for every record. */
+/** Finds the key of the IDs: the chosen one, `id`, or another usual key with a different ID in every record. */
 function findIdKey(records: readonly JsonObject[], wanted: string | undefined): string | undefined {
   const isThere = (key: string): boolean => records.some(record => Object.hasOwn(record, key) && record[key] !== undefined)
   if (wanted !== undefined && isThere(wanted)) return wanted
@@ -74,11 +76,11 @@ interface GivenId {
   /** Whether IDs are texts. */
   readonly isText: boolean
   readonly at: (index: number) => string
-  /** The first record that has an ID. */
+  /** The first record with an ID. */
   readonly first: number
 }
 
-/** The IDs, with new ones in the place of those that are none, or stand there a second time: the next integers, or free numbers as texts. */
+/** Replaces invalid and repeated IDs by the next integers, or by free numbers as texts. */
 function resolveRepeats({ given, idKey, isText, at, first }: GivenId, fault: Fault): (number | string)[] {
   const seen = new Map<number | string, number>()
   const odd: number[] = []
@@ -109,7 +111,7 @@ function resolveRepeats({ given, idKey, isText, at, first }: GivenId, fault: Fau
   return ids
 }
 
-/** How many records of a collection are named. */
+/** Limit of the records that an error text names. */
 const SAID = 3
 
 function explainRepeat(

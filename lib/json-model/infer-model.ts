@@ -1,56 +1,56 @@
-/** Infer model: the description that infer.ts makes of plain data, and what it is while it is made. */
+/** The types of an inferred model, and of its drafts. */
 import type { InferredIds } from './infer-ids.ts'
 import type { InferredType, JsonObject } from './infer-values.ts'
 
-/** What an attribute of the records has become. */
+/** An inferred attribute. */
 export type InferredAttribute =
   | { readonly kind: 'id'; readonly key: string; readonly name: string }
   | { readonly kind: 'plain'; readonly key: string; readonly name: string; readonly type: InferredType; readonly nullable: boolean }
   | {
       /** `toOne`: the ID of a record of another collection; `toMany`: an array of them. */
       readonly kind: 'toOne' | 'toMany'
-      /** As the data has it: `userId`. */
+      /** The key in the data: `userId`. */
       readonly key: string
-      /** As the API has it: `user`. */
+      /** The name in the API: `user`. */
       readonly name: string
       readonly target: string
       readonly nullable: boolean
-      /** What the other side is called in records of the target, where there is one. */
+      /** The name of the inverse side in records of the target, if there is one. */
       readonly inverse: string | undefined
     }
 
-/** A collection of records, or a single object, and what its records are like. */
+/** An inferred collection of records, or a single object. */
 export interface InferredCollection extends InferredIds {
-  /** As the data has it. */
+  /** The name in the data. */
   readonly name: string
-  /** As the API has it; the same, where a path can have it. */
+  /** The name in the API: the same, where a path can contain it. */
   readonly resource: string
   /** Name of the entity. */
   readonly className: string
-  /** An object at the top instead of an array: the only record there is. */
+  /** Whether it is an object at the top level, the only record of its collection. */
   readonly single: boolean
-  /** The list is the data itself, not a member of it. */
+  /** Whether the list is the whole data, not a member of it. */
   readonly isTop: boolean
-  /** In the order in which the records show them. */
+  /** In the order of their first occurrence. */
   readonly attributes: readonly InferredAttribute[]
   readonly records: readonly JsonObject[]
-  /** Where the records stand in the data, where something else stands among them. */
+  /** The positions of the records in the data, where other items stand between them. */
   readonly places: readonly number[] | undefined
-  /** The items are no objects: each is the `value` of a record, which cannot be written. */
+  /** Whether the items are not objects. Each is the `value` of a read-only record. */
   readonly isOfValues: boolean
-  /** What the reader should know of it: what looks like a relation and is none, and why. */
+  /** Notes, such as why a key that looks like a relation is not one. */
   readonly notes: readonly string[]
 }
 
-/** A collection under way. */
+/** A collection during the inference. */
 export interface CollectionDraft extends InferredCollection {
   readonly attributes: InferredAttribute[]
   readonly notes: string[]
-  /** The keys of its records, in their order. */
+  /** The keys of its records, in the order of their first occurrence. */
   readonly keys: readonly string[]
   readonly idSet: ReadonlySet<unknown>
   /** Names a record. */
   readonly at: (index: number) => string
-  /** What the other sides of relations to it are called in its records, with the key that each is of. */
+  /** The names of the inverse sides in its records, each with the key of its relation. */
   readonly inverses: string[]
 }

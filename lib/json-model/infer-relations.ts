@@ -1,6 +1,6 @@
 /**
- * Infer relations: which keys hold IDs of another collection. A name proposes, the values prove: all of them must be IDs of that collection. What is
- * proposed and not proved is a note.
+ * Infers relations: keys that hold IDs of another collection. The name of a key proposes a target, and its values must all be IDs of that
+ * target. A rejected proposal becomes a note.
  */
 import type { CollectionDraft } from './infer-model.ts'
 import { shorten, readValue } from './infer-values.ts'
@@ -15,16 +15,19 @@ export interface Relation {
   readonly target: CollectionDraft
 }
 
-/** What a key would be a relation to, by its name alone. */
+/** A relation that the name of a key suggests. */
 interface Proposal {
   readonly kind: Relation['kind']
   readonly name: string
   readonly target: CollectionDraft
-  /** The name says it: `userId`. Of others, such as `user` or `planId`, values must prove it, and it is nothing odd if they do not. */
+  /**
+   * Whether the name clearly means a relation: `userId`. Other names, such as `user` or `planId`, may be plain attributes, without a
+   * note.
+   */
   readonly isClear: boolean
 }
 
-/** The keys of a collection that name another one, and whose values are its IDs. */
+/** Infers the relations of a collection: keys that name another collection, and whose values are its IDs. */
 export function inferRelations(source: CollectionDraft, drafts: readonly CollectionDraft[]): Relation[] {
   const relations: Relation[] = []
   for (const key of source.keys) {
@@ -57,7 +60,7 @@ function findProposals(key: string, source: CollectionDraft, drafts: readonly Co
   const called = (draft: CollectionDraft): string[] => listSingularWords(words(draft.name))
   const exact = others.find(draft => called(draft).join(' ') === one.join(' '))
   if (stem === undefined) {
-    // A name alone, `user` or `tags`, says no more than what the values do.
+    // A bare name, `user` or `tags`, proposes a relation only where the values are IDs.
     if (exact === undefined) return []
     const kind = listValues(key, source).some(Array.isArray) ? 'toMany' : 'toOne'
     return [{ kind, name: key, target: exact, isClear: false }]
@@ -72,13 +75,13 @@ function findProposals(key: string, source: CollectionDraft, drafts: readonly Co
     return theirs.length > 0 && (isEndOf(theirs, one) || isEndOf(one, theirs))
   })
   const longest = Math.max(0, ...near.map(draft => called(draft).length))
-  // Of `adminUserId` it is rather `adminUsers` than `users`; there it is exact.
+  // For `adminUserId`, `adminUsers` is nearer than `users`.
   return near
     .filter(draft => !isEndOf(called(draft), one) || called(draft).length === longest)
     .map(target => ({ kind, name, target, isClear: false }))
 }
 
-/** What a key that speaks of IDs is about: `userId`, `user_ids`, `idUser`. */
+/** Splits the name of a key that means IDs: `userId`, `user_ids`, `idUser`. */
 function splitKey(key: string): { stem: string | undefined; isMany: boolean } {
   const [, before, suffix = ''] = /^(.+?)(_ids?|Ids?|ID|IDs|_uuid|Uuid)$/.exec(key) ?? []
   if (before !== undefined) return { stem: before, isMany: suffix.endsWith('s') }
@@ -137,7 +140,10 @@ function isNearlyRelation(key: string, source: CollectionDraft, { idSet, hasIds 
   return values.length > 0 && fitting.length * 2 > values.length
 }
 
-/** Records that all need one another could not be created one after the other: a relation that leads back to its own collection may be empty. */
+/**
+ * Finds relations that lead back to their own collection. They may be null, since records that all require each other could not be
+ * created in turn.
+ */
 export function findCyclicRelations(relations: readonly Relation[]): ReadonlySet<Relation> {
   const toOnes = relations.filter(({ kind }) => kind === 'toOne')
   const leadsBack = (relation: Relation): boolean => {

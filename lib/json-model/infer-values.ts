@@ -1,11 +1,11 @@
-/** Infer values: what a value of plain data is, for all parts of infer.ts. */
+/** Infers the types of plain values. */
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** The type of a plain attribute. `json` holds anything, as it was given: objects, arrays, values of several types. */
+/** The type of a plain attribute. `json` holds any value as it was given: objects, arrays, values of several types. */
 export type InferredType = 'integer' | 'number' | 'text' | 'boolean' | 'json'
 
-/** The value of a key; null where the record has none. What every object inherits, such as `toString`, is not of the record. */
+/** Reads the value of a key; null where the record has none. Inherited members, such as `toString`, do not count. */
 export function readValue(record: JsonObject, key: string): unknown {
   return Object.hasOwn(record, key) ? (record[key] ?? null) : null
 }
@@ -17,7 +17,7 @@ export function inferValueType(value: unknown): InferredType {
     case 'boolean':
       return 'boolean'
     case 'string':
-      // Half a character cannot be stored as text; JSON can write it.
+      // A lone surrogate cannot be stored as text, but as JSON.
       return value.isWellFormed() ? 'text' : 'json'
     default:
       return 'json'

@@ -1,6 +1,7 @@
 /**
- * Infer: collections of plain JSON records to a description of a model: names, keys, types, nullability, relations. Plain data, no database: from-json.ts
- * makes entities of it, and the command line tells it. What is odd is served as well as can be, with a note, or refused by collection and record (`strict`).
+ * Infers a model from collections of plain JSON records: names, keys, types, nullability and relations. The result is plain data, from
+ * which from-json.ts makes entities and the command prints a table. Odd data is served with a note, or refused by collection and record
+ * (`strict`).
  */
 import { inferIds } from './infer-ids.ts'
 import type { Fault } from './infer-ids.ts'
@@ -14,28 +15,28 @@ import { camelCase, entityName, isResourceName } from '../model/resource-names.t
 import { ENVELOPE_KEYS } from '../model/metadata/read-model.ts'
 import { isObject } from '../write/validate-record.ts'
 
-/** How data is taken. */
+/** Options of the inference. */
 export interface InferOptions {
-  /** Refuse what would be served with a note. */
+  /** Whether data that would be served with a note is refused. */
   readonly strict?: boolean
-  /** The key that identifies the records, where they have it. */
+  /** The key that identifies records, in the collections that have it. */
   readonly id?: string
-  /** What a list at the top is called. */
+  /** The name of a list at the top level. */
   readonly name?: string
 }
 
-// Keys of a file that say what the file is, as editors read them.
+// Keys that describe the file itself, for editors.
 const ABOUT_FILE = new Set(['$schema'])
-/** Names of JavaScript that the code of a model may use itself. */
+/** Global names that the code of a model may use, and that a class must not hide. */
 const TAKEN_CLASSES = new Set(
   'Array BigInt Boolean Date Error Function JSON Map Math Number Object Promise Reflect RegExp Set String Symbol'.split(' '),
 )
 
 /**
- * What is to be served of some data.
+ * Infers the collections of some data.
  *
- * @param where what error texts begin with: the name of the file or function
- * @throws TypeError for the first thing that cannot be served, or with `strict` that would be served with a note.
+ * @param where the beginning of error texts: the name of the file or function
+ * @throws TypeError for the first problem that cannot be served, or with `strict` for the first that would be served with a note.
  */
 export function infer(data: unknown, where: string, options: InferOptions = {}): readonly InferredCollection[] {
   assertJson(data, where)
@@ -52,7 +53,7 @@ export function infer(data: unknown, where: string, options: InferOptions = {}):
     if (value === undefined || ABOUT_FILE.has(name)) continue
     const notes: string[] = []
     const fault: Fault = text => (options.strict ? refuse(text) : notes.push(text))
-    if (isList) notes.push(`the list at the top is served as ${name}`)
+    if (isList) notes.push(`the list at the top level is served as ${name}`)
     const draft = buildDraft({ name, value, isTop: isList }, drafts, fault, notes, options.id)
     if (draft === undefined) left.push(...notes)
     else drafts.push(draft)
@@ -92,7 +93,7 @@ function buildDraft(
   const keys = listKeys(records)
   if (keys.delete('__proto__')) fault(`the records of ${name} have an attribute "__proto__", which cannot be served, so it is left out`)
   const ids = inferIds(records, at, fault, wanted)
-  if (records.length === 0) notes.push(`${name} is empty: nothing but its "id" is known; give it one record as an example`)
+  if (records.length === 0) notes.push(`${name} is empty: only its "id" is known; add one record as an example`)
   return {
     name,
     ...names,
@@ -125,14 +126,14 @@ function readRecords(name: string, items: readonly unknown[], fault: Fault): Pic
   return { records: places.map(index => items[index] as JsonObject), places, isOfValues: false }
 }
 
-/** All keys, in the order in which they come. */
+/** Lists all keys in the order of their first occurrence. */
 function listKeys(records: readonly JsonObject[]): Set<string> {
   const keys = new Set<string>()
   for (const record of records) for (const key of Object.keys(record)) if (record[key] !== undefined) keys.add(key)
   return keys
 }
 
-/** The names of a collection: one that a path can have, which is no key of answers. */
+/** Finds the names of a collection: a resource name that a path can contain and that is not a key of answers, and a class name. */
 function findNames(name: string, others: readonly CollectionDraft[], fault: Fault): { resource: string; className: string } {
   const isSpelt = isResourceName(name) && camelCase(name) !== ''
   const spelt = isSpelt ? name : name.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_').replaceAll(/^_|_$/g, '') || 'records'
@@ -174,7 +175,7 @@ function addPlainAndRelations(draft: CollectionDraft, relations: readonly Relati
   }
 }
 
-/** The other side goes by the name of the collection that it lists; a second one also by that of the relation. */
+/** Adds the inverse side of a relation, named after the collection that it lists. A second one is named after its relation too. */
 function addInverse({ key, name, source, target }: Relation): void {
   const taken = [...target.keys, ...target.attributes.map(attribute => attribute.name)]
   if (taken.includes(source.resource)) {
@@ -193,7 +194,7 @@ function addInverse({ key, name, source, target }: Relation): void {
   source.attributes[index] = { ...(source.attributes[index] as InferredAttribute & { kind: 'toOne' }), inverse }
 }
 
-/** The types of the values of a key, and whether some record has none. */
+/** Finds the types of a key's values, and whether a record lacks it. */
 function findTypes(records: readonly JsonObject[], key: string): { types: ReadonlySet<InferredType>; nullable: boolean } {
   const types = new Set<InferredType>()
   let nullable = false

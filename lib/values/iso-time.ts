@@ -1,11 +1,11 @@
-/** ISO time: milliseconds since the epoch as ISO 8601 text, in UTC with milliseconds and `Z`, and such texts, as people and programs write them, back. */
+/** Formats milliseconds since 1970 as ISO 8601 text (UTC, milliseconds, `Z`), and parses the usual forms of such texts. */
 
 const TWO = Array.from({ length: 100 }, (_, index) => String(index).padStart(2, '0'))
 const THREE = Array.from({ length: 1000 }, (_, index) => String(index).padStart(3, '0'))
 const DAY = 86_400_000
 const dates = new Map<number, string>()
 
-/** ISO 8601 of milliseconds since the epoch. The date part is remembered: a page of records has few different days, and Date is slow. */
+/** Formats milliseconds since 1970. Date parts are cached: the records of a page have few different days, and Date is slow. */
 export function formatIso(milliseconds: number): string {
   const day = Math.floor(milliseconds / DAY)
   let date = dates.get(day)
@@ -25,7 +25,7 @@ export function formatIso(milliseconds: number): string {
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/
 /** A time of day; seconds may be left out. */
 export const TIME = /^([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?$/
-/** RFC 3339 with ISO 8601's freedoms that the contract names: no time means midnight, no offset means UTC; seconds may be left out. */
+/** RFC 3339 with some freedoms of ISO 8601: without a time it is midnight, without an offset UTC, and seconds may be left out. */
 const DATETIME = /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/
 
 export function isCalendarDate(text: string): boolean {
@@ -37,7 +37,7 @@ export function isCalendarDate(text: string): boolean {
   return date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
 }
 
-/** Milliseconds since the epoch; finer digits are cut off, as a JavaScript Date has none. */
+/** Parses a date-time to milliseconds since 1970. Finer digits are cut off, because a JavaScript Date has none. */
 export function parseDatetime(text: string): number | undefined {
   const match = DATETIME.exec(text)
   if (match === null || !isCalendarDate(match[1]!)) return undefined

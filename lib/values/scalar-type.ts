@@ -1,7 +1,7 @@
 /**
- * Scalars: the value types of attributes, and the two ways a client writes a value: as text (in a path or a query) and as JSON (in a body).
- * Both give the same value, the one that the property holds in MikroORM, except that a date-time is milliseconds since the epoch.
- * Nothing here knows a database; how values are stored is the dialect's business. (Arrays and custom types are the exception: see Codec.)
+ * The scalar types of attributes, and the conversion of their values between text (path, query), JSON (body), entities and the engine.
+ * The engine holds a value as MikroORM's property does, except that a date-time is milliseconds since 1970. How a database stores values
+ * is the dialect's business, except for arrays and custom types (see Codec).
  */
 import { TIME, parseDatetime, isCalendarDate, formatIso } from './iso-time.ts'
 import { formatStoredTime } from './stored-time.ts'
@@ -23,16 +23,16 @@ export type ScalarKind =
   | 'blob'
   /** A list of plain values in one column. */
   | 'array'
-  /** A type of the application's own. */
+  /** A type of the application. */
   | 'custom'
-  /** A plain value somewhere inside a JSON value: whatever it is. */
+  /** A plain value of any kind inside a JSON value. */
   | 'jsonValue'
-  /** A column of a SQLite file that declares no type: text or number, as it comes. */
+  /** A column of a SQLite file without a declared type: text or number. */
   | 'any'
 
 /**
- * The forms of the values of a type that only the application's code knows. Its values are held as the database stores them: that is what is compared.
- * Functions that are given what cannot be of the type give undefined.
+ * Converts the values of a type that only the application's code knows. The engine holds them as the database stores them, because that
+ * form is compared. Each function returns undefined for a value that is not of the type.
  */
 export interface Codec {
   /** The JSON form of a stored value. */
@@ -40,13 +40,13 @@ export interface Codec {
   /** The stored value of a JSON value, or of the text of a filter. */
   readonly fromJson: (json: unknown) => ScalarValue | undefined
   readonly fromText: (text: string) => ScalarValue | undefined
-  /** Between the stored value and the one that the property of an entity holds. */
+  /** Convert between the stored value and the property of an entity. */
   readonly toProperty: (stored: unknown) => unknown
   readonly fromProperty: (value: unknown) => ScalarValue | undefined
-  /** SQL around the column where it is read, and around a parameter that it is compared with. */
+  /** Wrap the column where it is read, and a parameter that it is compared with, in SQL. */
   readonly selectSql?: (column: string) => string
   readonly compareSql?: (placeholder: string) => string
-  /** Stored values are 64-bit integers, which a JavaScript number may not hold. */
+  /** Whether stored values are 64-bit integers, which a JavaScript number may not hold exactly. */
   readonly exact?: boolean
 }
 
@@ -66,18 +66,21 @@ export interface ScalarType {
   readonly items?: readonly (string | number)[]
   /** For arrays and custom types. */
   readonly codec?: Codec
-  /** Read from a file, which may hold any value: what does not fit the type is shown as it is. Properties of entities hold the stored values. */
+  /**
+   * Whether the type was read from a file, which may hold any value. Values of another type are shown as they are; entities hold stored
+   * values.
+   */
   readonly loose?: boolean
-  /** For loose date-times: their form. */
+  /** For loose date-times: their stored form. */
   readonly time?: StoredTime
-  /** For text: the column compares by a collation of its own, where the engine compares by code point. */
+  /** For text: whether the column compares by its own collation, where the engine compares by code point. */
   readonly collated?: boolean
 }
 
-/** A value of a scalar attribute: null never occurs here, it is handled before. */
+/** A value of a scalar attribute, never null. */
 export type ScalarValue = string | number | bigint | boolean | Uint8Array | object
 
-/** What a value of the type is called in error texts. */
+/** Describes a value of the type for error texts. */
 export function describeScalar(type: ScalarType): string {
   if (type.kind === 'array') return type.items === undefined ? 'an array of plain values' : `an array of ${describeItems(type.items)}`
   if (type.items !== undefined) return `one of ${describeItems(type.items)}`
@@ -143,12 +146,12 @@ function parseBigint(text: string): bigint | undefined {
   return value >= INT64_MIN && value <= INT64_MAX ? value : undefined
 }
 
-/** An integer that a file holds beyond 2^53, where a JSON number is not exact: it is shown as a text. */
+/** Parses an integer of a file beyond 2^53, where a JSON number is not exact and the API shows a text. */
 function parseLongInteger(text: string, { loose, items }: ScalarType): bigint | undefined {
   return loose === true && items === undefined && parseInteger(text) === undefined ? parseBigint(text) : undefined
 }
 
-/** `HH:MM:SS`, with a fraction only when one was given. */
+/** Parses `HH:MM:SS`, with an optional fraction. */
 function parseTime(text: string): string | undefined {
   if (!TIME.test(text)) return undefined
   return text.length === 5 ? `${text}:00` : text
@@ -162,7 +165,7 @@ function parseDecimal(text: string, type: ScalarType): string | undefined {
   return text
 }
 
-/** Databases without decimals of their own hold 15 significant digits exactly (IEEE 754 doubles), and integers to 2^53: what is longer is not taken. */
+/** Returns a decimal that a double stores exactly: at most 15 significant digits, or an integer up to 2^53. Undefined for longer ones. */
 function keepIfExact(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const [whole = '', fraction = ''] = text.replace('-', '').split('.')
@@ -171,11 +174,11 @@ function keepIfExact(text: string | undefined): string | undefined {
 }
 
 /**
- * What stands for a decimal of a filter that has more digits than can be stored, such that every stored one compares as it would with all digits: the
- * storable neighbour below for `>` and `<=`, the one above for `>=` and `<`. Null for `=`, which no stored one is.
+ * Replaces a decimal of a filter that has more digits than can be stored, so that every stored one compares as with all digits: by the
+ * storable neighbour below for `>` and `<=`, and the one above for `>=` and `<`. Null for `=`, which no stored decimal satisfies.
  */
 export function findDecimalBound(text: string, operator: string): string | null {
-  // A number of a file with all its digits is the one that is shown so.
+  // A number of a file with many digits is shown with all of them, so it can be compared.
   if (keepIfExact(text) !== undefined || String(Number(text)) === text) return text
   const isNegative = text.startsWith('-')
   const [whole = '', fraction = ''] = text
@@ -183,7 +186,7 @@ export function findDecimalBound(text: string, operator: string): string | null 
     .replace(/(\.\d*?)0+$/, '$1')
     .split('.')
   const digits = BigInt(whole + fraction)
-  // Integers are exact beyond 15 digits; where those end, too, the database compares what it has.
+  // Integers are exact beyond 15 digits. Beyond 2^53 they are not, and the database compares its stored values.
   const isLong = BigInt(whole) >= 10n ** 15n
   if (BigInt(whole) >= BigInt(Number.MAX_SAFE_INTEGER)) return text
   if (operator !== '>' && operator !== '<=' && operator !== '>=' && operator !== '<') return null
@@ -195,7 +198,7 @@ export function findDecimalBound(text: string, operator: string): string | null 
   return `${isNegative ? '-' : ''}${bound.slice(0, point)}${fraction === '' ? '' : `.${bound.slice(point)}`}`
 }
 
-/** The number of characters (code points) of a text, as databases count them. */
+/** Counts the characters (code points) of a text, as databases do. */
 export function countCharacters(text: string): number {
   let count = 0
   for (let index = 0; index < text.length; index++) {
@@ -214,8 +217,8 @@ function keepIfAllowed<T extends string | number>(value: T | undefined, type: Sc
 }
 
 /**
- * The value that a text of a path or query stands for, or undefined when it cannot be of the type.
- * Texts of filters are not held against the length of the attribute: a longer one just finds nothing.
+ * Parses a text of a path or query. Returns undefined when it is not of the type. The length of the attribute is not checked: a filter by
+ * a longer text finds nothing.
  */
 export function parseScalar(text: string, type: ScalarType): ScalarValue | undefined {
   switch (type.kind) {
@@ -229,7 +232,7 @@ export function parseScalar(text: string, type: ScalarType): ScalarValue | undef
       return Number.isFinite(value) ? keepIfAllowed(value, type) : undefined
     }
     case 'decimal':
-      // A number of too many digits is still a decimal; it just equals none.
+      // A number with too many digits is a valid decimal that equals no stored one.
       return parseDecimal(text, { kind: 'decimal' }) ?? (NUMBER.test(text) && String(Number(text)) === text ? text : undefined)
     case 'text':
       return keepIfAllowed(text, type)
@@ -256,8 +259,7 @@ export function parseScalar(text: string, type: ScalarType): ScalarValue | undef
 }
 
 /**
- * The value that a JSON value of a body stands for, or undefined when it cannot be of the type.
- * A text that is too long is told apart by the caller (`countCharacters`).
+ * Reads a JSON value of a body. Returns undefined when it is not of the type. The caller checks the length of a text (`countCharacters`).
  */
 export function readScalar(json: unknown, type: ScalarType): ScalarValue | undefined {
   switch (type.kind) {
@@ -297,23 +299,23 @@ export function readScalar(json: unknown, type: ScalarType): ScalarValue | undef
   }
 }
 
-/** Kinds whose values have an order, so that `>=`, `<=`, `>`, `<` and sorting make sense. */
+/** Whether the values of a type have an order, so that `>=`, `<=`, `>`, `<` and sorting make sense. */
 export function isOrdered(type: ScalarType): boolean {
   return type.kind !== 'json' && type.kind !== 'blob' && type.kind !== 'array'
 }
 
-/** Kinds whose values are text, so that wildcards and `~=` make sense. */
+/** Whether the values of a type are text, so that wildcards and `~=` make sense. */
 export function isText(type: ScalarType): boolean {
   return type.kind === 'text' || type.kind === 'jsonValue' || type.kind === 'any'
 }
 
-/** The number that a text is as JSON, if it is one; an integer beyond 2^53 keeps all its digits. */
+/** Parses a JSON number. An integer beyond 2^53 keeps all its digits. */
 export function parseNumber(text: string): number | bigint | undefined {
   if (INTEGER.test(text)) return parseInteger(text) ?? parseBigint(text)
   return NUMBER.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined
 }
 
-/** The JSON form of a value, as the engine holds it. */
+/** Formats a value of the engine as JSON. */
 export function formatScalar(value: unknown, type: ScalarType): unknown {
   switch (type.kind) {
     case 'datetime':
@@ -328,7 +330,7 @@ export function formatScalar(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** The value as a file holds it. See file-type.ts. */
+/** Formats a value of a file. See file-type.ts. */
 function formatLoose(value: unknown, type: ScalarType): unknown {
   switch (type.kind) {
     case 'datetime':
@@ -344,7 +346,7 @@ function formatLoose(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** The value that a property of an entity holds. */
+/** Converts a value of the engine to that of an entity's property. */
 export function toProperty(value: unknown, type: ScalarType): unknown {
   if (value === null) return null
   if (type.loose === true) return formatLoose(value, type)
@@ -363,7 +365,7 @@ export function toProperty(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** The value of a property, as the engine holds it. */
+/** Converts the value of an entity's property to that of the engine. */
 export function fromProperty(value: unknown, type: ScalarType): ScalarValue {
   switch (type.kind) {
     case 'bigint':

@@ -1,25 +1,26 @@
 /**
- * Stored time: the forms in which SQLite files hold date-times, which have no type of their own there: texts of several shapes, seconds or milliseconds
- * since 1970 (Unix time), days since 4714 BC (Julian day numbers, https://www.sqlite.org/lang_datefunc.html). What a column holds is told by its rows.
+ * Parses and formats date-times as SQLite files store them. SQLite has no type for them, so a column may hold texts of several forms,
+ * seconds or milliseconds since 1970, or Julian day numbers (https://www.sqlite.org/lang_datefunc.html). The form of a column is found
+ * from its rows.
  */
 import { parseDatetime, formatIso } from './iso-time.ts'
 
-/** How a column of a SQLite file holds date-times. See stored-time.ts. */
+/** The form of the date-times in a column of a SQLite file. */
 export interface StoredTime {
   readonly unit: 'text' | 'seconds' | 'milliseconds' | 'julian'
-  /** Of texts: what stands between date and time. */
+  /** For texts: the separator of date and time. */
   readonly separator: ' ' | 'T'
-  /** Of texts: how far the time goes; `none` for plain dates. */
+  /** For texts: the precision of the time; `none` for plain dates. */
   readonly clock: 'none' | 'minutes' | 'seconds'
-  /** Of texts: digits of the fraction of a second. */
+  /** For texts: digits of the fraction of a second. */
   readonly digits: number
-  /** Of texts: what stands at the end, such as `Z`; empty where UTC is understood. */
+  /** For texts: the end, such as `Z`; empty where UTC is implied. */
   readonly zone: string
-  /** All values have this form, so that they compare as they are stored. */
+  /** Whether all values have this form, so that stored values can be compared. */
   readonly uniform: boolean
 }
 
-/** The form of new values where no row tells another: that of SQLite's own current_timestamp. */
+/** The form of new values in a column without rows: that of SQLite's own current_timestamp. */
 const DEFAULT_FORM: StoredTime = { unit: 'text', separator: ' ', clock: 'seconds', digits: 0, zone: '', uniform: true }
 
 /** 1970-01-01T00:00:00Z as a Julian day number. */
@@ -32,7 +33,7 @@ const MOST_SECONDS = 1e11
 const TEXT =
   /^\d{4}-\d\d-\d\d(?:(?<separator>[ T])\d\d:\d\d(?<seconds>:\d\d(?:\.(?<digits>\d{1,9}))?)?(?<space> ?)(?<zone>Z|UTC|[+-]\d\d(?::?\d\d)?)?)?$/
 
-/** Milliseconds since 1970 of a stored value, or undefined when it is no date-time. */
+/** Parses a stored value to milliseconds since 1970. Undefined when it is not a date-time. */
 export function parseStoredTime(stored: unknown, unit: StoredTime['unit'] = 'text'): number | undefined {
   if (typeof stored === 'number') return toMilliseconds(stored, unit)
   if (typeof stored !== 'string') return undefined
@@ -48,13 +49,13 @@ function toMilliseconds(value: number, unit: StoredTime['unit']): number | undef
   return time !== undefined && Math.abs(time) <= 8.64e15 ? time : undefined
 }
 
-/** The unit that a bare number is likely to be in. */
+/** Guesses the unit of a bare number. */
 function guessUnit(value: number): 'seconds' | 'milliseconds' | 'julian' {
   if (!Number.isInteger(value) && value > 1e6 && value < 5.4e6) return 'julian'
   return Math.abs(value) < MOST_SECONDS ? 'seconds' : 'milliseconds'
 }
 
-/** The form of one value, or undefined when it is none that is known. A date without a time is taken for midnight. */
+/** Recognizes the form of one value. Undefined for an unknown form. A date without a time is midnight. */
 function recognizeForm(stored: unknown): Omit<StoredTime, 'uniform'> | undefined {
   if (parseStoredTime(stored) === undefined) return undefined
   if (typeof stored === 'number') return { ...DEFAULT_FORM, unit: guessUnit(stored) }
@@ -71,11 +72,11 @@ function recognizeForm(stored: unknown): Omit<StoredTime, 'uniform'> | undefined
   }
 }
 
-/** The form of a column, by the values of some of its rows: the most frequent one. */
+/** Finds the form of a column: the most frequent one among the values of some rows. */
 export function findStoredTime(samples: readonly unknown[]): StoredTime {
   const counts = new Map<unknown, { form: Omit<StoredTime, 'uniform'> | undefined; count: number }>()
   for (const sample of samples) {
-    // Texts that differ in their digits alone have one form.
+    // Texts that differ only in their digits have one form.
     const key = typeof sample === 'string' ? sample.replaceAll(/\d/g, '0') : JSON.stringify(recognizeForm(sample) ?? null)
     const entry = counts.get(key)
     if (entry === undefined) counts.set(key, { form: recognizeForm(sample), count: 1 })
@@ -84,7 +85,7 @@ export function findStoredTime(samples: readonly unknown[]): StoredTime {
   const known = [...counts.values()].filter(({ form }) => form !== undefined).toSorted((a, b) => b.count - a.count)
   const form = known[0]?.form
   if (form === undefined) return { ...DEFAULT_FORM, uniform: samples.length === 0 }
-  // Texts with another offset than that of UTC do not sort as time does. Nor do plain dates, with what is written beside them.
+  // Texts with an offset other than UTC do not sort by time. Neither do plain dates once date-times are written beside them.
   const isUtc = /^ ?(?:Z|UTC|[+-]00(?::?00)?)?$/.test(form.zone)
   return {
     ...form,
@@ -93,12 +94,12 @@ export function findStoredTime(samples: readonly unknown[]): StoredTime {
   }
 }
 
-/** Whether values are plain dates, without a time. */
+/** Whether all values are plain dates, without a time. */
 export function areDates(samples: readonly unknown[]): boolean {
   return samples.every(sample => typeof sample === 'string' && recognizeForm(sample)?.clock === 'none')
 }
 
-/** A date-time as a column holds it. */
+/** Formats a date-time as its column stores it. */
 export function formatStoredTime(milliseconds: number, form: StoredTime): string | number {
   switch (form.unit) {
     case 'milliseconds':
@@ -113,15 +114,15 @@ export function formatStoredTime(milliseconds: number, form: StoredTime): string
 }
 
 /**
- * A stored value that surely comes before (-1) or after (1) all that are shown as the given time, in the order of stored values. Of texts it is another day, since
- * an offset moves a time by less than one; of numbers, the next millisecond.
+ * Returns a stored value that sorts before (-1) or after (1) all values that stand for the given time. For texts it is another day,
+ * because an offset moves a time by less than one. For numbers it is the next millisecond.
  */
 export function findNeighbour(milliseconds: number, unit: StoredTime['unit'], side: -1 | 1): string | number {
   if (unit !== 'text') return formatStoredTime(milliseconds + side, { ...DEFAULT_FORM, unit })
   const iso = formatIso(milliseconds + side * DAY)
-  // The years before 0 and after 9999, which no text has.
+  // Years before 0 and after 9999 do not occur in texts.
   if (/^[+-]/.test(iso)) return side === 1 ? ':' : ''
-  // Behind the day, whatever follows it.
+  // After every text of the day.
   return side === 1 ? `${iso.slice(0, 10)}~` : iso.slice(0, 10)
 }
 
@@ -130,7 +131,7 @@ function formatText(milliseconds: number, { separator, clock, digits, zone }: St
   const date = iso.slice(0, iso.indexOf('T'))
   const [whole = '', fraction = ''] = iso.slice(iso.indexOf('T') + 1, -1).split('.')
   if (clock === 'none' && whole === '00:00:00' && fraction === '000') return date
-  // Where there are plain dates only, a time is still kept: in the form of SQLite's own.
+  // A column of plain dates stores a time in SQLite's own form.
   if (clock === 'none') return `${date} ${whole}${fraction === '000' ? '' : `.${fraction}`}`
   const time = clock === 'minutes' ? whole.slice(0, 5) : digits === 0 ? whole : `${whole}.${fraction.padEnd(digits, '0').slice(0, digits)}`
   return `${date}${separator}${time}${zone}`

@@ -287,7 +287,7 @@ describe('command', () => {
         [['model.mjs', '--seed', 'nowhere.json'], /nowhere\.json does not exist/],
         [['model.mjs', '--seed', 'bad-seed.json'], /"nmae".*"name"/],
         [['model.mjs', '--seed', 'broken-seed.json'], /broken-seed\.json is not JSON/],
-        [['model.mjs', '--seed', 'list-seed.json'], /list-seed\.json is no seed/],
+        [['model.mjs', '--seed', 'list-seed.json'], /list-seed\.json is not a seed/],
         [['--version', 'v/1'], /"versions" must be path segments/],
       ]
       await each(cases, async ([args, message]) => assertFails(await run(...args, '--get', '/v1'), 1, message))

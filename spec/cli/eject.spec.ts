@@ -361,7 +361,7 @@ describe('--eject', () => {
     assert.match((await run('blog.json', '--eject', 'blog.json')).stderr, /blog\.json is not a folder/)
   })
 
-  it('refuses what is code already, and leaves nothing behind', async () => {
+  it('refuses options that are functions, and leaves nothing behind', async () => {
     const cases: [string, RegExp][] = [
       [
         moduleWith(`name: p.string().onCreate(() => 'x'.repeat(3))`),
@@ -375,7 +375,7 @@ describe('--eject', () => {
       [moduleWith('name: p.string()', 'orm: { subscribers: [] }'), /The option "orm" cannot be written as code/],
       [
         moduleWith('name: p.string()', 'resources: [{ entity: Book, config: { access: () => true } }]'),
-        /resource\(Book\) cannot be written as code: its "access" is code already/,
+        /resource\(Book\) cannot be written as code: its "access" contains functions/,
       ],
     ]
     for (const [index, [text, message]] of cases.entries()) {

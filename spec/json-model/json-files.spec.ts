@@ -298,7 +298,7 @@ describe('a JSON file', () => {
     await using command = new Command(folder, 'odd.json', '--port', '0')
     await command.origin()
     assert.match(command.stdout, /Note: posts\.userId is a plain attribute: 7 of posts\[1\] is not the ID of any record of users\./)
-    assert.match(command.stdout, /Note: empty is empty: nothing but its "id" is known/)
+    assert.match(command.stdout, /Note: empty is empty: only its "id" is known/)
   })
 
   it('that cannot be served is told in one line', async () => {

@@ -88,7 +88,7 @@ describe('fromJson of odd data', () => {
   it('serves a list at the top, and a list of values', async () => {
     assert.deepEqual(await served([{ id: 1 }, { id: 2 }], 'records'), [
       [{ id: 1 }, { id: 2 }],
-      ['the list at the top is served as records.'],
+      ['the list at the top level is served as records.'],
     ])
     await using engine = await serving({ tags: ['a', 'b', null], users: [{ id: 1 }] })
     assert.deepEqual(await get(engine, 'tags'), [

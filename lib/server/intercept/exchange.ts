@@ -1,6 +1,6 @@
 /**
- * Dispatch: the door for undici, and for the `fetch` that is built on it. Takes the request that a dispatcher is handed, and answers it
- * through its handler as a server over HTTP would, without a socket. What undici refuses to send is refused with its errors.
+ * Answers the requests of undici, and of the `fetch` that is built on it, without a socket. It takes a dispatcher's request and answers
+ * through its handler as an HTTP server would. Requests that undici refuses to send are refused with undici's errors.
  */
 import { stringify } from 'node:querystring'
 import type { ParsedUrlQueryInput } from 'node:querystring'
@@ -14,7 +14,7 @@ import { builtin } from '../../base/builtins.ts'
 import { RestError } from '../../base/errors.ts'
 import { JsonBody, takesBody } from '../json-body.ts'
 
-/** Answers one request with the engine. Nothing is thrown: what goes wrong goes to the handler. */
+/** Answers one request with the engine. It does not throw: errors go to the handler. */
 export function dispatch(engine: TransportEngine, origin: string, options: DispatchOptions, handler: Handler): void {
   let head: Head
   try {
@@ -27,18 +27,18 @@ export function dispatch(engine: TransportEngine, origin: string, options: Dispa
   new Exchange(engine, head, handler).begin(options.headersTimeout ?? 0)
 }
 
-/** A request, as a server would see it. */
+/** A request as a server would see it. */
 interface Head {
   readonly method: string
   readonly path: string
   /** Lower-case names; repeated ones are joined as `node:http` joins them. */
   readonly headers: Record<string, string>
   readonly body: RequestBody | undefined
-  /** What the client said of the length of its body. */
+  /** The length of the body by the client's headers. */
   readonly declaredBytes: number | undefined
 }
 
-/** Microtasks within which an answer is there that waits for nothing. */
+/** Number of microtasks within which an answer arrives that waits for nothing. */
 const PROMPT = 8
 
 type RequestBody = Iterable<unknown> | AsyncIterable<unknown>
@@ -50,7 +50,7 @@ class Exchange {
   readonly #handler: Handler
   readonly #client: LazyClient
   readonly #controller = new Controller(reason => this.#fail(reason ?? undiciError('UND_ERR_ABORTED', 'Request aborted')))
-  /** Answered or failed: nothing may reach the handler any more. */
+  /** Answered or failed: the handler gets nothing more. */
   #settled = false
   #failed = false
   #timer: NodeJS.Timeout | undefined
@@ -84,7 +84,10 @@ class Exchange {
     if (!this.#settled) this.#write(answer)
   }
 
-  /** Watches the time. What is answered at once is answered some microtasks later, and a timer would cost more than all of these. */
+  /**
+   * Enforces the time limit for the head of the answer. It first waits some microtasks, because most answers arrive by then and a timer
+   * costs more.
+   */
   async #watch(headersTimeout: number): Promise<void> {
     for (let turn = 0; turn < PROMPT; turn++) {
       await Promise.resolve()
@@ -98,7 +101,7 @@ class Exchange {
     const { method, body } = this.#head
     if (body === undefined) return this.#ask(undefined)
     if (takesBody(method)) return this.#answerWith(body)
-    // It means nothing, and the answer does not wait for it; yet a client may wait until all of it is sent.
+    // The answer does not depend on this body, but a client may wait until all of it is sent.
     this.#receive(body, () => {}).catch((error: unknown) => this.#fail(error))
     return this.#ask(undefined)
   }
@@ -161,7 +164,7 @@ class Exchange {
     try {
       handler.onResponseStarted?.()
       handler.onResponseStart?.(controller, status, all, builtin.http.STATUS_CODES[status] ?? '')
-      // The client may abort from inside its own callbacks. Whether it has paused does not matter: the body is there, and is one piece.
+      // The client may abort inside its own callbacks. A pause has no effect: the whole body is sent as one piece.
       if (!this.#settled && chunk !== undefined) handler.onResponseData?.(controller, chunk)
       if (this.#settled) return
       this.#settle()
@@ -210,11 +213,11 @@ function readHead(origin: string, options: DispatchOptions): Head {
   return { method, path, headers, body, declaredBytes: declared === undefined ? undefined : Number(declared) }
 }
 
-/** Of these headers, Node's parser keeps the first when they are repeated; it joins others. */
+/** Headers of which Node's parser keeps the first when they are repeated. It joins others. */
 const SINGLE = new Set(['authorization', 'content-type', 'from', 'host', 'max-forwards', 'proxy-authorization', 'referer', 'user-agent'])
 const UNSENDABLE = new Set(['transfer-encoding', 'keep-alive', 'upgrade'])
 
-/** Headers in the forms that undici takes: an object, pairs, or a flat list of names and values. */
+/** Reads headers in the forms that undici accepts: an object, pairs, or a flat list of names and values. */
 function readHeaders(given: unknown): Record<string, string> {
   const headers: Record<string, string> = {}
   if (given === undefined || given === null) return headers
@@ -254,7 +257,7 @@ function formatHeader(name: string, value: unknown, isKnown = false): string {
   if (Array.isArray(value)) return value.map(each => formatHeader(name, each)).join(name === 'cookie' ? '; ' : ', ')
   if (typeof value === 'object' ? value !== null : typeof value === 'function') throw invalid(`invalid ${name} header`)
   const text = `${(value ?? '') as string | number | boolean | bigint}`
-  // Most names and values are plain; the exact rules are Node's own.
+  // Most names and values are plain. Node checks the others.
   if (PLAIN_NAME.test(name) && PLAIN_VALUE.test(text)) return text
   try {
     builtin.http.validateHeaderName(name)
@@ -265,13 +268,13 @@ function formatHeader(name: string, value: unknown, isKnown = false): string {
   return text
 }
 
-/** Names that have been sent before, and may be, with their lower-case forms. */
+/** Names that passed the check before, with their lower-case forms. */
 const sendable = new Map<string, string>()
 const MAX_SENDABLE = 200
 const PLAIN_NAME = /^[a-z0-9-]+$/
 const PLAIN_VALUE = /^[ -~]*$/
 
-/** A body in any form that undici takes, as chunks; with what its form says of it in the headers. */
+/** Reads a body of any form that undici accepts as chunks. The headers get what the form implies: type and length. */
 function readBody(given: unknown, headers: Record<string, string>): RequestBody | undefined {
   if (given === undefined || given === null) return undefined
   const bytes = toBytes(given)
@@ -282,7 +285,7 @@ function readBody(given: unknown, headers: Record<string, string>): RequestBody 
   }
   const kind = typeof given === 'object' ? (given as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag] : undefined
   if (kind === 'FormData') {
-    // One of the undici package is not the FormData of Node's Response, but holds the same.
+    // undici's own FormData has the same entries as Node's, but Node's Response does not accept it.
     const form = new FormData()
     for (const [name, value] of given as FormData) form.append(name, value)
     const encoded = new Response(form)
@@ -306,15 +309,15 @@ function toBytes(given: unknown): Uint8Array | undefined {
 }
 
 /**
- * Ends a source, so that the rest of a body that nobody wants is never produced. Not awaited, as leaving a `for await` would be: that of a
- * stream in `fetch` never comes to an end. What its end throws comes too late to matter: the request has had its answer.
+ * Ends a source, so that the rest of an unwanted body is never produced. It does not wait, as leaving a `for await` would: the end of a
+ * stream in `fetch` may never come. Errors of the end are ignored, because the request is answered already.
  */
 function giveUp(source: AsyncIterator<unknown> | Iterator<unknown>): void {
   const end = async (): Promise<unknown> => source.return?.()
   end().catch(() => {})
 }
 
-/** Tells a Node stream that nobody reads it on. Other sources learn it when the loop over them ends. */
+/** Destroys a Node stream that is not read to its end. Other sources end with the loop over them. */
 function destroy(body: unknown, reason: unknown): void {
   const stream = body as { destroyed?: boolean; on?: unknown; destroy?: unknown } | null | undefined
   if (typeof stream !== 'object' || stream === null || typeof stream.on !== 'function' || typeof stream.destroy !== 'function') return

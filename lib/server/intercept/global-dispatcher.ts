@@ -1,6 +1,6 @@
 /**
- * Global dispatcher: the places where the undici packages of a process, and the one inside Node, look for their global dispatcher.
- * Undici 8 keeps it under another symbol than 6 and 7, and a realm of its own (a test file in Jest) has places of its own.
+ * Accesses the global dispatchers of the undici packages of a process, and of the one inside Node. Undici 8 uses another symbol than 6
+ * and 7, and a realm of its own (a test file in Jest) has its own globals.
  */
 import { runInThisContext } from 'node:vm'
 import { isCurrent, toLegacy } from './undici-types.ts'
@@ -11,7 +11,7 @@ const CURRENT = Symbol.for('undici.globalDispatcher.2')
 
 type Realm = Record<symbol, unknown>
 
-/** Stands in a place that was empty, and notices whether an undici that was loaded meanwhile has begun to rely on it. */
+/** Fills an empty place, and notices whether an undici that was loaded meanwhile relies on it. */
 interface Placeholder {
   dispatcher: Dispatcher
   isUsed: boolean
@@ -19,11 +19,11 @@ interface Placeholder {
 
 const placeholders = new WeakMap<() => unknown, Placeholder>()
 
-/** One place. */
+/** One place of a global dispatcher. */
 export class DispatcherSlot {
   readonly #realm: Realm
   readonly #symbol: symbol
-  /** Whether this is where undici 8 looks. Its dispatchers take handlers of its own generation alone. */
+  /** Whether undici 8 looks here. Its dispatchers only take handlers of its own generation. */
   readonly isCurrent: boolean
 
   constructor(realm: Realm, symbol: symbol) {
@@ -32,12 +32,12 @@ export class DispatcherSlot {
     this.isCurrent = symbol === CURRENT
   }
 
-  /** Whether a handler is of the generation that dispatchers here are asked with. */
+  /** Whether a handler has the generation that dispatchers of this place take. */
   takes(handler: AnyHandler): boolean {
     return this.isCurrent === isCurrent(handler)
   }
 
-  /** What is there; undefined for nothing. */
+  /** Returns the dispatcher of the place, or undefined. */
   read(): Dispatcher | undefined {
     const placeholder = this.#placeholder()
     return placeholder === undefined ? (this.#realm[this.#symbol] as Dispatcher | undefined) : placeholder.dispatcher
@@ -67,12 +67,12 @@ export class DispatcherSlot {
     Object.defineProperty(this.#realm, this.#symbol, { get, set, enumerable: false, configurable: true })
   }
 
-  /** Empties a place that was empty before, unless somebody has come to rely on what stands there. */
+  /** Empties a place that was empty before, unless an undici relies on the placeholder. */
   clear(): void {
     if (this.#placeholder()?.isUsed === false) delete this.#realm[this.#symbol]
   }
 
-  /** What answers the requests of an undici that finds nothing here: the dispatcher of Node itself. */
+  /** Returns the dispatcher for requests of an undici without one: that of Node itself. */
   fallback(): Dispatcher {
     const known = this.isCurrent ? NODE.current.read() : undefined
     if (known !== undefined) return known
@@ -86,16 +86,16 @@ export class DispatcherSlot {
   }
 }
 
-/** The realm that Node started in, where its own `fetch` looks, whatever realm this file was loaded in. */
+/** The realm in which Node started, where its own `fetch` looks, whatever realm loaded this file. */
 const nodeRealm = runInThisContext('globalThis') as Realm
 const NODE = { legacy: new DispatcherSlot(nodeRealm, LEGACY), current: new DispatcherSlot(nodeRealm, CURRENT) }
 const ownRealm = globalThis as unknown as Realm
 const OWN = ownRealm === nodeRealm ? NODE : { legacy: new DispatcherSlot(ownRealm, LEGACY), current: new DispatcherSlot(ownRealm, CURRENT) }
 
-/** All places of this process that code here can reach, each once. */
+/** All places that this code can reach, each once. */
 export const PLACES: readonly DispatcherSlot[] = [...new Set([...Object.values(NODE), ...Object.values(OWN)])]
 
-/** Node creates its dispatcher with its undici, and loads that when it is first used. */
+/** Makes Node load its undici, which creates its dispatcher on first use. */
 export function loadDispatcher(): void {
   runInThisContext('Response')
 }

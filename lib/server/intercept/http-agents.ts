@@ -1,11 +1,11 @@
 /**
- * HTTP agents: the place where clients on `node:http` and `node:https` get their connections. While somebody intercepts, `createConnection` of the agents gives
- * a connection inside of the process for origins that are intercepted, and an error for those that nobody may reach.
+ * Intercepts connections of clients on `node:http` and `node:https`. During an interception, `createConnection` of the agents returns an
+ * in-process connection for intercepted origins, and an error for forbidden ones.
  */
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../base/builtins.ts'
 
-/** What becomes of a connection: another one, an error, or undefined for what would have been. */
+/** Decides on a connection: another one, an error, or undefined to leave it alone. */
 export type Route = (origin: string, isEncrypted: boolean) => (() => Duplex) | Error | undefined
 
 interface ConnectOptions {
@@ -18,7 +18,7 @@ type Done = (error: Error | null, socket?: Duplex) => void
 type Connect = (this: object, options: ConnectOptions, done?: Done) => Duplex | null | undefined
 type GetName = (this: object, options?: ConnectOptions) => string
 
-/** The methods of agents that are replaced; they are public, and classes on top of the agents call them. */
+/** The public methods of agents that are replaced. Classes that extend the agents call them. */
 interface Methods {
   createConnection: Connect
   getName: GetName
@@ -30,7 +30,7 @@ function formatOrigin({ host, port, socketPath }: ConnectOptions, isEncrypted: b
   return URL.parse(`http${isEncrypted ? 's' : ''}://${name.includes(':') ? `[${name}]` : name}${port ? `:${port}` : ''}`)?.origin
 }
 
-/** Begins to ask `route` for every new connection; the function that it gives ends it. */
+/** Asks `route` for every new connection from now on. The returned function ends that. */
 export function routeAgents(route: Route): () => void {
   const HttpsAgent = builtin.https.Agent
   const [ofHttp, ofHttps] = [builtin.http.Agent, HttpsAgent].map(({ prototype }) => prototype as unknown as Methods) as [Methods, Methods]
@@ -48,7 +48,7 @@ export function routeAgents(route: Route): () => void {
       done(found)
       return undefined
     }
-  // A connection that was kept from before goes to the network: it must not be found under the name of one that is intercepted. Nor may a name change.
+  // A kept-alive connection to the network must not be found under the name of an intercepted one, and names must not change.
   const names = new WeakMap<object, string>()
   const nameOver = (below: GetName): GetName =>
     function getName(options) {
@@ -63,7 +63,7 @@ export function routeAgents(route: Route): () => void {
   const undo = [
     replace(ofHttp, 'createConnection', below => connectOver(below, false)),
     replace(ofHttps, 'createConnection', below => connectOver(below, true)),
-    // That of the agents for https calls it.
+    // The agent for https calls this one.
     replace(ofHttp, 'getName', nameOver),
   ]
   return () => {
@@ -72,7 +72,7 @@ export function routeAgents(route: Route): () => void {
   }
 }
 
-/** Puts another method in the place of one. Where somebody has put his own over it meanwhile, it stays, and passes on. */
+/** Replaces a method. When other code has wrapped the replacement meanwhile, it stays and passes calls on. */
 function replace<Name extends keyof Methods>(holder: Methods, name: Name, over: (below: Methods[Name]) => Methods[Name]): () => void {
   const before = Object.getOwnPropertyDescriptor(holder, name)
   const below = holder[name]

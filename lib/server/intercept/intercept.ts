@@ -1,6 +1,6 @@
 /**
- * Intercept: engines in the place of the global dispatcher. Every interception puts a layer over what is there; a layer answers what is its
- * own and passes on the rest. A layer that is disposed of while others stand on it passes everything on, and goes with them.
+ * Puts engines in the place of the global dispatcher. Every interception adds a layer, which answers its own origins and passes the rest
+ * on. A layer that is disposed of below others passes everything on, and is removed with them.
  */
 import type { Server } from 'node:http'
 import { dispatch } from './exchange.ts'
@@ -15,46 +15,44 @@ import type { LocalSocket } from './local-socket.ts'
 import { checkNames, formatHint, findNearest } from '../../base/suggest.ts'
 import type { WorldEngine } from '../worlds.ts'
 
-/** What `engine.intercept` may be told. */
+/** Options of `engine.intercept`. */
 export interface InterceptOptions {
-  /** Fail requests to origins that nobody intercepts, instead of passing them on. Default: false. */
+  /** Whether requests to origins without an interception fail instead of being passed on. Default: false. */
   readonly strict?: boolean
 }
 
 /**
- * An interception that `engine.intercept` has begun. `dispose`, or the end of its `using` block, puts back what was there.
+ * An interception that `engine.intercept` began. `dispose`, or the end of its `using` block, restores the former dispatcher.
  *
- * @example
- * using api = engine.intercept('https://api.example.test')
- * await fetch('https://api.example.test/v1/users')
+ * @example using api = engine.intercept('https://api.example.test') await fetch('https://api.example.test/v1/users')
  */
 export interface Interception {
   /** The origins, normalised. */
   readonly origins: readonly string[]
   /**
-   * The same as an undici Dispatcher, to be handed to a single call or to code that has one of its own: `fetch(url, { dispatcher })`,
-   * `request(url, { dispatcher })`. It passes other origins on to the global dispatcher. Fails for its origins once it is disposed of.
+   * The interception as an undici Dispatcher, for single calls and for code with a dispatcher of its own: `fetch(url, { dispatcher })`,
+   * `request(url, { dispatcher })`. It passes other origins on to the global dispatcher. After `dispose` it fails for its own origins.
    */
   // oxlint-disable-next-line typescript/no-explicit-any -- it fits the Dispatcher type of every undici, and those differ
   readonly dispatcher: any
-  /** Ends the interception. In any order, and more than once. */
+  /** Ends the interception. Interceptions may end in any order, and `dispose` may be called more than once. */
   dispose(): void
   [Symbol.dispose](): void
 }
 
 type Origins = string | URL | readonly (string | URL)[]
 
-/** All that are in force, oldest first. */
+/** All active interceptions, oldest first. */
 const interceptions = new Set<EngineInterception>()
 const layers = new WeakMap<object, Layer>()
-/** Ends the interception of clients on `node:http`; undefined while there is none. */
+/** Ends the interception of clients on `node:http`. Undefined without one. */
 let endRouting: (() => void) | undefined
 
 /** Begins an interception. `onDisposed` is called when it ends. */
 export function intercept(engine: WorldEngine, origin: Origins, options: InterceptOptions, onDisposed: () => void): Interception {
   checkNames(options, ['strict'], 'intercept')
   const { strict = false } = options
-  if (typeof strict !== 'boolean') throw new TypeError('intercept: "strict" is true or false.')
+  if (typeof strict !== 'boolean') throw new TypeError('intercept: "strict" must be true or false.')
   return new EngineInterception(engine, readOrigins(origin), strict, onDisposed)
 }
 
@@ -65,7 +63,7 @@ class EngineInterception implements Interception {
   readonly #engine: WorldEngine
   readonly #onDisposed: () => void
   readonly #layers: readonly Layer[]
-  /** Answers clients on `node:http`. It never listens. */
+  /** Answers clients on `node:http`. It does not listen. */
   #server: Server | undefined
 
   constructor(engine: WorldEngine, origins: readonly string[], isStrict: boolean, onDisposed: () => void) {
@@ -93,10 +91,10 @@ class EngineInterception implements Interception {
     return true
   }
 
-  /** A connection that is answered here, each for one request: so none is kept beyond the interception. */
+  /** Makes a connection for a single request, so that none outlives the interception. */
   connect(isEncrypted: boolean): LocalSocket {
     if (this.#server === undefined) {
-      // Pages of all origins may read, as far as a browser in this process (happy-dom, jsdom) asks at all.
+      // Pages of all origins may read the answers, since some in-process browsers (happy-dom, jsdom) check that.
       this.#server = createServer(this.#engine, { cors: true, allowedHosts: true })
       this.#server.maxRequestsPerSocket = 1
     }
@@ -105,7 +103,7 @@ class EngineInterception implements Interception {
     return client
   }
 
-  /** Bound to this interception alone: neither later ones nor its end change what it does with its origins. */
+  /** Makes a dispatcher for this interception alone. Later interceptions and their ends do not affect it. */
   #ownDispatcher(): Dispatcher {
     const layerFor = (handler: AnyHandler): Layer => this.#layers.findLast(layer => layer.place.takes(handler))!
     return layDispatcher(this.#layers[0]!.below, (options, handler) => {
@@ -131,17 +129,17 @@ class EngineInterception implements Interception {
   }
 }
 
-/** What becomes of a connection of `node:http`. */
+/** Decides on a connection of `node:http`. */
 function findRoute(origin: string, isEncrypted: boolean): (() => LocalSocket) | Error | undefined {
   const latest = [...interceptions].findLast(each => each.intercepts(origin))
   if (latest !== undefined) return () => latest.connect(isEncrypted)
   return [...interceptions].some(each => each.isStrict) ? notIntercepted(origin) : undefined
 }
 
-/** An interception at one place. */
+/** The layer of an interception at one place. */
 class Layer {
   readonly place: DispatcherSlot
-  /** What was there. */
+  /** The dispatcher below the layer. */
   readonly below: Dispatcher
   readonly #interception: EngineInterception
   readonly #wasEmpty: boolean
@@ -175,7 +173,7 @@ class Layer {
     return layer !== undefined && (layer.#answers(origin) || layer.#belowAnswers(origin))
   }
 
-  /** Takes away the layers at the top of the place that have ended. One that somebody else has put his own over stays, and passes on. */
+  /** Removes the ended layers at the top of the place. A layer below another program's dispatcher stays, and passes requests on. */
   remove(): void {
     for (;;) {
       const there = this.place.read()
@@ -187,28 +185,28 @@ class Layer {
   }
 }
 
-/** Methods of undici's dispatchers that go through `this.dispatch`. */
+/** Methods of undici's dispatchers that call `this.dispatch`. */
 const THROUGH_DISPATCH = new Set<string | symbol>(['constructor', 'compose', 'connect', 'pipeline', 'request', 'stream', 'upgrade'])
 
-/** A dispatcher as another one, but for what it does with requests: whatever else code does with the global dispatcher, it does with that. */
+/** Wraps a dispatcher with another `dispatch`. All its other members stay as they are. */
 function layDispatcher(below: Dispatcher, dispatchOver: Dispatcher['dispatch']): Dispatcher {
   return new Proxy(below, {
     get(target, key) {
       if (key === 'dispatch') return dispatchOver
       const value: unknown = Reflect.get(target, key)
-      // Bound, because a method may use private fields, which a proxy has none of.
+      // Bound, because a method may use private fields, which a proxy does not have.
       return typeof value === 'function' && !THROUGH_DISPATCH.has(key) ? (value.bind(target) as unknown) : value
     },
   })
 }
 
-/** The origin of the last request, as it is often that of the next. */
+/** The origin of the last request, which is often that of the next. */
 let lastOrigin: string | undefined
 
 function readRequestOrigin({ origin }: DispatchOptions): string | undefined {
   if (typeof origin !== 'string') return origin?.origin
   if (origin === lastOrigin) return origin
-  // As fetch and undici give it; anything else costs a parser.
+  // The spelling of fetch and undici. Any other spelling needs a parser.
   if (/^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(origin) && !/:(?:80|443)$/.test(origin)) return (lastOrigin = origin)
   return URL.parse(origin)?.origin
 }

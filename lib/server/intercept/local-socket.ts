@@ -1,18 +1,18 @@
 /**
- * Local socket: the two ends of a connection that is nowhere but in this process. What `node:http` asks of a socket beside streaming, it does: an end counts
- * how long nothing came or went.
+ * A connection inside the process, as a pair of sockets. It has the methods of a socket that `node:http` calls beside those of the
+ * stream, such as timeouts.
  */
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../base/builtins.ts'
 
-/** One end, as those see it who read and write. */
+/** One end of a connection. */
 export interface LocalSocket extends Duplex {
-  /** As sockets of `node:tls` say it: clients look whether a connection is safe. */
+  /** As on sockets of `node:tls`: clients check whether a connection is encrypted. */
   readonly encrypted: boolean
   readonly authorized: boolean
   readonly connecting: boolean
   timeout: number
-  /** Emits `timeout` whenever nothing has come or gone for so long; 0 for never. */
+  /** Emits `timeout` after that time without data; 0: never. */
   setTimeout(ms: number, listener?: () => void): this
   setNoDelay(): this
   setKeepAlive(): this
@@ -21,7 +21,7 @@ export interface LocalSocket extends Duplex {
   address(): object
 }
 
-/** Both ends of a connection. */
+/** Makes both ends of a connection. */
 export function connectLocally(isEncrypted: boolean): readonly [LocalSocket, LocalSocket] {
   const one = new End(isEncrypted)
   const other = new End(isEncrypted)
@@ -35,7 +35,7 @@ type Done = (error?: Error | null) => void
 class End {
   readonly socket: LocalSocket
   peer: End | undefined
-  /** Continues a write of the other end, when what it has written so far is read. */
+  /** Continues a write of the other end once its data is read. */
   #readOn: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -85,7 +85,7 @@ class End {
   #destroy(error: Error | null, done: Done): void {
     clearTimeout(this.#timer)
     this.#continue()
-    // What the other end has not read yet, it may read on.
+    // Data that the other end has not read yet stays readable.
     setImmediate(() => this.peer?.socket.destroy())
     done(error)
   }

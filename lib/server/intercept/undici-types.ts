@@ -1,10 +1,10 @@
 /**
- * Dispatcher: what undici and the `fetch` built on it ask of a dispatcher, written down here because it is no dependency. Handlers come in
- * two generations: undici 8 has `onRequestStart` and a controller, undici 6 and 7 (the `fetch` of Node 22 and 24) have `onConnect` and raw
- * headers. We speak the current one; two adapters translate.
+ * The interface of undici's dispatchers, written down here because undici is not a dependency. Handlers come in two generations: undici 8
+ * has `onRequestStart` and a controller, undici 6 and 7 (the `fetch` of Node 22 and 24) have `onConnect` and raw headers. This project
+ * uses the current one, and two adapters translate.
  */
 
-/** The options of one request, as undici hands them over. */
+/** The options of one request, as undici passes them. */
 export interface DispatchOptions {
   readonly origin?: string | URL | null
   readonly path: string
@@ -14,14 +14,14 @@ export interface DispatchOptions {
   /** Query parameters that are not part of the path. */
   readonly query?: Readonly<Record<string, unknown>> | null
   readonly upgrade?: unknown
-  /** Milliseconds to wait for the head of the answer; 0 is for ever. */
+  /** Milliseconds to wait for the head of the answer; 0: no limit. */
   readonly headersTimeout?: number | null
 }
 
 /** Lower-case names. */
 export type ResponseHeaders = Record<string, string | string[]>
 
-/** How a client steers its request. */
+/** The client's control over its request. */
 export interface DispatchController {
   readonly paused: boolean
   readonly aborted: boolean
@@ -33,7 +33,7 @@ export interface DispatchController {
   abort(reason?: unknown): void
 }
 
-/** Hooks that both generations share. */
+/** Hooks of both generations. */
 interface BodyHooks {
   onBodySent?(chunk: Uint8Array): void
   onRequestSent?(): void
@@ -50,7 +50,7 @@ export interface Handler extends BodyHooks {
   onResponseError?(controller: DispatchController | null, error: unknown): void
 }
 
-/** A handler of undici 6 and 7. What it answers `false` to is to pause. */
+/** A handler of undici 6 and 7. Returning `false` pauses the answer. */
 export interface LegacyHandler extends BodyHooks {
   onConnect?(abort: (reason?: unknown) => void, context: unknown): void
   onUpgrade?(status: number, rawHeaders: Buffer[], socket: unknown): void
@@ -66,7 +66,7 @@ export interface Dispatcher {
   dispatch(options: DispatchOptions, handler: AnyHandler): boolean
 }
 
-/** A handler may have the methods of both generations; undici takes the current ones then. */
+/** Whether a handler is of the current generation. undici prefers the current methods of a handler with both. */
 export function isCurrent(handler: AnyHandler): handler is Handler {
   return 'onRequestStart' in handler && typeof handler.onRequestStart === 'function'
 }
@@ -104,12 +104,12 @@ export class Controller implements DispatchController {
   }
 }
 
-/** A handler of any generation, as one of undici 8. */
+/** Adapts a handler of any generation to undici 8. */
 export function toCurrent(handler: AnyHandler): Handler {
   return isCurrent(handler) ? handler : new FromLegacy(handler)
 }
 
-/** One object for each request, instead of a function for each of its hooks. */
+/** One object for each request, which costs less than a function for each of its hooks. */
 class FromLegacy implements Handler {
   readonly #handler: LegacyHandler
 
@@ -152,7 +152,7 @@ class FromLegacy implements Handler {
   }
 }
 
-/** A handler of undici 8, for a dispatcher that knows those of undici 6 alone. */
+/** Adapts a handler of undici 8 to a dispatcher of undici 6. */
 export function toLegacy(handler: Handler): LegacyHandler {
   let controller: Controller
   let resume: (() => void) | undefined
@@ -186,7 +186,7 @@ export function toLegacy(handler: Handler): LegacyHandler {
   }
 }
 
-/** Headers as they stand on the wire: names and values in turns. */
+/** Returns headers as they are sent: names and values in turns. */
 export function toRawHeaders(headers: ResponseHeaders): Buffer[] {
   const raw: Buffer[] = []
   for (const name of Object.keys(headers)) {
@@ -202,7 +202,7 @@ export function toRawHeaders(headers: ResponseHeaders): Buffer[] {
 const kept = new Map<string, Buffer>()
 const MAX_KEPT = 200
 
-/** The bytes of a text that comes again and again. */
+/** Encodes a text that occurs often. */
 function encodeHeader(text: string): Buffer {
   let bytes = kept.get(text)
   if (bytes === undefined) {
@@ -231,7 +231,7 @@ const ERROR_NAMES = {
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'RequestContentLengthMismatchError',
 } as const
 
-/** An error that a client takes for one of undici's own: by `code`, by `name`, and by `instanceof`, which asks for marks. */
+/** Makes an error that clients accept as one of undici: by `code`, by `name`, and by `instanceof`, which checks symbols. */
 export function undiciError(code: keyof typeof ERROR_NAMES, message: string, cause?: unknown): Error {
   const error = Object.assign(cause === undefined ? new Error(message) : new Error(message, { cause }), { name: ERROR_NAMES[code], code })
   const marks = code === 'UND_ERR_ABORTED' ? ['UND_ERR', 'UND_ERR_ABORT', code] : ['UND_ERR', code]

@@ -260,7 +260,10 @@ describe('intercept', () => {
       )
     }
     assert.throws(() => engine.intercept(API, { strickt: true } as object), { name: 'TypeError', message: /Did you mean "strict"\?/ })
-    assert.throws(() => engine.intercept(API, { strict: 'yes' } as object), { name: 'TypeError', message: /"strict" is true or false/ })
+    assert.throws(() => engine.intercept(API, { strict: 'yes' } as object), {
+      name: 'TypeError',
+      message: /"strict" must be true or false/,
+    })
   })
 
   it('ends with its block, once, and with its engine', async () => {

@@ -35,6 +35,13 @@ export interface Arguments {
   readonly room?: AnswerBudget
   /** What may end the request. */
   readonly end?: RequestAbort | undefined
+  /** Takes a value that is not of its attribute's type, which is compared as a text nevertheless. */
+  readonly misfits?: Misfits | undefined
+}
+
+/** What a value is refused with, should no record hold it: a file may hold a text in a column of numbers, which is shown, and found by that. */
+export interface Misfits {
+  refusal?: Error
 }
 
 /** A value to be rendered once all rows are read. */
@@ -49,7 +56,21 @@ export interface PendingRender {
 const MAX_PATTERN = 10_000
 
 /** The forms of a value that is no pattern. */
-const OF_ONE_VALUE: ReadonlySet<ValueForm> = new Set(['value', 'upper', 'minutes', 'number', 'timeLow', 'timeHigh', 'json', 'jsonText'])
+const OF_ONE_VALUE: ReadonlySet<ValueForm> = new Set([
+  'value',
+  'upper',
+  'minutes',
+  'number',
+  'timeLow',
+  'timeHigh',
+  'timeNext',
+  'misfit',
+  'roundLow',
+  'roundHigh',
+  'word',
+  'json',
+  'jsonText',
+])
 
 const NO_PARAMETERS: readonly unknown[] = Object.freeze([])
 
@@ -91,7 +112,7 @@ function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unkn
     case 'filterKeys':
       return keysParameter(binding, given.filters[binding.filter]!, dialect)
     case 'filter':
-      return filterParameter(binding, given.filters[binding.filter]!, dialect)
+      return filterParameter(binding, given, dialect)
     case 'filterKey': {
       const filter = given.filters[binding.filter]!
       const key = keyOf(binding, filter, filter.values[binding.value]!)
@@ -152,24 +173,50 @@ function patternsParameter(filter: RawFilter): string {
   )
 }
 
-function filterParameter(binding: Binding & { from: 'filter' }, filter: RawFilter, dialect: Dialect): unknown {
+function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfits }: Arguments, dialect: Dialect): unknown {
   const { type, form } = binding
+  const filter = filters[binding.filter]!
   const value = filter.values[binding.value]!
   if (!OF_ONE_VALUE.has(form)) {
     const pieces = value.kind === 'pattern' ? value.pieces : [textOf(value)]
     if (filter.text.length > MAX_PATTERN) throw longPattern(filter)
     return dialect.encodePattern(pieces, form)
   }
+  if (
+    misfits !== undefined &&
+    mayBeMisfit(filter, type) &&
+    isSpelledAsShown(textOf(value)) &&
+    parseScalar(textOf(value), type) === undefined
+  ) {
+    misfits.refusal = wrongValueOf(value, type, filter)
+    return form === 'value' || form === 'misfit' ? textOf(value) : null
+  }
   const bound = boundOf(value, type, filter)
   return bound === null ? null : dialect.encode(bound, type, form, binding.inDocument)
+}
+
+/** Whether a value that is not of the type may still be what a column holds. Where several values are given, a wrong one is rather a mistake. */
+function mayBeMisfit({ operator, negated, paths, values }: RawFilter, { codec }: ScalarType): boolean {
+  return operator === '=' && !negated && paths.length === 1 && values.length === 1 && codec === undefined
 }
 
 /** The typed value; null where nothing can equal it. */
 function boundOf(value: RawValue, type: ScalarType, filter: RawFilter): unknown {
   const text = textOf(value)
   const typed = parseScalar(text, type)
-  if (typed === undefined) throw wrongValue(filter, text, describeScalar(type), type.items)
+  if (typed === undefined) throw wrongValueOf(value, type, filter)
   return type.kind === 'decimal' ? findDecimalBound(typed as string, filter.operator) : typed
+}
+
+/** Whether a text is not a number, or the number as it is shown: a database takes `01`, `1.0` and `1e3` for integers, too. */
+function isSpelledAsShown(text: string): boolean {
+  const number = Number(text)
+  if (!/^\s*[+-]?(?:\d|\.\d)/.test(text) || Number.isNaN(number) || String(number) === text) return true
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]\d+)?$/i.test(text) && !Number.isSafeInteger(number)
+}
+
+function wrongValueOf(value: RawValue, type: ScalarType, filter: RawFilter) {
+  return wrongValue(filter, textOf(value), describeScalar(type), type.items)
 }
 
 function longPattern(filter: RawFilter) {

@@ -33,6 +33,8 @@ export interface RowImage {
 export interface RowChange {
   readonly kind: 'row'
   readonly table: WatchedTable
+  /** About how many bytes it holds. */
+  readonly bytes: number
   before(): RowImage | undefined
   after(): RowImage | undefined
 }
@@ -41,6 +43,7 @@ export interface RowChange {
 export interface ListChange {
   readonly kind: 'list'
   readonly list: WatchedList
+  readonly bytes: number
   readonly id: string | number
   readonly before: readonly unknown[]
   readonly after: readonly unknown[]

@@ -22,6 +22,15 @@ export type ValueForm =
   | 'minutes'
   | 'timeLow'
   | 'timeHigh'
+  /** Of decimals: the least and the greatest number that is shown as one that is at least, or at most, the given one. */
+  | 'roundLow'
+  | 'roundHigh'
+  /** Of date-times: the next millisecond. */
+  | 'timeNext'
+  /** A value that is not of the type of its attribute, as a text; NULL for any other. */
+  | 'misfit'
+  /** Of booleans: `true` or `false` as a text. */
+  | 'word'
   | 'json'
   | 'jsonText'
   | 'prefixLow'

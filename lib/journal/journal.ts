@@ -35,13 +35,13 @@ export interface JournalEntry {
   readonly status: number | undefined
   /**
    * The body of the answer. Undefined without a body, and when it is no longer kept: the newest requests keep theirs, up to 10,000
-   * records and 32 MiB together.
+   * records and, with the rows that they have changed, 32 MiB together.
    */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read bodies freely
   readonly response: any
   /** Milliseconds from the call of `handle` to its answer. */
   readonly duration: number
-  /** The rows that it has changed in a committed transaction. */
+  /** The rows that it has changed in a committed transaction. Undefined when they are no longer kept, as `response`; the type omits that. */
   readonly changes: readonly Change[]
   /** Milliseconds at each stage, where the option `serverTiming` is on. */
   readonly timing?: Readonly<Record<string, number>>
@@ -86,6 +86,10 @@ export class JournalRecord implements ChangeSink {
   bytes = 0
   failure: unknown = undefined
   changes: RawChange[] | undefined = undefined
+  /** About how many bytes they hold. */
+  changedBytes = 0
+  /** The changes were too many to be kept, with those of others. */
+  isForgotten = false
   trace: Trace | undefined = undefined
   /** Its entry, once it has been read. */
   shown: JournalEntry | undefined = undefined
@@ -115,8 +119,17 @@ export class JournalRecord implements ChangeSink {
   }
 
   add(change: RawChange): void {
-    ;(this.changes ??= []).push(change)
     this.shown = undefined
+    if (this.isForgotten) return
+    ;(this.changes ??= []).push(change)
+    this.changedBytes += change.bytes
+    // What goes on after its answer is counted here alone.
+    if (this.ended && this.changedBytes > MAX_BYTES) this.forgetChanges()
+  }
+
+  forgetChanges(): void {
+    this.isForgotten ||= this.changes !== undefined
+    this.changes = undefined
   }
 }
 
@@ -168,7 +181,7 @@ export class Journal {
     record.status = response.status
     record.response = response.body
     const sent = measureSent(record)
-    this.#push(record, estimateObjects(response.body) + sent.objects, record.bytes + sent.bytes)
+    this.#push(record, estimateObjects(response.body) + sent.objects, record.bytes + sent.bytes + record.changedBytes)
   }
 
   /** Records that `handle` rejects. */
@@ -178,7 +191,7 @@ export class Journal {
     record.time = performance.now() - record.time
     record.failure = error ?? 'undefined'
     const sent = measureSent(record)
-    this.#push(record, sent.objects, sent.bytes)
+    this.#push(record, sent.objects, sent.bytes + record.changedBytes)
   }
 
   #push(record: JournalRecord, weight: number, size: number): void {
@@ -213,6 +226,7 @@ export class Journal {
     const record = this.#records[place]!
     record.body = undefined
     record.response = undefined
+    record.forgetChanges()
     if (countPairCharacters(record.pairs) > LONG_QUERY) record.pairs = undefined
     record.shown = undefined
   }
@@ -267,12 +281,16 @@ export class Journal {
       status: record.status,
       response: masked.response,
       duration: Math.round(record.time * 1000) / 1000,
-      changes: Object.freeze(computeNetChanges(record.changes ?? NO_CHANGES).map(change => masked.copy(change) as Change)),
+      changes: record.isForgotten ? (undefined as never) : listChanges(record, masked),
       nested: record.nested,
       ...(record.trace === undefined ? {} : { timing: Object.freeze(summarizeTimes(record.trace)) }),
       ...(masked.error === undefined ? {} : { error: masked.error }),
     })
   }
+}
+
+function listChanges({ changes }: JournalRecord, masked: Masked): readonly Change[] {
+  return Object.freeze(computeNetChanges(changes ?? NO_CHANGES).map(change => masked.copy(change) as Change))
 }
 
 /** Returns the parts of a request without its secrets. */

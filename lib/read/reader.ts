@@ -111,6 +111,11 @@ function bytesOfStatement({ sql, bindings }: Statement): number {
   return STEP_BYTES + 2 * sql.length + BINDING_BYTES * bindings.length
 }
 
+/** Refuses a value that is not of its attribute's type, unless it is what some record holds. */
+function checkFound(count: number, { misfits }: Arguments): void {
+  if (count === 0 && misfits?.refusal !== undefined) throw misfits.refusal
+}
+
 /** Reads records of one model from one connection. */
 export class Reader {
   readonly #connection: Connection
@@ -132,7 +137,10 @@ export class Reader {
       const { dialect } = this.#connection
       return chain(
         this.#finish(given, view, () => readPage(read, given, dialect)),
-        ({ records, count }) => ({ records, count, sort }),
+        ({ records, count }) => {
+          checkFound(count, given)
+          return { records, count, sort }
+        },
       )
     })
   }
@@ -153,7 +161,11 @@ export class Reader {
         const { dialect } = this.#connection
         return chain(
           this.#finish(given, view, () => readWithin(exists, given, dialect, readPage(read, given, dialect))),
-          page => page && { ...page, sort },
+          page => {
+            if (page === undefined) return undefined
+            checkFound(page.count, given)
+            return { ...page, sort }
+          },
         )
       }),
     )
@@ -199,7 +211,10 @@ export class Reader {
       const { dialect } = this.#connection
       return chain(
         this.#finish(given, view, () => readPage(read, given, dialect)),
-        ({ records }) => records,
+        ({ records, count }) => {
+          checkFound(count, given)
+          return records
+        },
       )
     })
   }
@@ -313,6 +328,7 @@ export class Reader {
       valuesOf: visibility.valuesOf,
       room: new AnswerBudget(this.limits, this.#vocabulary, parameters.pairs, tally),
       end,
+      misfits: parameters.filters.length === 0 ? undefined : {},
     }
     return read.rendered ? { ...given, pending: [] } : given
   }

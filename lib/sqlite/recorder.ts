@@ -71,6 +71,14 @@ class RecordedRow implements RowChange {
     return this.#compiled.table
   }
 
+  get bytes(): number {
+    let bytes = ROW_BYTES
+    for (const value of this.#values)
+      bytes +=
+        typeof value === 'string' ? VALUE_BYTES + value.length : value instanceof Uint8Array ? VALUE_BYTES + value.byteLength : VALUE_BYTES
+    return bytes
+  }
+
   before(): RowImage | undefined {
     return this.#values[1] === INSERT ? undefined : this.#image(2)
   }
@@ -86,6 +94,10 @@ class RecordedRow implements RowChange {
     return { id: id(row) as string | number, record: record(row) as Record<string, unknown> }
   }
 }
+
+/** What a change takes beside the texts and bytes of its row. */
+const ROW_BYTES = 100
+const VALUE_BYTES = 16
 
 /** What follows from the model alone. */
 interface CompiledWatch {
@@ -323,7 +335,9 @@ export class Recorder implements WriteObserver {
       else state.add(target)
       if (--group.left > 0) continue
       const { list } = compiled
-      result.push({ sink, change: { kind: 'list', list, id: owner, before: inOrder([...state], list), after: group.after } })
+      const before = inOrder([...state], list)
+      const bytes = ROW_BYTES + VALUE_BYTES * (before.length + group.after.length)
+      result.push({ sink, change: { kind: 'list', list, bytes, id: owner, before, after: group.after } })
     }
     return result.reverse()
   }

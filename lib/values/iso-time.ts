@@ -6,7 +6,9 @@ const DAY = 86_400_000
 const dates = new Map<number, string>()
 
 /** Formats milliseconds since 1970. Date parts are cached: the records of a page have few different days, and Date is slow. */
-export function formatIso(milliseconds: number): string {
+export function formatIso(time: number): string {
+  // A day number needs whole milliseconds: -5e-324 would belong to none.
+  const milliseconds = Math.floor(time)
   const day = Math.floor(milliseconds / DAY)
   let date = dates.get(day)
   if (date === undefined) {
@@ -16,7 +18,7 @@ export function formatIso(milliseconds: number): string {
     if (dates.size >= 10_000) dates.clear()
     dates.set(day, date)
   }
-  const rest = Math.floor(milliseconds - day * DAY)
+  const rest = milliseconds - day * DAY
   const seconds = Math.floor(rest / 1000)
   const minutes = Math.floor(seconds / 60)
   return `${date}${TWO[Math.floor(minutes / 60)]!}:${TWO[minutes % 60]!}:${TWO[seconds % 60]!}.${THREE[rest % 1000]!}Z`

@@ -66,4 +66,25 @@ describe('what is kept of requests', () => {
     assert.equal(engine.requests[0]?.body, undefined)
     await engine.close()
   })
+
+  it('is bounded by bytes in the journal, with the rows that requests have changed', async () => {
+    const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.text(), seen: p.boolean() } })
+    const engine = await RestEngine.create({ entities: [Note] })
+    await engine.handle('POST', '/v1/notes', {}, { id: 1, text: 'x'.repeat(2 ** 20), seen: false })
+    await engine.handle('GET', '/v1/notes')
+    const start = held()
+    // A small body, and the whole row before and after.
+    for (let round = 0; round < 120; round++) {
+      const { status } = await engine.handle('PUT', '/v1/notes/1', { attributes: 'id' }, { seen: round % 2 === 0 })
+      assert.equal(status, 200)
+    }
+    const kept = held() - start
+    assert.ok(kept < 80, `${kept.toFixed(0)} MiB are kept`)
+    assert.equal(engine.requests.at(-1)?.changes.length, 1)
+    assert.equal(engine.requests.at(-1)?.changes[0]?.after.seen, false)
+    assert.equal(engine.requests[0]?.changes, undefined)
+    // What has changed no row has nothing to forget.
+    assert.deepEqual(engine.requests[1]?.changes, [])
+    await engine.close()
+  })
 })

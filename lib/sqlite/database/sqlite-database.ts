@@ -5,7 +5,7 @@ import { parameterError } from '../../base/errors.ts'
 import { LruCache } from '../../base/lru-cache.ts'
 import { TimeChecks } from '../sql/time-checks.ts'
 import { addForeignFunctions } from './foreign-functions.ts'
-import { jsonFunction, matchFunction, momentFunction, timeFunction } from '../sql/match.ts'
+import { jsonFunction, matchFunction, momentFunction, roundedFunction, timeFunction } from '../sql/match.ts'
 import { FileIdentity } from './file-identity.ts'
 import { PreparedQuery } from './prepared.ts'
 import { ReachableCounter } from './count-reachable.ts'
@@ -96,6 +96,7 @@ export class SqliteDatabase {
     this.db.function('mikro_json', { deterministic: true, directOnly: true }, jsonFunction)
     this.#reach = new ReachableCounter(this.db, this.lookOut.look)
     this.db.function('mikro_moment', { deterministic: true, directOnly: true }, momentFunction)
+    this.db.function('mikro_rounded', { deterministic: true, directOnly: true }, roundedFunction)
     this.db.function('mikro_time', { deterministic: true, directOnly: true }, timeFunction)
   }
 

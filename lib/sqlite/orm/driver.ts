@@ -113,7 +113,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     builder?: AnyQueryBuilder<T>,
     map?: Dictionary,
   ): EntityData<T> | null {
-    return super.mapResult(dropMisfits(row, meta as unknown as EntityMetadata), meta, populate, builder, map)
+    return super.mapResult(dropMisfits(row, meta as unknown as EntityMetadata, this.platform), meta, populate, builder, map)
   }
 
   override async find<T extends object, P extends string = never, F extends string = never, E extends string = never>(

@@ -3,35 +3,44 @@
  * would fail at them, or make another value of them, whichever attribute a write is about. They are not loaded, so they stay as they are.
  */
 import { ArrayType, BigIntType, BlobType, DecimalType, DoubleType, JsonType, Uint8ArrayType } from '@mikro-orm/core'
-import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
+import type { EntityMetadata, EntityProperty, Platform } from '@mikro-orm/core'
+import { formatIso } from '../../values/iso-time.ts'
+import { parseStoredTime } from '../../values/stored-time.ts'
 
 type Row = Record<string, unknown>
 
 interface Check {
   readonly column: string
   readonly fits: (value: unknown) => boolean
+  /** What the property takes in place of a value that it cannot take as it is stored; undefined where there is nothing. */
+  readonly instead?: (value: unknown) => unknown
 }
 
 const known = new WeakMap<EntityMetadata, readonly Check[]>()
 
 /** Takes the misfits out of a row as the database has it, in which the columns have their own names. */
-export function dropMisfits<T extends object>(row: T, meta: EntityMetadata): T {
+export function dropMisfits<T extends object>(row: T, meta: EntityMetadata, platform: Platform): T {
   let checks = known.get(meta)
   if (checks === undefined) {
-    checks = meta.props.flatMap(prop => findCheck(prop) ?? [])
+    checks = meta.props.flatMap(prop => findCheck(prop, platform) ?? [])
     known.set(meta, checks)
   }
-  for (const { column, fits } of checks) {
+  for (const { column, fits, instead } of checks) {
     const value = (row as Row)[column]
-    if (value !== null && value !== undefined && !fits(value)) delete (row as Row)[column]
+    if (value === null || value === undefined || fits(value)) continue
+    const other = instead?.(value)
+    if (other === undefined) delete (row as Row)[column]
+    else (row as Row)[column] = other
   }
   return row
 }
 
 /** Keys are found by their value, so they fit; a type of the application's own says itself what it takes. */
-function findCheck(prop: EntityProperty): Check | undefined {
+function findCheck(prop: EntityProperty, platform: Platform): Check | undefined {
   const [column] = prop.fieldNames ?? []
   if (prop.kind !== 'scalar' || prop.primary === true || column === undefined || prop.persist === false) return undefined
+  if (isDate(prop)) return { column, fits: value => isTime(value, platform), instead: formatTime }
+  if (isText(prop)) return { column, fits: value => !(value instanceof Uint8Array), instead: formatBase64 }
   const fits = buildCheck(prop)
   return fits === undefined ? undefined : { column, fits }
 }
@@ -40,7 +49,6 @@ function buildCheck(prop: EntityProperty): Check['fits'] | undefined {
   const { customType: type, items, runtimeType } = prop
   if (type instanceof ArrayType) return value => typeof value === 'string' && canBeRead(value, type)
   if (type === undefined && prop.enum === true && items !== undefined) return value => items.includes(value as string)
-  if (type === undefined && runtimeType === 'Date') return isTime
   if (type instanceof JsonType) return value => typeof value !== 'bigint'
   if (type instanceof BigIntType) return isInteger
   if (type instanceof DoubleType || type instanceof DecimalType)
@@ -59,9 +67,33 @@ function canBeRead(text: string, type: ArrayType): boolean {
   }
 }
 
-function isTime(value: unknown): boolean {
-  if (typeof value === 'number' || typeof value === 'bigint') return !Number.isNaN(new Date(Number(value)).getTime())
-  return typeof value === 'string' && (!Number.isNaN(Date.parse(value)) || !Number.isNaN(Date.parse(`${value}Z`)))
+/** Whether a property holds what the database gives, a text. */
+function isText({ customType, runtimeType, enum: isEnum }: EntityProperty): boolean {
+  return customType === undefined && runtimeType === 'string' && isEnum !== true
+}
+
+/** Bytes are shown as base64: whoever sets that changes nothing. */
+function formatBase64(value: unknown): string {
+  return Buffer.from(value as Uint8Array).toString('base64')
+}
+
+function isDate({ customType, runtimeType }: EntityProperty): boolean {
+  return customType === undefined && runtimeType === 'Date'
+}
+
+/** Whether MikroORM makes a time of a value: a text that names no time zone is read in that of the connection. */
+function isTime(value: unknown, platform: Platform): boolean {
+  if (typeof value === 'bigint') return !Number.isNaN(new Date(Number(value)).getTime())
+  if (typeof value !== 'string') return typeof value === 'number' && !Number.isNaN(new Date(value).getTime())
+  const zone = platform.getTimezone()
+  const namesZone = value.includes('+') || value.lastIndexOf('-') > 10 || value.endsWith('Z')
+  return !Number.isNaN(Date.parse(zone === undefined || zone === 'local' || namesZone ? value : value + zone))
+}
+
+/** A time that is shown although MikroORM cannot read its text, such as `2024-01-01 10:00:00 UTC`. */
+function formatTime(value: unknown): string | undefined {
+  const time = typeof value === 'string' ? parseStoredTime(value) : undefined
+  return time === undefined ? undefined : formatIso(time)
 }
 
 function isInteger(value: unknown): boolean {

@@ -9,7 +9,7 @@ import { referredParts, tableColumns, targetKeyOf } from '../../model/model.ts'
 import type { Attribute, EmbeddedAttribute, KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Condition, Field, ReadPlan, RecordNode } from '../../plan/read-plan.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
-import { decodeDocument, decoderOf, documentAt, plainTest } from './decode.ts'
+import { decodeDocument, decodeOdd, decoderOf, documentAt, plainTest } from './decode.ts'
 import { condition, sortTerm, valueOf } from './expressions.ts'
 import { FromClause, conjunction, equal, startList, tableOf, discriminatorCondition } from './from-clause.ts'
 import { mark } from './time-checks.ts'
@@ -368,7 +368,8 @@ function scalarExpression(attribute: ScalarAttribute, scope: FromClause, select:
   const at = select.add(selected(selectSql === undefined ? value : { ...value, text: selectSql(value.text) }, exact))
   if (isLong(type)) source.long.add(at)
   const decoder = decoderOf(type)
-  if (decoder === undefined) return `r[${at}]`
+  // A column may hold bytes, whatever it declares.
+  if (decoder === undefined) return `(typeof r[${at}]==="object"&&r[${at}]!==null?${source.helper(decodeOdd)}(r[${at}]):r[${at}])`
   return `(${plainTest(type, `r[${at}]`)}?r[${at}]:${source.helper(decoder)}(r[${at}]))`
 }
 

@@ -9,19 +9,15 @@ import { parseStoredTime } from '../../values/stored-time.ts'
 /** The JSON form of a value. NULL is decided before: a decoder is only asked for what is there. */
 export type Decoder = (value: never) => unknown
 
-/** A text that a date-time column holds: a default such as current_timestamp, or another program. Without an offset it is UTC. */
-function isoOfText(value: string): string {
-  const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s*(Z|[+-]\d\d:?\d\d)?)?$/.exec(value)
-  const time = match === null ? Number.NaN : Date.parse(`${match[1]!}T${match[2] ?? '00:00'}${match[3] ?? 'Z'}`)
-  return Number.isNaN(time) ? value : formatIso(time)
-}
-
+/** A date-time is a number of milliseconds, or a text: a default such as current_timestamp, or another program. Without an offset it is UTC. */
 function decodeDatetime(value: unknown): unknown {
-  return typeof value === 'number' ? formatIso(value) : typeof value === 'string' ? isoOfText(value) : decodeOdd(value)
+  if (typeof value === 'number') return formatIso(value)
+  const time = parseStoredTime(value)
+  return time === undefined ? decodeOdd(value) : formatIso(time)
 }
 
 function decodeBoolean(value: unknown): unknown {
-  return value === 1 ? true : value === 0 ? false : typeof value === 'number' ? value !== 0 : decodeOdd(value)
+  return value === 1 ? true : value === 0 ? false : decodeOdd(value)
 }
 
 /** JSON has no infinity, and -0 would read back as 0. */
@@ -38,9 +34,13 @@ function decimalOf(value: unknown, scale: number | undefined): unknown {
   }
   if (typeof value !== 'number' || !Number.isFinite(value)) return decodeOdd(value)
   if (Math.abs(value) >= 1e21) return BigInt(value).toString() + (scale === undefined || scale === 0 ? '' : `.${'0'.repeat(scale)}`)
-  if (scale !== undefined) return value.toFixed(scale)
+  if (scale !== undefined) return withoutZeroSign(value.toFixed(scale))
   const text = String(value + 0)
   return text.includes('e') ? value.toFixed(20).replace(/0+$/, '').replace(/\.$/, '') : text
+}
+
+function withoutZeroSign(text: string): string {
+  return text.startsWith('-') && Number(text) === 0 ? text.slice(1) : text
 }
 
 function decodeJson(value: unknown): unknown {
@@ -54,17 +54,14 @@ function decodeJson(value: unknown): unknown {
 }
 
 /** A value of a type that was not declared: text and numbers stand as they are, bytes as base64. */
-function decodeOdd(value: unknown): unknown {
+export function decodeOdd(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
   if (typeof value === 'bigint') return value.toString()
   // -0 would read back as 0.
   return typeof value === 'number' ? (Number.isFinite(value) ? value + 0 : null) : value
 }
 
-/**
- * The decoder of a column's value, or undefined when SQLite's value is the JSON value.
- * Text and integers need none as long as the column holds what it declares; bytes in them would not be JSON.
- */
+/** The decoder of a column's value, or undefined when SQLite's value is the JSON value unless it is bytes: see `decodeOdd`. */
 export function decoderOf(type: ScalarType): Decoder | undefined {
   if (type.loose === true) return looseDecoderOf(type)
   switch (type.kind) {

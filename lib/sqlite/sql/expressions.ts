@@ -18,7 +18,7 @@ export function valueOf(attribute: ScalarAttribute, scope: FromClause): Sql {
       // A default such as current_timestamp writes a text, where MikroORM writes milliseconds.
       if (type.kind === 'datetime' && source.rawDefault) {
         return text(
-          `(case typeof(${column}) when 'text' then cast(round(unixepoch(${column}, 'subsec') * 1000) as integer) else ${column} end)`,
+          `(case typeof(${column}) when 'text' then ${momentOfText(column)} when 'real' then cast(${column} as integer) else ${column} end)`,
         )
       }
       // Stored in several forms: compared as milliseconds.
@@ -47,6 +47,13 @@ export function valueOf(attribute: ScalarAttribute, scope: FromClause): Sql {
       /* node:coverage ignore next */
       throw new Error(`"${attribute.name}" is not stored.`)
   }
+}
+
+/** Milliseconds of a text. SQLite's own function is quicker than ours; it rounds what is finer, and does not know every form. */
+function momentOfText(column: string): string {
+  const quick = `cast(round(unixepoch(${column}, 'subsec') * 1000) as integer)`
+  const own = `mikro_moment(${column}, 'text')`
+  return `case when length(${column}) > 24 then ${own} else ifnull(${quick}, ${own}) end`
 }
 
 /** What stands inside a JSON value: its value, and the name of its JSON type (NULL where nothing is). A column that holds no JSON has nothing inside. */
@@ -93,8 +100,9 @@ function filterValue(ref: ValueRef, attribute: ScalarAttribute, form: ValueForm 
   return compareSql === undefined ? value : { ...value, text: compareSql(value.text) }
 }
 
-/** The forms that a value is compared in: a UUID may be stored in upper or lower case. */
+/** The forms that a value is compared in: a UUID may be stored in upper or lower case, and `true` as a text. */
 function formsOf({ kind }: ScalarType): readonly ValueForm[] {
+  if (kind === 'boolean') return ['value', 'word']
   if (kind === 'time') return ['value', 'minutes']
   return kind === 'any' ? ['value', 'number'] : kind === 'uuid' ? ['value', 'upper'] : ['value']
 }
@@ -145,15 +153,21 @@ export function condition(node: Condition, scope: FromClause, wide = false): Sql
         return sql`(${joinEvenly(parts, ' or ')})`
       }
       if (node.values.length > MANY && areOfOneFilter(node.values) && node.operand.attribute.type.codec === undefined) {
-        const list = listOf(node.values[0]!, node.operand.attribute, formsOf(node.values[0]!.type))
-        return sql`${isLooseTime(node.operand.attribute) ? momentOf(node.operand, scope) : operandOf(node.operand, scope)} in ${list}`
+        return isInList(node.operand, node.values[0]!, scope)
+      }
+      if (isRounded(node.operand.attribute.type)) {
+        const equal = node.values.map(value => compareRounded(node.operand, '=', value, scope))
+        return sql`(${joinEvenly(equal, ' or ')})`
       }
       if (mayBeText(node.operand.attribute)) {
         const times = node.values.map(value => equalsTime(node.operand, value, scope))
         return sql`(${joinEvenly(times, ' or ')})`
       }
       if (isLooseTime(node.operand.attribute)) {
-        const times = node.values.map(value => compareTime(node.operand, '=', value, scope))
+        const times = node.values.map(value => {
+          const misfit = filterValue(value, node.operand.attribute, 'misfit')
+          return sql`(${compareTime(node.operand, '=', value, scope)} or ${columnOf(node.operand, scope)} = ${misfit})`
+        })
         return sql`(${joinEvenly(times, ' or ')})`
       }
       return isOneOf(
@@ -162,6 +176,8 @@ export function condition(node: Condition, scope: FromClause, wide = false): Sql
       )
     case 'compare':
       if (isLooseTime(node.operand.attribute)) return compareTime(node.operand, node.operator, node.value, scope)
+      if (mayBeText(node.operand.attribute)) return compareTimeOrText(node.operand, node.operator, node.value, scope)
+      if (isRounded(node.operand.attribute.type)) return compareRounded(node.operand, node.operator, node.value, scope)
       if (node.operand.attribute.source.kind === 'within') return compareWithin(node.operand, node.operator, node.value, scope)
       if (node.value.type.kind === 'any') return compareAny(node, scope)
       return sql`${operandOf(node.operand, scope)} ${node.operator} ${filterValue(node.value, node.operand.attribute)}`
@@ -235,12 +251,66 @@ function mayBeText({ type, source }: ScalarAttribute): boolean {
   return type.kind === 'datetime' && type.loose !== true && source.kind === 'column' && !source.rawDefault
 }
 
-/** A date-time is found in milliseconds, and in a text that is shown as the same. */
-function equalsTime({ hops, attribute }: Operand, ref: ValueRef, scope: FromClause): Sql {
-  const column = scope.through(hops).column((attribute.source as typeof attribute.source & { kind: 'column' }).column)
-  const [value, low, high] = (['value', 'timeLow', 'timeHigh'] as const).map(form => filterValue(ref, attribute, form)) as [Sql, Sql, Sql]
-  return sql`(${column} = ${value} or (${column} >= ${low} and ${column} <= ${high} and mikro_moment(${column}, 'text') = ${value}))`
+function columnOf({ hops, attribute: { source, name } }: Operand, scope: FromClause): string {
+  if (source.kind !== 'column') throw new Error(`"${name}" is not a column.`)
+  return scope.through(hops).column(source.column)
 }
+
+/** A date-time is found in milliseconds, of which SQLite's own functions make fractions, and in a text that is shown as the same. */
+function equalsTime(operand: Operand, ref: ValueRef, scope: FromClause): Sql {
+  const column = columnOf(operand, scope)
+  const [value, next] = [filterValue(ref, operand.attribute), filterValue(ref, operand.attribute, 'timeNext')]
+  const [low, high] = [filterValue(ref, operand.attribute, 'timeLow'), filterValue(ref, operand.attribute, 'timeHigh')]
+  const text = sql`${column} >= ${low} and ${column} <= ${high} and mikro_moment(${column}, 'text') = ${value}`
+  return sql`(${column} = ${value} or (${column} > ${value} and ${column} < ${next}) or (${text}))`
+}
+
+/** The same for an order. What is text sorts after all numbers, so an index finds either. */
+function compareTimeOrText(operand: Operand, operator: Order, ref: ValueRef, scope: FromClause): Sql {
+  const column = columnOf(operand, scope)
+  const bound = filterValue(ref, operand.attribute, operator === '>' || operator === '<=' ? 'timeNext' : 'value')
+  const text = sql`mikro_moment(${column}, 'text') ${operator} ${filterValue(ref, operand.attribute)}`
+  if (operator.startsWith('>')) return sql`(${column} >= ${bound} and (typeof(${column}) <> 'text' or ${text}))`
+  return sql`(${column} < ${bound} or (${column} >= '' and ${column} <= ${filterValue(ref, operand.attribute, 'timeHigh')} and ${text}))`
+}
+
+/** Whether values are shown with fewer digits than may be stored. */
+function isRounded({ kind, scale, asNumber, loose }: ScalarType): boolean {
+  return kind === 'decimal' && scale !== undefined && asNumber !== true && loose !== true
+}
+
+/** Decimals are compared as they are shown, rounded to their scale: by the numbers between which all are shown so. */
+function compareRounded(operand: Operand, operator: '=' | Order, ref: ValueRef, scope: FromClause): Sql {
+  const column = operandOf(operand, scope)
+  const [low, high] = [filterValue(ref, operand.attribute, 'roundLow'), filterValue(ref, operand.attribute, 'roundHigh')]
+  switch (operator) {
+    case '=':
+      // A text that is not a number is compared as it is.
+      return sql`(${column} = ${filterValue(ref, operand.attribute)} or (${column} >= ${low} and ${column} <= ${high}))`
+    case '>':
+      return sql`${column} > ${high}`
+    case '>=':
+      return sql`${column} >= ${low}`
+    case '<':
+      return sql`${column} < ${low}`
+    case '<=':
+      return sql`${column} <= ${high}`
+  }
+}
+
+/** One of many values of a filter. */
+function isInList(operand: Operand, ref: ValueRef, scope: FromClause): Sql {
+  const { attribute } = operand
+  const list = listOf(ref, attribute, formsOf(ref.type))
+  if (isLooseTime(attribute)) return sql`${momentOf(operand, scope)} in ${list}`
+  const value = operandOf(operand, scope)
+  if (mayBeText(attribute)) return sql`(${value} in ${list} or (${value} >= '' and mikro_moment(${value}, 'text') in ${list}))`
+  if (isRounded(attribute.type))
+    return sql`mikro_rounded(${value}, ${String(attribute.type.scale)}) in ${listOf(ref, attribute, ['number'])}`
+  return sql`${value} in ${list}`
+}
+
+type Order = '>=' | '<=' | '>' | '<'
 
 /** Milliseconds since 1970 of a date-time of a file, however it is stored; NULL for what is no time. */
 function momentOf({ hops, attribute }: Operand, scope: FromClause): Sql {

@@ -17,6 +17,11 @@ export function momentFunction(value: unknown, unit: unknown): number | null {
   return parseStoredTime(value, unit as StoredTime['unit']) ?? null
 }
 
+/** The SQL function that `mikro_rounded(value, scale)` calls: a number as it is shown with so many digits after the point; anything else as it is. Deterministic. */
+export function roundedFunction(value: unknown, scale: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toFixed(scale as number)) : value
+}
+
 /** The SQL function that `mikro_json(text)` calls: an object or array in the one spelling that equal ones have, NULL for anything else. Deterministic. */
 export function jsonFunction(text: unknown): string | null {
   if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return null

@@ -1,19 +1,42 @@
 /**
- * Build: dist/, as it is published. JavaScript of the library, the command line and the sample model that it serves; types of the library
- * only, as nobody imports the others. Run by `npm run build`, and by npm before it packs.
+ * Build: dist/, as it is published. The library and the command, bundled into few files, as each file that Node loads takes a part of a millisecond; what
+ * they import dynamically is in files of its own, which are loaded when they are needed. Source maps lead back to lib/. The types of the library are files
+ * as they are in lib/. Run by `npm run build`, and by npm before it packs.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
 
-function compile(project: string): void {
+/** Bundles into dist/lib/, where the paths that lib/cli/ makes of its own place hold for every file. */
+async function bundle(): Promise<void> {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly engines: { readonly node: string } }
+  await build({
+    absWorkingDir: root,
+    entryPoints: { 'lib/index': 'lib/index.ts', 'lib/cli/main': 'lib/cli/main.ts' },
+    outdir: dist,
+    chunkNames: 'lib/chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: engines.node.replace('>=', 'node'),
+    packages: 'external',
+    sourcemap: true,
+    // The published package has no lib/: a stack names its files and lines all the same.
+    sourcesContent: false,
+    logLevel: 'warning',
+  })
+}
+
+function declareTypes(): void {
   const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
-  const { status, error } = spawnSync(process.execPath, [tsc, '-p', project], { cwd: root, stdio: 'inherit' })
+  const { status, error } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build-types.json'], { cwd: root, stdio: 'inherit' })
   if (error !== undefined) throw error
   if (status !== 0) process.exit(status ?? 1)
 }
@@ -31,12 +54,13 @@ function finishTypes(file: string, finished: Set<string>): void {
 }
 
 rmSync(dist, { recursive: true, force: true })
-compile('tsconfig.build.json')
-compile('tsconfig.build-types.json')
+declareTypes()
 const needed = new Set<string>()
 finishTypes(join(dist, 'lib', 'index.d.ts'), needed)
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   const file = join(dist, name)
   if (name.endsWith('.d.ts') && !needed.has(file)) rmSync(file)
 }
-console.log(`dist/: ${readdirSync(dist, { recursive: true }).length} files, types of ${needed.size}.`)
+await bundle()
+const scripts = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.js'))
+console.log(`dist/: ${scripts.length} scripts, types of ${needed.size}.`)

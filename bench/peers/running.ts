@@ -52,7 +52,7 @@ function dataFor(peer: Peer, folder: string): string {
   return file
 }
 
-async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -82,7 +82,7 @@ export class Running {
    * @throws Error when it does not answer.
    */
   static async start(peer: Peer, file: string, folder: string): Promise<Running> {
-    const port = await freePort()
+    const port = await findFreePort()
     const data = dataFor(peer, folder)
     const words = peer.words?.(port, data) ?? [String(port), data]
     const loader = process.features.typescript || !file.endsWith('.ts') ? [] : ['--import', 'tsx']

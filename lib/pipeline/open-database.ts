@@ -1,9 +1,12 @@
-/** Open the database: the one place where the option `database` decides which kind of database serves an engine. */
+/**
+ * Open the database: the one place where the option `database` decides which kind of database serves an engine. What serves it is loaded with the first
+ * engine, MikroORM's driver included: importing the library alone costs little.
+ */
 import type { Opened, Opening } from '../database/world-store.ts'
-import { openSqlite } from '../sqlite/open.ts'
 
 /** @throws Error in one line, when there are no entities and the database cannot be read and written. */
-export function openDatabase(opening: Opening): Promise<Opened> {
+export async function openDatabase(opening: Opening): Promise<Opened> {
   // `options.ts` refuses what is neither `:memory:` nor the path of a file.
+  const { openSqlite } = await import('../sqlite/open.ts')
   return openSqlite(opening)
 }

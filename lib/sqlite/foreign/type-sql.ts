@@ -1,0 +1,96 @@
+/**
+ * Type SQL: the SQL with which a custom type reads and writes its column (`convertToJSValueSQL`, `convertToDatabaseValueSQL`), where it was written for another
+ * database. SQL that SQLite runs stays. Other SQL is translated when the values then read back as they were written; else it is left out, with a note, and the
+ * column holds the value that `convertToDatabaseValue` returns.
+ */
+import type { MikroORM, Platform, Type } from '@mikro-orm/core'
+import type { ForeignModel } from './model.ts'
+import type { Probe } from './probe.ts'
+import { toSqlite } from './translate-sql.ts'
+
+type MappedType = Type<unknown, unknown>
+
+const METHODS = ['convertToJSValueSQL', 'convertToDatabaseValueSQL'] as const
+
+type SqlMethods = Readonly<Record<(typeof METHODS)[number], (key: string) => string>>
+
+/** Values of a column in SQL, of which a translation must keep at least one. */
+const SAMPLES = ['12', "'12'"]
+
+/** Adapts the SQL of the custom types of a model, once for each type. The types of the application stay as they are. */
+export function adaptTypes(orm: MikroORM, model: ForeignModel, probe: Probe): void {
+  const platform = orm.config.getPlatform()
+  const adapted = new Map<object, MappedType>()
+  const adapt = (type: MappedType, place: string): MappedType => {
+    const known = adapted.get(type)
+    if (known !== undefined) return known
+    const changed = adaptType(type, { platform, model, probe, place })
+    adapted.set(type, changed).set(changed, changed)
+    return changed
+  }
+  const returnsSql = (type: MappedType, method: (typeof METHODS)[number]): boolean => (type[method]?.('', platform) ?? '') !== ''
+  for (const meta of orm.getMetadata()) {
+    for (const prop of meta.props) {
+      if (!prop.hasConvertToJSValueSQL && !prop.hasConvertToDatabaseValueSQL) continue
+      const place = `${meta.className}.${prop.name}`
+      const own = prop.customType as MappedType | undefined
+      if (own !== undefined) prop.customType = adapt(own, place) as never
+      const { customTypes = [] } = prop as { customTypes?: (MappedType | undefined)[] }
+      for (const [index, type] of customTypes.entries()) if (type !== undefined) customTypes[index] = adapt(type, place)
+      const types = [prop.customType as MappedType | undefined, ...customTypes].filter(type => type !== undefined)
+      prop.hasConvertToJSValueSQL = types.some(type => returnsSql(type, 'convertToJSValueSQL'))
+      prop.hasConvertToDatabaseValueSQL = types.some(type => returnsSql(type, 'convertToDatabaseValueSQL'))
+    }
+  }
+}
+
+interface Adapting {
+  readonly platform: Platform
+  readonly model: ForeignModel
+  readonly probe: Probe
+  readonly place: string
+}
+
+/** Returns the type, or one that inherits from it with SQL that SQLite runs. */
+function adaptType(type: MappedType, { platform, model, probe, place }: Adapting): MappedType {
+  const written: SqlMethods = {
+    convertToJSValueSQL: key => type.convertToJSValueSQL?.(key, platform) ?? key,
+    convertToDatabaseValueSQL: key => type.convertToDatabaseValueSQL?.(key, platform) ?? key,
+  }
+  const unusable = METHODS.map(method => written[method]('null')).filter(sql => !probe.runs(`select ${sql}`, false))
+  if (unusable.length === 0) return type
+  model.found()
+  if (unusable.every(sql => probe.runs(`select ${sql}`))) return type
+  const translated: SqlMethods = {
+    convertToJSValueSQL: key => toSqlite(written.convertToJSValueSQL(key), model.schemas),
+    convertToDatabaseValueSQL: key => toSqlite(written.convertToDatabaseValueSQL(key), model.schemas),
+  }
+  if (keepsValues(translated, probe)) {
+    model.mapped("the SQL of its type is in SQLite's words here", place)
+    return replaceSql(type, translated)
+  }
+  model.found(`${place}: SQLite cannot run the SQL of its type, ${unusable.join(' and ')}: the column holds the plain value.`)
+  return replaceSql(type, { convertToJSValueSQL: key => key, convertToDatabaseValueSQL: key => key })
+}
+
+/** Whether a value is stored by its own type, so that it sorts and compares as before, and reads back as it was written. */
+function keepsValues({ convertToJSValueSQL: read, convertToDatabaseValueSQL: write }: SqlMethods, probe: Probe): boolean {
+  return SAMPLES.some(sample => {
+    const stored = write(sample)
+    const back = read(stored)
+    return (
+      probe.evaluate(`select typeof(${stored}) = typeof(${sample}) and typeof(${back}) = typeof(${sample}) and ${back} is ${sample}`) === 1
+    )
+  })
+}
+
+function replaceSql(type: MappedType, methods: SqlMethods): MappedType {
+  const texts = new Map<string, string>()
+  const cached = (method: (typeof METHODS)[number]) => (key: string) => {
+    const id = `${method} ${key}`
+    let text = texts.get(id)
+    if (text === undefined) texts.set(id, (text = methods[method](key)))
+    return text
+  }
+  return Object.create(type, Object.fromEntries(METHODS.map(method => [method, { value: cached(method) }]))) as MappedType
+}

@@ -17,7 +17,7 @@ import { assertJson } from '../base/json.ts'
 import type { RestResponse } from '../base/response.ts'
 import { checkNames } from '../base/suggest.ts'
 import type { Trace } from '../base/trace.ts'
-import { copyBody } from '../journal/journal.ts'
+import { keepBody } from '../journal/journal.ts'
 import type { JournalRecord } from '../journal/journal.ts'
 import type { Model } from '../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
@@ -152,7 +152,7 @@ export function readRequest({ method, path, query, body, context, record }: Arri
   record?.parsed(request)
   if (WITH_BODY.has(request.method)) {
     assertJson(request.body ?? null, 'handle: body')
-    if (record !== undefined) record.body = copyBody(request.body)
+    if (record !== undefined) record.body = keepBody(request.body)
   }
   return request
 }

@@ -4,6 +4,7 @@
  * Refuses with body_too_large while the bytes are counted, and with media_type_unsupported or json_malformed at the end.
  */
 import { restError } from '../base/errors.ts'
+import { parseJson } from '../base/json.ts'
 import { describePosition, findJsonError } from '../base/json-position.ts'
 
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
@@ -52,7 +53,7 @@ export class JsonBody {
     if (this.#bytes === 0) return undefined
     checkMediaType(this.#headers)
     const [first] = this.#chunks
-    return parseJson(first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#bytes))
+    return readJson(first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#bytes))
   }
 
   #tooLarge(): Error {
@@ -88,7 +89,7 @@ function checkMediaType(headers: BodyHeaders): void {
   }
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+function readJson(bytes: Uint8Array): unknown {
   let text: string
   try {
     text = strictUtf8.decode(bytes)
@@ -99,7 +100,7 @@ function parseJson(bytes: Uint8Array): unknown {
   }
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseJson(text)
   } catch (cause) {
     throw restError('json_malformed', `The body is not JSON: ${describeFault(text, cause)}.`, { cause })
   }

@@ -1,15 +1,17 @@
 /** Check the parameters: which of them a path and method take, and how much they may ask for. Refuses others with parameter_invalid. */
 import { parameterError } from '../base/errors.ts'
-import { suggestParameter } from '../base/habits.ts'
+import { suggestParameter } from '../request/habits.ts'
 import type { Limits } from '../base/limits.ts'
 import { isValue } from '../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
-import { NO_PARAMETERS, RESERVED, calledIn, longestOf, parseParameters } from '../request/query-string.ts'
-import type { Pair, Parameters, RawFilter, Reserved, Vocabulary } from '../request/query-string.ts'
+import { NO_PARAMETERS, calledIn, longestOf, parseParameters } from '../request/query-string.ts'
+import type { Pair, Parameters, RawFilter, Vocabulary } from '../request/query-string.ts'
+import { PARAMETERS, RESERVED } from '../request/reserved-parameters.ts'
+import type { Reserved } from '../request/reserved-parameters.ts'
 import type { Target } from './resolve-path.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 
-const RECORD_PARAMETERS: readonly Reserved[] = ['depth', 'attributes', 'expand']
+const RECORD_PARAMETERS = RESERVED.filter(name => PARAMETERS[name].forRecords)
 
 /** The reserved parameters that an operation takes, and whether it takes filters. */
 interface Taken {
@@ -86,21 +88,20 @@ function checkLength(pairs: readonly Pair[], { maxQueryLength }: Limits): void {
   })
 }
 
-function checkCounts({ pairs, sort, attributes, expand, filters, flags, own }: Parameters, limits: Limits, vocabulary: Vocabulary): void {
+function checkCounts(parameters: Parameters, limits: Limits, vocabulary: Vocabulary): void {
+  const { pairs, filters, flags, own } = parameters
   const count = filters.length + flags.length + own.length
   if (count > limits.maxFilters) {
     const { name, operator } = pairs.findLast(pair => pair.operator !== '' || !vocabulary.reserved.has(pair.name))!
     throw tooMany(name + operator, 'A request', count, limits.maxFilters, own.length + flags.length === 0 ? 'filters' : 'filters and flags')
   }
-  checkList('sort', sort, limits.maxSortKeys, 'keys', vocabulary)
-  checkList('attributes', attributes, limits.maxAttributes, 'names', vocabulary)
-  checkList('expand', expand, limits.maxExpand, 'paths', vocabulary)
-}
-
-function checkList(reserved: Reserved, list: readonly unknown[] | undefined, most: number, what: string, vocabulary: Vocabulary): void {
-  if (list === undefined || list.length <= most) return
-  const parameter = calledIn(vocabulary, reserved)
-  throw tooMany(parameter, `"${parameter}"`, list.length, most, what)
+  for (const name of RESERVED) {
+    const { most } = PARAMETERS[name]
+    const value = parameters[name]
+    if (most === undefined || !Array.isArray(value) || value.length <= limits[most.limit]!) continue
+    const parameter = calledIn(vocabulary, name)
+    throw tooMany(parameter, `"${parameter}"`, value.length, limits[most.limit]!, most.items)
+  }
 }
 
 function tooMany(parameter: string, holder: string, count: number, most: number, what: string) {

@@ -4,6 +4,7 @@
  */
 import { withCapitalArticle } from '../base/article.ts'
 import { RestError, restError } from '../base/errors.ts'
+import type { HttpMethod } from '../base/http-methods.ts'
 import { describeKey, keyFromText } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { isValue, targetsOf } from '../model/model.ts'
@@ -131,12 +132,11 @@ export function refuseHidden(resource: Resource, attribute: Attribute, visibilit
   throw unknownAttribute(resource, attribute.name)
 }
 
-const READING = ['GET', 'HEAD']
-const CHANGING = ['PUT', 'PATCH']
-const WRITING = new Set(CHANGING)
-const OF_INDEX: readonly string[] = [...READING, 'OPTIONS']
-const OF_COLLECTION: readonly string[] = [...READING, 'POST', 'OPTIONS']
-const OF_RECORD: readonly string[] = [...READING, ...CHANGING, 'DELETE', 'OPTIONS']
+const READING: readonly HttpMethod[] = ['GET', 'HEAD']
+const CHANGING: readonly HttpMethod[] = ['PUT', 'PATCH']
+const OF_INDEX: readonly HttpMethod[] = [...READING, 'OPTIONS']
+const OF_COLLECTION: readonly HttpMethod[] = [...READING, 'POST', 'OPTIONS']
+const OF_RECORD: readonly HttpMethod[] = [...READING, ...CHANGING, 'DELETE', 'OPTIONS']
 
 /** Whether there can be new records of the resource. One of an abstract class cannot, where nothing in a body tells the class. */
 function isCreatable({ readOnly, hierarchy }: Resource): boolean {
@@ -149,7 +149,7 @@ function leadsToReadOnly(attribute: Attribute): boolean {
 }
 
 /** The methods that a target takes, in the order of the `Allow` header (RFC 9110 section 10.2.1). */
-export function allowedMethods(target: Target): readonly string[] {
+export function allowedMethods(target: Target): readonly HttpMethod[] {
   switch (target.kind) {
     case 'index':
       return OF_INDEX
@@ -165,9 +165,9 @@ export function allowedMethods(target: Target): readonly string[] {
       }
       return [
         ...(existsFor(target.attribute, EVERYTHING) ? READING : []),
-        ...(target.attribute.kind === 'toMany' ? ['POST'] : []),
+        ...(target.attribute.kind === 'toMany' ? (['POST'] as const) : []),
         ...CHANGING,
-        ...(isValue(target.attribute) ? [] : ['DELETE']),
+        ...(isValue(target.attribute) ? [] : (['DELETE'] as const)),
         'OPTIONS',
       ]
   }
@@ -179,10 +179,10 @@ export function allowedMethods(target: Target): readonly string[] {
  * @param own methods of custom routes of the same path
  */
 export function checkMethod(method: string, target: Target, own: readonly string[] = []): readonly string[] {
-  if (target.kind === 'attribute' && !WRITING.has(method) && !existsFor(target.attribute, EVERYTHING)) {
+  if (target.kind === 'attribute' && !CHANGING.some(changing => changing === method) && !existsFor(target.attribute, EVERYTHING)) {
     throw unknownAttribute(target.resource, target.attribute.name)
   }
-  const allowed = own.length === 0 ? allowedMethods(target) : [...new Set([...own, ...allowedMethods(target)])]
+  const allowed: readonly string[] = own.length === 0 ? allowedMethods(target) : [...new Set([...own, ...allowedMethods(target)])]
   if (allowed.includes(method)) return allowed
   const headers = { allow: allowed.join(', ') }
   const isShut = target.kind === 'attribute' && (target.resource.readOnly || leadsToReadOnly(target.attribute))

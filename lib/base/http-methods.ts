@@ -1,11 +1,33 @@
-/** Refuses requests that write to a read-only engine or server, with method_not_allowed. */
+/**
+ * HTTP methods: those that the paths of resources take, as one table; custom routes may take others. Refuses with method_not_allowed what would write to an
+ * engine or a server that is read-only.
+ */
 import { restError } from './errors.ts'
 import type { RestError } from './errors.ts'
 
-export const READ_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
-export const WRITE_METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE']
+/** Whether a method may change data, and whether its request has a body that is read. */
+const METHODS = {
+  GET: { writes: false, hasBody: false },
+  HEAD: { writes: false, hasBody: false },
+  POST: { writes: true, hasBody: true },
+  PUT: { writes: true, hasBody: true },
+  PATCH: { writes: true, hasBody: true },
+  DELETE: { writes: true, hasBody: false },
+  OPTIONS: { writes: false, hasBody: false },
+} as const satisfies Record<string, { readonly writes: boolean; readonly hasBody: boolean }>
 
-/** Makes the refusal of a method that writes. */
+export type HttpMethod = keyof typeof METHODS
+
+export const HTTP_METHODS = Object.keys(METHODS) as readonly HttpMethod[]
+export const READ_METHODS: readonly string[] = HTTP_METHODS.filter(method => !METHODS[method].writes)
+export const WRITE_METHODS: readonly string[] = HTTP_METHODS.filter(method => METHODS[method].writes)
+
+/** Whether a method may have been sent with a body. The method is in upper case. */
+export function takesBody(method: string): boolean {
+  return Object.hasOwn(METHODS, method) && METHODS[method as HttpMethod].hasBody
+}
+
+/** Returns the refusal of a method that writes. */
 export function readOnlyError(method: string): RestError {
   return restError('method_not_allowed', `This server is read-only: ${method} is not allowed.`, {
     headers: { allow: READ_METHODS.join(', ') },

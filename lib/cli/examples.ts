@@ -5,7 +5,7 @@
 import { isRelation } from '../model/model.ts'
 import { EVERYTHING, isVisible } from '../plan/visibility.ts'
 import type { Attribute, Resource, ToManyAttribute } from '../model/model.ts'
-import { RESERVED } from '../request/query-string.ts'
+import { RESERVED } from '../request/reserved-parameters.ts'
 import { isText } from '../values/scalar-type.ts'
 
 /** The parts of the engine that examples need. */

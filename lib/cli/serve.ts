@@ -1,4 +1,5 @@
 /** Serves the engine over HTTP until a signal stops it. Prints the address and example requests, then one line for every request. */
+import { READ_METHODS } from '../base/http-methods.ts'
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -30,13 +31,11 @@ const SHOWN = 3
 // Limit of the printed notes.
 const SHOWN_NOTES = 20
 
-const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
-
 /** Serves until a signal stops it, and finishes running requests. The saver hears of every request that may have changed data. */
 export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArguments, saver?: Saver): Promise<void> {
   const onRequest = (line: RequestLine): void => {
     if (!args.quiet) printRequest(line, loaded.json !== undefined)
-    if (!READING.has(line.method)) saver?.changed()
+    if (!READ_METHODS.includes(line.method)) saver?.changed()
   }
   const server = createServer(engine, {
     readOnly: args.readOnly,

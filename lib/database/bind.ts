@@ -6,7 +6,8 @@ import { withArticle } from '../base/article.ts'
 import type { Binding, Dialect, Statement, ValueForm } from './dialect.ts'
 import type { RequestAbort } from '../base/abort.ts'
 import { parameterError } from '../base/errors.ts'
-import { suggestValue } from '../base/habits.ts'
+import { suggestValue } from '../request/habits.ts'
+import { isFolded } from '../request/operators.ts'
 import { describeKey, describeTypedKey, keyFromText, typedKeyFromText } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Renderer, Resource, ToOneOfAttribute } from '../model/model.ts'
@@ -162,7 +163,7 @@ function jsonList(values: readonly unknown[]): string {
 
 /** The pieces of every pattern, and of every plain value where it is compared as one. */
 function patternsParameter(filter: RawFilter): string {
-  const all = filter.operator === '~='
+  const all = isFolded(filter)
   return JSON.stringify(
     filter.values.flatMap(value => {
       if (value.kind === 'null' || (value.kind === 'text' && !all)) return []

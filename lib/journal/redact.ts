@@ -2,6 +2,7 @@
  * Removes secrets from copies of requests and answers: values of hidden and private attributes, passwords, tokens and log-in data, also
  * where an error text repeats them.
  */
+import { ENVELOPE_KEYS } from '../base/envelope.ts'
 import { isValue } from '../model/model.ts'
 import type { EmbeddedAttribute, Model, Resource } from '../model/model.ts'
 import { tableColumns } from '../model/model.ts'
@@ -23,11 +24,6 @@ const MIN_ECHO = 4
 
 /** Characters of a value that error texts repeat. */
 const REPEATED = 100
-
-/** Members of the engine's own answers. */
-const ENVELOPE = new Set(
-  'success timestamp status code title detail errors resource sort offset limit filter count previous next attribute value'.split(' '),
-)
 
 /** The attributes of an object; undefined where the model does not know the object. */
 type Shape = Pick<Resource | EmbeddedAttribute, 'byName'> | undefined
@@ -290,7 +286,7 @@ class Mask {
     const copy: Record<string, unknown> = {}
     for (const [name, item] of Object.entries(envelope)) {
       if (item === undefined) continue
-      setMember(copy, this.text(name), name === named ? this.copy(item, resource) : this.copy(item, undefined, !ENVELOPE.has(name)))
+      setMember(copy, this.text(name), name === named ? this.copy(item, resource) : this.copy(item, undefined, !ENVELOPE_KEYS.has(name)))
     }
     return Object.freeze(copy)
   }

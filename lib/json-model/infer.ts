@@ -12,7 +12,7 @@ import { describe, inferValueType, readValue } from './infer-values.ts'
 import type { InferredType, JsonObject } from './infer-values.ts'
 import { assertJson } from '../base/json.ts'
 import { camelCase, entityName, isResourceName } from '../model/resource-names.ts'
-import { ENVELOPE_KEYS } from '../model/metadata/read-model.ts'
+import { ENVELOPE_KEYS } from '../base/envelope.ts'
 import { isObject } from '../write/validate-record.ts'
 
 /** Options of the inference. */

@@ -5,6 +5,7 @@ import { RestError, restError } from '../base/errors.ts'
 import { findReason, reportFailure } from '../base/report-failure.ts'
 import type { FailedRequest } from '../base/report-failure.ts'
 import type { Clock } from '../base/clock.ts'
+import { takesBody } from '../base/http-methods.ts'
 import type { RestResponse } from '../base/response.ts'
 import type { JournalRecord } from '../journal/journal.ts'
 import type { QueryInput } from '../request/query-string.ts'
@@ -68,7 +69,7 @@ export function isMisuse(error: unknown): boolean {
 function describeMisplacedBody(error: unknown, { method, query, body }: FailedArrival): unknown {
   if (body !== undefined || query === undefined || query === null || query instanceof URLSearchParams) return error
   const name = method.toUpperCase()
-  if (!(error instanceof RestError) || error.code !== 'parameter_invalid' || !['POST', 'PUT', 'PATCH'].includes(name)) return error
+  if (!(error instanceof RestError) || error.code !== 'parameter_invalid' || !takesBody(name)) return error
   const detail = `${error.message} The third argument of "handle" is the query, the fourth is the body: handle("${name}", path, undefined, body).`
   return restError('parameter_invalid', detail, error.errors === undefined ? {} : { errors: error.errors })
 }

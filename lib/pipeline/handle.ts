@@ -12,7 +12,7 @@ import { LazyClient, RequestAbort } from '../base/abort.ts'
 import { runCoroutine, wait } from '../base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
-import { WRITE_METHODS, keepReadingMethods, readOnlyError } from '../base/http-methods.ts'
+import { WRITE_METHODS, keepReadingMethods, readOnlyError, takesBody } from '../base/http-methods.ts'
 import { assertJson } from '../base/json.ts'
 import type { RestResponse } from '../base/response.ts'
 import { checkNames } from '../base/suggest.ts'
@@ -144,13 +144,11 @@ function limitTime({ context }: Arrival, { options, life }: StageParts): Request
   return new RequestAbort(context, life.generation, options.limits.timeout ?? (isTransport ? context.budget : undefined) ?? 0)
 }
 
-const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
-
 /** Parses a request, and notes for the journal what was sent. */
 export function readRequest({ method, path, query, body, context, record }: Arrival): Request {
   const request = parse(method, path, query, body, context)
   record?.parsed(request)
-  if (WITH_BODY.has(request.method)) {
+  if (takesBody(request.method)) {
     assertJson(request.body ?? null, 'handle: body')
     if (record !== undefined) record.body = keepBody(request.body)
   }

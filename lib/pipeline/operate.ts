@@ -10,6 +10,7 @@ import type { CustomParameter } from '../access/access-rules.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Wrapper } from '../request/hook-context.ts'
 import type { RequestAbort } from '../base/abort.ts'
+import type { HttpMethod } from '../base/http-methods.ts'
 import { formatIso } from '../values/iso-time.ts'
 import { keyToSegment } from '../model/key.ts'
 import type { Limits } from '../base/limits.ts'
@@ -97,21 +98,19 @@ async function wrapped(wrapper: Wrapper, operation: Operation, services: Service
   }, view.end)
 }
 
+const OPERATIONS: Readonly<Record<HttpMethod, (operation: Operation, services: Services) => Awaitable<RestResponse>>> = {
+  GET: get,
+  HEAD: get,
+  POST: post,
+  PUT: put,
+  PATCH: put,
+  DELETE: remove,
+  OPTIONS: ({ allowed }) => respondOptions(allowed),
+}
+
+/** Does what the method of a request does: `checkMethod` has let no other pass. */
 function perform(operation: Operation, services: Services): Awaitable<RestResponse> {
-  switch (operation.request.method) {
-    case 'GET':
-    case 'HEAD':
-      return get(operation, services)
-    case 'POST':
-      return post(operation, services)
-    case 'PUT':
-    case 'PATCH':
-      return put(operation, services)
-    case 'DELETE':
-      return remove(operation, services)
-    default:
-      return respondOptions(operation.allowed)
-  }
+  return OPERATIONS[operation.request.method as HttpMethod](operation, services)
 }
 
 function timestampOf(services: Services): string {

@@ -3,7 +3,8 @@
  * Bodies are plain JSON values; keys come in the order of the contract.
  */
 import { builtin } from '../base/builtins.ts'
-import { ERRORS, RestError } from '../base/errors.ts'
+import type { Envelope } from '../base/envelope.ts'
+import { ERRORS, RestError, restError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
 import { tagOf } from '../write/precondition.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
@@ -13,7 +14,10 @@ import type { JsonRecord, Page } from '../read/run-read.ts'
 import { JSON_TYPE } from '../base/response.ts'
 import type { RestResponse } from '../base/response.ts'
 
-function ok(body: JsonRecord, more?: Readonly<Record<string, string>>): RestResponse {
+/** The index, which shows no records: its members take no name from resources. */
+type Index = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }
+
+function ok(body: Envelope | Index, more?: Readonly<Record<string, string>>): RestResponse {
   return { status: 200, headers: more === undefined ? { 'content-type': JSON_TYPE } : { 'content-type': JSON_TYPE, ...more }, body }
 }
 
@@ -72,7 +76,7 @@ export function respondValue(resource: Resource, attribute: Attribute, value: un
 }
 
 export function respondCreated(resource: Resource, record: JsonRecord, location: string, status: number, timestamp: string): RestResponse {
-  const body = { success: true, timestamp, resource: resource.singular, [resource.singular]: record, status: 'OK' }
+  const body: Envelope = { success: true, timestamp, resource: resource.singular, [resource.singular]: record, status: 'OK' }
   return { status, headers: { 'content-type': JSON_TYPE, location, ...tagged(resource, record) }, body }
 }
 
@@ -101,10 +105,10 @@ export function withoutBody(response: RestResponse): RestResponse {
 
 /** The one body of all errors (member names of RFC 9457). What is not a refusal is a 500 that tells nothing. */
 export function respondError(error: unknown, timestamp: string, validationStatus = 422): RestResponse {
-  const refusal = error instanceof RestError ? error : new RestError(500, 'internal_error', 'Something went wrong inside the server.')
+  const refusal = error instanceof RestError ? error : restError('internal_error', 'Something went wrong inside the server.')
   const status = refusal.code === 'validation_failed' && refusal.status === 422 ? validationStatus : refusal.status
   const known = Object.hasOwn(ERRORS, refusal.code) ? ERRORS[refusal.code as keyof typeof ERRORS].title : builtin.http.STATUS_CODES[status]
-  const body: JsonRecord = {
+  const body: Envelope = {
     success: false,
     timestamp,
     status,

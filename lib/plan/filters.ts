@@ -3,14 +3,16 @@
  * Refuses with parameter_invalid: unknown attributes, operators or wildcards that do not go with the type, limits.
  */
 import { parameterError } from '../base/errors.ts'
-import { suggestFilter } from '../base/habits.ts'
+import { suggestFilter } from '../request/habits.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
 import { calledIn } from '../request/query-string.ts'
 import type { RawFilter, RawValue, Vocabulary } from '../request/query-string.ts'
+import { isFolded, isOrderOperator } from '../request/operators.ts'
+import type { OrderOperator } from '../request/operators.ts'
 import { isOpen, walkPath } from './paths.ts'
 import type { Forked, Walk } from './paths.ts'
-import type { Condition, KeyRef, PatternForm, ValueRef } from './read-plan.ts'
+import type { Condition, KeyRef, Operand, PatternForm, ValueRef } from './read-plan.ts'
 import { describeScalar, isOrdered, isText } from '../values/scalar-type.ts'
 import { branchesFor, isVisible } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
@@ -209,64 +211,71 @@ function asJsonValue(attribute: ScalarAttribute): ScalarAttribute {
 
 function planScalar(hops: readonly ToOneAttribute[], declared: ScalarAttribute, filter: RawFilter, index: number): Parts {
   const attribute = asJsonValue(declared)
-  const { type } = attribute
+  const { operator } = filter
   const operand = { hops, attribute }
-  const parameter = filter.label
-  const ref = (value: number): ValueRef => ({ from: 'filter', filter: index, value, type })
-  if (filter.operator !== '=' && filter.operator !== '~=') {
-    if (!isOrdered(type)) throw notFilterable(filter, `"${attribute.name}" (${type.kind}) cannot be filtered by.`)
-    if (filter.values.length !== 1 || filter.values[0]!.kind !== 'text') {
-      throw parameterError({
-        code: 'operator_invalid',
-        detail: `"${filter.operator}" compares with one value: no list, wildcard or null (a literal comma or star is written \\, or \\*).`,
-        parameter,
-        value: filter.text,
-      })
-    }
-    return { present: [{ kind: 'compare', operand, operator: filter.operator, value: ref(0) }], absent: [] }
+  if (isOrderOperator(operator)) return planComparison(operand, operator, filter, index)
+  checkValues(attribute, filter)
+  return {
+    present: planValues(operand, filter, index),
+    absent: positions(filter, 'null').length > 0 ? [{ kind: 'null', operand }] : [],
   }
-  const texts = positions(filter, 'text')
-  const patterns = positions(filter, 'pattern')
+}
+
+/** Plans an operator that compares with one value by its order. */
+function planComparison(operand: Operand, operator: OrderOperator, filter: RawFilter, index: number): Parts {
+  const { name, type } = operand.attribute
+  if (!isOrdered(type)) throw notFilterable(filter, `"${name}" (${type.kind}) cannot be filtered by.`)
+  if (filter.values.length !== 1 || filter.values[0]!.kind !== 'text') {
+    throw parameterError({
+      code: 'operator_invalid',
+      detail: `"${operator}" compares with one value: no list, wildcard or null (a literal comma or star is written \\, or \\*).`,
+      parameter: filter.label,
+      value: filter.text,
+    })
+  }
+  return { present: [{ kind: 'compare', operand, operator, value: { from: 'filter', filter: index, value: 0, type } }], absent: [] }
+}
+
+/** Rejects values that do not go with the type of an attribute. */
+function checkValues({ name, type }: ScalarAttribute, filter: RawFilter): void {
+  const hasPatterns = positions(filter, 'pattern').length > 0
   if (type.kind === 'blob' || type.kind === 'array') {
-    throw notFilterable(filter, `"${attribute.name}" is ${type.kind === 'blob' ? 'a blob' : 'an array'}, which cannot be filtered by.`)
+    throw notFilterable(filter, `"${name}" is ${type.kind === 'blob' ? 'a blob' : 'an array'}, which cannot be filtered by.`)
   }
-  if (!isOrdered(type) && (texts.length > 0 || patterns.length > 0)) {
+  if (!isOrdered(type) && (hasPatterns || positions(filter, 'text').length > 0)) {
     throw notFilterable(
       filter,
-      `"${attribute.name}" (${type.kind}) cannot be filtered by as a whole, except with null; what is inside is filtered by its path, as in "${attribute.name}.name=x".`,
+      `"${name}" (${type.kind}) cannot be filtered by as a whole, except with null; what is inside is filtered by its path, as in "${name}.name=x".`,
     )
   }
-  if (!isText(type)) {
-    if (filter.operator === '~=') {
-      throw parameterError({
-        code: 'operator_invalid',
-        detail: `"~=" goes with text only, and "${attribute.name}" is ${describeScalar(type)}.`,
-        parameter,
-      })
-    }
-    if (patterns.length > 0) throw noWildcards(filter, `"${attribute.name}" is ${describeScalar(type)}`)
+  if (isText(type)) return
+  if (isFolded(filter)) {
+    throw parameterError({
+      code: 'operator_invalid',
+      detail: `"${filter.operator}" goes with text only, and "${name}" is ${describeScalar(type)}.`,
+      parameter: filter.label,
+    })
   }
-  const present: Condition[] = []
-  const fold = filter.operator === '~='
-  if (patterns.length + (fold ? texts.length : 0) > MANY_PATTERNS) {
-    if (texts.length > 0 && !fold) present.push({ kind: 'in', operand, values: texts.map(ref) })
-    present.push({ kind: 'matchAny', operand, fold, filter: index })
-  } else if (fold) {
-    for (const value of [...texts, ...patterns]) {
-      present.push({
-        kind: 'match',
-        operand,
-        form: formOf(filter.values[value]!) === 'any' ? 'any' : 'general',
-        fold: true,
-        value: ref(value),
-      })
-    }
-  } else {
-    if (texts.length > 0) present.push({ kind: 'in', operand, values: texts.map(ref) })
-    for (const value of patterns)
-      present.push({ kind: 'match', operand, form: formOf(filter.values[value]!), fold: false, value: ref(value) })
-  }
-  return { present, absent: positions(filter, 'null').length > 0 ? [{ kind: 'null', operand }] : [] }
+  if (hasPatterns) throw noWildcards(filter, `"${name}" is ${describeScalar(type)}`)
+}
+
+/** Plans the values of a filter that are there: any of them has to match. */
+function planValues(operand: Operand, filter: RawFilter, index: number): Condition[] {
+  const { type } = operand.attribute
+  const ref = (value: number): ValueRef => ({ from: 'filter', filter: index, value, type })
+  const texts = positions(filter, 'text')
+  const patterns = positions(filter, 'pattern')
+  const fold = isFolded(filter)
+  const plain: Condition[] = texts.length > 0 && !fold ? [{ kind: 'in', operand, values: texts.map(ref) }] : []
+  const matched = fold ? [...texts, ...patterns] : patterns
+  if (matched.length > MANY_PATTERNS) return [...plain, { kind: 'matchAny', operand, fold, filter: index }]
+  return [
+    ...plain,
+    ...matched.map((value): Condition => {
+      const form = formOf(filter.values[value]!)
+      return { kind: 'match', operand, form: fold && form !== 'any' ? 'general' : form, fold, value: ref(value) }
+    }),
+  ]
 }
 
 /** The form of a wildcard value; it is part of the shape of a request, since each form is compared in its own way. */

@@ -2,7 +2,7 @@
 import { withArticle, withCapitalArticle } from '../base/article.ts'
 import { RestError, parameterError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
-import type { SuggestedSpelling } from '../base/habits.ts'
+import type { SuggestedSpelling } from '../request/habits.ts'
 import type { Limits } from '../base/limits.ts'
 import { isRelation } from '../model/model.ts'
 import type { Attribute, PolymorphicTarget, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from '../model/model.ts'

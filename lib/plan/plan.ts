@@ -7,6 +7,7 @@ import type { Limits } from '../base/limits.ts'
 import type { Attribute, Resource } from '../model/model.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters, RawValue, Vocabulary } from '../request/query-string.ts'
+import { formatReservedShape } from '../request/reserved-parameters.ts'
 import { formOf, planFilters } from './filters.ts'
 import { planOrder } from './order.ts'
 import { isReachable } from './paths.ts'
@@ -15,23 +16,16 @@ import type { Anchor, Field, ReadPlan } from './read-plan.ts'
 import { EVERYTHING, existsFor } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
-/** The part of the parameters that a plan depends on, as a text. Two requests of one shape differ in values alone. */
+/** Returns the part of the parameters that a plan depends on, as a text. Two requests of one shape differ in values alone. */
 export function shapeOf(parameters: Parameters): string {
   if (parameters === NO_PARAMETERS) return ''
-  const { sort, depth, attributes, expand, filters } = parameters
   // NUL separates, as no query contains one: two shapes can never read alike.
-  let shape = `${depth ?? ''}\0${namesIn(attributes)}\0${namesIn(expand)}\0`
-  for (const term of sort ?? []) shape += `${term.path}${term.descending ? '-' : '+'}\0`
-  for (const filter of filters) {
+  let shape = formatReservedShape(parameters)
+  for (const filter of parameters.filters) {
     shape += `\0\0${filter.negated ? '!' : ''}${filter.paths.join('|')}\0${filter.operator}`
     shape += formsOf(filter.values)
   }
   return shape
-}
-
-/** No names at all are not the default. */
-function namesIn(names: readonly string[] | undefined): string {
-  return names === undefined ? '' : `=${names.join()}`
 }
 
 /** The forms of the values of a filter, those that come one after another counted: a list of a thousand makes a short text. */

@@ -12,7 +12,7 @@ import type {
   ToOneAttribute,
   ToOneOfAttribute,
 } from '../model/model.ts'
-import type { Operator } from '../request/query-string.ts'
+import type { OrderOperator } from '../request/operators.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 
 /**
@@ -55,7 +55,7 @@ export type Condition =
   | { readonly kind: 'not'; readonly of: Condition }
   | { readonly kind: 'null'; readonly operand: Operand }
   | { readonly kind: 'in'; readonly operand: Operand; readonly values: readonly ValueRef[] }
-  | { readonly kind: 'compare'; readonly operand: Operand; readonly operator: Exclude<Operator, '=' | '~='>; readonly value: ValueRef }
+  | { readonly kind: 'compare'; readonly operand: Operand; readonly operator: OrderOperator; readonly value: ValueRef }
   | { readonly kind: 'match'; readonly operand: Operand; readonly form: PatternForm; readonly fold: boolean; readonly value: ValueRef }
   /** Some of the many patterns of a filter match; with `fold` its plain values are patterns too. */
   | { readonly kind: 'matchAny'; readonly operand: Operand; readonly fold: boolean; readonly filter: number }

@@ -4,10 +4,11 @@
  * Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved parameter that is repeated or not of its form).
  */
 import { restError, parameterError } from '../base/errors.ts'
-import { suggestObject } from '../base/habits.ts'
-
-/** How a filter compares. `=` is also "any of" and wildcards; `~=` is the same without regard to case. */
-export type Operator = '=' | '~=' | '>=' | '<=' | '>' | '<'
+import { suggestObject } from './habits.ts'
+import { OPERATORS, findAngle, findMarked, findSignAtEnd, isAngle } from './operators.ts'
+import type { Operator, WrittenSign } from './operators.ts'
+import { NONE_GIVEN, RESERVED, parseReserved } from './reserved-parameters.ts'
+import type { GivenParameters, Reserved } from './reserved-parameters.ts'
 
 /** One value of a filter, unescaped: the word null, a plain text, or the texts between wildcard stars. */
 export type RawValue =
@@ -30,29 +31,17 @@ export interface RawFilter {
   readonly bare: boolean
 }
 
-/** One key of `sort`. */
-export interface RawSort {
-  readonly path: string
-  readonly descending: boolean
-}
-
 /** One query parameter: the decoded text of its name with operator, and of its value. */
 export interface Pair {
   readonly name: string
-  readonly operator: '' | '!=' | Operator
+  readonly operator: WrittenSign
   readonly value: string
   readonly bare: boolean
 }
 
 /** A query, parsed. What was not given is undefined. */
-export interface Parameters {
+export interface Parameters extends GivenParameters {
   readonly pairs: readonly Pair[]
-  readonly limit: number | undefined
-  readonly offset: number | undefined
-  readonly sort: readonly RawSort[] | undefined
-  readonly depth: 0 | 1 | 2 | undefined
-  readonly attributes: readonly string[] | undefined
-  readonly expand: readonly string[] | undefined
   readonly filters: readonly RawFilter[]
   readonly flags: readonly string[]
   /** The custom parameters of the application. */
@@ -64,42 +53,20 @@ export type QueryInput = string | URLSearchParams | Readonly<Record<string, Quer
 /** A value of a query that is given as an object. */
 export type QueryValue = string | number | bigint | boolean | null
 
-/** The reserved parameter names. */
-export const RESERVED = ['limit', 'offset', 'sort', 'depth', 'attributes', 'expand'] as const
-export type Reserved = (typeof RESERVED)[number]
-
 /** What an empty query says. */
-export const NO_PARAMETERS: Parameters = Object.freeze({
-  pairs: [],
-  limit: undefined,
-  offset: undefined,
-  sort: undefined,
-  depth: undefined,
-  attributes: undefined,
-  expand: undefined,
-  filters: [],
-  flags: [],
-  own: [],
-})
+export const NO_PARAMETERS: Parameters = Object.freeze({ ...NONE_GIVEN, pairs: [], filters: [], flags: [], own: [] })
 
 /** The pairs of a query given as an object: a key ends with its operator as written; an array repeats the parameter. */
 export function pairsOfObject(query: Exclude<QueryInput, string | URLSearchParams>): Pair[] {
   const pairs: Pair[] = []
   for (const [key, value] of Object.entries(query)) {
     if (value === undefined) continue
-    const operator = operatorAtEnd(key)
+    const operator = findSignAtEnd(key)
     const name = operator === '' ? key : key.slice(0, -operator.length)
     if (Array.isArray(value)) for (const item of value as readonly QueryValue[]) pairs.push(pairOfItem(key, name, operator, item))
     else pairs.push(pairOfItem(key, name, operator, value as QueryValue))
   }
   return pairs
-}
-
-function operatorAtEnd(key: string): Pair['operator'] {
-  const last = key.at(-1)
-  if (last === '>' || last === '<') return last
-  const before = key.at(-2)
-  return last === '=' && (before === '!' || before === '~' || before === '>' || before === '<') ? `${before}=` : ''
 }
 
 function pairOfItem(key: string, name: string, operator: Pair['operator'], item: QueryValue): Pair {
@@ -161,8 +128,8 @@ export function pairsOfText(query: string): Pair[] {
  * `18`: all three are put together again here. Hence a value that begins with `=` is written `\=` behind `>` and `<`.
  */
 function pairOf(left: string, right: string | undefined): Pair {
-  if (left.includes('>') || left.includes('<')) {
-    const angle = left.search(/[<>]/)
+  const angle = findAngle(left)
+  if (angle >= 0) {
     const name = left.slice(0, angle)
     const sign = left[angle] as '<' | '>'
     const rest = left.slice(angle + 1)
@@ -174,18 +141,17 @@ function pairOf(left: string, right: string | undefined): Pair {
   }
   if (right === undefined) return { name: left, operator: '', value: '', bare: true }
   const end = left.endsWith('=') ? left.length - 2 : left.length - 1
-  const sign = left[end]
-  if (sign !== '!' && sign !== '~') return { name: left, operator: '', value: right, bare: right === '' }
-  return { name: left.slice(0, end), operator: `${sign}=`, value: right, bare: false }
+  const operator = findMarked(left[end])
+  if (operator === undefined) return { name: left, operator: '', value: right, bare: right === '' }
+  return { name: left.slice(0, end), operator, value: right, bare: false }
 }
 
 /** A pair as query text, such that reading it gives the same pair. */
 export function textOfPair(pair: Pair): string {
   const encode = (text: string): string => encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%20', '+')
-  const strict = pair.operator === '>' || pair.operator === '<'
   const name = encode(pair.name)
   if (pair.bare) return name
-  if (strict) return `${name}${encode(pair.operator + pair.value)}`
+  if (isAngle(pair.operator)) return `${name}${encode(pair.operator + pair.value)}`
   return `${name}${encode(pair.operator.slice(0, -1))}=${encode(pair.value)}`
 }
 
@@ -221,7 +187,7 @@ export function vocabularyOf(
 /** Parses pairs into parameters. */
 export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary): Parameters {
   if (pairs.length === 0) return NO_PARAMETERS
-  const given: { [name in Reserved]?: string } = {}
+  const given: { [name in Reserved]?: Pair } = {}
   const filters: RawFilter[] = []
   const flags: string[] = []
   const own: Pair[] = []
@@ -236,7 +202,7 @@ export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary):
           value: pair.value,
         })
       }
-      given[reserved] = pair.value
+      given[reserved] = pair
     } else if (pair.operator === '' && vocabulary.flags.has(pair.name)) {
       if (isFlagSet(pair)) flags.push(pair.name)
     } else if (pair.operator === '' && vocabulary.own.has(pair.name)) {
@@ -245,22 +211,9 @@ export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary):
       filters.push(parseFilter(pair))
     }
   }
-  return {
-    pairs,
-    limit: integer('limit', given.limit, vocabulary),
-    offset: integer('offset', given.offset, vocabulary),
-    sort: list(given.sort)?.map(parseSort),
-    depth: depth(given.depth, vocabulary),
-    attributes: list(given.attributes),
-    expand: list(given.expand),
-    filters,
-    flags,
-    own,
-  }
-}
-
-function list(text: string | undefined): readonly string[] | undefined {
-  return text === undefined || text === '' ? undefined : text.split(',')
+  const parameters = { ...NO_PARAMETERS, pairs, filters, flags, own }
+  for (const name of RESERVED) if (given[name] !== undefined) parseReserved(name, given[name], parameters)
+  return parameters
 }
 
 /** A flag is set by its bare name, or by a value that says so. */
@@ -275,52 +228,19 @@ export function calledIn(vocabulary: Vocabulary, reserved: Reserved): string {
   return [...vocabulary.reserved].find(([, meant]) => meant === reserved)?.[0] ?? reserved
 }
 
-function integer(reserved: Reserved, text: string | undefined, vocabulary: Vocabulary): number | undefined {
-  if (text === undefined) return undefined
-  if (!/^(?:0|[1-9]\d*)$/.test(text)) {
-    const parameter = calledIn(vocabulary, reserved)
-    throw parameterError({
-      code: 'value_invalid',
-      detail: `"${parameter}" must be a plain decimal integer, 0 or more, got "${text}".`,
-      parameter,
-      value: text,
-    })
-  }
-  // Beyond 2^53 there are no rows, and a limit is clamped anyway.
-  return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
-}
-
-function depth(text: string | undefined, vocabulary: Vocabulary): 0 | 1 | 2 | undefined {
-  if (text === undefined) return undefined
-  if (text !== '0' && text !== '1' && text !== '2') {
-    const parameter = calledIn(vocabulary, 'depth')
-    throw parameterError({
-      code: 'value_invalid',
-      detail: `"${parameter}" must be 0, 1 or 2, got "${text}".`,
-      parameter,
-      value: text,
-      allowed: [0, 1, 2],
-    })
-  }
-  return Number(text) as 0 | 1 | 2
-}
-
-function parseSort(key: string): RawSort {
-  if (key.endsWith('.desc')) return { path: key.slice(0, -5), descending: true }
-  return { path: key.endsWith('.asc') ? key.slice(0, -4) : key, descending: false }
-}
-
 function parseFilter(pair: Pair): RawFilter {
   const marks = /^!*/.exec(pair.name)![0].length
-  const negations = marks + (pair.operator === '!=' ? 1 : 0)
-  const operator = pair.operator === '' || pair.operator === '!=' ? '=' : pair.operator
+  const sign = pair.operator === '' ? '=' : pair.operator
+  const compared = OPERATORS[sign]
+  const isNegation = 'negates' in compared
+  const negations = marks + (isNegation ? 1 : 0)
   const label = pair.name + pair.operator
   return {
     label,
     text: pair.value,
     negated: negations % 2 === 1,
     paths: pair.name.slice(marks).split('|'),
-    operator,
+    operator: isNegation ? compared.negates : (sign as Operator),
     values: parseValues(label, pair.value),
     bare: pair.bare,
   }

@@ -2,10 +2,11 @@
  * Request patterns: `POST /v1/orders`, `GET /v1/posts*`, `/v1/*`: a method, which may be left out or `*`, and the path without its query, in which `*`
  * stands for any run of characters.
  */
+import { HTTP_METHODS } from '../base/http-methods.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 
 /** The methods that resources take; custom routes may have others. */
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+const METHODS: readonly string[] = HTTP_METHODS
 
 export interface RequestPattern {
   /** Upper case; `*` for any. */

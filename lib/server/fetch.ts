@@ -4,7 +4,8 @@
 import { originForm, written } from './transport.ts'
 import type { TransportEngine, TransportResponse } from './transport.ts'
 import { RestError, isConnectionLost } from '../base/errors.ts'
-import { JsonBody, takesBody } from './json-body.ts'
+import { takesBody } from '../base/http-methods.ts'
+import { JsonBody } from './json-body.ts'
 
 /**
  * Answers a `Request` with the engine. Everything that a client may get wrong is an answer; the promise rejects when the request's signal

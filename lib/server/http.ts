@@ -18,9 +18,9 @@ import { RestError, isConnectionLost, isEngineClosed, restError } from '../base/
 import type { Explanation } from '../journal/explanation.ts'
 import { runGuarded, warn } from '../base/report-failure.ts'
 import { MAX_DELAY } from '../testing/fault-options.ts'
-import { JsonBody, takesBody } from './json-body.ts'
+import { JsonBody } from './json-body.ts'
 import { HTTP_TIMEOUT } from '../base/limits.ts'
-import { READ_METHODS, WRITE_METHODS, keepReadingMethods, readOnlyError } from '../base/http-methods.ts'
+import { READ_METHODS, WRITE_METHODS, keepReadingMethods, readOnlyError, takesBody } from '../base/http-methods.ts'
 import { OriginGuard } from './origin-guard.ts'
 import type { AllowedHosts, RequestTarget } from './origin-guard.ts'
 import { checkNames } from '../base/suggest.ts'
@@ -520,12 +520,12 @@ function loseConnection(socket: Socket): void {
 function connectionFault(error: NodeJS.ErrnoException): RestError {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new RestError(431, 'request_head_too_large', 'The path, query and headers are too long together.')
+      return restError('request_head_too_large', 'The path, query and headers are too long together.')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new RestError(408, 'request_timeout', 'The request did not arrive completely in time.')
+      return restError('request_timeout', 'The request did not arrive completely in time.')
     case 'HPE_INVALID_URL':
-      return new RestError(400, 'request_malformed', 'The path or query holds characters that must be percent-encoded.')
+      return restError('request_malformed', 'The path or query holds characters that must be percent-encoded.')
     default:
-      return new RestError(400, 'request_malformed', `The request is not HTTP: ${error.message}.`)
+      return restError('request_malformed', `The request is not HTTP: ${error.message}.`)
   }
 }

@@ -7,13 +7,6 @@ import { restError } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
 import { describePosition, findJsonError } from '../base/json-position.ts'
 
-const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
-
-/** Whether the body of this method means anything; that of another one is ignored. */
-export function takesBody(method: string): boolean {
-  return METHODS_WITH_BODY.has(method)
-}
-
 /** The headers that the rule reads, lower-case names. */
 export interface BodyHeaders {
   readonly 'content-type'?: string | undefined

@@ -12,6 +12,7 @@ import type { ResourceNames } from '../resource-names.ts'
 import { owningLinks, pathOf, rootOf, tableColumns } from '../model.ts'
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
+import { ENVELOPE_KEYS } from '../../base/envelope.ts'
 import { KEY_KINDS, isUnloadable, readForeignColumns } from './foreign-key.ts'
 import { readAttribute } from './read-attribute.ts'
 import { isHiddenInverse, isMixedList } from './read-common.ts'
@@ -19,11 +20,6 @@ import { unsupported, unsupportedReason } from './unsupported.ts'
 import type { Meta } from './unsupported.ts'
 import { addInherited, isConcrete, linkHierarchies, queryOf } from './read-hierarchy.ts'
 import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
-
-/** Keys of the envelopes, which a resource name must not take. */
-export const ENVELOPE_KEYS: ReadonlySet<string> = new Set(
-  'success timestamp status resource sort offset limit filter count previous next attribute value code title detail errors'.split(' '),
-)
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 

@@ -12,7 +12,8 @@ import type { TransportEngine, TransportResponse } from '../transport.ts'
 import { LazyClient } from '../../base/abort.ts'
 import { builtin } from '../../base/builtins.ts'
 import { RestError } from '../../base/errors.ts'
-import { JsonBody, takesBody } from '../json-body.ts'
+import { takesBody } from '../../base/http-methods.ts'
+import { JsonBody } from '../json-body.ts'
 
 /** Answers one request with the engine. It does not throw: errors go to the handler. */
 export function dispatch(engine: TransportEngine, origin: string, options: DispatchOptions, handler: Handler): void {

@@ -2,7 +2,10 @@
  * Suggests the spelling of this API for names and values that are usual in other APIs (json-server, Django, Rails, JSON:API, OData,
  * PostgREST, MikroORM). It is asked only about input that is refused, so an attribute or parameter of such a name always wins.
  */
-import { formatHint, findNearest } from './suggest.ts'
+import { formatHint, findNearest } from '../base/suggest.ts'
+import type { Sign } from './operators.ts'
+import { RESERVED } from './reserved-parameters.ts'
+import type { Reserved } from './reserved-parameters.ts'
 
 /** A suggested spelling, for programs and as a sentence. */
 export interface SuggestedSpelling {
@@ -12,10 +15,13 @@ export interface SuggestedSpelling {
 
 /** The name that the application gave a reserved parameter. */
 type Called = (reserved: Reserved) => string
-type Reserved = 'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand'
 
 const byName = (names: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
-  new Map(Object.entries(names).flatMap(([meant, list]) => list.split(' ').map(name => [name.toLowerCase(), meant] as const)))
+  new Map(
+    Object.entries(names).flatMap(([meant, list]) =>
+      (list === '' ? [] : list.split(' ')).map(name => [name.toLowerCase(), meant] as const),
+    ),
+  )
 
 /** Words for the reserved parameters. `page` and `order` need a sentence beside the name. */
 const PARAMETERS = byName({
@@ -25,8 +31,9 @@ const PARAMETERS = byName({
   sort: '_sort order orderBy order_by sortBy sort_by ordering $orderby',
   order: '_order direction sortOrder sort_order',
   attributes: 'fields _fields select $select columns only',
+  depth: '',
   expand: '_embed _expand embed include includes populate relations with $expand',
-})
+} satisfies Record<Reserved | 'page' | 'order', string>)
 
 const RESERVED_MEANT: Readonly<Record<string, Reserved>> = { page: 'offset', order: 'sort' }
 
@@ -47,7 +54,8 @@ const OPERATORS = byName({
   '~=*': 'like ilike contains icontains',
   '=*': 'startswith istartswith',
   '*=': 'endswith iendswith',
-})
+  '~=': '',
+} satisfies Record<Sign | '~=*' | '=*' | '*=', string>)
 
 const SIGNS: Readonly<Record<string, string>> = { '=>': '>=', '=<': '<=', '==': '=', '!': '!=', '<>': '!=' }
 
@@ -87,8 +95,6 @@ export interface KnownNames {
   readonly called: Called
 }
 
-const LIST_PARAMETERS: readonly Reserved[] = ['limit', 'offset', 'sort', 'depth', 'attributes', 'expand']
-
 /** @param path the unknown path, as it was written */
 export function suggestFilter(path: string, text: string, { prefix, names, texts, called }: KnownNames): SuggestedSpelling | undefined {
   const whole = prefix === '' ? suggestForWhole(path, text, names, texts, called) : undefined
@@ -113,7 +119,7 @@ function suggestForWhole(
   texts: readonly string[],
   called: Called,
 ): SuggestedSpelling | undefined {
-  const reserved = suggestParameter(path, called, LIST_PARAMETERS)
+  const reserved = suggestParameter(path, called, RESERVED)
   if (reserved !== undefined) return reserved
   if (SEARCHES.has(path.toLowerCase())) return texts.length === 0 ? undefined : formatSpelling(texts.slice(0, 3).join('|'), '~=*', text)
   if (FILTERS.has(path.toLowerCase()) && names.length > 0)

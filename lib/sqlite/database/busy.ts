@@ -1,14 +1,14 @@
 /**
- * Busy: waiting for another process that has locked the file. SQLite's own waiting would hold up the whole process, readers too that need not wait;
- * here whoever meets a lock tries again a little later, and gives up after a while.
+ * Waits for another process that has locked the file. SQLite's own wait would block the whole process, readers included. Here the caller
+ * tries again a little later, and gives up after a while.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Awaitable } from '../../base/awaitable.ts'
 
-/** How long a lock is waited for, in milliseconds. */
+/** Milliseconds after which a wait ends. */
 export const BUSY_TIMEOUT_MS = 5000
 
-/** Between two tries, in milliseconds: longer each time. */
+/** Milliseconds between two tries; they become longer each time. */
 const SHORTEST = 1
 const LONGEST = 50
 
@@ -18,10 +18,10 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * Does what needs the file: at once where nobody has locked it.
+ * Runs work that needs the file: at once when it is not locked.
  *
- * @param since when the waiting began, by performance.now(): those who wait in line for each other do not wait longer together
- * @throws what the attempt throws; that the file is locked when it still is after `BUSY_TIMEOUT_MS`.
+ * @param since when the wait began, by performance.now(), so that callers in a queue share one limit
+ * @throws the error of the attempt; SQLITE_BUSY when the file is still locked after `BUSY_TIMEOUT_MS`.
  */
 export function whenFree<T>(attempt: () => T, since: number): Awaitable<T> {
   try {

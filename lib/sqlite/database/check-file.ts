@@ -1,6 +1,6 @@
 /**
- * Check a file: whether it is a SQLite database that can be opened. Says in one line what is wrong with it, before SQLite does in its own words, which
- * are the same for a text, an encrypted database and one of a newer format. The header: https://www.sqlite.org/fileformat.html, section 1.3.
+ * Checks that a file is a SQLite database that can be opened. It gives a reason in one line, where SQLite has the same words for a text,
+ * an encrypted database and a newer format. The header: https://www.sqlite.org/fileformat.html, section 1.3.
  */
 import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -8,11 +8,11 @@ import { dirname } from 'node:path'
 const MAGIC = 'SQLite format 3\0'
 const HEADER = 100
 
-/** Highest version of the file format, and of the schema in it, that SQLite knows. */
+/** Highest version of the file format, and of its schema, that SQLite supports. */
 const FORMAT = 2
 const SCHEMA_FORMAT = 4
 
-/** What a header tells, beside that it is one. */
+/** The relevant parts of a header. */
 export interface FileHeader {
   /** Whether changes go to a write-ahead log beside the file. */
   readonly usesLog: boolean
@@ -33,14 +33,14 @@ export function checkFile(path: string): FileHeader {
   }
   const page = bytes.readUInt16BE(16)
   const expected = (page === 1 ? 65_536 : page) * bytes.readUInt32BE(28)
-  // The number of pages is only kept by versions that note so; pages may still be in the write-ahead log.
+  // The number of pages is only valid where both counters agree. Pages may still be in the write-ahead log.
   if (bytes.readUInt32BE(24) === bytes.readUInt32BE(92) && expected > size && !existsSync(`${path}-wal`)) {
     throw new Error(`${path} is cut short: ${expected - size} of its ${expected} bytes are missing.`)
   }
   return { usesLog: bytes[18] === 2 || bytes[19] === 2, size }
 }
 
-/** @throws Error in one line when the file cannot be written to, or no journal beside it. */
+/** @throws Error in one line when neither the file nor a journal beside it can be written. */
 export function checkWritable(path: string): void {
   if (!isWritable(path)) throw readOnlyError(path)
   const hasJournal = ['-journal', '-wal'].some(suffix => existsSync(path + suffix))
@@ -84,7 +84,7 @@ function readHeader(path: string): { bytes: Buffer; size: number } {
   }
 }
 
-/** What SQLite says of a file that it cannot open or read, in one line that names the file. */
+/** Translates SQLite's error about a file into one line that names the file. */
 export function fileError(error: unknown, path: string): unknown {
   const code = (error as { code?: string }).code ?? ''
   if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return new Error(`${path} is locked by another process.`, { cause: error })

@@ -1,15 +1,15 @@
 /**
- * Reach: how many records a path through several lists reaches, each once. SQL alone gathers the records of every row anew, in a tree that it drops again,
- * however often they have been met before. Here each step of the path is read once for a statement, and walked in arrays of numbers.
+ * Counts the records that a path through several lists reaches, each once. SQL alone would collect the records again for every row. Here
+ * each step of the path is read once for a statement, and walked in arrays of numbers.
  *
- * In a statement: `mikro_reach(start, (select mikro_links(owner, target) from ...), ...)`. SQLite asks each of the inner selects once.
+ * In a statement: `mikro_reach(start, (select mikro_links(owner, target) from ...), ...)`. SQLite evaluates each inner select once.
  */
 import type Database from 'better-sqlite3'
 
-/** Owners whose targets are gone through between two looks at the clock. */
+/** Owners that are walked between two checks of the time budget. */
 const LOOK_EVERY = 64
 
-/** The links of one step, as they arrive, with a number for each owner and target. */
+/** The links of one step as they arrive, with a number for each owner and target. */
 class Links {
   readonly owners = new Map<unknown, number>()
   readonly targets = new Map<unknown, number>()
@@ -26,7 +26,7 @@ class Links {
     this.#to.push(findNumber(this.targets, target))
   }
 
-  /** The targets of each owner, one owner after the other, with the place where each begins. */
+  /** Sorts the targets by owner, with the position at which each owner begins. */
   sorted(): { readonly starts: Uint32Array; readonly found: Uint32Array } {
     const starts = new Uint32Array(this.owners.size + 1)
     for (const owner of this.#from) starts[owner + 1]!++
@@ -48,15 +48,15 @@ function findNumber(numbers: Map<unknown, number>, value: unknown): number {
 interface Step {
   readonly starts: Uint32Array
   readonly found: Uint32Array
-  /** For each target its number among the owners of the next step, -1 where it leads nowhere. */
+  /** For each target its number among the owners of the next step; -1 without one. */
   readonly onward: Int32Array
-  /** For each target the walk that has met it last. */
+  /** For each target the last walk that met it. */
   readonly met: Uint32Array
-  /** The numbers that one walk has met. */
+  /** The numbers that the current walk has met. */
   readonly reached: Uint32Array
 }
 
-/** A path: counts what can be reached from each start. */
+/** A path, which counts the records that each start reaches. */
 class Path {
   readonly #owners: ReadonlyMap<unknown, number>
   readonly #steps: readonly Step[]
@@ -75,7 +75,7 @@ class Path {
     })
   }
 
-  /** @param look is called now and then, and may throw */
+  /** @param look is called from time to time, and may throw */
   count(start: unknown, look: () => void): number {
     const owner = this.#owners.get(start)
     if (owner === undefined) return 0
@@ -104,7 +104,7 @@ class Path {
   }
 }
 
-/** Gathers the targets of some owners, each once; gives their number. */
+/** Collects the targets of some owners, each once, and returns their number. */
 function meet({ starts, found, met, reached }: Step, owners: Uint32Array, size: number, walk: number, look: () => void): number {
   let count = 0
   for (let index = 0; index < size; index++) {
@@ -121,15 +121,15 @@ function meet({ starts, found, met, reached }: Step, owners: Uint32Array, size: 
   return count
 }
 
-/** The paths of the statement that runs. */
+/** The paths of the running statement. */
 export class ReachableCounter {
   #links: Links[] = []
   readonly #paths = new Map<unknown, Path>()
 
   /**
-   * Makes the functions known to a database.
+   * Registers the functions of a database.
    *
-   * @param look is called now and then, and may throw
+   * @param look is called from time to time, and may throw
    */
   constructor(db: Database.Database, look: () => void) {
     db.aggregate('mikro_links', {
@@ -142,7 +142,7 @@ export class ReachableCounter {
       result: (links: Links) => this.#links.push(links) - 1,
     })
     db.function('mikro_reach', { directOnly: true, varargs: true }, (start: unknown, ...steps: unknown[]) => {
-      // Each inner select has a number of its own.
+      // Each inner select has its own number.
       let path = this.#paths.get(steps[0])
       if (path === undefined)
         this.#paths.set(
@@ -156,7 +156,7 @@ export class ReachableCounter {
     })
   }
 
-  /** The statement is over. */
+  /** Forgets the paths at the end of a statement. */
   clear(): void {
     if (this.#links.length === 0) return
     this.#links = []

@@ -1,7 +1,6 @@
 /**
- * DDL: what only the text of a CREATE TABLE statement tells, since SQLite has no pragma for it: lists of allowed values in checks, collations,
- * AUTOINCREMENT. The text is cut into tokens as SQLite's own tokenizer does (https://www.sqlite.org/lang_createtable.html), and only looked through:
- * what is not of a form known here tells nothing.
+ * Reads the parts of a CREATE TABLE statement for which SQLite has no pragma: allowed values in checks, collations, AUTOINCREMENT. It
+ * splits the text into tokens as SQLite does (https://www.sqlite.org/lang_createtable.html), and ignores parts of an unknown form.
  */
 
 interface Token {
@@ -36,7 +35,7 @@ function isMark(token: Token | undefined, mark: string): boolean {
   return token?.kind === 'mark' && token.value === mark
 }
 
-/** The tokens between a bracket and its partner; `at` is the place of the opening one. */
+/** Takes the tokens between a bracket and its partner; `at` is the position of the opening one. */
 function takeBrackets(tokens: readonly Token[], at: number): readonly Token[] {
   let depth = 0
   for (let index = at; index < tokens.length; index++) {
@@ -46,7 +45,7 @@ function takeBrackets(tokens: readonly Token[], at: number): readonly Token[] {
   return tokens.slice(at + 1)
 }
 
-/** The parts of a list, cut at the commas that stand in no bracket. */
+/** Splits a list at its commas outside of brackets. */
 function splitParts(tokens: readonly Token[]): Token[][] {
   const parts: Token[][] = [[]]
   let depth = 0
@@ -59,16 +58,16 @@ function splitParts(tokens: readonly Token[]): Token[][] {
   return parts
 }
 
-/** What the text of a table tells, by column names in lower case. */
+/** The parsed text of a table, by column names in lower case. */
 export interface Ddl {
   readonly autoincrement: boolean
-  /** Columns that compare by another collation than BINARY. */
+  /** Columns with a collation other than BINARY. */
   readonly collated: ReadonlySet<string>
-  /** The allowed values of columns that have a check of the form `column in (...)`. */
+  /** The allowed values of columns with a check of the form `column in (...)`. */
   readonly items: ReadonlyMap<string, readonly (string | number)[]>
 }
 
-/** @param sql the text of a CREATE TABLE statement, as sqlite_schema has it */
+/** @param sql the text of a CREATE TABLE statement in sqlite_schema */
 export function readDdl(sql: string): Ddl {
   const tokens = tokenize(sql)
   const collated = new Set<string>()
@@ -92,7 +91,7 @@ export function readDdl(sql: string): Ddl {
   return { autoincrement: body.some(token => isWord(token, 'AUTOINCREMENT')), collated, items }
 }
 
-/** The column and the values of `column in (...)`, also with `or column is null` beside it. */
+/** Reads the column and the values of `column in (...)`, also with `or column is null`. */
 function readItems(condition: readonly Token[]): { column: string; items: (string | number)[] } | undefined {
   const whole = condition.length > 0 && isMark(condition[0], '(') && takeBrackets(condition, 0).length === condition.length - 2
   if (whole) return readItems(condition.slice(1, -1))

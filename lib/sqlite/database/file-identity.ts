@@ -1,6 +1,6 @@
 /**
- * Place: whether the file that is open is still the one at its path. SQLite goes on with a file that was removed, or replaced by another one, and so would
- * write what nobody finds again; with a write-ahead log it does not notice either that another program has written over the file.
+ * Checks that the open file is still the one at its path. SQLite keeps writing to a file that was removed or replaced, where the changes
+ * are lost. With a write-ahead log it does not notice either that another program has overwritten the file.
  */
 import { statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
@@ -10,19 +10,19 @@ import Database from 'better-sqlite3'
 export class FileIdentity {
   readonly #db: Database.Database
   readonly #path: string
-  /** The file as it was when it was last found in order. */
+  /** The file at the last successful check. */
   #known: Stats | undefined
   #usesLog: boolean | undefined
 
-  /** @param path of the file that has been opened just now */
+  /** @param path of the file that was just opened */
   constructor(db: Database.Database, path: string) {
     this.#db = db
-    // Whatever folder the process goes to.
+    // Absolute, because the working directory may change.
     this.#path = resolve(path)
     this.#known = statSync(this.#path, { throwIfNoEntry: false })
   }
 
-  /** @throws Error with a code of SQLite when nothing must be written to the file. */
+  /** @throws Error with a code of SQLite when writes to the file would be lost. */
   check(): void {
     const known = this.#known
     const found = this.#look()
@@ -30,10 +30,10 @@ export class FileIdentity {
     if (found.ino !== known.ino || found.dev !== known.dev) throw this.#gone('was replaced by another file')
     if (found.size === known.size && found.mtimeMs === known.mtimeMs) return
     if (found.size === 0 && known.size > 0) throw this.#gone('was emptied')
-    // Inside of a transaction the schema may be half changed.
+    // Inside a transaction the schema may be half changed.
     if (this.#db.inTransaction) return
     this.#usesLog ??= this.#db.pragma('journal_mode', { simple: true }) === 'wal'
-    // Without a log SQLite looks for itself whether the file has changed. With one, the file changes when the log is written back, now and then.
+    // Without a log SQLite itself checks whether the file has changed. With one, checkpoints change the file.
     if (this.#usesLog && !this.#isSame(found.size < known.size)) return
     this.#known = found
   }
@@ -47,8 +47,8 @@ export class FileIdentity {
   }
 
   /**
-   * Whether another handle finds the same database in the file; false when that cannot be told now. SQLite's own handle, for to open and close the file in
-   * another way would end the locks that this process has on it.
+   * Whether another handle finds the same database in the file; false when that cannot be determined now. It must be a handle of SQLite,
+   * because closing the file in any other way would drop the locks of this process.
    */
   #isSame(hasShrunk: boolean): boolean {
     let other: Database.Database | undefined
@@ -69,7 +69,7 @@ export class FileIdentity {
   }
 
   #gone(what: string, cause?: unknown): Error {
-    const error = new Error(`${this.#path} ${what} while it was open: nothing is written any more.`, { cause })
+    const error = new Error(`${this.#path} ${what} while it was open: writes are refused.`, { cause })
     return Object.assign(error, { code: 'SQLITE_READONLY_DBMOVED' })
   }
 }

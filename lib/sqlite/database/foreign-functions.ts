@@ -1,6 +1,6 @@
 /**
- * Foreign functions: those of PostgreSQL and MySQL that SQLite does not have, for formulas, generated columns and statements of the application's code. What a
- * schema can say without them it says without them (see translate-sql.ts), so that other programs can write to its file.
+ * Adds functions of PostgreSQL and MySQL that SQLite lacks, for formulas, generated columns and statements of the application. Schemas
+ * avoid them where possible (see translate-sql.ts), so that other programs can write to the file.
  */
 import type Database from 'better-sqlite3'
 import { builtin } from '../../base/builtins.ts'
@@ -10,12 +10,12 @@ type Fn = (...args: Value[]) => Value
 
 const text = (value: Value | undefined): string => (value === null || value === undefined ? '' : String(value))
 
-/** NULL where any argument is NULL, as most functions of SQL have it. */
+/** Returns NULL where any argument is NULL, as most SQL functions do. */
 function makeStrict(work: Fn): Fn {
   return (...args) => (args.includes(null) ? null : work(...args))
 }
 
-/** The words of a text with their places, as a `tsvector` shows them. */
+/** Formats the words of a text with their positions, as a `tsvector` does. */
 function toTsvector(...args: Value[]): Value {
   const words = new Map<string, number[]>()
   const found =
@@ -32,7 +32,7 @@ function pad(value: Value, length: Value, fill: Value, atEnd: boolean): string {
   return atEnd ? cut.padEnd(Number(length), text(fill)) : cut.padStart(Number(length), text(fill))
 }
 
-/** The beginning of the unit of time that a date-time in milliseconds lies in. */
+/** Returns the beginning of the unit of time that contains a date-time in milliseconds. */
 function truncateTime(unit: Value, time: Value): Value {
   const date = new Date(Number(time))
   if (Number.isNaN(date.getTime())) return null
@@ -61,7 +61,7 @@ function truncateTime(unit: Value, time: Value): Value {
 
 const patterns = new Map<string, RegExp>()
 
-/** A pattern of SQL's regular expressions; `(?i)` before it: without regard to case. */
+/** Compiles a regular expression of SQL. `(?i)` at its beginning ignores case. */
 function compilePattern(source: string): RegExp {
   let pattern = patterns.get(source)
   if (pattern === undefined) {
@@ -83,7 +83,7 @@ function unquote(value: Value): Value {
 
 const same = makeStrict(value => value)
 
-/** Those that give the same for the same arguments, which generated columns and indexes may use. */
+/** Deterministic functions, which generated columns and indexes may use. */
 const STABLE: Readonly<Record<string, Fn>> = {
   to_tsvector: makeStrict(toTsvector),
   to_tsquery: makeStrict((...args) => args.at(-1)!),
@@ -136,12 +136,13 @@ const STABLE: Readonly<Record<string, Fn>> = {
   from_unixtime: makeStrict(seconds => Math.round(Number(seconds) * 1000)),
 }
 
-/** From now on the statements of a database may use them. */
+/** Registers the functions in a database. */
 export function addForeignFunctions(db: Database.Database, now: () => Date): void {
   for (const [name, work] of Object.entries(STABLE)) db.function(name, { deterministic: true, varargs: true }, work)
   for (const name of ['gen_random_uuid', 'uuid_generate_v4', 'uuid'])
     db.function(name, { varargs: true }, () => builtin.crypto.randomUUID())
-  // Date-times are milliseconds. One value for a statement would need another kind of function; these may differ by some.
+  // Date-times are milliseconds. Two calls in one statement may differ slightly, because the kind of function that avoids it is not
+  // available.
   for (const name of ['now', 'clock_timestamp', 'sysdate', 'utc_timestamp']) db.function(name, { varargs: true }, () => now().getTime())
   db.function('unix_timestamp', { varargs: true }, () => Math.floor(now().getTime() / 1000))
 }

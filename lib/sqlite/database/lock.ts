@@ -1,7 +1,7 @@
 /** Lock: one holder at a time, first come first served. A waiter whose signal aborts leaves the queue. */
 import type { Awaitable } from '../../base/awaitable.ts'
 
-/** How often those who wait ask whether it is in vain, in milliseconds. */
+/** Milliseconds between two checks whether waiting is in vain. */
 const LOOK = 500
 
 export class Lock {
@@ -9,7 +9,7 @@ export class Lock {
   #held = false
   readonly #waiting: (() => void)[] = []
 
-  /** @param inVain is asked now and then by those who wait: an error ends their waiting */
+  /** @param inVain is called from time to time while requests wait; its error ends their wait */
   constructor(inVain?: () => Error | undefined) {
     this.#inVain = inVain
   }
@@ -18,7 +18,7 @@ export class Lock {
     return this.#held
   }
 
-  /** The lock, at once when it is free: the function that releases it, which does nothing when called again. */
+  /** Acquires the lock, at once when it is free. Returns the function that releases it; a second call of that does nothing. */
   acquire(signal?: AbortSignal): Awaitable<() => void> {
     signal?.throwIfAborted()
     return this.#held ? this.#turn(signal).then(() => this.#take()) : this.#take()
@@ -30,7 +30,7 @@ export class Lock {
     return () => {
       if (released) return
       released = true
-      // The lock passes on without being free in between, so that nobody overtakes the queue.
+      // The lock goes directly to the next in line, so that nobody overtakes the queue.
       const next = this.#waiting.shift()
       if (next === undefined) this.#held = false
       else next()

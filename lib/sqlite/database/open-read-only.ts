@@ -1,6 +1,6 @@
 /**
- * Open read-only: a handle on a file that leaves the file and its folder as they are. A write-ahead log is the difficulty: SQLite reads one by an index
- * beside it, which even a handle for reading only makes, and never takes away.
+ * Opens a file without changing the file or its folder. A write-ahead log makes that difficult: SQLite reads it through an index file,
+ * which even a read-only handle creates and never removes.
  */
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,16 +8,16 @@ import { dirname, join } from 'node:path'
 import { checkFile, isWritable } from './check-file.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
 
-/** Largest file, in bytes, that is taken into memory where it cannot be read in its place. */
+/** Largest file, in bytes, that is read into memory when it cannot be opened in place. */
 const MAX_COPY = 256 * 1024 * 1024
 
-/** @throws Error in one line when there is no such file, or it cannot be read. */
+/** @throws Error in one line when the file does not exist or cannot be read. */
 export function openReadOnly(path: string): SqliteDatabase {
   const { usesLog, size } = checkFile(path)
   const has = (suffix: string): boolean => existsSync(path + suffix)
-  // Somebody writes to it, or has ended without taking them away.
+  // Another process writes to it, or ended without removing them.
   if (!usesLog || (has('-wal') && has('-shm'))) return new SqliteDatabase(path, { readonly: true, fileMustExist: true })
-  // Log and index are made, and a handle that may write takes both away when it is closed.
+  // This creates log and index, and a handle that may write removes both when it closes.
   if (!has('-wal') && isWritable(path) && isWritable(dirname(path)))
     return new SqliteDatabase(path, { queryOnly: true, fileMustExist: true })
   if (size > MAX_COPY) {
@@ -29,7 +29,7 @@ export function openReadOnly(path: string): SqliteDatabase {
   return new SqliteDatabase(readIntoMemory(path), { queryOnly: true })
 }
 
-/** The content at this moment, what is in the log included. */
+/** Reads the current content, the log included. */
 function readIntoMemory(path: string): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-'))
   try {

@@ -1,6 +1,6 @@
 /**
- * Prepared: a statement of MikroORM's: rows as objects, integers exact. The rows are taken as arrays and made into objects here: better-sqlite3 compiles a
- * function that makes them whenever a statement is run, which costs more than reading one record.
+ * A statement for MikroORM, with rows as objects and exact integers. It makes the objects from arrays, because better-sqlite3 compiles a
+ * function for objects on every run, which costs more than reading one record.
  */
 import type Database from 'better-sqlite3'
 
@@ -9,7 +9,7 @@ type Row = Record<string, unknown>
 export class PreparedQuery {
   readonly #statement: Database.Statement
   readonly readonly: boolean
-  /** Whether it gives rows. */
+  /** Whether the statement returns rows. */
   readonly reader: boolean
   #names: readonly string[] = []
 
@@ -40,7 +40,7 @@ export class PreparedQuery {
     return row
   }
 
-  /** Integers arrive as BigInt; all but those beyond 2^53 become numbers, as MikroORM expects. A JSON document that is such a number is one, too. */
+  /** Converts BigInt values up to 2^53 to numbers, as MikroORM expects, also in a JSON document that consists of one. */
   #exact(value: unknown, column: number): unknown {
     if (typeof value !== 'bigint') return value
     const number = Number(value)

@@ -1,4 +1,4 @@
-/** Handle: one open SQLite database with its prepared statements. */
+/** An open SQLite database with its prepared statements. */
 import Database from 'better-sqlite3'
 import type { RowBound } from '../../database/dialect.ts'
 import { parameterError } from '../../base/errors.ts'
@@ -12,13 +12,13 @@ import { ReachableCounter } from './count-reachable.ts'
 import { name } from '../sql/sql.ts'
 import { followTime } from './time-functions.ts'
 
-/** How many prepared statements are kept, of ours and of MikroORM's. */
+/** Limit of the cached prepared statements, of the engine and of MikroORM each. */
 const READERS = 2000
 const PREPARED = 500
-/** How many bytes they hold, which are SQLite's own: no heap shows them. */
+/** Limit of their bytes, which SQLite allocates outside of the heap. */
 const STATEMENT_BYTES = 32 << 20
 
-/** About how many bytes a prepared statement holds. */
+/** Estimates the bytes of a prepared statement. */
 function weigh(_: unknown, sql: string): number {
   return 6000 + 22 * sql.length
 }
@@ -26,13 +26,13 @@ function weigh(_: unknown, sql: string): number {
 /** A statement that changes the schema. */
 export const SCHEMA_CHANGE = /^\s*(?:create|drop|alter)\b/i
 
-/** Longest text of a statement that reads. SQLite holds some twenty times as many bytes for it while it is prepared. */
+/** Longest text of a reading statement. SQLite needs about twenty times as many bytes to prepare it. */
 const MAX_SQL = 200_000
 
-/** Longest text of a statement that is kept. */
+/** Longest text of a cached statement. */
 const MAX_TEXT = 20_000
 
-/** How SQLite says that a statement goes beyond what it was built for (limits.html): it has no code of its own for that. */
+/** SQLite's messages for a statement beyond its limits (limits.html). They have no error code of their own. */
 const TOO_LARGE =
   /^(?:too many SQL variables|Expression tree is too large|at most \d+ tables in a join|too many (?:columns|terms|arguments)|parser stack overflow|statement too long|string or blob too big)/i
 
@@ -48,10 +48,10 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof Database.SqliteError && TOO_LARGE.test(error.message)
 }
 
-/** Milliseconds for which the size of the database is taken to stay. */
+/** Milliseconds for which the measured size of the database is used. */
 const SIZE_LIFE = 1000
 
-/** The rows of a statement, which stops as soon as the answer has no room for more. */
+/** Reads the rows of a statement, and stops when the answer has no room for more. */
 function readCounted(statement: Database.Statement, parameters: readonly unknown[], { room, areIds, at }: RowBound): unknown[][] {
   const rows: unknown[][] = []
   let bytes = 0
@@ -73,17 +73,17 @@ export class SqliteDatabase {
   #sizing: Database.Statement | undefined
   #bytes = 0
   #sizedAt = Number.NEGATIVE_INFINITY
-  /** Undefined where nothing is written to a file. */
+  /** Undefined where no file is written. */
   readonly #place: FileIdentity | undefined
-  /** The last number given to a column that is not the key, by table and column. */
+  /** The last number of a counted column that is not the key, by table and column. */
   readonly #numbers = new Map<string, bigint>()
 
-  /** Whether nothing can be written. */
+  /** Whether writes are impossible. */
   readonly readOnly: boolean
 
   /**
    * @param source `:memory:`, a path (created when missing), or the bytes of a snapshot
-   * @param options `queryOnly`: SQLite may write beside the file, as it must for a write-ahead log, but no statement may write
+   * @param options `queryOnly`: SQLite may write beside the file, as a write-ahead log requires, but statements may not write
    */
   constructor(source: string | Buffer, { queryOnly = false, ...options }: Database.Options & { readonly queryOnly?: boolean } = {}) {
     this.db = new Database(source, options)
@@ -100,28 +100,28 @@ export class SqliteDatabase {
     this.db.function('mikro_time', { deterministic: true, directOnly: true }, timeFunction)
   }
 
-  /** Whether SQL has its time from elsewhere. */
+  /** Whether SQL takes the time from another clock. */
   get followsTime(): boolean {
     return this.#followsTime
   }
 
-  /** @throws Error with a code of SQLite when the file is not at its place any more, so that what is written would be lost. */
+  /** @throws Error with a code of SQLite when the file has left its path, so that writes would be lost. */
   checkPlace(): void {
     this.#place?.check()
   }
 
-  /** From now on SQL has its time from this function. */
+  /** Lets SQL take the time from this function. */
   followTime(now: () => Date): void {
     followTime(this.db, now)
     this.#followsTime = true
   }
 
-  /** From now on SQL has the functions of other databases. */
+  /** Adds the functions of other databases to SQL. */
   speakForeign(now: () => Date): void {
     addForeignFunctions(this.db, now)
   }
 
-  /** The next number of a column: behind the highest that is there, or has been given. */
+  /** Returns the next number of a column, above the highest that exists or was returned before. */
   nextNumber(table: string, column: string): bigint {
     const highest = this.db
       .prepare(`select coalesce(max(${name(column)}), 0) from ${name(table)}`)
@@ -135,7 +135,7 @@ export class SqliteDatabase {
     return next
   }
 
-  /** Rows as arrays. Where they may be more than an answer has room for, they are counted one by one as they come. */
+  /** Reads rows as arrays. Where an answer may lack room for them, they are counted one by one. */
   all(sql: string, parameters: readonly unknown[], bound?: RowBound): readonly unknown[][] {
     try {
       return this.#all(sql, parameters, bound)
@@ -148,11 +148,11 @@ export class SqliteDatabase {
     let statement = this.#readers.get(sql)
     if (statement === undefined) {
       statement = this.#prepareRead(sql, bound)
-      // A text that long is one with a list of values, which hardly comes again.
+      // A very long statement contains a list of values, and rarely occurs again.
       if (sql.length <= MAX_TEXT) this.#readers.set(sql, statement)
     }
     if (bound !== undefined && this.#size() * bound.times > bound.room.most) return readCounted(statement, parameters, bound)
-    // A call with few arguments costs less than one that spreads them.
+    // A call with few arguments costs less than a spread.
     switch (parameters.length) {
       case 0:
         return statement.all() as unknown[][]
@@ -165,7 +165,7 @@ export class SqliteDatabase {
     }
   }
 
-  /** About how many bytes the whole database holds, as of a second ago. */
+  /** Returns the approximate size of the database, measured at most a second ago. */
   #size(): number {
     const now = performance.now()
     if (now - this.#sizedAt > SIZE_LIFE) {
@@ -186,14 +186,14 @@ export class SqliteDatabase {
     }
   }
 
-  /** A statement for MikroORM. */
+  /** Prepares a statement for MikroORM. */
   prepare(sql: string): PreparedQuery {
     let statement = this.#prepared.get(sql)
     if (statement === undefined) {
       statement = new PreparedQuery(this.db.prepare(sql))
-      // What `*` means is another thing then.
+      // A schema change gives `*` another meaning.
       if (SCHEMA_CHANGE.test(sql)) this.#forgetSchema()
-      // A text that long is an insert of many rows, which hardly comes again.
+      // A very long statement inserts many rows, and rarely occurs again.
       else if (sql.length <= MAX_TEXT) this.#prepared.set(sql, statement)
     }
     return statement
@@ -204,10 +204,10 @@ export class SqliteDatabase {
     this.lookOut.estimate.forget()
   }
 
-  /** The whole database as bytes, to open another one with. */
+  /** Returns the whole database as bytes, which another one can open. */
   image(): Buffer {
     const image = this.db.serialize()
-    // A database in memory has no write-ahead log: the header must not ask for one (SQLite file format, section 1.3.3).
+    // A database in memory has no write-ahead log, so the header must not require one (SQLite file format, section 1.3.3).
     if (image[18] === 2) image.fill(1, 18, 20)
     return image
   }

@@ -1,4 +1,4 @@
-/** Explain: what SQLite does for statements that have run, and which indexes would spare it work. */
+/** Explains statements that have run: their query plans, and missing indexes. */
 import type Database from 'better-sqlite3'
 import type { StatementsExplained } from '../../database/explained-statements.ts'
 import type { RunStatement } from '../../base/trace.ts'
@@ -7,10 +7,10 @@ import { readPlan, buildPlanTree } from './query-plan.ts'
 import { name } from '../sql/sql.ts'
 import { listParameters, findTables } from './sql-text.ts'
 
-/** Rows from which going through a table is worth a mark. */
+/** Rows from which the scan of a table is marked. */
 const MANY = 1000
 
-/** Rows that are counted. */
+/** Limit of the rows that are counted. */
 const COUNTED = 1_000_000
 
 export function explainStatements(db: Database.Database, statements: readonly RunStatement[]): StatementsExplained {
@@ -28,7 +28,7 @@ export function explainStatements(db: Database.Database, statements: readonly Ru
   }
 }
 
-/** The number of rows of a table, up to a limit; undefined for what is no table. */
+/** Counts the rows of a table up to a limit. Undefined when it is not a table. */
 export function countUpTo(db: Database.Database, table: string, limit: number): number | undefined {
   const isTable = db.prepare("select 1 from main.sqlite_schema where type = 'table' and name = ?").get(table) !== undefined
   if (!isTable) return undefined

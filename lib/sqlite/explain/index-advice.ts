@@ -1,6 +1,6 @@
 /**
- * Advise: indexes that would spare a statement from going through, or sorting, a table of many rows. Nothing is guessed: each candidate is made in an empty
- * copy of the schema, and SQLite is asked whether it would use it (as its own `.expert` does).
+ * Finds indexes that would spare a statement the scan or sort of a large table. Each candidate is created in an empty copy of the schema,
+ * and SQLite's planner is asked whether it would use it (as its own `.expert` does).
  */
 import type Database from 'better-sqlite3'
 import type { IndexAdvice, IndexColumn } from '../../database/explained-statements.ts'
@@ -12,13 +12,13 @@ import { name } from '../sql/sql.ts'
 import { findTables } from './sql-text.ts'
 import type { IndexPart, UsedTable } from './sql-text.ts'
 
-/** Columns of the widest index that is thought of. */
+/** Limit of the columns in an index. */
 const WIDEST = 4
 
-/** Pairs of indexes that are tried. */
+/** Limit of the pairs of indexes that are tried. */
 const PAIRS = 300
 
-/** What is wrong with a plan: the table that is gone through without need, or whose rows are sorted. */
+/** A problem of a plan: a table that is scanned without need, or whose rows are sorted. */
 interface Problem {
   readonly alias: string
   readonly reason: 'scan' | 'sort'
@@ -30,7 +30,7 @@ interface Candidate {
 }
 
 /**
- * @param many the number of rows from which a table is one of many rows
+ * @param many number of rows from which a table counts as large
  * @returns each index once, in the order of the statements
  */
 export function advise(
@@ -56,7 +56,7 @@ export function advise(
         if (best === undefined) break
         const { indexes, left } = best
         const solved = problems.filter(({ alias, reason }) => !left.some(other => other.alias === alias && other.reason === reason))
-        // A scan before a sort, as the sort is of what is found.
+        // A scan goes first, because the sort is of its rows.
         const [{ alias, reason }] = solved.toSorted((one, two) => (one.reason < two.reason ? -1 : 1)) as [Problem]
         const scanned = tables.get(alias)!.table
         for (const index of indexes) {
@@ -74,17 +74,17 @@ export function advise(
 
 function findProblems(lines: readonly PlanLine[], tables: ReadonlyMap<string, UsedTable>): Problem[] {
   return lines.flatMap(({ scans, sorts, parent }): Problem[] => {
-    // Without a condition there is nothing to look up.
+    // Without a condition nothing can be looked up.
     if (scans !== undefined) return tables.get(scans)?.isFiltered === true ? [{ alias: scans, reason: 'scan' }] : []
     if (!sorts) return []
-    // What is sorted are the rows that are gone through beside it.
+    // The rows of a sort are those of the scan beside it.
     return lines
       .filter(line => line.parent === parent && line.scans !== undefined && (tables.get(line.scans)?.order.length ?? 0) > 0)
       .map(line => ({ alias: line.scans!, reason: 'sort' }))
   })
 }
 
-/** The index, or else the two indexes, with which the fewest problems are left. */
+/** Finds the index, or else the pair of indexes, that leaves the fewest problems. */
 function findBest(
   candidates: readonly Candidate[],
   db: Database.Database,
@@ -94,7 +94,7 @@ function findBest(
   const pairs = candidates.flatMap((one, at) =>
     candidates.flatMap((two, index) => (index > at && two.table !== one.table ? [[one, two]] : [])),
   )
-  // Two tables may have to be indexed before either is of use.
+  // Sometimes only indexes on two tables together help.
   for (const sets of [candidates.map(candidate => [candidate]), pairs.slice(0, PAIRS)]) {
     const tried = sets.flatMap(indexes => {
       const left = withIndexes(db, indexes, look)
@@ -107,14 +107,14 @@ function findBest(
   return undefined
 }
 
-/** Those on other tables, too: what is found there may spare the one from being gone through. */
+/** Lists candidates on all tables, because a look-up in one may spare the scan of another. */
 function listCandidates(tables: ReadonlyMap<string, UsedTable>): Candidate[] {
   const texts = new Set<string>()
   return [...tables.values()].flatMap(({ table, equal, range, order }) => {
     const up = (part: IndexPart): IndexColumn => ({ ...part, descending: false })
     const equals = equal.map(up)
     const prefixes = order.map((_, index) => order.slice(0, index + 1))
-    // An index can be read from either end, so that a plain one serves one direction, whichever it is.
+    // An index can be read in both directions, so one direction is enough.
     const orders = prefixes.flatMap(terms => [
       terms.map(({ part }) => up(part)),
       terms.map(({ part, descending }) => ({ ...part, descending })),
@@ -138,14 +138,14 @@ function listCandidates(tables: ReadonlyMap<string, UsedTable>): Candidate[] {
   })
 }
 
-/** What is found while the indexes are there; undefined when there cannot be such indexes. */
+/** Runs a function while the indexes exist. Undefined when SQLite does not accept them. */
 function withIndexes<T>(db: Database.Database, indexes: readonly Candidate[], look: () => T): T | undefined {
   db.exec('savepoint candidate')
   try {
     for (const index of indexes) db.exec(formatCreateIndex(index))
     return look()
   } catch (error) {
-    // An expression that an index may not hold, such as one with a function that may give another value each time.
+    // An index cannot hold every expression, such as one with a non-deterministic function.
     if ((error as { code?: string }).code !== 'SQLITE_ERROR') throw error
     return undefined
   } finally {
@@ -158,7 +158,7 @@ function formatCreateIndex(candidate: Candidate): string {
   return `create index ${name(formatIndexName(candidate))} on ${name(candidate.table)} (${columns})`
 }
 
-/** As MikroORM would call it. */
+/** Formats the name that MikroORM would give the index. */
 function formatIndexName({ table, columns }: Candidate): string {
   const names = columns.map(
     ({ column, text, descending }) => (column ?? text.replaceAll(/\W+/g, '_').replaceAll(/^_|_$/g, '')) + (descending ? '_desc' : ''),
@@ -166,7 +166,10 @@ function formatIndexName({ table, columns }: Candidate): string {
   return `${table}_${names.join('_')}_index`
 }
 
-/** The schema with its statistics, without rows. What it does not take, such as a table of a module that is not loaded, is left out: then nothing is advised. */
+/**
+ * Copies the schema with its statistics, without rows. Parts that cannot be created, such as a table of an unloaded module, are left out,
+ * so nothing is advised on them.
+ */
 function copySchema(db: Database.Database): SqliteDatabase {
   const shadow = new SqliteDatabase(':memory:')
   const { db: copy } = shadow

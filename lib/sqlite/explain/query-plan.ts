@@ -1,9 +1,9 @@
-/** Query plan: what SQLite says it does for a statement (https://www.sqlite.org/eqp.html), as a tree. */
+/** Reads SQLite's query plan of a statement (https://www.sqlite.org/eqp.html) as a tree. */
 import type Database from 'better-sqlite3'
 import type { PlanStep } from '../../database/explained-statements.ts'
 import type { UsedTable } from './sql-text.ts'
 
-/** Statements that have a plan. */
+/** Statements with a plan. */
 const PLANNED = /^\s*(?:select|insert|update|delete|replace|with|values)\b/i
 
 interface PlanRow {
@@ -12,22 +12,22 @@ interface PlanRow {
   readonly detail: string
 }
 
-/** A line of a query plan, and what it is about. */
+/** A line of a query plan, with its meaning. */
 export interface PlanLine extends PlanRow {
-  /** The name of the table whose rows are all gone through, or are indexed for this one statement. */
+  /** The name of the table whose rows are all read, or indexed for this statement alone. */
   readonly scans: string | undefined
-  /** Rows are sorted. */
+  /** Whether rows are sorted. */
   readonly sorts: boolean
 }
 
-/** The lines of a plan; none for a statement that has none, and for one that the database no longer takes. */
+/** Reads the lines of a plan. Empty for a statement without a plan, and for one that the database no longer accepts. */
 export function readPlan(db: Database.Database, sql: string, parameters: readonly unknown[]): PlanLine[] {
   if (!PLANNED.test(sql)) return []
   let rows: PlanRow[]
   try {
     rows = db.prepare(`explain query plan ${sql}`).all(...parameters) as PlanRow[]
   } catch (error) {
-    // The request may have dropped a table that it made, or the statement was refused when it ran.
+    // The request may have dropped its own table, or the statement was refused.
     if ((error as { code?: string }).code !== 'SQLITE_ERROR') throw error
     return []
   }
@@ -40,7 +40,7 @@ export function readPlan(db: Database.Database, sql: string, parameters: readonl
   }))
 }
 
-/** @param rowsOf the number of rows of a table */
+/** @param rowsOf returns the number of rows of a table */
 export function buildPlanTree(
   lines: readonly PlanLine[],
   tables: ReadonlyMap<string, UsedTable>,
@@ -58,7 +58,7 @@ export function buildPlanTree(
   return level.map(line => {
     const rows = line.sorts ? most : rowsScanned(line)
     const used = line.scans === undefined ? undefined : tables.get(line.scans)
-    // Rows that are neither looked for nor sorted are taken as they come, and only as many as are wanted; all of them are counted at little cost.
+    // A scan without a condition or a sort reads no row in vain: it stops at the limit, and counting is cheap.
     const isInVain = line.sorts || isSorted || used?.isFiltered === true
     return {
       detail: line.detail,

@@ -1,25 +1,25 @@
 /**
- * SQL text: what a statement that has run is made of, as far as indexes and parameters go: its tables, its conditions, its order, and the column that each
- * parameter is compared with or written to. Reads the engine's own statements and MikroORM's; of what it does not understand it says nothing.
+ * Finds the tables, conditions and order of a statement that has run, and the column that each parameter is compared with or written to.
+ * It understands the statements of the engine and of MikroORM, and ignores other parts.
  */
 
-/** A token, or what stands in parentheses. */
+/** A token, or the tokens inside parentheses. */
 type Token = string | Token[]
 
-/** An expression over one table, with the name of the table left out: what an index can be made on. */
+/** An expression over one table that an index can contain, without the name of the table. */
 export interface IndexPart {
-  /** As an index writes it. */
+  /** The text in an index. */
   readonly text: string
-  /** The column, when it is nothing more. */
+  /** The column, if the expression is only a column. */
   readonly column: string | undefined
 }
 
-/** A table of a statement, under the name that query plans give it. */
+/** A table of a statement, by its name in the query plan. */
 export interface UsedTable {
   readonly table: string
   /** Whether its SELECT has conditions. */
   readonly isFiltered: boolean
-  /** Compared for equality, and otherwise. */
+  /** The parts that are compared for equality, and those that are compared otherwise. */
   readonly equal: IndexPart[]
   readonly range: IndexPart[]
   /** The order, as far as it begins with this table. */
@@ -48,14 +48,14 @@ function isWord(token: Token | undefined, ...words: string[]): boolean {
   return typeof token === 'string' && words.includes(token.toLowerCase())
 }
 
-/** The name that an identifier stands for; undefined for what is none. */
+/** Reads the name of an identifier. Undefined for other tokens. */
 function readName(token: Token | undefined): string | undefined {
   if (typeof token !== 'string') return undefined
   if (/^["`]/.test(token)) return token.slice(1, -1).replaceAll(token[0]! + token[0]!, token[0]!)
   return /^[A-Za-z_]\w*$/.test(token) ? token : undefined
 }
 
-/** The tables of a statement, by the name that its query plan gives them. Those of several SELECTs under one name are not told apart and left out. */
+/** Finds the tables of a statement by their names in its query plan. Tables of several SELECTs with the same name are left out. */
 export function findTables(sql: string): Map<string, UsedTable> {
   const found = new Map<string, UsedTable>()
   const twice = new Set<string>()
@@ -87,10 +87,10 @@ interface Clauses {
   readonly order: readonly Token[]
 }
 
-/** The clauses of a SELECT, UPDATE or DELETE; undefined for anything else. */
+/** Splits a SELECT, UPDATE or DELETE into clauses. Undefined for other statements. */
 function splitClauses(tokens: readonly Token[]): Clauses | undefined {
   if (!isWord(tokens[0], 'select', 'update', 'delete')) return undefined
-  // Several SELECTs in one have an order together.
+  // A compound SELECT has one order for all of its parts.
   if (tokens.some(token => isWord(token, 'union', 'intersect', 'except'))) return undefined
   const clauses: { from: Token[]; where: Token[]; order: Token[] } = { from: [], where: [], order: [] }
   let current: Token[] | undefined
@@ -104,7 +104,7 @@ function splitClauses(tokens: readonly Token[]): Clauses | undefined {
   return clauses
 }
 
-/** Reads the tables of a FROM clause; gives the conditions of its joins. */
+/** Reads the tables of a FROM clause and returns the conditions of its joins. */
 function readFrom(tokens: readonly Token[], declare: (alias: string, table: string) => void): Token[][] {
   const conditions: Token[][] = []
   let expectsTable = true
@@ -132,7 +132,7 @@ function readFrom(tokens: readonly Token[], declare: (alias: string, table: stri
   return conditions.flatMap(splitConjuncts)
 }
 
-/** The conditions that must all hold. */
+/** Splits a condition into parts that must all hold. */
 function splitConjuncts(tokens: readonly Token[]): Token[][] {
   const parts: Token[][] = [[]]
   let cases = 0
@@ -161,7 +161,7 @@ function readCondition(condition: readonly Token[], known: ReadonlyMap<string, U
   if (at <= 0) return
   const operator = (condition[at] as string).toLowerCase()
   const [left, right] = [condition.slice(0, at), condition.slice(at + 1)]
-  // What is not true cannot be looked up.
+  // `is not` cannot be looked up.
   if (operator === 'is' && !isWord(right[0], 'null')) return
   for (const side of operator === '=' ? [left, right] : [left]) {
     const found = findIndexPart(side, known)
@@ -191,7 +191,7 @@ function splitAt(tokens: readonly Token[], separator: string): Token[][] {
   return parts.filter(part => part.length > 0)
 }
 
-/** An expression over one table and nothing else. */
+/** Finds an expression over a single table. */
 function findIndexPart(tokens: readonly Token[], known: ReadonlyMap<string, UsedTable>): { used: UsedTable; part: IndexPart } | undefined {
   const used = new Set<UsedTable>()
   let isPure = true
@@ -216,7 +216,7 @@ function findIndexPart(tokens: readonly Token[], known: ReadonlyMap<string, Used
     return text
   }
   let text = written(tokens)
-  // Columns of a statement on one table need not name it.
+  // In a statement on one table columns need no table name.
   const [only] = tokens
   const column = tokens.length === 3 && tokens[1] === '.' ? readName(tokens[2]) : tokens.length === 1 ? readName(only) : undefined
   if (used.size === 0 && tokens.length === 1 && column !== undefined && typeof only === 'string' && /^["`]/.test(only)) {
@@ -234,7 +234,10 @@ function quoted(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`
 }
 
-/** The column that each parameter is compared with or written to, or `limit` or `offset`; undefined where that cannot be told. And the names that the statement holds. */
+/**
+ * Lists the column that each parameter is compared with or written to, or `limit` or `offset`; undefined where that is unknown. Also
+ * lists all names in the statement.
+ */
 export function listParameters(sql: string): { columns: (string | undefined)[]; names: Set<string> } {
   const flat = tokenize(sql)
   const names = new Set(flat.filter(token => /^["`]/.test(token)).map(token => readName(token)!))
@@ -249,14 +252,14 @@ export function listParameters(sql: string): { columns: (string | undefined)[]; 
     } else if (isWord(token, 'limit', 'offset')) {
       column = token
     } else if (!isWord(token, '(', ',', 'not', 'select', 'value', 'from', 'json_each')) {
-      // `in (select value from json_each(?))` is about the keys of several rows.
+      // `in (select value from json_each(?))` holds the keys of several rows.
       column = undefined
     }
   }
   return { columns, names }
 }
 
-/** The columns of an INSERT, all of whose rows are parameters and nothing else. */
+/** Reads the columns of an INSERT whose rows consist of parameters only. */
 function readInsertedColumns(tokens: readonly Token[]): string[] | undefined {
   const at = tokens.findIndex(token => isWord(token, 'values'))
   const list = tokens[at - 1]

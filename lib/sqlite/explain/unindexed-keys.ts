@@ -1,4 +1,7 @@
-/** Foreign keys: which of them no index serves. SQLite makes none by itself: related records are then found, and deletions checked, by going through the table. */
+/**
+ * Finds foreign keys without an index. SQLite does not create these, so related records are found, and deletions checked, by a scan of
+ * the table.
+ */
 import type Database from 'better-sqlite3'
 import type { UnindexedLink } from '../../database/explained-statements.ts'
 import { owningLinks } from '../../model/model.ts'
@@ -7,7 +10,7 @@ import { countUpTo } from './explain.ts'
 import { name } from '../sql/sql.ts'
 
 /**
- * @param resources what the model knows of relations that the schema does not declare
+ * @param resources relations of the model that the schema does not declare
  * @param rows tables with no more rows are left out
  */
 export function findUnindexedLinks(db: Database.Database, resources: readonly Resource[], rows: number): UnindexedLink[] {
@@ -31,7 +34,7 @@ export function findUnindexedLinks(db: Database.Database, resources: readonly Re
 }
 
 function listLinks({ table, attributes }: Resource): { table: string; columns: readonly string[] }[] {
-  // Inside a JSON document there is no column of a link's own to have an index; and a link to one of several entities is looked for with its discriminator.
+  // A link inside a JSON document has no column to index. A polymorphic link is looked up together with its discriminator.
   const own = owningLinks(attributes).filter(({ attribute }) => attribute.document === undefined && attribute.discriminator === undefined)
   const lists = attributes.flatMap(attribute => {
     if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return []
@@ -46,7 +49,7 @@ function listDeclaredIndexes(db: Database.Database, table: string): string[][] {
   return [...Map.groupBy(rows, ({ id }) => id).values()].map(parts => parts.toSorted((a, b) => a.seq - b.seq).map(({ from }) => from))
 }
 
-/** The columns of each index over all rows, the key among them, in its order. */
+/** Lists the columns of each index over all rows, the primary key included. */
 function listIndexes(db: Database.Database, table: string): string[][] {
   const columns = db.pragma(`main.table_xinfo(${name(table)})`) as { name: string; pk: number }[]
   const key = columns.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk)

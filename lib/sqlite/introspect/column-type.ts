@@ -1,6 +1,6 @@
 /**
- * Column type: what a column of a file holds, by its declared type and, where that leaves several forms open, by some of its rows. SQLite takes any type
- * name and enforces hardly any (https://www.sqlite.org/datatype3.html): so nothing that is found later is an error.
+ * Finds the type of a column from its declared type and, where that leaves several forms open, from some rows. SQLite accepts any type
+ * name and enforces almost none (https://www.sqlite.org/datatype3.html), so a value of another type is not an error.
  */
 import type Database from 'better-sqlite3'
 import type { ScalarKind, ScalarType } from '../../values/scalar-type.ts'
@@ -8,10 +8,10 @@ import { areDates, findStoredTime } from '../../values/stored-time.ts'
 import type { Column, Table } from './introspect.ts'
 import { name as quoted } from '../sql/sql.ts'
 
-/** How many rows are looked at, from each end of a table. */
+/** Number of rows that are read from each end of a table. */
 const SAMPLES = 50
 
-/** Type names that say more than their affinity does. */
+/** Type names that are more exact than their affinity. */
 const NAMED: readonly (readonly [RegExp, ScalarKind])[] = [
   [/^BOOL(?:EAN)?$/, 'boolean'],
   [/^(?:DATETIME|TIMESTAMP)/, 'datetime'],
@@ -24,7 +24,7 @@ const NAMED: readonly (readonly [RegExp, ScalarKind])[] = [
   [/^YEAR$/, 'integer'],
   [/^(?:VAR)?BINARY$|^BYTEA$/, 'blob'],
   [/^(?:MULTI)?POINT$/, 'any'],
-  // SQLite's own rules of affinity, in their order.
+  // SQLite's rules of affinity, in their order.
   [/INT/, 'integer'],
   [/CHAR|CLOB|TEXT/, 'text'],
   [/BLOB/, 'blob'],
@@ -58,7 +58,7 @@ export class ColumnTypes {
       const { kind } = parseDeclared(type)
       return kind === 'datetime' || kind === 'date' || table.key.includes(name)
     })
-    // What a view costs to read nobody knows.
+    // Reading a view may cost any amount.
     this.#samples =
       table.kind === 'table' && wanted.length > 0
         ? readSamples(
@@ -75,7 +75,7 @@ export class ColumnTypes {
     const type: ScalarType = { kind, loose: true, ...(column.collated ? { collated: true } : {}) }
     switch (kind) {
       case 'datetime':
-        // Of a view it is not known in which forms they come.
+        // The forms in a view are not known for all rows.
         return { ...type, time: { ...findStoredTime(samples), ...(this.#table.kind === 'table' ? {} : { uniform: false }) } }
       case 'date':
         return areDates(samples) ? type : { ...type, kind: 'datetime', time: findStoredTime(samples) }
@@ -85,7 +85,7 @@ export class ColumnTypes {
         return {
           ...type,
           ...findItems(column, 'string'),
-          // No text has no characters: `char(0)` says nothing.
+          // `char(0)` would allow only empty texts, so it is ignored.
           ...(first === undefined || first === 0 || column.items !== undefined ? {} : { length: first }),
         }
       case 'integer':
@@ -95,16 +95,16 @@ export class ColumnTypes {
     }
   }
 
-  /** The type of a column of the key: one of which an ID can be made. Undefined when none can. */
+  /** Finds the type of a key column. Undefined for a type that cannot be part of an ID. */
   ofKey(column: Column): ScalarType | undefined {
     const type = this.of(column)
     const { kind } = type
     const samples = this.#samples.get(column.name) ?? []
     if (kind === 'text' || kind === 'bigint') return type
-    // IDs are found as they are stored, and UUIDs are lower case in the API.
+    // IDs are compared as they are stored, and UUIDs are lower case in the API.
     if (kind === 'uuid')
       return samples.every(value => typeof value === 'string' && value === value.toLowerCase()) ? type : { ...type, kind: 'text' }
-    // Beyond 2^53 a JSON number is not exact.
+    // A JSON number beyond 2^53 is not exact.
     if (kind === 'integer') return samples.some(value => typeof value === 'bigint') ? { kind: 'bigint', loose: true } : type
     if (kind === 'date') return type
     if (kind === 'blob' || samples.some(value => value instanceof Uint8Array || (typeof value === 'number' && !Number.isInteger(value))))
@@ -121,7 +121,7 @@ function findItems({ items }: Column, type: 'string' | 'number'): { items?: read
   return items !== undefined && items.length > 0 && items.every(item => typeof item === type) ? { items: Object.freeze([...items]) } : {}
 }
 
-/** Some values of columns, without NULL: from the beginning of the table and, where that costs little, from its end. */
+/** Reads some values of columns, without NULL: from the beginning of the table and, where that is cheap, from its end. */
 function readSamples(db: Database.Database, table: Table, columns: readonly string[]): ReadonlyMap<string, readonly unknown[]> {
   const from = `select ${columns.map(quoted).join(', ')} from main.${quoted(table.name)}`
   const rows = db.prepare(`${from} limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]
@@ -131,7 +131,7 @@ function readSamples(db: Database.Database, table: Table, columns: readonly stri
   return new Map(columns.map((column, index) => [column, rows.map(row => toNumber(row[index])).filter(value => value !== null)]))
 }
 
-/** Integers that a number holds exactly, as numbers. */
+/** Converts integers that a number holds exactly to numbers. */
 function toNumber(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
 }

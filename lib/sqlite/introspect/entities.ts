@@ -1,6 +1,6 @@
 /**
- * Entities of a file: what introspect.ts has found becomes entities for MikroORM, and the names of resources where the default ones will not do. The names
- * are those of the file in the API's spelling; where two things would have one name, a rule tells them apart, and in the end a number.
+ * Makes MikroORM entities of an introspected file, and resource names where the defaults do not fit. Names are those of the file in the
+ * API's spelling. Equal names are distinguished by a rule, and in the end by a number.
  */
 import { EntitySchema } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
@@ -21,19 +21,19 @@ import { name as quoted } from '../sql/sql.ts'
 export interface FileModel {
   readonly entities: readonly EntitySchema[]
   readonly definitions: readonly ResourceDefinition[]
-  /** What is left out, a sentence each. */
+  /** Omissions, a sentence each. */
   readonly notes: readonly string[]
 }
 
 type Properties = Record<string, object>
 
-/** Property names that would hide what every object has. */
+/** Property names that would hide members of every object. */
 const OF_OBJECTS = new Set([...Object.getOwnPropertyNames(Object.prototype), 'toJSON', 'then'])
 
-/** A table on its way to an entity. */
+/** The draft of an entity. */
 class EntityDraft {
   readonly table: Table
-  /** Types of the key's columns; undefined when the records have no IDs. */
+  /** The types of the key's columns. Undefined when the records have no IDs. */
   readonly keyTypes: ReadonlyMap<string, ScalarType> | undefined
   readonly types: ColumnTypes
   readonly properties: Properties = {}
@@ -52,7 +52,7 @@ class EntityDraft {
     return this.#names.has(name)
   }
 
-  /** The first of some names that is free, else the last one with a number; it is taken then. */
+  /** Takes the first free name, or else the last one with a number. */
   take(...names: readonly string[]): string {
     let name = names.find(each => each !== '' && !this.#names.has(each))
     for (let number = 2; name === undefined; number++) {
@@ -70,7 +70,7 @@ class EntityDraft {
   }
 }
 
-/** The name of the property that is shown as an attribute: one that code can have. */
+/** Formats the name of a property for an attribute, so that code can use it. */
 function formatPropertyName(name: string): string {
   if (OF_OBJECTS.has(name)) return `${name}_`
   return /^\d/.test(name) ? `_${name}` : name
@@ -105,12 +105,12 @@ export function buildEntities({ tables, broken }: Introspection, db: Database.Da
   }
 }
 
-/** Adds what stands in the table itself, in the order of its columns. */
+/** Adds the columns and links of the table itself, in the order of its columns. */
 function addColumns(draft: EntityDraft, { links }: Relations, drafts: ReadonlyMap<string, EntityDraft>): void {
   const { table } = draft
   const own = links.filter(link => link.table === table)
   const linked = new Map(own.flatMap(link => link.foreignKey.columns.map(column => [column, link] as const)))
-  // Plain columns first, so that a link gives way to them.
+  // Plain columns take their names first, so that links give way.
   const names = new Map<Column | Link, string>()
   for (const column of table.columns) if (!linked.has(column.name)) names.set(column, draft.take(camelCase(column.name)))
   for (const link of own) names.set(link, draft.take(...suggestLinkNames(link.foreignKey)))
@@ -141,7 +141,7 @@ function buildPlainProperty(column: Column, { table, keyTypes, types }: EntityDr
   const isRowid = primary !== undefined && table.rowidKey
   return {
     type: new FileType(primary ?? types.of(column)),
-    // Whatever the file holds: MikroORM is not to judge it.
+    // MikroORM must not check the values of the file.
     runtimeType: 'unknown',
     fieldName: column.name,
     ...(primary === undefined ? {} : { primary: true }),
@@ -153,7 +153,7 @@ function buildPlainProperty(column: Column, { table, keyTypes, types }: EntityDr
   }
 }
 
-/** The SQL of a default; in double quotes a text is one too there, since it can be no name. */
+/** Parses the SQL of a default. SQLite takes double quotes around a default for a text, because it cannot be a name. */
 function parseDefault(sql: string): string {
   const [, text] = /^"((?:[^"]|"")*)"$/.exec(sql) ?? []
   return text === undefined ? sql : `'${text.replaceAll('""', '"').replaceAll("'", "''")}'`
@@ -176,9 +176,7 @@ function buildLinkProperty(link: Link, drafts: ReadonlyMap<string, EntityDraft>)
   }
 }
 
-/**
- * The names of a link, best first: its column without `Id`, or the words that its columns begin with, or what it refers to.
- */
+/** Suggests names of a link, best first: its column without `Id`, the common words of its columns, the table that it refers to. */
 function suggestLinkNames({ columns, table }: ForeignKey): string[] {
   const [column = ''] = columns
   const target = camelSingular(table)
@@ -201,7 +199,7 @@ function toPascalCase(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** Adds the other sides: lists of what links a record, and both sides of pivot tables. */
+/** Adds the inverse sides: lists of linking records, and both sides of pivot tables. */
 function addLists({ links, pivots }: Relations, drafts: ReadonlyMap<string, EntityDraft>): void {
   const draftOf = (table: Table): EntityDraft => drafts.get(table.name)!
   for (const link of links) {
@@ -232,7 +230,7 @@ function addPivot(pivot: Pivot, pivots: readonly Pivot[], draftOf: (table: Table
     return owner.take(...(several ? [long] : [plain, long]))
   }
   const [a, b] = [draftOf(left.target), draftOf(right.target)]
-  // Each side is called after what it leads to.
+  // Each side is named after its target.
   const there = nameOf(a, right)
   const back = nameOf(b, left)
   a.add(there, {
@@ -256,14 +254,14 @@ function sameTargets(a: Pivot, b: Pivot): boolean {
   return names(a) === names(b)
 }
 
-/** The columns of a link in the order in which the target's entity has its key. */
+/** Orders the columns of a link like the key of the target's entity. */
 function orderByKey({ foreignKey }: Link, { keyTypes }: EntityDraft): string[] {
   return [...keyTypes!.keys()].map(column => foreignKey.columns[foreignKey.targets.indexOf(column)]!)
 }
 
 function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema {
   const { table, keyTypes, properties } = draft
-  // Code is made of the name, in which no line may end.
+  // The name becomes part of generated code, where line breaks must not occur.
   const plain = toPascalCase(camelSingular(table.name)).replaceAll(/[^\p{L}\p{M}\p{N}_]/gu, '')
   const stem = /^\p{L}/u.test(plain) ? plain : `Table${plain}`
   let name = stem
@@ -275,12 +273,12 @@ function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema 
       const { joinColumns } = properties[each] as { joinColumns?: readonly string[] }
       return joinColumns ?? [(properties[each] as { fieldName: string }).fieldName]
     })
-    // A set that has only a part of a composite link in it is left to the database.
+    // A unique set with only some columns of a composite link is left to the database.
     return names.length > 1 && covered.length === columns.length ? [{ properties: names }] : []
   })
   return new EntitySchema({
     name,
-    // What cannot be written is never named to SQLite by MikroORM: only the name must be its own.
+    // MikroORM never writes to a read-only table, so the name only has to be unique.
     ...(isWritable(table) ? { tableName: table.name } : { tableName: `(${name})`, comment: table.name, readonly: true }),
     properties,
     uniques,
@@ -292,27 +290,27 @@ function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema 
   } as never)
 }
 
-/** Whether the last word of a name has no English plural: one with a number at its end, or of another script. */
+/** Whether the last word of a name has no English plural: it ends with a digit, or is in another script. */
 function isOdd(name: string): boolean {
   return /\d$|[^\0-\x7f]/.test(words(name).at(-1) ?? '')
 }
 
-/** What a list of the records of a table is called. */
+/** Formats the name of a list of a table's records. */
 function formatListName(table: string): string {
   return isOdd(table) ? camelCase(table) : camelPlural(table)
 }
 
-/** The names of the resource of a table, by the table's own. */
+/** Finds the names of a table's resource. */
 function findNames(table: string): ResourceNames {
   if (!isOdd(table)) return defaultNames(table)
   const own = words(table)
   return { plural: own.join('_'), singular: own.join('_'), accepted: [...new Set([own.join('_'), own.join('-'), camelCase(table)])] }
 }
 
-/** Names of resources, where the entity's own will not do: two tables of one name, or one that is a key of the answers. */
+/** Defines resource names where the default ones do not fit: two tables with one name, or a name that is a key of answers. */
 function buildDefinitions(drafts: readonly EntityDraft[]): ResourceDefinition[] {
   const taken = new Set<string>()
-  // A table that is called as its resource comes first.
+  // A table with the exact name of its resource comes first.
   const isExact = ({ table }: EntityDraft): boolean => findNames(table.name).plural === table.name.toLowerCase()
   return [...drafts.filter(isExact), ...drafts.filter(draft => !isExact(draft))].flatMap(({ table, schema }) => {
     const entity = schema!

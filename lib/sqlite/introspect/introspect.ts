@@ -1,7 +1,7 @@
 /**
- * Introspect: what a SQLite file holds, as plain data: tables, views, columns, keys, foreign keys. Read with pragmas
- * (https://www.sqlite.org/pragma.html) and, for what they do not tell, from the text of the schema; MikroORM's own introspection loses composite
- * foreign keys, unique indexes and views. Nothing is decided here of what becomes of it: that is entities.ts.
+ * Reads the tables, views, columns, keys and foreign keys of a SQLite file as plain data. It uses pragmas
+ * (https://www.sqlite.org/pragma.html) and the text of the schema. MikroORM's own introspection loses composite foreign keys, unique
+ * indexes and views. entities.ts decides about the mapping.
  */
 import type Database from 'better-sqlite3'
 import { readDdl } from '../database/ddl.ts'
@@ -10,26 +10,26 @@ import { name as quoted } from '../sql/sql.ts'
 /** A column of a table or view. */
 export interface Column {
   readonly name: string
-  /** As declared; empty when nothing is, as in most columns of views. */
+  /** The declared type; empty without one, as in most columns of views. */
   readonly type: string
   readonly notNull: boolean
-  /** The text of the default's SQL expression. */
+  /** The SQL expression of the default. */
   readonly defaultSql: string | undefined
   readonly generated: boolean
-  /** Compares by another collation than BINARY. */
+  /** Whether the column compares by a collation other than BINARY. */
   readonly collated: boolean
-  /** The allowed values that a check names. */
+  /** The allowed values of a check. */
   readonly items: readonly (string | number)[] | undefined
 }
 
-/** What the database does with a row when the row it refers to is deleted, as the schema says it. */
+/** The declared action on a row when its target is deleted. */
 export type DeleteAction = 'no action' | 'restrict' | 'set null' | 'set default' | 'cascade'
 
 export interface ForeignKey {
   readonly columns: readonly string[]
-  /** The name of the table that is referred to, as that table is called. */
+  /** The name of the target table, in its own spelling. */
   readonly table: string
-  /** The columns there, in the order of `columns`. */
+  /** The target columns, in the order of `columns`. */
   readonly targets: readonly string[]
   readonly onDelete: DeleteAction
 }
@@ -41,12 +41,12 @@ export interface Table {
   readonly columns: readonly Column[]
   /** The columns of the primary key, in its order; empty without one. */
   readonly key: readonly string[]
-  /** The key is the rowid: SQLite counts it up when it is not given. */
+  /** Whether the key is the rowid, which SQLite assigns by itself. */
   readonly rowidKey: boolean
-  /** A name by which the rowid can be asked for, where there is one. */
+  /** A name of the rowid that no column has taken, if there is one. */
   readonly rowid: string | undefined
   readonly foreignKeys: readonly ForeignKey[]
-  /** Sets of columns whose values together are unique in the whole table. The key is not among them. */
+  /** Sets of columns that are unique in the whole table, without the primary key. */
   readonly uniques: readonly (readonly string[])[]
 }
 
@@ -83,10 +83,10 @@ interface ForeignKeyRow {
   readonly on_delete: string
 }
 
-/** What a database holds, in the order in which it was made. */
+/** The content of a database, in the order of creation. */
 export interface Introspection {
   readonly tables: readonly Table[]
-  /** What SQLite itself cannot read, with its reason. */
+  /** Tables and views that SQLite itself cannot read, with the reason. */
   readonly broken: ReadonlyMap<string, string>
 }
 
@@ -103,8 +103,8 @@ export function introspect(db: Database.Database): Introspection {
     try {
       return [readTable(db, row, row.type === 'table' ? (sql ?? '') : '')]
     } catch (error) {
-      // A view of a table that is gone, a virtual table whose module is not loaded, or an index by a collation that only another program knows leaves
-      // the rest of the file as it is.
+      // A view of a dropped table, a virtual table of an unloaded module or an index with an unknown collation does not affect the rest
+      // of the file.
       if (!((error as { code?: string }).code ?? '').startsWith('SQLITE_ERROR')) throw error
       broken.set(name, (error as Error).message)
       return []
@@ -114,14 +114,14 @@ export function introspect(db: Database.Database): Introspection {
 }
 
 /**
- * A table or view; its foreign keys as they are declared.
+ * Reads a table or view, with its foreign keys as they are declared.
  *
  * @param sql the text of its CREATE statement
  */
 export function readTable(db: Database.Database, { name, type, wr }: TableRow, sql: string): Table {
   const all = db.pragma(`main.table_xinfo(${quoted(name)})`) as ColumnRow[]
   const rows = all.filter(({ hidden }) => hidden !== 1)
-  // A table is counted by its smallest index, and read by itself.
+  // `count(*)` may read the smallest index, and `*` the table itself.
   for (const what of ['*', 'count(*)']) db.prepare(`select ${what} from main.${quoted(name)}`)
   const ddl = readDdl(sql)
   const indexes = db.pragma(`main.index_list(${quoted(name)})`) as IndexRow[]
@@ -136,26 +136,26 @@ export function readTable(db: Database.Database, { name, type, wr }: TableRow, s
       name: column.name,
       type: column.type,
       notNull: column.notnull === 1,
-      // A default of NULL is what a column has without one.
+      // A default of NULL is the same as none.
       defaultSql: column.dflt_value === null || /^null$/i.test(column.dflt_value) ? undefined : column.dflt_value,
       generated: column.hidden >= 2,
       collated: type === 'view' || ddl.collated.has(column.name.toLowerCase()),
       items: ddl.items.get(column.name.toLowerCase()),
     })),
     key,
-    // Of the rowid no index is needed. INTEGER PRIMARY KEY DESC is a key like any other.
+    // The rowid needs no index. INTEGER PRIMARY KEY DESC is an ordinary key.
     rowidKey: type === 'table' && wr === 0 && key.length === 1 && !indexes.some(({ origin }) => origin === 'pk'),
     rowid: type === 'table' && wr === 0 ? findRowidName(all) : undefined,
     foreignKeys: type === 'table' ? readForeignKeys(db, name) : [],
     uniques: indexes
       .filter(index => index.unique === 1 && index.partial === 0 && index.origin !== 'pk')
       .map(index => (db.pragma(`main.index_info(${quoted(index.name)})`) as { name: string | null }[]).map(column => column.name))
-      // An index on an expression has no column there.
+      // An expression in an index has no column.
       .filter((columns): columns is string[] => columns.every(column => column !== null)),
   }
 }
 
-/** A column may take the name of the rowid. */
+/** Finds a name of the rowid that no column has taken. */
 function findRowidName(columns: readonly ColumnRow[]): string | undefined {
   const taken = new Set(columns.map(column => column.name.toLowerCase()))
   return ['rowid', '_rowid_', 'oid'].find(name => !taken.has(name))
@@ -164,7 +164,7 @@ function findRowidName(columns: readonly ColumnRow[]): string | undefined {
 function readForeignKeys(db: Database.Database, table: string): ForeignKey[] {
   const rows = db.pragma(`main.foreign_key_list(${quoted(table)})`) as ForeignKeyRow[]
   const groups = Map.groupBy(rows, ({ id }) => id)
-  // SQLite numbers them backwards.
+  // SQLite numbers foreign keys backwards.
   return [...groups.entries()]
     .toSorted(([a], [b]) => b - a)
     .map(([, parts]) => {
@@ -172,14 +172,14 @@ function readForeignKeys(db: Database.Database, table: string): ForeignKey[] {
       return {
         columns: ordered.map(({ from }) => from),
         table: ordered[0]!.table,
-        // Without columns it refers to the primary key.
+        // Without columns a foreign key refers to the primary key.
         targets: ordered.flatMap(({ to }) => to ?? []),
         onDelete: ordered[0]!.on_delete.toLowerCase() as DeleteAction,
       }
     })
 }
 
-/** Foreign keys with the names of tables and columns as those are called themselves, and without those that lead nowhere. */
+/** Replaces the names in foreign keys by the exact names of tables and columns, and drops foreign keys without a target. */
 function resolveTargets(tables: readonly Table[]): Table[] {
   const byName = new Map(tables.filter(({ kind }) => kind === 'table').map(table => [table.name.toLowerCase(), table]))
   const called = (table: Table, column: string): string | undefined =>

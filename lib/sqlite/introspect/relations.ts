@@ -1,6 +1,6 @@
 /**
- * Relations: what the foreign keys of a file mean: links to one record, one-to-one where the columns are unique, and pivot tables, which hold nothing but
- * two links. Names are given in entities.ts.
+ * Finds the meaning of a file's foreign keys: links to one record, one-to-one links over unique columns, and pivot tables, which consist
+ * of two links. entities.ts gives the names.
  */
 import type { ForeignKey, Table } from './introspect.ts'
 
@@ -9,13 +9,13 @@ export interface Link {
   readonly table: Table
   readonly foreignKey: ForeignKey
   readonly target: Table
-  /** No two rows link the same one. */
+  /** Whether no two rows link the same record. */
   readonly unique: boolean
-  /** The columns are part of the table's own key. */
+  /** Whether the columns are part of the table's own key. */
   readonly primary: boolean
 }
 
-/** A table that is a many-to-many relation and nothing else. */
+/** A table that only serves a many-to-many relation. */
 export interface Pivot {
   readonly table: Table
   readonly links: readonly [Link, Link]
@@ -30,7 +30,10 @@ function sameSet(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every(item => b.includes(item))
 }
 
-/** MikroORM takes a dot for a separator and a question mark for a value, and cannot tell some columns from what every JavaScript object has. */
+/**
+ * Whether MikroORM can write to a table. It takes a dot for a separator and a question mark for a parameter, and confuses some columns
+ * with members of every object.
+ */
 export function isWritable({ name, columns }: Table): boolean {
   return (
     [name, ...columns.map(column => column.name)].every(each => !/[.?]/.test(each)) &&
@@ -38,14 +41,12 @@ export function isWritable({ name, columns }: Table): boolean {
   )
 }
 
-/** Whether MikroORM can call an entity so, as it does with pivot tables: it puts the name into a comment of generated code. */
+/** Whether MikroORM accepts the name of an entity. It writes the name of a pivot table into a comment of generated code. */
 function isCodeName(name: string): boolean {
   return !/[\n\r\u2028\u2029]/.test(name)
 }
 
-/**
- * @param keyed the tables whose records have IDs
- */
+/** @param keyed the tables whose records have IDs */
 export function findRelations(keyed: readonly Table[]): Relations {
   const byName = new Map(keyed.map(table => [table.name, table]))
   const links: Link[] = []
@@ -56,20 +57,23 @@ export function findRelations(keyed: readonly Table[]): Relations {
     if (pivot === undefined) links.push(...own)
     else pivots.push(pivot)
   }
-  // What refers to a pivot table needs it as a resource.
+  // A pivot table that others refer to is needed as a resource.
   const needed = new Set(links.map(({ target }) => target.name))
   const [kept, plain] = [pivots.filter(({ table }) => !needed.has(table.name)), pivots.filter(({ table }) => needed.has(table.name))]
   return { links: [...links, ...plain.flatMap(pivot => pivot.links)], pivots: kept }
 }
 
-/** Each column belongs to one relation at most: of foreign keys that share one, that with the most columns is it, else the first. */
+/**
+ * Finds the links of a table. A column belongs to one link at most: among foreign keys with a common column, to that with the most
+ * columns, else the first.
+ */
 function findLinks(table: Table, byName: ReadonlyMap<string, Table>): Link[] {
   const taken = new Set<string>()
   const links: Link[] = []
   for (const foreignKey of table.foreignKeys.toSorted((a, b) => b.columns.length - a.columns.length)) {
     const { columns, targets } = foreignKey
     const target = byName.get(foreignKey.table)
-    // One that refers to other columns than the key is a plain column.
+    // A foreign key to other columns than the primary key stays a plain column.
     if (target === undefined || !sameSet(targets, target.key) || columns.some(column => taken.has(column))) continue
     if (table.columns.some(({ name, generated }) => generated && columns.includes(name))) continue
     const inKey = columns.filter(column => table.key.includes(column)).length

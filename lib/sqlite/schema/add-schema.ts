@@ -1,6 +1,6 @@
 /**
- * Add the schema: creates the tables, columns and indexes that the entities need and the database lacks, all in one transaction. Nothing that is there is
- * changed or dropped: what differs is served as it is, with a note, or refused before anything is touched.
+ * Creates the tables, columns and indexes that the entities need and the database lacks, in one transaction. Nothing existing is changed
+ * or dropped: differences are noted, or refused before anything is written.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
@@ -11,10 +11,10 @@ import type { Addition, Comparing } from './compare-table.ts'
 import { readExistingTable, foldCase, findObject } from './existing-table.ts'
 import { name as quoted } from '../sql/sql.ts'
 
-/** How many faults are named. */
+/** Limit of the problems that an error lists. */
 const SHOWN = 5
 
-/** What is given a schema. */
+/** The database that gets a schema. */
 export interface Target {
   readonly orm: MikroORM
   readonly db: Database.Database
@@ -25,14 +25,14 @@ export interface Target {
 /**
  * Adds the schema.
  *
- * @param build what needs it: when this fails nothing is added
- * @throws Error in one line that names what cannot be served as it is, nor added.
+ * @param build runs on the new schema; when it throws, nothing is added
+ * @throws Error in one line that names the differences that can neither be served nor added.
  */
 export function addSchema<T>({ orm, db, path, notes }: Target, build: () => T): T {
-  /** The unique indexes that the rows break already. */
+  /** The unique indexes that existing rows violate. */
   const broken = new Set<string>()
   for (;;) {
-    // One state of the file, whatever other processes do to it.
+    // One state of the file, in spite of other processes.
     const { findings, version } = db.transaction(() => ({ findings: compareSchema(orm, db), version: readVersion(db) }))()
     if (findings.faults.length > 0) throw schemaError(findings.faults, path)
     const additions = findings.additions.filter(({ what }) => !broken.has(what))
@@ -49,7 +49,10 @@ export function addSchema<T>({ orm, db, path, notes }: Target, build: () => T): 
   }
 }
 
-/** MikroORM would refuse to save a record for a value that it has in the file: what clients send is checked by the engine. */
+/**
+ * Lets MikroORM accept values of any type in a column. It would refuse to save a record with such a value of the file; the engine checks
+ * client values.
+ */
 function takeAnyType(orm: MikroORM, table: string, column: string): void {
   for (const meta of orm.getMetadata())
     if (foldCase(meta.tableName ?? '') === foldCase(table))
@@ -58,12 +61,15 @@ function takeAnyType(orm: MikroORM, table: string, column: string): void {
 
 interface State {
   readonly db: Database.Database
-  /** Of the schema for which the additions were found. */
+  /** The schema version for which the additions were computed. */
   readonly version: number
   readonly path: string
 }
 
-/** Adds all or nothing: nothing when another process has changed the schema meanwhile, or rows break a unique index, which is given back. */
+/**
+ * Adds everything or nothing. Nothing is added when another process has changed the schema meanwhile, or when rows violate a unique
+ * index, which is returned.
+ */
 function run<T>(additions: readonly Addition[], { db, version, path }: State, build: () => T): { built: T } | Addition | 'changed' {
   let current: Addition | undefined
   const add = db.transaction(() => {
@@ -81,13 +87,13 @@ function run<T>(additions: readonly Addition[], { db, version, path }: State, bu
     const { code, message } = error as { code?: string; message: string }
     if (current === undefined) throw error
     if (code === 'SQLITE_CONSTRAINT_UNIQUE' && current.orNote !== undefined) return current
-    // The failure of a file or a device is no matter of the entities.
+    // A failing file or device is not a problem of the entities.
     if (code !== 'SQLITE_ERROR' && !code?.startsWith('SQLITE_CONSTRAINT')) throw error
     throw schemaError([`${current.what} cannot be created: ${message}`], path, error)
   }
 }
 
-/** Changes with every change of the schema. */
+/** Reads SQLite's schema version, which every change of the schema increments. */
 function readVersion(db: Database.Database): number {
   return db.pragma('main.schema_version', { simple: true }) as number
 }
@@ -115,7 +121,7 @@ function compareSchema(orm: MikroORM, db: Database.Database): Findings {
   return findings
 }
 
-/** @param targets what the entities of one table want, each */
+/** @param targets the tables of the entities that share this one */
 function addTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
   const { db, findings } = comparing
   const [target] = targets

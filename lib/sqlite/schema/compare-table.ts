@@ -1,7 +1,4 @@
-/**
- * Compare a table: what the entities want of one that exists, with what it is: what can be added to it, what stays as it is, and what it cannot do without.
- * Nothing is done here.
- */
+/** Compares an existing table with its entities: what can be added, what stays as it is, and what is missing for good. It only computes. */
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
 import { foldCase, hasTrigger, findObject } from './existing-table.ts'
@@ -11,34 +8,34 @@ import { name as quoted } from '../sql/sql.ts'
 
 /** One statement that adds something. */
 export interface Addition {
-  /** What it adds: `the column "product"."price"`. */
+  /** The added object: `the column "product"."price"`. */
   readonly what: string
   readonly sql: string
-  /** Of a unique index on a table that exists: the note that says that it is left out, where rows have the same values already. */
+  /** For a unique index on an existing table: the note in its place where rows have equal values. */
   readonly orNote?: string
 }
 
-/** What is found out of a schema. */
+/** The result of the comparison of a schema. */
 export class Findings {
   readonly additions: Addition[] = []
-  /** What stays as it is, each a sentence that begins with its place. */
+  /** Differences that stay, each a sentence that begins with its place. */
   readonly notes: string[] = []
-  /** What makes it impossible to serve the file with these entities. */
+  /** Differences because of which the file cannot be served with these entities. */
   readonly faults: string[] = []
-  /** Columns that hold values of another type than the entity's, by table, each as the entity calls it. */
+  /** Columns with values of another type than the entity's, each by the entity's name of it. */
   readonly otherTypes: { readonly table: string; readonly column: string }[] = []
 }
 
-/** What tables are compared with. */
+/** The data that a comparison needs. */
 export interface Comparing {
   readonly db: Database.Database
   readonly helper: SchemaHelper
   readonly findings: Findings
-  /** The names of indexes and tables that the additions make, folded. */
+  /** The names of indexes and tables in the additions, folded. */
   readonly made: Set<string>
 }
 
-/** @param targets what the entities of this table want, each */
+/** @param targets the tables of the entities that share this one */
 export function compareTable(targets: readonly DatabaseTable[], existing: ExistingTable, comparing: Comparing): void {
   const { notes } = comparing.findings
   const added = new Set<string>()
@@ -71,9 +68,9 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
 }
 
 /**
- * Finds the statements that make a table, and add to it what other entities want of it.
+ * Computes the statements that create a table, and add the parts that other entities need.
  *
- * @param targets what the entities of this table want, each. MikroORM has one twice that two others lead back to, and which leads to both.
+ * @param targets the tables of the entities that share this one. MikroORM lists one twice that leads to two others which lead back.
  */
 export function createTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
   const { helper, made, findings, db } = comparing
@@ -101,7 +98,7 @@ export function createTable(targets: readonly DatabaseTable[], comparing: Compar
       findings.additions.push({ what: `the column "${target.name}"."${column.name}"`, sql: formatColumn(other, column, helper) })
 }
 
-/** As MikroORM ends them. */
+/** Ends a statement as MikroORM does. */
 function formatStatement(sql: string): string {
   const text = sql.trim()
   return text === '' || text.endsWith(';') ? text : `${text};`
@@ -132,20 +129,20 @@ function addColumn(target: DatabaseTable, column: Column, existing: ExistingTabl
 }
 
 function formatColumn(target: DatabaseTable, column: Column, helper: SchemaHelper): string {
-  // MikroORM takes away the foreign key that it writes into the column.
+  // MikroORM drops a foreign key from this list once it is written into the column.
   const difference = { toTable: target, addedForeignKeys: { ...target.getForeignKeys() } }
   const [sql] = (helper as AddsColumns).getAddColumnsSQL(target, [column], difference as unknown as TableDifference)
   return sql!
 }
 
-/** SQLite's helper asks for one argument more than the others. */
+/** SQLite's schema helper takes one argument more than the others. */
 interface AddsColumns {
   getAddColumnsSQL(table: DatabaseTable, columns: Column[], difference: TableDifference): string[]
 }
 
 type Affinity = 'text' | 'number' | 'any'
 
-/** How SQLite stores the values of a column: https://www.sqlite.org/datatype3.html, section 3.1. */
+/** Finds how SQLite stores the values of a column: https://www.sqlite.org/datatype3.html, section 3.1. */
 function findAffinity(type: string): Affinity {
   if (/int/i.test(type)) return 'number'
   if (/char|clob|text/i.test(type)) return 'text'
@@ -168,7 +165,7 @@ function compareColumn(column: Column, found: ExistingColumn, { name: table, kin
   if (found.notNull && column.nullable && !isKey) notes.push(`${place}: NOT NULL in the file, and nullable in the entity: null is refused.`)
   if (!found.notNull && !found.generated && !column.nullable && column.generated === undefined && !isKey && !column.primary)
     notes.push(`${place}: nullable in the file, and not in the entity: records that hold nothing in it show null.`)
-  // What these declare is about numbers to SQLite, and stored as a text here and there by everybody.
+  // SQLite treats these types as numbers, but many programs store them as texts.
   const isLoose = /^(?:json|date|time|numeric|decimal)/i.test(column.type)
   const [wanted, is] = [findAffinity(column.type), findAffinity(found.type)]
   if (!isLoose && wanted !== is && wanted !== 'any' && is !== 'any') {
@@ -209,7 +206,7 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
   const name = formatIndexName(index)
   const same = existing.indexes.find(other => foldCase(other.name) === foldCase(name))
   if (same !== undefined) {
-    // What only its text says of it is taken to be right.
+    // A difference only in the text of its SQL is accepted.
     if (isPlain)
       findings.notes.push(`${existing.name}: the index "${same.name}" of the file is another one than that of the entity, and stays.`)
     return
@@ -222,9 +219,9 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
   findings.additions.push({ what, sql: helper.createIndex(index, target), ...(isUniqueIndex ? { orNote } : {}) })
 }
 
-/** Whether an index does what this one would, whatever its name. */
+/** Whether an index with the same effect exists, under any name. */
 function isThere({ unique, columnNames, columns }: IndexDef, existing: ExistingTable): boolean {
-  // That fewer columns are unique says more.
+  // Uniqueness of fewer columns includes it.
   if (unique) return isUnique(columnNames, existing)
   if (columns?.some(({ collation, sort }) => collation !== undefined || sort !== undefined)) return false
   const begins = (others: readonly (string | undefined)[]): boolean =>
@@ -232,7 +229,7 @@ function isThere({ unique, columnNames, columns }: IndexDef, existing: ExistingT
   return begins(existing.key) || existing.indexes.some(index => !index.partial && begins(index.columns))
 }
 
-/** The name in a statement that the entity has written itself, or MikroORM's. */
+/** Finds the name in a statement that the entity has written itself, or MikroORM's name. */
 function formatIndexName({ expression, keyName }: IndexDef): string {
   const match =
     /^\s*create\s+(?:unique\s+)?index\s+(?:if\s+not\s+exists\s+)?(?:"(?<double>[^"]+)"|`(?<back>[^`]+)`|\[(?<bracket>[^\]]+)\]|(?<word>[\w$]+))/i.exec(
@@ -241,7 +238,7 @@ function formatIndexName({ expression, keyName }: IndexDef): string {
   return match?.['double'] ?? match?.['back'] ?? match?.['bracket'] ?? match?.['word'] ?? keyName
 }
 
-/** Whether nothing has the name of an index yet, which would be left out. */
+/** Whether the name of an index is free. An index with a taken name is left out. */
 function isFree({ name: table }: DatabaseTable, name: string, { db, made, findings }: Comparing): boolean {
   const clash = findObject(db, name)
   if (clash === undefined && !made.has(foldCase(name))) {

@@ -1,31 +1,31 @@
-/** Existing table: one table or view of a database, as it is, by its name. Names compare as SQLite compares them. */
+/** Reads a table or view of a database by its name. Names compare as in SQLite. */
 import type Database from 'better-sqlite3'
 import { readTable } from '../introspect/introspect.ts'
 import type { Table, TableRow } from '../introspect/introspect.ts'
 import { name as quoted } from '../sql/sql.ts'
 
-/** An index, with its columns; one that is made with the table has no statement of its own. */
+/** An index with its columns. The index of a constraint has no statement of its own. */
 export interface ExistingIndex {
   readonly name: string
   readonly unique: boolean
-  /** Only some rows are in it. */
+  /** Whether it contains only some rows. */
   readonly partial: boolean
-  /** An expression is undefined. */
+  /** The columns in order; undefined for an expression. */
   readonly columns: readonly (string | undefined)[]
 }
 
 export interface ExistingTable extends Table {
-  /** The statement that it was made with, and what has been added since. */
+  /** The CREATE statement, and what was added since. */
   readonly sql: string
   readonly indexes: readonly ExistingIndex[]
 }
 
-/** A name as SQLite compares it: it takes only the letters of ASCII for the same in both cases. */
+/** Folds a name as SQLite compares it: only ASCII letters ignore case. */
 export function foldCase(name: string): string {
   return name.replaceAll(/[A-Z]+/g, letters => letters.toLowerCase())
 }
 
-/** What the schema has under a name: a table and an index may not have the same one. */
+/** Finds the object with a name. Tables, views and indexes share their names. */
 export function findObject(db: Database.Database, name: string): { type: string; name: string; table: string } | undefined {
   const statement = db.prepare(
     'select type, name, tbl_name as "table" from main.sqlite_schema where name = ? collate nocase and type <> \'trigger\'',
@@ -37,7 +37,7 @@ export function hasTrigger(db: Database.Database, name: string): boolean {
   return db.prepare("select 1 from main.sqlite_schema where type = 'trigger' and name = ? collate nocase").get(name) !== undefined
 }
 
-/** @throws Error of SQLite where it cannot read a view or a virtual table itself. */
+/** @throws Error of SQLite for a view or virtual table that it cannot read. */
 export function readExistingTable(db: Database.Database, name: string): ExistingTable | undefined {
   const statement = db.prepare(
     "select name, coalesce(sql, '') as sql from main.sqlite_schema where name = ? collate nocase and type in ('table', 'view')",

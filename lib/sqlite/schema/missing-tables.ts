@@ -1,12 +1,12 @@
-/** Missing tables: what the entities need and a file that may not be changed does not have. */
+/** Checks that a file which must not be changed has the tables and columns of the entities. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type { SqliteDatabase } from '../database/sqlite-database.ts'
 
-/** How many of them are named. */
+/** Limit of the names that an error lists. */
 const SHOWN = 5
 
-/** @throws Error in one line that names them. */
+/** @throws Error in one line that names the missing ones. */
 export function checkTables(orm: MikroORM, handle: SqliteDatabase, path: string): void {
   const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
   const missing = [...schema.getTables(), ...schema.getViews()].flatMap(wanted => {

@@ -57,7 +57,7 @@ describe('a file that is gone', () => {
         assert.deepEqual([answer.status, answer.body['code']], [500, 'database_failed'], method)
         assert.doesNotMatch(JSON.stringify(answer.body), /sqlite|removed|moved/i)
       }
-      assert.match(served.stderr, /was removed while it was open: nothing is written any more/)
+      assert.match(served.stderr, /was removed while it was open: writes are refused/)
       renameSync(`${path}.old`, path)
       assert.equal((await send(origin, 'POST', '/v1/notes', { text: 'late' })).status, 200, 'it may come back')
       await served.stop()
@@ -99,7 +99,7 @@ describe('a file that is gone', () => {
     })
     const { status, body } = await engine.handle('POST', '/v1/notes', undefined, { text: 'x' })
     assert.deepEqual([status, (body as { code: string }).code], [500, 'database_failed'])
-    assert.match(String(errors[0]), /was removed while it was open: nothing is written any more/)
+    assert.match(String(errors[0]), /was removed while it was open: writes are refused/)
     await assert.rejects((engine.orm.em.fork() as EntityManager).execute("insert into note (text) values ('x')"), /was removed/)
     await assert.rejects(engine.reset(), /was removed/)
     // What has been opened can still be read.

@@ -1,7 +1,7 @@
 /**
- * Highest keys: SQLite gives the ID of the last row out again once that row is deleted, unless the table was made with AUTOINCREMENT. The schema of a file
- * is not ours to change, so the highest ID of each such table is kept here, for as long as the engine runs. Tables that the engine makes have
- * AUTOINCREMENT, and are none of these.
+ * Keeps the highest integer key of tables without AUTOINCREMENT, because SQLite reuses the ID of the last row once that row is deleted.
+ * The schema of a file must not be changed, so the keys are kept here while the engine runs. Tables that the engine creates have
+ * AUTOINCREMENT, and need none of this.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
@@ -12,10 +12,10 @@ import { name } from '../sql/sql.ts'
 /** The largest integer that SQLite stores. */
 const LARGEST = 2n ** 63n - 1n
 
-/** The highest keys ever given, by table. */
+/** The highest keys that were assigned, by table. */
 export type KeyState = ReadonlyMap<string, bigint>
 
-/** The tables of entities whose integer keys SQLite counts without remembering the highest, each with the column of the key. */
+/** Finds the tables whose integer keys SQLite assigns without keeping the highest, each with the column of the key. */
 export function findCounters(orm: MikroORM, db: Database.Database): ReadonlyMap<string, string> {
   const rows = db.prepare("select lower(name), sql from main.sqlite_schema where type = 'table'").raw().all() as [string, string][]
   const tables = new Map(rows)
@@ -29,9 +29,9 @@ export function findCounters(orm: MikroORM, db: Database.Database): ReadonlyMap<
   return counters
 }
 
-/** New records must bring the key that MikroORM takes for counted, where the table of a file is made such that SQLite does not. */
+/** Makes keys required on new records where MikroORM expects SQLite to assign them, but the table of the file does not do so. */
 export function requireKeys(orm: MikroORM, db: Database.Database, notes: Notes): void {
-  // Those with AUTOINCREMENT are counted by SQLite.
+  // SQLite itself keeps the keys of tables with AUTOINCREMENT.
   const find = db
     .prepare("select name from main.sqlite_schema where type = 'table' and name = ? collate nocase and sql not like '%autoincrement%'")
     .pluck()
@@ -46,7 +46,7 @@ export function requireKeys(orm: MikroORM, db: Database.Database, notes: Notes):
   }
 }
 
-/** The column that is the rowid, where one is: the only one of the key, without an index. */
+/** Finds the column that is the rowid: the only one of the key, without an index of its own. */
 function findRowidColumn(db: Database.Database, table: string): string | undefined {
   const [row] = db.pragma(`main.table_list(${name(table)})`) as { wr: number }[]
   const key = (db.pragma(`main.table_info(${name(table)})`) as { name: string; pk: number }[]).filter(({ pk }) => pk > 0)
@@ -57,9 +57,9 @@ function findRowidColumn(db: Database.Database, table: string): string | undefin
 export class Autoincrement {
   /** The column of the key, by table. */
   readonly counters: ReadonlyMap<string, string>
-  /** By table; undefined until something is written. */
+  /** The keys by table. Undefined until something is written. */
   #highest: Map<string, bigint> | undefined
-  /** That ask for the highest key in the content, of the database that was asked last. */
+  /** Statements that read the highest stored key, prepared for the last database. */
   readonly #statements = new Map<string, Database.Statement>()
   #asked: Database.Database | undefined
 
@@ -67,39 +67,39 @@ export class Autoincrement {
     this.counters = counters
   }
 
-  /** Before anything is written. */
+  /** Reads the keys before the first write. */
   prepare(db: Database.Database): void {
     this.#highest ??= new Map([...this.counters.keys()].map(table => [table, this.#read(db, table)]))
   }
 
-  /** What goes with the content; undefined when nothing has been written: the content tells. */
   /** Whether the keys of a table are counted here. */
   counts(table: string): boolean {
     return this.counters.has(table)
   }
 
+  /** The keys that belong to the content. Undefined when nothing was written, so the content has them. */
   get state(): KeyState | undefined {
     return this.#highest === undefined ? undefined : new Map(this.#highest)
   }
 
-  /** The content is another one. */
+  /** Applies the keys of other content. */
   restore(state: KeyState | undefined): void {
     this.#highest = state === undefined ? undefined : new Map(state)
   }
 
-  /** The key of a new row, or undefined where SQLite counts by itself. */
+  /** Returns the key of a new row. Undefined where SQLite assigns it. */
   next(db: Database.Database, table: string): bigint | undefined {
     const known = this.#highest?.get(table)
     if (known === undefined) return undefined
     const stored = this.#read(db, table)
     const highest = stored > known ? stored : known
-    // Behind the last one SQLite looks for a free one.
+    // Above the largest integer SQLite searches for a free key.
     if (highest >= LARGEST) return undefined
     this.#highest!.set(table, highest + 1n)
     return highest + 1n
   }
 
-  /** A row has been given its key by whoever makes it. */
+  /** Records a key that was assigned elsewhere. */
   give(table: string, key: bigint): void {
     const known = this.#highest?.get(table)
     if (known !== undefined && key > known) this.#highest!.set(table, key)

@@ -1,17 +1,20 @@
 /**
- * Bind statement: the values of a statement of MikroORM's as parameters. MikroORM splices values into the text, which breaks on a NUL and defeats prepared
- * statements.
+ * Binds the values of a MikroORM statement as parameters. MikroORM itself writes values into the text, which fails on NUL characters and
+ * prevents the reuse of prepared statements.
  */
 import { JsonProperty, Utils, isRaw } from '@mikro-orm/core'
 import { LruCache } from '../../base/lru-cache.ts'
 
-/** SQLite's default limit of parameters in one statement (SQLITE_MAX_VARIABLE_NUMBER); a larger insert has its values spliced in as MikroORM does. */
+/**
+ * SQLite's default limit of parameters in one statement (SQLITE_MAX_VARIABLE_NUMBER). A larger insert has its values in the text, as
+ * MikroORM writes it.
+ */
 const MAX_PARAMETERS = 32_766
 
-/** How many values texts bind, by text; -1 where some `?` does not stand for one. */
+/** The number of values that a text binds; -1 where a `?` does not stand for a value. */
 const bindable = new LruCache<number>(1000, { bytes: 4 << 20, weigh: (_, sql) => 100 + 2 * sql.length })
 
-/** Counts the values that a text binds; undefined when some `?` stands in quotes or means an identifier. */
+/** Counts the values that a text binds. Undefined when a `?` is quoted or stands for an identifier. */
 function countPlaceholders(sql: string): number | undefined {
   const known = bindable.get(sql)
   if (known !== undefined) return known < 0 ? undefined : known
@@ -21,7 +24,10 @@ function countPlaceholders(sql: string): number | undefined {
   return count
 }
 
-/** Returns the value as better-sqlite3 binds it; undefined when it cannot be bound as one. Integers become BigInt: a number would be stored as REAL. */
+/**
+ * Returns a value as better-sqlite3 binds it. Undefined when it cannot be bound. Integers become BigInt, since a number would be stored
+ * as REAL.
+ */
 function parameterOf(value: unknown): unknown {
   if (value === undefined || value === null) return null
   switch (typeof value) {
@@ -35,12 +41,12 @@ function parameterOf(value: unknown): unknown {
     default:
       if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : BigInt(value.getTime())
       if (value instanceof Uint8Array) return value
-      // Documents, as MikroORM's own quoting writes them: plain objects, and what it has marked as JSON.
+      // Plain objects, and values that MikroORM has marked as JSON, become JSON documents as in MikroORM's own quoting.
       return Utils.isPlainObject(value) || (typeof value === 'object' && JsonProperty in value) ? JSON.stringify(value) : undefined
   }
 }
 
-/** Puts fragments of SQL among the values into the text, so that the values beside them can be bound: `version = ?` of an optimistic lock. */
+/** Writes SQL fragments among the values into the text, so that the other values can be bound: `version = ?` of an optimistic lock. */
 function withFragments(query: string, params: readonly unknown[]): { text: string; params: readonly unknown[] } {
   if (!params.some(isRaw) || countPlaceholders(query) !== params.length) return { text: query, params }
   const values: unknown[] = []
@@ -53,7 +59,7 @@ function withFragments(query: string, params: readonly unknown[]): { text: strin
   return { text, params: values }
 }
 
-/** Returns the text with the values that are bound to it; undefined when it cannot be run with bound ones. */
+/** Returns the text with its bound values. Undefined when they cannot be bound. */
 export function bindStatement(sql: string, given: readonly unknown[]): { sql: string; values: unknown[] } | undefined {
   const { text, params } = withFragments(sql, given)
   if (params.length > MAX_PARAMETERS || countPlaceholders(text) !== params.length) return undefined

@@ -1,4 +1,4 @@
-/** Bound connection: MikroORM's SQLite connection on the open database of the engine, with bound parameters, at once where nothing is to be waited for. */
+/** MikroORM's SQLite connection on the engine's open database, with bound parameters. It works synchronously where it need not wait. */
 import { DefaultLogger, EventType, SimpleLogger, isRaw, raw } from '@mikro-orm/core'
 import type { AnyEntity, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
 import { NativeQueryBuilder, SqliteConnection } from '@mikro-orm/sqlite'
@@ -18,7 +18,7 @@ interface PreparedStatement {
   readonly formatted: string
 }
 
-/** The result of a statement that a recording transaction has noted: nothing has been found, nothing has been done. */
+/** The result of a statement that a recording transaction noted instead of running it. */
 function nothing(method: 'all' | 'get' | 'run'): unknown {
   return method === 'all' ? [] : method === 'get' ? undefined : { affectedRows: 0, insertId: 0, row: {}, rows: [] }
 }
@@ -28,7 +28,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     return this.config.get('driverOptions') as unknown as SharedSqliteDialect
   }
 
-  /** Every transaction of MikroORM's comes by here: the engine, called inside one that the application's code has opened, takes part in it. */
+  /** Registers every transaction of MikroORM, so that the engine takes part in one that the application has opened around its call. */
   override transactional<T>(...[work, options]: Parameters<SqliteConnection['transactional']>): Promise<T> {
     return this.#dialect.lender.transactional(entered =>
       super.transactional(trx => {
@@ -53,12 +53,12 @@ export class BoundSqliteConnection extends SqliteConnection {
     return transaction
   }
 
-  /** A transaction to be begun again and again; undefined before MikroORM has connected itself. */
+  /** Returns a reusable transaction. Undefined before MikroORM has connected. */
   standing(): ReusableTransaction | undefined {
     return this.connected ? this.#dialect.standing(this.getClient()) : undefined
   }
 
-  /** The same as `execute`, at once where nothing is to be waited for: in a transaction that is open, when nobody hears of statements. */
+  /** Does what `execute` does, synchronously where it need not wait: in an open transaction, when nothing observes statements. */
   executeAtOnce<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[]>(
     query: string,
     params: readonly unknown[],
@@ -74,10 +74,10 @@ export class BoundSqliteConnection extends SqliteConnection {
     return this.transformRawResult<T>(connection.execute(bound.sql, bound.values), method)
   }
 
-  /** The text of a statement and its values, and the text with the values in it, as MikroORM logs it. */
+  /** Returns a statement's text and values, and the text with the values in it, as MikroORM logs it. */
   #prepare(query: string | NativeQueryBuilder | RawQueryFragment, params: readonly unknown[] | Record<string, unknown>): PreparedStatement {
     let given: string | RawQueryFragment = query instanceof NativeQueryBuilder ? query.toRaw() : query
-    // An object holds parameters by their names.
+    // An object holds parameters by name.
     if (typeof given === 'string' && !Array.isArray(params)) given = raw(given, params as Record<string, unknown>)
     const [text, values] = isRaw(given) ? [given.sql, given.params] : [given, params as readonly unknown[]]
     const sql = this.config.get('onQuery')(text, values)
@@ -105,7 +105,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     const bound = bindStatement(prepared.query, prepared.params)
     if (bound === undefined) return super.execute<T>(query, params, method, ctx, loggerContext)
     const run = async (): Promise<T> => {
-      // Where a transaction is open there is nothing to wait for, which Kysely does all the same.
+      // Kysely waits even where a transaction is open already.
       const connection = ctx === undefined ? undefined : connectionOf(ctx)
       const result =
         connection === undefined
@@ -118,7 +118,7 @@ export class BoundSqliteConnection extends SqliteConnection {
       : run()
   }
 
-  /** Whether nobody hears of statements. A logger of the application's own may do with them what it likes. */
+  /** Whether nothing observes statements. The application's own logger may do anything with them. */
   #isSilent(loggerContext: LoggingOptions | undefined): boolean {
     const logger = this.config.getLogger()
     return (

@@ -1,4 +1,4 @@
-/** Counting driver: the driver of the engine. Gives new rows the keys that SQLite would give out a second time. See autoincrement.ts. */
+/** The driver of the engine. It assigns keys to new rows where SQLite would reuse one. See autoincrement.ts. */
 import type {
   Dictionary,
   EntityDictionary,
@@ -12,13 +12,13 @@ import type { Awaitable } from '../../base/awaitable.ts'
 import type { SharedSqliteDialect } from './shared-dialect.ts'
 import { BoundSqliteDriver } from './driver.ts'
 
-/** The key of a table that is counted. */
+/** The counted key of a table. */
 interface Counter {
   readonly property: string
   readonly column: string
 }
 
-/** A key that comes as an integer. */
+/** Whether a key is given as an integer. */
 function isKey(value: unknown): value is number | bigint {
   return typeof value === 'bigint' || Number.isSafeInteger(value)
 }
@@ -40,7 +40,7 @@ export class CountingDriver extends BoundSqliteDriver {
     options?: NativeInsertUpdateManyOptions<T>,
     transform?: (sql: string) => string,
   ): Promise<QueryResult<T>> {
-    // One row goes through `insertAtOnce`, which counts by itself.
+    // One row goes through `insertAtOnce`, which assigns the key itself.
     if (data.length === 1 && transform === undefined) return super.nativeInsertMany(entityName, data, options)
     const counter = this.#count(entityName, data)
     const result = await super.nativeInsertMany(entityName, data, options, transform)
@@ -63,7 +63,7 @@ export class CountingDriver extends BoundSqliteDriver {
     const counter = meta.props.find(prop => prop.autoincrement === true)
     if (counter === undefined) return undefined
     const { name } = counter
-    // First those that bring their key, so that no other gets it.
+    // Rows with a given key go first, so that no other row gets it.
     for (const row of data) if (isKey(row[name])) lender.giveKey(meta.tableName, row[name])
     for (const row of data) {
       const key = (row[name] as unknown) ?? lender.nextKey(meta.tableName)
@@ -73,7 +73,7 @@ export class CountingDriver extends BoundSqliteDriver {
   }
 }
 
-/** Only what the database gives comes back from it: the keys that have been given to it are added. */
+/** Adds the assigned keys to the result, which only contains keys from the database. */
 function addKeys<T extends object>(result: QueryResult<T>, data: readonly Dictionary[], { property, column }: Counter): QueryResult<T> {
   const rows = data.map((row, index): Dictionary => {
     const key = row[property] as unknown

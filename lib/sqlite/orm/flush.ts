@@ -1,8 +1,8 @@
 /**
- * Flush: what `em.flush` does, without waiting where there is nothing to wait for. MikroORM's unit of work finds out by itself what has changed, and puts
- * back what the database has made; in between it waits some thirty times, mostly for listeners that are not there and for groups of changes that are empty.
- * Where the outcome is one row of a plain entity and nobody listens, its own steps are taken one after the other at once. Whatever else comes out is left
- * to its own `persistToDatabase`, and wherever code of the application's may run all of it is left to `em.flush`.
+ * Does what `em.flush` does, without waiting where possible. MikroORM's unit of work waits some thirty times between the computation of
+ * changes and their end, mostly for absent listeners and empty groups of changes. For a single row of a plain entity without listeners,
+ * its steps are taken here one after the other. Other changes go to its own `persistToDatabase`, and `em.flush` does all of it where code
+ * of the application may run.
  */
 /* eslint-disable no-underscore-dangle -- the names of MikroORM's own members */
 import { ChangeSetType, EventType, ReferenceKind, helper } from '@mikro-orm/core'
@@ -17,7 +17,7 @@ import { canFlushAtOnce } from './orm-members.ts'
 
 type Change = ChangeSet<object>
 
-/** Members of MikroORM's unit of work that its types keep private. */
+/** Private members of MikroORM's unit of work. */
 interface Steps {
   filterCollectionUpdates(): void
   findExtraUpdates(change: Change, relations: readonly unknown[]): void
@@ -28,7 +28,7 @@ interface Steps {
   register(entity: object, data: object, options: { readonly refresh: boolean }): void
 }
 
-/** The same of what writes its change sets. */
+/** Private members of the part that writes its change sets. */
 interface PersisterSteps {
   prepareOptions(meta: EntityMetadata, options: object, more: object): { readonly ctx?: Transaction }
   processProperties(change: Change): void
@@ -37,7 +37,7 @@ interface PersisterSteps {
   markAsPopulated(change: Change, meta: EntityMetadata): void
 }
 
-/** Writes what is pending in the entity manager, inside of its transaction. */
+/** Writes the pending changes of the entity manager inside its transaction. */
 export function flush(em: EntityManager): Awaitable<void> {
   const ctx = em.getTransactionContext()
   if (!canFlushAtOnce || ctx === undefined || em.flush !== SqlEntityManager.prototype.flush || runsForeignCode(em)) return em.flush()
@@ -69,14 +69,14 @@ function persist(em: EntityManager, work: UnitOfWork, steps: Steps, ctx: Transac
   return persistAll(em, work, steps, ctx)
 }
 
-/** What `em.flush` does from here on. */
+/** Does the rest of `em.flush`. */
 async function persistAll(em: EntityManager, work: UnitOfWork, steps: Steps, ctx: Transaction): Promise<void> {
   await steps.persistToDatabase(steps.getChangeSetGroups(), ctx)
   em.setTransactionContext(ctx)
   await em.getEventManager().dispatchEvent(EventType.afterFlush, { em, uow: work } as never)
 }
 
-/** Whether the change is one row and nothing else, which is written without a look at any other. */
+/** Whether the change is a single row that can be written by itself. */
 function isAlone(change: Change, work: UnitOfWork, steps: Steps): boolean {
   const { meta, type, entity } = change
   if (!isPlainEntity(meta as EntityMetadata) || meta.compositePK || meta.schema !== undefined || change.schema !== undefined) return false

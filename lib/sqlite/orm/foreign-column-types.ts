@@ -1,12 +1,9 @@
-/**
- * Foreign types: the column types of PostgreSQL, MySQL and others, by what they mean. MikroORM's SQLite platform knows those of SQLite alone, and takes any
- * other for text.
- */
+/** Maps column types of PostgreSQL, MySQL and others to those of SQLite. MikroORM's SQLite platform takes any unknown type for text. */
 
 interface Meaning {
   /** MikroORM's name of the type. */
   readonly type: string
-  /** The declaration of a column of SQLite that holds such values unchanged. */
+  /** The declaration of a SQLite column that holds such values unchanged. */
   readonly column: string
   readonly names: string
 }
@@ -37,7 +34,7 @@ const MEANINGS: readonly Meaning[] = [
 
 const BY_NAME = new Map(MEANINGS.flatMap(meaning => meaning.names.split(' ').map(name => [name, meaning] as const)))
 
-/** Names of several words, by the one that says the same. */
+/** Names of several words, with their short synonyms. */
 const LONG_NAMES: readonly (readonly [RegExp, string])[] = [
   [/^timestamp\b.*\bwith(?:out)?(?: local)? time zone/, 'timestamptz'],
   [/^time\b.*\bwith(?:out)? time zone/, 'timetz'],
@@ -47,12 +44,12 @@ const LONG_NAMES: readonly (readonly [RegExp, string])[] = [
   [/^double precision/, 'double'],
 ]
 
-/** The name without arguments, schema and what MySQL adds to numbers. */
+/** Simplifies a name: without arguments, schema and MySQL's additions to numbers. */
 function simplifyName(declared: string): string {
   const lower = declared.trim().toLowerCase()
   const long = LONG_NAMES.find(([pattern]) => pattern.test(lower))
   if (long !== undefined) return long[1]
-  // MySQL's way to write a boolean.
+  // MySQL's spelling of a boolean.
   if (/^(?:tinyint|bit)\(1\)/.test(lower)) return 'bool'
   if (lower.startsWith('bit(')) return 'varbit'
   return /^[^(]*/
@@ -67,14 +64,14 @@ function isList(declared: string): boolean {
   return /\[\d*\]\s*$/.test(declared)
 }
 
-/** MikroORM's name of the type that a foreign one means; undefined for what is not foreign, or unknown. */
+/** Finds MikroORM's name of the type that a foreign one means. Undefined for SQLite's own types and unknown ones. */
 export function findMeaning(declared: string): string | undefined {
   if (isList(declared)) return undefined
   const name = simplifyName(declared)
   return BY_NAME.get(name)?.type ?? (name !== declared.trim().toLowerCase() && /^[a-z ]+$/.test(name) ? name : undefined)
 }
 
-/** Whether the items of a list are numbers or booleans, which a list in one column of SQLite holds as texts. */
+/** Finds whether the items of a list are numbers or booleans, which SQLite stores as texts in one column. */
 export function findItemType(declared: string): 'number' | 'boolean' | undefined {
   if (!isList(declared)) return undefined
   const name = simplifyName(declared.replace(/(?:\[\d*\]\s*)+$/, ''))
@@ -83,32 +80,32 @@ export function findItemType(declared: string): 'number' | 'boolean' | undefined
   return /^(?:int|integer|smallint|mediumint|tinyint|float|double|numeric|decimal)$/.test(type) ? 'number' : undefined
 }
 
-/** Whether text in such a column is compared without regard to case. */
+/** Whether texts of the column compare without regard to case. */
 export function ignoresCase(declared: string): boolean {
   return simplifyName(declared) === 'citext'
 }
 
-/** Whether rows get a number from a sequence. */
+/** Whether a sequence numbers the rows. */
 export function isSerial(declared: string): boolean {
   return /^(?:big|small)?serial[248]?$/.test(simplifyName(declared))
 }
 
-/** What SQLite takes for the name of a type. */
+/** Names that SQLite parses as a type. */
 const TYPE_NAME = /^[a-z_]\w*(?: \w+)*(?:\s*\(\s*[+-]?\d+\s*(?:,\s*[+-]?\d+\s*)?\))?$/i
 
 /**
- * The declaration of the column in SQLite. What is unknown is left as it is, unless SQLite could not read it: then it has no type, which leaves every
- * value as it is.
+ * Translates the declaration of a column for SQLite. An unknown type stays as it is, unless SQLite cannot parse it: then the column gets
+ * no type, which leaves every value unchanged.
  */
 export function translateColumn(declared: string): string {
   if (isList(declared)) return 'text'
   const lower = declared.trim().toLowerCase()
   const name = simplifyName(declared)
   const meaning = BY_NAME.get(name)
-  // SQLite has names of its own that say the same to everybody.
+  // SQLite has its own names for these types.
   if (meaning !== undefined) return lower === 'real' || lower === 'timestamp' ? lower : meaning.column
   if (/^(?:enum|set)\b/.test(lower)) return 'text'
-  // It reads as one with integers to SQLite.
+  // SQLite would find an INT in the name, and give the column integer affinity.
   if (name === 'interval') return 'text'
   return TYPE_NAME.test(declared.trim()) ? declared : 'blob'
 }

@@ -1,6 +1,6 @@
 /**
- * Sibling ORM: a MikroORM instance on another connection that shares what another instance has found out about the entities: metadata, and the functions
- * that are compiled for them. Discovery takes tens of milliseconds; a sibling takes less than one, and hardly any memory.
+ * Creates a MikroORM instance on another connection that shares the metadata and compiled functions of its parent. Discovery takes tens
+ * of milliseconds; a fork takes less than one, and hardly any memory.
  */
 import type { Configuration, EntityMetadata, EntityName, MetadataStorage, MikroORM as CoreMikroORM } from '@mikro-orm/core'
 import { MikroORM } from '@mikro-orm/sqlite'
@@ -22,11 +22,11 @@ class SiblingOrm extends MikroORM {
     shareCompiled(this.config, elder)
     const metadata = elder.getMetadata()
     this.driver.setMetadata(metadata)
-    // The entities' prototypes have been prepared by the elder.
+    // The parent has prepared the prototypes of the entities.
     this.em = this.driver.createEntityManager() as typeof this.em
-    // As MikroORM's own constructor does: what is left in the identity map of this one would be seen by everybody.
+    // As MikroORM's own constructor does. Entities in the identity map of this one would be visible everywhere.
     ;(this.em as { global: boolean }).global = true
-    // Parameters of filters can only be set for all when the global entity manager may be used at all.
+    // Global parameters of filters are only possible when the global entity manager may be used.
     if (!this.config.get('allowGlobalContext')) return
     for (const name of listFilterNames(elder)) {
       const parameters = elder.em.getFilterParams(name)
@@ -41,7 +41,7 @@ class SiblingOrm extends MikroORM {
   }
 }
 
-/** Hydrators and comparators hold functions that are generated for each entity; they know the metadata, not the connection. */
+/** Shares hydrators and comparators. They hold functions that are generated from the metadata, and do not know the connection. */
 function shareCompiled(config: Configuration, elder: CoreMikroORM): void {
   config.getHydrator = () => elder.config.getHydrator(elder.getMetadata())
   config.getComparator = () => elder.config.getComparator(elder.getMetadata())

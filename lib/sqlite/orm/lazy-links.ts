@@ -1,13 +1,13 @@
 /**
- * Lazy links: to-ones that are `lazy` and `ref`. MikroORM 7.2 takes the link for one that is not loaded as long as the record behind it is not, and so
- * writes no change of it, and cannot seed it. The key of the record is in the row all the same: it is read with the others here.
+ * Reads the keys of to-one relations that are `lazy` and `ref` together with the record. MikroORM 7.2 takes such a link for not loaded
+ * while its target is not loaded. So it writes no change of the link, and cannot seed it.
  *
- * The other side of a one-to-one between composite keys: MikroORM reads the key of the record that links with the record that is linked, and makes an entity
- * of it that lacks a part of its own key or that it writes again. It is left out; what is linked so is looked up when it is needed.
+ * Leaves out the inverse side of a one-to-one between composite keys. MikroORM reads the key of the linking record with the linked one,
+ * and makes an entity of it that lacks a part of its own key or is written again. Such a record is looked up when it is needed.
  */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 
-/** To be done once MikroORM has discovered the entities. */
+/** Applies the changes after MikroORM has discovered the entities. */
 export function readLazyLinks(metadata: Iterable<EntityMetadata>): void {
   for (const { relations } of metadata) {
     for (const prop of relations) {
@@ -18,7 +18,7 @@ export function readLazyLinks(metadata: Iterable<EntityMetadata>): void {
   }
 }
 
-/** Whether the foreign key of a one-to-one, seen from its other side, has several parts. */
+/** Whether the foreign key of a one-to-one has several columns, seen from its inverse side. */
 function isComposite({ targetMeta, mappedBy }: EntityProperty): boolean {
   return (targetMeta!.properties[mappedBy as never] as EntityProperty).fieldNames.length > 1
 }

@@ -1,6 +1,6 @@
 /**
- * Load a record: what `em.findOne` does for a key, by the statement that MikroORM itself runs for it, without putting that together anew. What depends on
- * more than the key is left to `em.findOne`: other tables that are joined or read along, caches, entity managers of the application's own.
+ * Loads a record as `em.findOne` does by a key, with the statement of MikroORM, but without building it again. `em.findOne` does the
+ * rest: joined or additional tables, caches, and entity managers of the application.
  */
 import { Cascade, EventType, ReferenceKind, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, LoggingOptions, Transaction } from '@mikro-orm/core'
@@ -16,7 +16,7 @@ const NOTHING_POPULATED = Object.freeze({ populate: Object.freeze([]), fields: u
 
 const simple = new WeakMap<EntityMetadata, boolean>()
 
-/** The entity of a key, loaded; undefined when there is none. */
+/** Loads the entity of a key. Undefined when it does not exist. */
 export function loadRecord(name: EntityName, key: unknown, em: EntityManager): Awaitable<object | undefined> {
   const meta = em.getMetadata().get(name)
   const work = em.getUnitOfWork()
@@ -37,7 +37,7 @@ export function loadRecord(name: EntityName, key: unknown, em: EntityManager): A
       const entity = em
         .getEntityFactory()
         .create(name, driver.mapResult(row, meta) as never, { merge: true, convertCustomTypes: true }) as object
-      // As `em.findOne` leaves it: nothing but the record itself has been asked for.
+      // As `em.findOne` leaves it: only the record itself was requested.
       helper(entity).setSerializationContext(NOTHING_POPULATED as never)
       if (em.getEventManager().hasListeners(EventType.onLoad, meta)) return work.dispatchOnLoadEvent().then(() => entity)
       work.unmarkAsLoaded(entity)
@@ -46,20 +46,20 @@ export function loadRecord(name: EntityName, key: unknown, em: EntityManager): A
   })
 }
 
-/** Whether a record of the entity is one row of one table, by one value. */
+/** Whether a record of the entity is one row of one table, found by one value. */
 export function loadsAlone(name: EntityName, em: EntityManager): boolean {
   const meta = em.getMetadata().get(name)
   return isPlainEntity(meta) && isSimple(meta)
 }
 
-/** Whether other records are removed with one of the entity, by the unit of work. */
+/** Whether the unit of work removes other records with one of the entity. */
 export function cascades({ relations }: EntityMetadata): boolean {
   return relations.some(({ orphanRemoval, cascade }) => orphanRemoval === true || cascade?.some(kind => REMOVING.has(kind)))
 }
 
 async function findOne(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
   const { tptChildren, tptParent, props, primaryKeys } = em.getMetadata().get(name)
-  // Of a record in several tables MikroORM asks the class only at the top of the hierarchy, and not where something is left unloaded.
+  // For a record in several tables MikroORM only reads the class at the top of the hierarchy, and only when nothing is lazy.
   if (tptChildren !== undefined && (tptParent !== undefined || props.some(({ lazy }) => lazy === true))) {
     for (const child of tptChildren) {
       const found = await findOne(child.class, key, em)
@@ -69,7 +69,10 @@ async function findOne(name: EntityName, key: unknown, em: EntityManager): Promi
   return findFirst(name, buildCondition(key, primaryKeys), em)
 }
 
-/** MikroORM would take keys that lie in each other for alternatives, where they are all of the key, and for rows of rows, where all parts are such. */
+/**
+ * Builds a condition on a key. MikroORM would take nested keys for alternatives where they are the whole key, and for rows of rows where
+ * every part is nested.
+ */
 function buildCondition(key: unknown, [only, ...others]: readonly string[]): object {
   if (!Array.isArray(key)) return key as object
   const parts = key as unknown[]
@@ -78,7 +81,7 @@ function buildCondition(key: unknown, [only, ...others]: readonly string[]): obj
   return Object.fromEntries([only!, ...others].map((name, index) => [name, (parts[index] as unknown[]).flat(Infinity)]))
 }
 
-/** Whether a record is one row by one value, and nothing else is loaded with it. */
+/** Whether a record is one row, found by one value, and loads nothing else. */
 function isSimple(meta: EntityMetadata): boolean {
   let known = simple.get(meta)
   if (known === undefined) {
@@ -96,7 +99,7 @@ function isSimple(meta: EntityMetadata): boolean {
   return known
 }
 
-/** Whether the entity manager is MikroORM's own, and keeps nothing but its identity map. */
+/** Whether the entity manager is MikroORM's own, and caches only its identity map. */
 function isOrdinary(em: EntityManager): boolean {
   return (
     em.findOne === SqlEntityManager.prototype.findOne &&

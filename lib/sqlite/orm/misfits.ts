@@ -1,6 +1,7 @@
 /**
- * Misfits: stored values that the type of their property cannot take, as SQLite lets any column hold (the text `n/a` in a column of numbers). MikroORM
- * would fail at them, or make another value of them, whichever attribute a write is about. They are not loaded, so they stay as they are.
+ * Removes stored values that do not fit the type of their property, because SQLite allows any value in a column (the text `n/a` in a
+ * column of numbers). MikroORM would fail at them, or convert them, whichever attribute is written. They are not loaded, so they stay as
+ * they are.
  */
 import { ArrayType, BigIntType, BlobType, DecimalType, DoubleType, JsonType, Uint8ArrayType } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, Platform } from '@mikro-orm/core'
@@ -18,7 +19,7 @@ interface Check {
 
 const known = new WeakMap<EntityMetadata, readonly Check[]>()
 
-/** Takes the misfits out of a row as the database has it, in which the columns have their own names. */
+/** Removes such values from a row of the database, whose keys are the column names. */
 export function dropMisfits<T extends object>(row: T, meta: EntityMetadata, platform: Platform): T {
   let checks = known.get(meta)
   if (checks === undefined) {
@@ -35,7 +36,10 @@ export function dropMisfits<T extends object>(row: T, meta: EntityMetadata, plat
   return row
 }
 
-/** Keys are found by their value, so they fit; a type of the application's own says itself what it takes. */
+/**
+ * Finds the check of a property. Keys need none, because they are found by their value. A type of the application checks its values
+ * itself.
+ */
 function findCheck(prop: EntityProperty, platform: Platform): Check | undefined {
   const [column] = prop.fieldNames ?? []
   if (prop.kind !== 'scalar' || prop.primary === true || column === undefined || prop.persist === false) return undefined
@@ -57,7 +61,7 @@ function buildCheck(prop: EntityProperty): Check['fits'] | undefined {
   return undefined
 }
 
-/** Whether an array can be made of a text and a text of that again, as an array of an enum checks its items. */
+/** Whether a text can be read as an array and written back, including the items of an enum. */
 function canBeRead(text: string, type: ArrayType): boolean {
   try {
     type.convertToDatabaseValue(type.convertToJSValue(text, type.platform!), type.platform!, {})

@@ -1,6 +1,7 @@
 /**
- * Model time: what the functions and initialisers of entities take from the system's clock, `new Date()` above all, becomes the time of the engine's clock.
- * A value is taken for the time when it is that of the call itself; the functions of a model know no engine, and several engines may share them.
+ * Lets functions and initialisers of entities follow the engine's clock: their `new Date()` and other values of the system's time are
+ * replaced. A value counts as the time when it equals the time of the call, because these functions know no engine, and several engines
+ * may share them.
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Clock } from '../../base/clock.ts'
@@ -13,7 +14,7 @@ const following = new WeakSet<ModelFunction>()
 
 const two = (number: number): string => String(number).padStart(2, '0')
 
-/** The ways to write a time of whole seconds, or only its date or time of day. */
+/** The spellings of a time in whole seconds, and of its date or time of day. */
 const SPELLINGS: readonly { readonly of: 'datetime' | 'date' | 'time'; readonly write: (date: Date) => string }[] = [
   { of: 'datetime', write: date => `${date.toISOString().slice(0, 19)}Z` },
   { of: 'datetime', write: date => date.toISOString().slice(0, 19).replace('T', ' ') },
@@ -23,7 +24,7 @@ const SPELLINGS: readonly { readonly of: 'datetime' | 'date' | 'time'; readonly 
   { of: 'time', write: date => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}` },
 ]
 
-/** The value, or the engine's time in its place when it is the system's time between two moments. */
+/** Replaces a value between two moments of the system's time by the engine's time. Returns other values unchanged. */
 function toEngineTime(value: unknown, type: string, from: number, to: number, clock: Clock): unknown {
   if (value instanceof Date) return value.getTime() >= from && value.getTime() <= to ? clock.now() : value
   if (typeof value === 'number' || typeof value === 'bigint') {
@@ -39,7 +40,7 @@ function toEngineTime(value: unknown, type: string, from: number, to: number, cl
     const time = Date.parse(value)
     return time >= from && time <= to ? clock.now().toISOString() : value
   }
-  // A bare date or time of day may as well be a constant, unless the property says what it is.
+  // A bare date or time of day may be a constant, unless the property's type is a date or time.
   const spelling = SPELLINGS.find(
     ({ of, write }) =>
       (of === 'datetime' || of === type.toLowerCase().replace(/type$/, '')) &&
@@ -48,14 +49,14 @@ function toEngineTime(value: unknown, type: string, from: number, to: number, cl
   return spelling === undefined ? value : spelling.write(clock.now())
 }
 
-/** The clock of the engine that an entity manager belongs to; undefined while there is none that differs from the system's. */
+/** Finds the clock of an entity manager's engine. Undefined while it is the system's time. */
 function findClock(em: EntityManager): Clock | undefined {
   const lent = em.config.get('driverOptions') as unknown as SharedSqliteDialect
   const clock = lent.lender.clock()
   return clock === undefined || clock.isSystem ? undefined : clock
 }
 
-/** Has `onCreate` and `onUpdate` follow the clock of the engine that they are called by. */
+/** Lets `onCreate` and `onUpdate` follow the clock of the calling engine. */
 export function followClock(orm: MikroORM): void {
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {
@@ -78,10 +79,10 @@ export function followClock(orm: MikroORM): void {
 }
 
 /**
- * Puts the engine's time where the constructor of a new entity has put the system's: `createdAt = new Date()` in a class.
+ * Replaces the system's time that the constructor of a new entity has set: `createdAt = new Date()` in a class.
  *
- * @param given what the entity was made of, which stays as it is
- * @param from when the making began, by the system's clock
+ * @param given the values that the entity was made of, which stay as they are
+ * @param from the system's time before its construction
  */
 export function retime(
   entity: Record<string, unknown>,

@@ -1,6 +1,6 @@
 /**
- * On update: keeps MikroORM from calling `onUpdate` for records that it has only just created. When a new record links another new one of its own
- * entity, it inserts first and sets the link by a second statement, which it takes for an update: `updated_at` would not be null until the first one.
+ * Keeps MikroORM from calling `onUpdate` for new records. A new record that links another new one of its entity is inserted first, and
+ * its link is set by a second statement, which MikroORM takes for an update. `updated_at` would then not be null.
  */
 import type { EventSubscriber, MikroORM } from '@mikro-orm/core'
 
@@ -9,35 +9,35 @@ type OnUpdate = (entity: Record<string, unknown>, em: unknown) => unknown
 const justCreated = new WeakSet<object>()
 const subscribers = new WeakSet<EventSubscriber>()
 const wrapped = new WeakSet<OnUpdate>()
-/** The functions that the model was written with, by what stands for them now. */
+/** The original functions of the model, by their wrappers. */
 const originals = new WeakMap<object, object>()
 
-/** An `onCreate` or `onUpdate` as the model was written with it. */
+/** Returns the original `onCreate` or `onUpdate` of a wrapper. */
 export function originalFunction<F extends object>(wrapper: F): F {
   let written: object = wrapper
   for (let inner = originals.get(written); inner !== undefined; inner = originals.get(written)) written = inner
   return written as F
 }
 
-/** Another wrapper around a function: what is inside stays known. */
+/** Registers another wrapper around a function, so that its original stays known. */
 export function takeOver(inner: object, outer: object): void {
   originals.set(outer, inner)
   if (wrapped.has(inner as OnUpdate)) wrapped.add(outer as OnUpdate)
 }
 
-/** Whether the subscriber is one of those that are registered here. */
+/** Whether the subscriber was registered here. */
 export function isOwnSubscriber(subscriber: EventSubscriber): boolean {
   return subscribers.has(subscriber)
 }
 
-/** Another function in the place of one takes as many parameters, since that tells whether it can look at the entity. */
+/** Gives a wrapper the name and the number of parameters of its original. The number shows whether a function can read the entity. */
 export function withNameAndLength<F extends (...given: never[]) => unknown>(original: { readonly length: number }, wrapper: F): F {
   return Object.defineProperty(wrapper, 'length', { value: original.length })
 }
 
 export function skipUpdateOfCreated(orm: MikroORM): void {
   const metadata = [...orm.getMetadata()]
-  // Every subscriber costs each unit of work its listening.
+  // Every subscriber slows each unit of work down.
   if (!metadata.some(({ props }) => props.some(({ onUpdate }) => onUpdate !== undefined))) return
   let pending: object[] = []
   const subscriber: EventSubscriber = {

@@ -1,7 +1,7 @@
 /**
- * Members of MikroORM that its types keep private, or that it calls internal, and that the engine leans on. They are looked for here, when an engine is
- * created: another version of MikroORM may call them otherwise. Where there is a public way, it is taken (`canFlushAtOnce`); else the model that needs them is
- * refused, so that no request comes upon what is missing.
+ * Checks the private and internal members of MikroORM that the engine uses, because another version may name them differently. Without
+ * them the engine takes the public way where there is one (`canFlushAtOnce`). Else the model that needs them is refused at the start, not
+ * during a request.
  */
 import { ChangeSetComputer, ChangeSetPersister, EntityComparator, ObjectHydrator, UnitOfWork, Utils } from '@mikro-orm/core'
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
@@ -35,7 +35,7 @@ const STEPS: readonly Needed[] = [
   },
 ]
 
-/** What links by another key than the primary one need (`target-keys.ts`). */
+/** Members for links by another key than the primary one (`target-keys.ts`). */
 const LINKS: readonly Needed[] = [
   { holder: 'ChangeSetComputer', object: ChangeSetComputer.prototype, members: ['computeChangeSet', 'processToOne'] },
 ]
@@ -55,13 +55,13 @@ function findMissing(needed: readonly Needed[]): string | undefined {
   }
 }
 
-/** Whether the steps of MikroORM's unit of work can be taken one by one; else `em.flush` takes them. */
+/** Whether the steps of MikroORM's unit of work can be taken one by one. Otherwise `em.flush` takes them. */
 export const canFlushAtOnce = findMissing(STEPS) === undefined
 
-/** Whether links by another key than the primary one can be corrected. A model that has them is refused otherwise. */
+/** Whether links by another key than the primary one can be corrected. Otherwise a model with such links is refused. */
 export const canCorrectLinks = findMissing(LINKS) === undefined
 
-/** Refuses a version of MikroORM without what this model needs of it. */
+/** Rejects a version of MikroORM that lacks members which this model needs. */
 export function checkMembers(orm: MikroORM): void {
   const metas = [...orm.getMetadata()]
   const name =
@@ -77,7 +77,7 @@ export function checkMembers(orm: MikroORM): void {
   }
 }
 
-/** MikroORM gives each type of a property the platform, while it discovers the entity. */
+/** Whether a property's type lacks the platform, which MikroORM sets while it discovers the entity. */
 function isWithoutPlatform({ props }: EntityMetadata): boolean {
   const types = props.flatMap(({ kind, customType }) => (kind === 'scalar' && customType !== undefined ? [customType] : []))
   return types.length > 0 && types.every(type => type.platform === undefined)

@@ -1,10 +1,10 @@
 /**
- * Polymorphic links, and polymorphic embedded objects: MikroORM 7.2 looks for the other side of a relation to one of several entities in the first of them alone, and a record with such a
- * relation could not be removed where only another one has it.
+ * Corrects polymorphic relations and embedded objects. MikroORM 7.2 looks for the inverse side of a polymorphic relation only in its
+ * first target, so a record could not be removed where only another target has it.
  */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 
-/** To be done once MikroORM has discovered the entities. */
+/** Applies the corrections after MikroORM has discovered the entities. */
 export function correctPolymorphicLinks(metadata: Iterable<EntityMetadata>): void {
   for (const meta of metadata) {
     for (const prop of meta.props) if (prop.kind === 'embedded') mergeTypes(prop)
@@ -15,7 +15,10 @@ export function correctPolymorphicLinks(metadata: Iterable<EntityMetadata>): voi
   }
 }
 
-/** Classes of a polymorphic embedded object may have one name by several types: what one of them holds is not to be converted to the type of another. */
+/**
+ * Merges the types of a property that several classes of a polymorphic embedded object declare differently, so that no value is converted
+ * to the type of another class.
+ */
 function mergeTypes({ embeddedProps, targetMeta }: EntityProperty): void {
   for (const [name, child] of Object.entries(embeddedProps ?? {})) {
     if (child.kind === 'embedded') mergeTypes(child)

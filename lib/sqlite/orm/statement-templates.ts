@@ -1,14 +1,14 @@
 /**
- * Known statements: MikroORM puts the statements of its unit of work together anew for every record, which costs several times what running them does.
- * Those for one record of a plain entity depend on its properties alone, not on their values. So MikroORM is asked once for each shape, with a probe in
- * the place of the transaction, which notes the statement instead of running it; and with texts in the places of the values, which tell where these go.
- * Whatever does not come out as one statement with each value once is left to MikroORM, and so is every entity and value that is not plain.
+ * Caches the statements of MikroORM's unit of work, which builds them again for every record at several times the cost of running them.
+ * For one record of a plain entity they depend on its properties alone. So MikroORM is asked once for each shape, with a recording
+ * transaction that does not run statements, and with marker texts whose positions show where values go. Shapes with any other result, and
+ * entities and values that are not plain, are left to MikroORM.
  */
 import { ReferenceKind } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MetadataStorage, Transaction } from '@mikro-orm/core'
 import { LruCache } from '../../base/lru-cache.ts'
 
-/** A value that a statement takes as it is. */
+/** A value that can be bound without conversion. */
 type Plain = string | number | bigint | boolean | null
 
 /** A statement, with the values that it binds. */
@@ -17,13 +17,13 @@ export interface Bound {
   readonly parameters: readonly unknown[]
 }
 
-/** The text of a shape, and where each parameter comes from: a position among the values, or a constant. */
+/** The text of a shape, and the source of each parameter: a position among the values, or a constant. */
 interface KnownStatement {
   readonly sql: string
   readonly sources: readonly { readonly at: number; readonly constant?: unknown }[]
 }
 
-/** Stands in the place of a transaction, and notes the statements that MikroORM would run in it. */
+/** Replaces a transaction, and notes the statements that MikroORM would run in it. */
 export class RecordingTransaction {
   readonly noted: Bound[] = []
 
@@ -32,26 +32,26 @@ export class RecordingTransaction {
   }
 
   note(sql: unknown, parameters: unknown): void {
-    // What is no text is counted as well: there is to be one statement.
+    // Statements other than texts count as well, because only a single statement can be cached.
     this.noted.push({ sql: typeof sql === 'string' ? sql : '', parameters: Array.isArray(parameters) ? parameters : [] })
   }
 }
 
-/** How many shapes are kept for one entity. */
+/** Limit of the cached shapes of one entity. */
 const SHAPES = 200
-/** How many bytes of them: a shape names each property of each row. */
+/** Limit of their bytes. A shape names each property of each row. */
 const SHAPE_BYTES = 2 << 20
 
 function weigh(statement: KnownStatement | 'other', key: string): number {
   return 2 * key.length + (statement === 'other' ? 100 : 2 * statement.sql.length + 100 * statement.sources.length)
 }
 
-/** By what is found out about the entities, which an engine shares with its forks. */
+/** The templates by metadata, which an engine shares with its forks. */
 const known = new WeakMap<MetadataStorage, StatementTemplates>()
 
 /** The statements of one model. */
 export class StatementTemplates {
-  /** Nothing for entities that are not plain. */
+  /** Undefined for entities that are not plain. */
   readonly #shapes = new Map<EntityMetadata, LruCache<KnownStatement | 'other'> | undefined>()
 
   static of(metadata: MetadataStorage): StatementTemplates {
@@ -61,11 +61,11 @@ export class StatementTemplates {
   }
 
   /**
-   * The statement for these values, bound.
+   * Returns the statement for these values.
    *
-   * @param what names what is asked for; together with the shape of the rows it decides on the text
+   * @param what names the operation; together with the shape of the rows it determines the text
    * @param rows properties with their values
-   * @param ask asks MikroORM, with other rows of the same shape and the probe as its transaction
+   * @param ask asks MikroORM, with other rows of the same shape and a recording transaction
    * @returns undefined when MikroORM must be asked every time
    */
   find(
@@ -105,7 +105,7 @@ export class StatementTemplates {
   }
 }
 
-/** Whether the entity is one table and no more: those that share one, or have several, differ by record in what is written. */
+/** Whether the entity is a single table of its own. In hierarchies the statements differ by record. */
 export function isPlainEntity(meta: EntityMetadata): boolean {
   return meta.root === meta && !meta.inheritanceType && !meta.virtual && !meta.view && !meta.pivotTable && !meta.schema
 }
@@ -130,7 +130,7 @@ async function learn(
   try {
     await ask(probing, probe.transaction)
   } catch {
-    // A type that takes no text in the place of its value; whatever else is wrong will be told when MikroORM is asked in earnest.
+    // The type does not accept a text in place of its value. Other errors occur again when MikroORM runs the statement.
     return undefined
   }
   const [statement] = probe.noted

@@ -1,8 +1,9 @@
 /**
- * Target keys: links by another key than the primary one, of which MikroORM 7.2 takes several things wrong.
+ * Corrects links by a key other than the primary one, which MikroORM 7.2 handles wrongly in several ways.
  *
- * Of such a link it makes an entity that has this key alone, and takes it for a new record at the next flush, since it has no primary key. So it is given the
- * primary keys before it makes entities of rows: then it finds references in its identity map that have both keys. The rest is in `correctTargetKeys`.
+ * MikroORM makes an entity of such a link that has only this key, and takes it for a new record at the next flush, since it has no
+ * primary key. So the primary keys are loaded before it makes entities of rows. Then its identity map contains references with both keys.
+ * The rest is in `correctTargetKeys`.
  */
 import { ChangeSetComputer, Utils, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityProperty, MetadataStorage, Platform, Transaction } from '@mikro-orm/core'
@@ -11,13 +12,13 @@ import { name } from '../sql/sql.ts'
 
 type Row = Record<string, unknown>
 
-/** Of the driver, what is needed here. */
+/** The members of the driver that are used here. */
 interface Driver {
   getMetadata(): MetadataStorage
   execute(sql: string, params: unknown[], method: 'all', transaction?: Transaction): Promise<unknown>
 }
 
-/** What MikroORM keeps with an entity. */
+/** The data that MikroORM keeps with an entity. */
 interface Wrapped {
   readonly __meta: EntityMetadata
   readonly __originalEntityData: Row | undefined
@@ -29,20 +30,20 @@ interface ComputesChanges {
   processToOne(prop: EntityProperty, changeSet: unknown): void
 }
 
-/** The links of entities that are written right. */
+/** The corrected links, by entity. */
 const corrected = new WeakMap<EntityMetadata, ReadonlySet<EntityProperty>>()
 
 const computer = ChangeSetComputer.prototype as unknown as ComputesChanges
 const { computeChangeSet, processToOne } = computer
 
-// What such a link holds is among the values of a record that are compared already. MikroORM adds it once more to what has changed, whether it has or not: every
-// record with such a link that is known to a unit of work would be updated, with its `onUpdate` and its version.
+// The key of such a link is compared among the values of a record already. MikroORM would add it to the changes even without a change,
+// and so update every loaded record with such a link.
 function processLink(this: ComputesChanges, prop: EntityProperty, changeSet: unknown): void {
   const { meta } = changeSet as { meta: EntityMetadata }
   if (corrected.get(meta)?.has(prop) !== true) processToOne.call(this, prop, changeSet)
 }
 
-// What MikroORM notes as stored is not always what is: then an unchanged link would be written, and its record changed.
+// MikroORM's copy of the stored values may differ from the database. Then an unchanged link would be written, and its record updated.
 function computeChange(this: ComputesChanges, entity: object): unknown {
   const { __meta: meta, __originalEntityData: stored, __platform: platform } = helper(entity) as unknown as Wrapped
   for (const prop of stored === undefined ? [] : (corrected.get(meta) ?? [])) {
@@ -63,19 +64,19 @@ function computeChange(this: ComputesChanges, entity: object): unknown {
 
 if (canCorrectLinks) Object.assign(computer, { computeChangeSet: computeChange, processToOne: processLink })
 
-/** Whether what is noted means the record that is linked. */
+/** Whether the noted value refers to the linked record. */
 function isSame({ targetKey, updateRule, createForeignKeyConstraint }: EntityProperty, noted: unknown, target: object): boolean {
-  // Where the other side of a one-to-one has made the reference, it is what a plain foreign key would hold.
+  // When the inverse side of a one-to-one has made the reference, the value is the primary key, as in a plain foreign key.
   if (String(noted) === String(helper(target).getPrimaryKey(true))) return true
   const { __originalEntityData: stored } = helper(target) as unknown as Wrapped
-  // The record gets another key, and the database sees to those that link it.
+  // The record gets another key, and the database updates its links.
   return updateRule === 'cascade' && createForeignKeyConstraint && String(stored?.[targetKey!]) === String(noted)
 }
 
 /**
- * Corrects how MikroORM sees such links; to be done once it has discovered the entities. It gives their column two names: it creates and reads the one after
- * the primary key (`author_id`), and joins and updates by the other one (`author_email`), so that an update sets nothing: there is one column. And where the
- * key has a type of its own, it notes as stored what that makes of the primary key.
+ * Corrects MikroORM's metadata of such links, after it has discovered the entities. MikroORM gives their column two names: it creates and
+ * reads the one after the primary key (`author_id`), and joins and updates by the other one (`author_email`), which does not exist. And
+ * where the key has a custom type, it notes as stored what that type makes of the primary key.
  */
 export function correctTargetKeys(metadata: Iterable<EntityMetadata>): void {
   for (const meta of metadata) {
@@ -94,7 +95,7 @@ function isByTargetKey(prop: EntityProperty): boolean {
   return prop.targetKey !== undefined && (prop.kind === 'm:1' || prop.owner) && prop.mapToPk !== true
 }
 
-/** The links of an entity, and those of the classes that inherit from it. */
+/** The links of an entity, and those of its subclasses. */
 const links = new WeakMap<EntityMetadata, readonly EntityProperty[]>()
 
 function listTargetLinks(meta: EntityMetadata, metadata: MetadataStorage): readonly EntityProperty[] {
@@ -107,7 +108,7 @@ function listTargetLinks(meta: EntityMetadata, metadata: MetadataStorage): reado
   return found
 }
 
-/** The entity managers of open transactions: not every call of a driver tells for whom it is. */
+/** The entity managers of open transactions. Some calls of a driver do not name theirs. */
 const managers = new WeakMap<Transaction, EntityManager>()
 
 export function rememberManager(em: EntityManager, transaction?: Transaction): void {
@@ -115,10 +116,10 @@ export function rememberManager(em: EntityManager, transaction?: Transaction): v
 }
 
 /**
- * Makes the entity manager know the records that rows link by another key than the primary one.
+ * Loads the records that rows link by a key other than the primary one into the entity manager.
  *
- * @param rows as the driver gives them, before entities are made of them. A value that no record has becomes null: it links nothing.
- * @param em for whom they are, where that is known
+ * @param rows rows of the driver, before entities are made of them. A value without a record becomes null, since it links nothing.
+ * @param em the entity manager of the rows, where that is known
  */
 export async function loadTargetKeys(
   meta: EntityMetadata,
@@ -157,12 +158,12 @@ async function loadTargetKey(
     const entity: Row = em
       .getEntityFactory()
       .create(target.class, key as never, { merge: true, convertCustomTypes: true, initialized: false })
-    // A reference has its primary key alone. What is set here is no change.
+    // A reference has only its primary key. Setting another one is not a change.
     if (entity[targetKey] === undefined) {
       em.config.getHydrator(metadata).hydrate(entity, target, { [targetKey]: value }, em.getEntityFactory(), 'full', false, true)
       ;(work.getOriginalEntityData(entity) as Row)[targetKey] = (em.config.getComparator(metadata).prepareEntity(entity) as Row)[targetKey]
     }
-    // Not by the unit of work, which would set the property as well, and undo what has been changed. The text is that by which MikroORM looks for it.
+    // The unit of work would set the property as well, and undo changes. MikroORM looks the record up by this text.
     const text = String(referred.customType?.convertToJSValue(String(value), platform, { mode: 'hydration' }) ?? value)
     work.getIdentityMap().storeByKey(entity as never, targetKey, text, schema)
     missing.delete(String(value))
@@ -170,7 +171,7 @@ async function loadTargetKey(
   for (const row of rows) if (missing.has(String(row[prop.name]))) row[prop.name] = null
 }
 
-/** Both keys of the records that have the values, as they are stored. */
+/** Reads both keys of the records with these values, as they are stored. */
 async function readKeys(
   target: EntityMetadata,
   referred: EntityProperty,
@@ -178,7 +179,7 @@ async function readKeys(
   driver: Driver,
   transaction?: Transaction,
 ): Promise<Row[]> {
-  // Of a hierarchy with a table for each class, the one that has the column.
+  // In a hierarchy with a table for each class, the class that has the column.
   let holder = target
   while (holder.tptParent !== undefined && !holder.ownProps!.some(prop => prop.name === referred.name)) holder = holder.tptParent
   const { root } = target
@@ -186,7 +187,7 @@ async function readKeys(
   const props = [...holder.getPrimaryProps(), referred, ...kind]
   const columns = props.flatMap(({ fieldNames }) => fieldNames.map(name))
   const column = name(referred.fieldNames[0]!)
-  // A chunk stays below the number of parameters that a statement takes.
+  // A chunk must not exceed the limit of parameters.
   const rows: Row[] = []
   for (let start = 0; start < values.length; start += 10_000) {
     const chunk = values.slice(start, start + 10_000)

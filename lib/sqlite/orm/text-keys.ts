@@ -1,11 +1,12 @@
 /**
- * Text keys: keys that the code takes for a text and SQLite numbers, as `id: string` with `autoincrement`. MikroORM makes an integer column of such a key,
- * hands out numbers, and refuses these when the record is written again; its foreign keys are text columns. It is taken for a bigint in texts instead.
+ * Reads keys that are texts in code and numbers in SQLite, such as `id: string` with `autoincrement`, as bigints in texts. MikroORM
+ * creates an integer column for such a key and returns numbers, but refuses these when the record is written again. Its foreign keys
+ * would be text columns.
  */
 import { BigIntType, StringType, TextType } from '@mikro-orm/core'
 import type { EntityMetadata } from '@mikro-orm/core'
 
-/** To be done while MikroORM discovers the entity, before the columns that refer to it are known. */
+/** Applies the change while MikroORM discovers the entity, before the columns that refer to it are known. */
 export function readTextKeys(meta: EntityMetadata): void {
   for (const prop of Object.values(meta.properties)) {
     if (prop.primary === true && prop.autoincrement === true && isText(prop.type)) {
@@ -14,7 +15,7 @@ export function readTextKeys(meta: EntityMetadata): void {
   }
 }
 
-/** Whether a type, as the model gives it, is MikroORM's for texts: by name, as a class, or as one of its kind. */
+/** Whether a type of the model is MikroORM's text type: by name, as a class, or as an instance. */
 function isText(type: unknown): boolean {
   if (typeof type === 'string') return /^(?:string|text)$/i.test(type)
   return type === StringType || type === TextType || type instanceof StringType || type instanceof TextType

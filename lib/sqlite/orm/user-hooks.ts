@@ -1,13 +1,13 @@
 /**
- * Foreign code: whether MikroORM runs code of the application's while it flushes: life-cycle hooks, subscribers, and `onCreate` or `onUpdate` that look at the
- * entity or its manager. Such code may change what has been looked at already, and what it changes is to be written by a further flush.
+ * Finds out whether MikroORM runs code of the application during a flush: life-cycle hooks, subscribers, and `onCreate` or `onUpdate`
+ * that read the entity or its manager. Such code may change entities that are flushed already, so a further flush must write them.
  */
 import type { EntityManager, MetadataStorage } from '@mikro-orm/core'
 import { isOwnSubscriber } from './on-update.ts'
 
 const running = new WeakMap<MetadataStorage, boolean>()
 
-/** Whether somebody listens to what the entity manager does, beside the engine itself. */
+/** Whether subscribers other than the engine's observe the entity manager. */
 export function hasSubscribers(em: EntityManager): boolean {
   for (const subscriber of em.getEventManager().getSubscribers()) if (!isOwnSubscriber(subscriber)) return true
   return false
@@ -21,7 +21,7 @@ export function runsForeignCode(em: EntityManager): boolean {
     runs = [...metadata].some(
       ({ hooks, props }) =>
         Object.values(hooks).some(list => list.length > 0) ||
-        // One without parameters, `() => new Date()`, has nothing that it could change.
+        // A function without parameters, `() => new Date()`, cannot change an entity.
         props.some(({ onCreate, onUpdate }) => (onCreate?.length ?? 0) > 0 || (onUpdate?.length ?? 0) > 0),
     )
     running.set(metadata, runs)

@@ -8,6 +8,7 @@ import { announceRecords } from './json-file.ts'
 import { load } from './load.ts'
 import type { Loaded } from './load.ts'
 import { Saver } from './save.ts'
+import { formatNotes } from './notes.ts'
 import { serve } from './serve.ts'
 import { watch } from './watch.ts'
 
@@ -67,8 +68,14 @@ async function ejectTo(folder: string, engine: RestEngine, loaded: Loaded): Prom
 }
 
 /** Prints the answer of one request on standard output. */
-async function get(engine: RestEngine, path: string, { delay, explain: explains }: CommandArguments, isJson: boolean): Promise<number> {
+async function get(
+  engine: RestEngine,
+  path: string,
+  { delay, explain: explains, quiet }: CommandArguments,
+  isJson: boolean,
+): Promise<number> {
   if (delay > 0) engine.delay('*', delay)
+  if (!quiet) for (const line of formatNotes(engine)) process.stderr.write(`mikro-rest: ${line}\n`)
   const { response, explain } = explains
     ? await engine.explained('GET', path, undefined, undefined, {})
     : { response: await engine.handle('GET', path), explain: undefined }

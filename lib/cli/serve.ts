@@ -15,6 +15,7 @@ import { findExampleRequests } from './examples.ts'
 import { formatExplanation, escapeControls } from './explanation-text.ts'
 import { formatInference } from './json-file.ts'
 import type { Loaded } from './load.ts'
+import { formatNotes } from './notes.ts'
 import type { Saver } from './save.ts'
 
 type HttpServer = ReturnType<typeof createServer>
@@ -27,9 +28,6 @@ const SAME_SIGNAL = 100
 // Rows from which a foreign key without an index is reported, and the limit of these lines.
 const MANY = 10_000
 const SHOWN = 3
-
-// Limit of the printed notes.
-const SHOWN_NOTES = 20
 
 /** Serves until a signal stops it, and finishes running requests. The saver hears of every request that may have changed data. */
 export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArguments, saver?: Saver): Promise<void> {
@@ -119,11 +117,12 @@ function printWelcome(
 ): void {
   const origin = `http://${formatHost(address)}:${address.port}`
   const resources = engine.versions.flatMap(version => engine.modelOf(version)!.resources.map(({ plural }) => `/${version}/${plural}`))
+  const notes = formatNotes(engine)
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${title} at ${styleText('cyan', origin)}`,
     '',
     ...(json === undefined ? [] : [`Inferred from ${json.name}:`, ...formatInference(json), '']),
-    ...formatNotes(engine),
+    ...(notes.length === 0 ? [] : [...notes.map(note => `  ${note}`), '']),
     'Resources:',
     ...resources.map(path => `  ${path}`),
     '',
@@ -133,13 +132,6 @@ function printWelcome(
     '',
   ]
   console.log(lines.join('\n'))
-}
-
-/** Formats the first notes of the engine. */
-function formatNotes({ notes }: RestEngine): string[] {
-  if (notes.length === 0) return []
-  const others = notes.length > SHOWN_NOTES ? [`  and ${notes.length - SHOWN_NOTES} more (engine.notes)`] : []
-  return [...notes.slice(0, SHOWN_NOTES).map(note => `  Note: ${escapeControls(note)}`), ...others, '']
 }
 
 /** Prints which relations of large tables lack an index. */

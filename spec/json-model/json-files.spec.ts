@@ -301,6 +301,17 @@ describe('a JSON file', () => {
     assert.match(command.stdout, /Note: empty is empty: only its "id" is known/)
   })
 
+  it('prints notes with --get on standard error, where they do not mix with the answer', async () => {
+    await file('noted.json', '{ "users": [{ "id": 1 }], "empty": [] }')
+    const command = new Command(folder, 'noted.json', '--get', '/v1/users')
+    await command.ended
+    assert.match(command.stderr, /^mikro-rest: Note: empty is empty: only its "id" is known/)
+    assert.equal((JSON.parse(command.stdout) as { count: number }).count, 1)
+    const quiet = new Command(folder, 'noted.json', '--get', '/v1/users', '--quiet')
+    await quiet.ended
+    assert.equal(quiet.stderr, '')
+  })
+
   it('that cannot be served is told in one line', async () => {
     const cases: [string, string | Buffer, RegExp][] = [
       ['broken.json', '{\n  "a": [,]\n}', /broken\.json is not JSON: unexpected "," at line 2, column 9 \(position 10\)\./],

@@ -31,6 +31,7 @@ import { correctPolymorphicLinks } from './orm/polymorphic-links.ts'
 import { readLazyLinks } from './orm/lazy-links.ts'
 import { checkMembers } from './orm/orm-members.ts'
 import { readTextKeys } from './orm/text-keys.ts'
+import { correctSiblingColumns } from './orm/sibling-columns.ts'
 import { correctTargetKeys } from './orm/target-keys.ts'
 
 /** @throws Error in one line, when there are no entities and the file cannot be read and written. */
@@ -139,6 +140,7 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
   findPivots(connection.orm)
   leaveInherited(connection.orm)
   correctPolymorphicLinks(connection.orm.getMetadata())
+  correctSiblingColumns(connection.orm.getMetadata())
   noteModel(connection.orm, notes)
   skipUpdateOfCreated(connection.orm)
   if (found === undefined) new ForeignSchema(connection.orm, foreign).adapt()

@@ -244,7 +244,9 @@ function resourceNames(meta: Meta, config: ResourceConfig<Record<string, unknown
     config.name === undefined && config.singular === undefined ? undefined : { plural: config.name, singular: config.singular }
   const standard = defaultNames(meta.className)
   const plural = renamed?.plural ?? standard.plural
-  const singular = renamed?.singular ?? (renamed?.plural === undefined ? standard.singular : renamed.plural)
+  // A record whose singular is a key of the answers is shown under the plural.
+  const ownSingular = ENVELOPE_KEYS.has(standard.singular) ? standard.plural : standard.singular
+  const singular = renamed?.singular ?? (renamed?.plural === undefined ? ownSingular : renamed.plural)
   for (const name of [plural, singular]) {
     if (ENVELOPE_KEYS.has(name)) {
       throw new Error(

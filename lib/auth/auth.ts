@@ -6,7 +6,6 @@
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../base/article.ts'
 import type { Awaitable } from '../base/awaitable.ts'
-import { builtin } from '../base/builtins.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Claims, HandlerResponse, HookContext } from '../request/hook-context.ts'
 import { isInEagerCircle } from '../model/metadata/eager-cycles.ts'
@@ -27,6 +26,8 @@ import type { Principal } from '../request/request-context.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import type { Route } from '../request/custom-routes.ts'
 import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
+import { LoginThrottle } from './throttle.ts'
+import type { FailedLogins } from './throttle.ts'
 import { SigningKey, Tokens } from './tokens.ts'
 import { Removals, isOfState, findStateColumns, computeState } from './user-state.ts'
 import type { RemovalState, StateColumns } from './user-state.ts'
@@ -100,18 +101,10 @@ export function auth(options: AuthOptions): AuthModule {
 /** No cache may keep a token (RFC 6749 section 5.1). */
 const NO_STORE = Object.freeze({ 'cache-control': 'no-store' })
 
-/** Failed log-ins of one identifier before it is throttled, and for how long, in milliseconds. */
-const MAX_FAILURES = 5
-const FAILURE_WINDOW = 60_000
-/** Identifiers of which failures are remembered; the one that failed longest ago goes first. */
-const MAX_IDENTIFIERS = 10_000
-/** Longer identifiers are remembered by their hash. */
-const MAX_IDENTIFIER = 200
-
 /** What the module remembers. */
 export interface AuthState {
   readonly revoked: ReadonlyMap<string, number>
-  readonly failures: ReadonlyMap<string, readonly number[]>
+  readonly failures: FailedLogins
   readonly removals: RemovalState
 }
 
@@ -133,14 +126,12 @@ export class Authentication {
   readonly #options: AuthModule['options']
   readonly #services: AuthServices
   readonly #public: readonly RequestPattern[]
-  #failures = new Map<string, readonly number[]>()
+  readonly #throttle: LoginThrottle
   /** The name of the password in records of each version. */
   readonly #passwordNames: ReadonlyMap<Resource, string>
   /** By version. */
   readonly #state: ReadonlyMap<Resource, StateColumns>
   readonly #removals = new Removals()
-  /** Log-ins of an identifier that are being checked. */
-  readonly #pending = new Map<string, Set<Promise<unknown>>>()
 
   /**
    * @param key signs the tokens; an engine shares it with its forks
@@ -152,6 +143,7 @@ export class Authentication {
       throw new TypeError('RestEngine.create: "auth" must be made by auth({ entity, ... }): write auth: auth({ entity: User }).')
     this.#options = options
     this.#services = services
+    this.#throttle = new LoginThrottle(services.clock)
     this.tokens = new Tokens(services.clock, key)
     const meta = services.orm().getMetadata().get(options.entity)
     if (this.#resource('') === undefined) throw new TypeError(`auth: ${meta.className} is not served in any version.`)
@@ -176,7 +168,7 @@ export class Authentication {
 
   /** What a snapshot keeps: the revoked tokens, the failed log-ins, and when users were removed. */
   get state(): AuthState {
-    return { revoked: this.tokens.revoked, failures: new Map(this.#failures), removals: this.#removals.state }
+    return { revoked: this.tokens.revoked, failures: this.#throttle.state, removals: this.#removals.state }
   }
 
   /** The table of the users. */
@@ -195,7 +187,7 @@ export class Authentication {
   restore({ revoked, failures, removals }: AuthState): void {
     this.tokens.restore(revoked)
     this.#removals.restore(removals)
-    this.#failures = new Map(failures)
+    this.#throttle.restore(failures)
   }
 
   /** Whether a request logs in or out, which writes nothing to the database. */
@@ -359,54 +351,11 @@ export class Authentication {
     return (await verifyPassword(credentials[password] as string, stored)) ? user : undefined
   }
 
-  /**
-   * What the check of credentials finds, unless their identifier has failed too often. What is being checked counts as a failure until it is known to
-   * be none: an identifier cannot be tried more often by trying at the same time.
-   */
+  /** Runs the check of credentials, unless their identifier has failed too often. */
   async #throttled<T>(credentials: unknown, check: () => Promise<T | undefined>): Promise<T> {
-    const given = isObject(credentials) ? credentials[this.#options.identifier] : undefined
-    if (typeof given !== 'string') return (await check()) ?? failed()
-    // What is remembered of a failure must not be as long as a client likes.
-    const value = given.length > MAX_IDENTIFIER ? builtin.crypto.createHash('sha256').update(given).digest('base64') : given
-    for (let others = this.#pending.get(value); ; others = this.#pending.get(value)) {
-      this.#refuseThrottled(value)
-      if (this.#recentFailures(value).length + (others?.size ?? 0) < MAX_FAILURES) break
-      await Promise.race(others!)
-    }
-    const checking = check()
-    const settled = checking.then(
-      found => (found === undefined ? this.#fail(value) : this.#failures.delete(value)),
-      () => {},
-    )
-    const pending = this.#pending.get(value) ?? new Set()
-    this.#pending.set(value, pending.add(settled))
-    try {
-      return (await checking) ?? failed()
-    } finally {
-      pending.delete(settled)
-      if (pending.size === 0) this.#pending.delete(value)
-    }
-  }
-
-  #recentFailures(identifier: string): readonly number[] {
-    const now = this.#services.clock.now().getTime()
-    return (this.#failures.get(identifier) ?? []).filter(time => time > now - FAILURE_WINDOW && time <= now)
-  }
-
-  #refuseThrottled(identifier: string): void {
-    const recent = this.#recentFailures(identifier)
-    if (recent.length < MAX_FAILURES) return
-    const wait = Math.max(1, Math.ceil((recent[0]! + FAILURE_WINDOW - this.#services.clock.now().getTime()) / 1000))
-    throw restError('login_throttled', `Too many failed log-ins: try again in ${wait} seconds.`, {
-      headers: { 'retry-after': String(wait) },
-    })
-  }
-
-  #fail(identifier: string): void {
-    const recent = this.#recentFailures(identifier)
-    if (this.#failures.size >= MAX_IDENTIFIERS) this.#failures.delete(this.#failures.keys().next().value!)
-    this.#failures.delete(identifier)
-    this.#failures.set(identifier, [...recent, this.#services.clock.now().getTime()])
+    const identifier = isObject(credentials) ? credentials[this.#options.identifier] : undefined
+    const found = typeof identifier === 'string' ? await this.#throttle.run(identifier, check) : await check()
+    return found ?? failed()
   }
 
   async #logOut(ctx: HookContext): Promise<HandlerResponse> {

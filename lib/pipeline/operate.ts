@@ -14,14 +14,15 @@ import type { HttpMethod } from '../base/http-methods.ts'
 import { formatIso } from '../values/iso-time.ts'
 import { keyToSegment } from '../model/key.ts'
 import type { Limits } from '../base/limits.ts'
-import type { Model, Resource, ToOneOfAttribute } from '../model/model.ts'
+import type { Model, ToOneOfAttribute } from '../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
 import type { Vocabulary } from '../request/query-string.ts'
-import type { OrderedPage, Reader, View, PageRange } from '../read/reader.ts'
+import type { Reader, View } from '../read/reader.ts'
 import type { RequestContext } from '../request/request-context.ts'
 import { notFound, refuseHidden } from '../access/resolve-path.ts'
 import type { ResourceLookup, Target } from '../access/resolve-path.ts'
 import {
+  findPageRange,
   respondCreated,
   respondDeleted,
   respondDeletedList,
@@ -30,7 +31,6 @@ import {
   respondOptions,
   respondRecord,
   respondValue,
-  windowOf,
   withoutBody,
 } from './respond.ts'
 import type { RestResponse } from '../base/response.ts'
@@ -118,15 +118,18 @@ function timestampOf(services: Services): string {
 }
 
 function get({ request, target, view }: Operation, services: Services): Awaitable<RestResponse> {
-  const { reader, limits } = services
+  const { reader, limits, vocabulary } = services
+  const { parameters } = view
   switch (target.kind) {
     case 'own':
       throw new Error('get: a custom route.')
     case 'index':
       return respondIndex(services.model, services.versions, request.segments[0] ?? services.versions[0]!, timestampOf(services))
     case 'collection': {
-      const window = windowOf(view.parameters, limits)
-      return chain(reader.page(target.resource, window, view), page => listOf(target.resource, page, window, request, view, services))
+      const range = findPageRange(parameters, limits)
+      return chain(reader.page(target.resource, range, view), page =>
+        respondList({ resource: target.resource, page, range, parameters, vocabulary, path: request.path }, timestampOf(services)),
+      )
     }
     case 'record':
       return chain(reader.record(target.resource, target.key, view), record => {
@@ -138,10 +141,10 @@ function get({ request, target, view }: Operation, services: Services): Awaitabl
       if (attribute.kind === 'toOneOf') return getOneOf(target, attribute, view, services)
       refuseHidden(resource, attribute, view.visibility)
       if (attribute.kind === 'toMany') {
-        const window = windowOf(view.parameters, limits)
-        return chain(reader.relatedPage(resource, key, attribute, window, view), page => {
+        const range = findPageRange(parameters, limits)
+        return chain(reader.relatedPage(resource, key, attribute, range, view), page => {
           if (page === undefined) throw notFound(resource, target.id)
-          return listOf(attribute.target, page, window, request, view, services)
+          return respondList({ resource: attribute.target, page, range, parameters, vocabulary, path: request.path }, timestampOf(services))
         })
       }
       if (attribute.kind === 'toOne') {
@@ -171,17 +174,6 @@ async function getOneOf(
   const branch = await reader.linkedBranch(resource, key, attribute, view)
   if (branch === undefined) return respondValue(resource, attribute, null, timestampOf(services))
   return respondRecord(branch.target, (await reader.relatedRecord(resource, key, branch, view)) ?? null, timestampOf(services))
-}
-
-function listOf(
-  resource: Resource,
-  page: OrderedPage,
-  window: PageRange,
-  { path }: Request,
-  { parameters }: View,
-  services: Services,
-): RestResponse {
-  return respondList(resource, page, page.sort, window, parameters, services.vocabulary, path, timestampOf(services))
 }
 
 function post(operation: Operation, services: Services): Awaitable<RestResponse> {

@@ -95,45 +95,72 @@ const OPTIONS = [
   'serverTiming',
   'notes',
   'onError',
-]
+] as const satisfies readonly (keyof EngineOptions)[]
 
 /** Options of MikroORM that the engine sets itself. */
 const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
 
-/** @throws TypeError or RangeError when an option is unknown or not of its form. */
+/**
+ * Checks the options, and completes them with defaults.
+ *
+ * @throws TypeError or RangeError when an option is unknown or not of its form.
+ */
 export function checkOptions(options: EngineOptions): CheckedOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new TypeError('RestEngine.create: options must be an object: { entities: [User, Site] }.')
   checkNames(options, OPTIONS, 'RestEngine.create')
-  const {
-    entities,
-    database = ':memory:',
-    schema = entities === undefined ? 'keep' : 'update',
-    readOnly = false,
-    orm = {},
-    versions = ['v1'],
-    createdStatus = 200,
-    validationStatus = 422,
-    journal = 1000,
-    serverTiming = false,
-    notes = [],
-  } = options
-  if (entities !== undefined) checkEntities(entities)
+  if (options.entities !== undefined) checkEntities(options.entities)
+  const checked = completeOptions(options)
+  checkModelSource(checked)
+  checkForms(checked)
+  return { ...checked, versions: Object.freeze([...checked.versions]) }
+}
+
+const DEFAULTS = {
+  database: ':memory:',
+  readOnly: false,
+  orm: {},
+  resources: [],
+  routes: [],
+  parameters: {},
+  versions: ['v1'],
+  createdStatus: 200,
+  validationStatus: 422,
+  journal: 1000,
+  serverTiming: false,
+  notes: [],
+  onError: printFailure,
+} as const satisfies Partial<EngineOptions>
+
+/** Adds the defaults of the options that are not given. */
+function completeOptions(options: EngineOptions): CheckedOptions {
+  const given = Object.fromEntries(OPTIONS.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]]))) as EngineOptions
+  const schema = given.entities === undefined ? 'keep' : 'update'
+  return { ...DEFAULTS, schema, ...given, limits: checkLimits(given.limits ?? {}) }
+}
+
+/** Rejects a database, schema or seed that do not go with where the model comes from. */
+function checkModelSource({ entities, database, schema, readOnly, seed }: CheckedOptions): void {
   checkDatabase(database)
   if (entities === undefined && database === ':memory:') {
     throw new TypeError('RestEngine.create: "entities" must be given, or "database" be the path of a SQLite file to read the model from.')
   }
-  if (typeof readOnly !== 'boolean') throw new TypeError('RestEngine.create: "readOnly" must be true or false.')
-  if (readOnly && database !== ':memory:' && options.seed !== undefined)
+  requireBoolean('readOnly', readOnly)
+  if (readOnly && database !== ':memory:' && seed !== undefined)
     throw new TypeError('RestEngine.create: "seed" would write to the file, which "readOnly" opens for reading only.')
   oneOf('schema', schema, ['update', 'keep'])
   if (entities === undefined && schema !== 'keep')
     throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the file, which is never changed.')
+}
+
+/** Rejects options that are not of their form. */
+function checkForms(options: CheckedOptions): void {
+  const { createdStatus, validationStatus, journal, serverTiming, notes, orm, versions } = options
   oneOf('createdStatus', createdStatus, [200, 201])
   oneOf('validationStatus', validationStatus, [400, 422])
   if (!Number.isSafeInteger(journal) || journal < 0)
     throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
-  if (typeof serverTiming !== 'boolean') throw new TypeError('RestEngine.create: "serverTiming" must be true or false.')
+  requireBoolean('serverTiming', serverTiming)
   if (!Array.isArray(notes) || !notes.every(note => typeof note === 'string'))
     throw new TypeError('RestEngine.create: "notes" must be an array of texts.')
   for (const name of ['lookup', 'clock', 'onError'] as const) {
@@ -141,7 +168,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
       throw new TypeError(`RestEngine.create: "${name}" must be a function.`)
   }
   for (const name of ['resources', 'routes'] as const) {
-    if (options[name] !== undefined && !Array.isArray(options[name])) throw new TypeError(`RestEngine.create: "${name}" must be an array.`)
+    if (!Array.isArray(options[name])) throw new TypeError(`RestEngine.create: "${name}" must be an array.`)
   }
   for (const name of OWN_ORM_OPTIONS) {
     if (name in orm) throw new TypeError(`RestEngine.create: "orm.${name}" is set by the engine; use its own options.`)
@@ -149,28 +176,10 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   if (!Array.isArray(versions) || versions.length === 0 || !versions.every(version => /^[A-Za-z0-9._-]+$/.test(version))) {
     throw new TypeError('RestEngine.create: "versions" must be path segments such as "v1".')
   }
-  return {
-    ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
-    ...(options.seed === undefined ? {} : { seed: options.seed }),
-    ...(options.clock === undefined ? {} : { clock: options.clock }),
-    ...(options.auth === undefined ? {} : { auth: options.auth }),
-    resources: options.resources ?? [],
-    routes: options.routes ?? [],
-    parameters: options.parameters ?? {},
-    ...(entities === undefined ? {} : { entities }),
-    database,
-    schema,
-    readOnly,
-    orm,
-    versions: Object.freeze([...versions]),
-    limits: checkLimits(options.limits ?? {}),
-    createdStatus,
-    validationStatus,
-    journal,
-    serverTiming,
-    notes,
-    onError: options.onError ?? printFailure,
-  }
+}
+
+function requireBoolean(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw new TypeError(`RestEngine.create: "${name}" must be true or false.`)
 }
 
 function checkEntities(entities: unknown): void {

@@ -10,7 +10,8 @@ import { tagOf } from '../write/precondition.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
 import { calledIn, textOfPair } from '../request/query-string.ts'
 import type { Pair, Parameters, Vocabulary } from '../request/query-string.ts'
-import type { JsonRecord, Page } from '../read/run-read.ts'
+import type { OrderedPage, PageRange } from '../read/reader.ts'
+import type { JsonRecord } from '../read/run-read.ts'
 import { JSON_TYPE } from '../base/response.ts'
 import type { RestResponse } from '../base/response.ts'
 
@@ -21,28 +22,29 @@ function ok(body: Envelope | Index, more?: Readonly<Record<string, string>>): Re
   return { status: 200, headers: more === undefined ? { 'content-type': JSON_TYPE } : { 'content-type': JSON_TYPE, ...more }, body }
 }
 
-/** Page size and start in effect. */
-export function windowOf(parameters: Parameters, limits: Limits): { limit: number; offset: number } {
+/** Returns the page size and start in effect: a limit above the maximum is clamped. */
+export function findPageRange(parameters: Parameters, limits: Limits): PageRange {
   return { limit: Math.min(parameters.limit ?? limits.defaultLimit, limits.maxLimit), offset: parameters.offset ?? 0 }
 }
 
-export function respondList(
-  resource: Resource,
-  page: Page,
-  sort: string,
-  window: { readonly limit: number; readonly offset: number },
-  parameters: Parameters,
-  vocabulary: Vocabulary,
-  path: string,
-  timestamp: string,
-): RestResponse {
-  const { limit, offset } = window
+/** A list as it is answered, and the request that asked for it. */
+interface AnsweredList {
+  readonly resource: Resource
+  readonly page: OrderedPage
+  readonly range: PageRange
+  readonly parameters: Parameters
+  readonly vocabulary: Vocabulary
+  readonly path: string
+}
+
+export function respondList({ resource, page, range, parameters, vocabulary, path }: AnsweredList, timestamp: string): RestResponse {
+  const { limit, offset } = range
   const link = (start: number): string => `${path}?${withOffset(parameters.pairs, calledIn(vocabulary, 'offset'), start)}`
   return ok({
     success: true,
     timestamp,
     resource: resource.plural,
-    sort: sort === '' ? null : sort,
+    sort: page.sort === '' ? null : page.sort,
     offset,
     limit,
     filter: parameters.filters.map(filter => [filter.label, filter.text]),

@@ -9,7 +9,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Awaitable } from '../base/awaitable.ts'
 import { builtin } from '../base/builtins.ts'
 import { Cors } from './cors.ts'
-import type { CorsOrigins } from './cors.ts'
 import { originForm, written } from './transport.ts'
 import type { TransportResponse } from './transport.ts'
 import { LazyClient } from '../base/abort.ts'
@@ -17,73 +16,16 @@ import type { HeaderSource } from '../base/abort.ts'
 import { RestError, isConnectionLost, isEngineClosed, restError } from '../base/errors.ts'
 import type { Explanation } from '../journal/explanation.ts'
 import { runGuarded, warn } from '../base/report-failure.ts'
-import { MAX_DELAY } from '../testing/fault-options.ts'
-import { JsonBody } from './json-body.ts'
 import { HTTP_TIMEOUT } from '../base/limits.ts'
 import { READ_METHODS, WRITE_METHODS, keepReadingMethods, readOnlyError, takesBody } from '../base/http-methods.ts'
 import { OriginGuard } from './origin-guard.ts'
-import type { AllowedHosts, RequestTarget } from './origin-guard.ts'
-import { checkNames } from '../base/suggest.ts'
+import type { RequestTarget } from './origin-guard.ts'
+import { linger, readBody } from './http-body.ts'
+import { HttpConnection, describeConnectionError, loseConnection } from './http-connection.ts'
+import { checkServerOptions } from './server-options.ts'
+import type { RequestLine, ServerOptions } from './server-options.ts'
 import { TestControls } from './test-controls.ts'
-import type { TestControlOptions } from './test-controls.ts'
 import type { WorldEngine } from './worlds.ts'
-
-/** What a server may be told. */
-export interface ServerOptions {
-  /**
-   * Origins whose pages may read the answers and, on a loopback address, write: one, several, or `true` for all. Default: none, so that browsers keep other
-   * origins out.
-   */
-  cors?: CorsOrigins
-  /**
-   * Names that requests may have as `Host` beside the local ones: one, several (`.example.test` stands for a name and all below it), or `true` for all. Without
-   * the option, a server on a loopback address answers to local names alone, and one on another address to all.
-   */
-  allowedHosts?: AllowedHosts
-  /** Answer POST, PUT, PATCH and DELETE with 405, apart from logging in and out. Default: false. */
-  readOnly?: boolean
-  /**
-   * Delay every request by this many milliseconds, whichever world answers it; not those of test controls. Unlike `engine.delay` it outlasts a reset, and it
-   * ends when the server is closed. Default: 0.
-   */
-  delay?: number
-  /**
-   * Let other processes reset, seed, fail and hold by `/_test/...` routes, and have worlds of their own by the header or cookie `X-World`. Default: false.
-   * For tests only: whoever reaches the server may do all that, without a token.
-   */
-  testControls?: boolean | TestControlOptions
-  /** Tell `onRequest` what each request has run: statements, query plans and missing indexes. It is worked out when the answer is out. Default: false. */
-  explain?: boolean
-  /**
-   * Called when an answer has been handed to the socket; not called for a client that hung up before, or a connection that a test has lost.
-   * Default: nothing is reported.
-   */
-  onRequest?: (line: RequestLine) => void
-}
-
-/** One answered request. */
-export interface RequestLine {
-  readonly method: string
-  /** The request target as it was sent: path and query, nothing decoded. */
-  readonly path: string
-  readonly status: number
-  /** Milliseconds from the head of the request to the answer. */
-  readonly duration: number
-  /** With the option `explain`, of what the engine has answered; absent when it was closed meanwhile. */
-  readonly explanation?: Explanation
-}
-
-const OPTION_NAMES = [
-  'cors',
-  'allowedHosts',
-  'readOnly',
-  'delay',
-  'testControls',
-  'explain',
-  'onRequest',
-] as const satisfies (keyof ServerOptions)[]
-// How long a refused upload is read on, in milliseconds.
-const LINGER = 1_000
 
 /**
  * A `node:http` server that answers every request with the engine. `listen` is yours to call, and closing the server leaves the engine open.
@@ -94,62 +36,8 @@ const LINGER = 1_000
  * const server = createServer(engine, { cors: 'http://localhost:5173' }).listen(3000, '127.0.0.1')
  */
 export function createServer(engine: WorldEngine, options: ServerOptions = {}): Server {
-  checkNames(options, OPTION_NAMES, 'createServer')
+  checkServerOptions(options)
   return new HttpDoor(engine, options).server
-}
-
-/** A connection that is open. */
-class Connection {
-  /** Requests that are being answered, and those of them that may change something. */
-  #running = 0
-  #writing = 0
-  /** Requests that have come before those in front of them were answered (RFC 9112 section 9.3.2), in their order. */
-  readonly #waiting: { readonly writes: boolean; readonly begin: () => void }[] = []
-
-  /** Whether all that has come by it is answered. */
-  get isIdle(): boolean {
-    return this.#running === 0 && this.#waiting.length === 0
-  }
-
-  /**
-   * Whether a request may begin at once; it is running then. Else one in front of it must be answered first: what writes waits for all of them, what reads
-   * for those that write. So a client that does not wait for answers sees its own writes.
-   */
-  take(writes: boolean): boolean {
-    if (this.#waiting.length > 0 || !this.#mayBegin(writes)) return false
-    this.#count(writes)
-    return true
-  }
-
-  /** Begins a request when its turn has come. */
-  wait(writes: boolean, begin: () => void): void {
-    this.#waiting.push({ writes, begin })
-  }
-
-  #mayBegin(writes: boolean): boolean {
-    return writes ? this.#running === 0 : this.#writing === 0
-  }
-
-  #count(writes: boolean): void {
-    this.#running++
-    if (writes) this.#writing++
-  }
-
-  /** A request has been answered. */
-  end(writes: boolean): void {
-    this.#running--
-    if (writes) this.#writing--
-    for (let next = this.#waiting[0]; next !== undefined && this.#mayBegin(next.writes); next = this.#waiting[0]) {
-      this.#waiting.shift()
-      this.#count(next.writes)
-      next.begin()
-    }
-  }
-
-  /** The client has gone: what still waits is not begun. */
-  close(): void {
-    this.#waiting.length = 0
-  }
 }
 
 /** Answers what comes to a server. */
@@ -167,7 +55,7 @@ class HttpDoor {
   readonly #methods: readonly string[]
   /** What tells what a request has run; undefined when nobody wants to know. */
   readonly #explanations: WeakMap<IncomingMessage, () => Explanation | undefined> | undefined
-  readonly #connections = new Map<Socket, Connection>()
+  readonly #connections = new Map<Socket, HttpConnection>()
   #closing = false
 
   constructor(engine: WorldEngine, options: ServerOptions) {
@@ -176,13 +64,8 @@ class HttpDoor {
     this.server = server
     this.#engine = engine
     this.#readOnly = options.readOnly ?? false
-    const { delay = 0 } = options
-    if (typeof delay !== 'number' || !(delay >= 0 && delay <= MAX_DELAY))
-      throw new RangeError(`createServer: "delay" must be a number of milliseconds from 0 to ${MAX_DELAY}, got ${String(delay)}.`)
-    this.#delay = delay
+    this.#delay = options.delay ?? 0
     this.#onRequest = options.onRequest
-    if (options.explain !== undefined && typeof options.explain !== 'boolean')
-      throw new TypeError('createServer: "explain" must be true or false.')
     this.#explanations = options.explain === true ? new WeakMap() : undefined
     this.#methods = this.#readOnly ? READ_METHODS : [...READ_METHODS, ...WRITE_METHODS]
     this.#cors = options.cors === undefined ? undefined : new Cors(options.cors, this.#methods)
@@ -199,7 +82,7 @@ class HttpDoor {
     })
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => this.#refuseConnection(error, socket))
     server.on('connection', (socket: Socket) => {
-      const connection = new Connection()
+      const connection = new HttpConnection()
       this.#connections.set(socket, connection)
       socket.once('close', () => {
         connection.close()
@@ -450,7 +333,7 @@ class HttpDoor {
       socket.destroy()
       return
     }
-    const answer = this.#engine.respondError(connectionFault(error))
+    const answer = this.#engine.respondError(describeConnectionError(error))
     const text = JSON.stringify(answer.body)
     const headers = { ...answer.headers, 'content-length': Buffer.byteLength(text), connection: 'close' }
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -469,63 +352,4 @@ function failed(cause: unknown): never {
 /** The request as `onError` has it. */
 function nameOf({ method = '', url = '/' }: IncomingMessage): { method: string; path: string } {
   return { method, path: originForm(url) }
-}
-
-/** The JSON value of a request's body. Rejects when the client goes away before the end. */
-function readBody(request: IncomingMessage, client: LazyClient, maxBytes: number): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const body = new JsonBody(request.headers, maxBytes)
-    const add = (chunk: Uint8Array): void => {
-      try {
-        body.add(chunk)
-      } catch (error) {
-        request.off('data', add)
-        reject(error)
-      }
-    }
-    request.on('data', add)
-    request.once('end', () => {
-      try {
-        resolve(body.value())
-      } catch (error) {
-        reject(error)
-      }
-    })
-    client.onDisconnect(() => reject(client.reason))
-  })
-}
-
-/**
- * Writes an answer to a client that is still sending, and drops what it sends for a moment more. Closing at once would reset the
- * connection, and the client would lose the answer (RFC 9112 section 9.6).
- */
-function linger(request: IncomingMessage, response: ServerResponse, text: string): void {
-  response.write(text)
-  request.resume()
-  const end = (): void => {
-    response.end()
-  }
-  const timer = setTimeout(end, LINGER)
-  request.once('end', end)
-  response.once('close', () => clearTimeout(timer))
-}
-
-/** Ends a connection as one that breaks does: over TCP with a reset, which a pipe does not have. */
-function loseConnection(socket: Socket): void {
-  if (socket.remoteAddress === undefined) socket.destroy()
-  else socket.resetAndDestroy()
-}
-
-/** What Node's parser says of a request that it cannot read. */
-function connectionFault(error: NodeJS.ErrnoException): RestError {
-  switch (error.code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return restError('request_head_too_large', 'The path, query and headers are too long together.')
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return restError('request_timeout', 'The request did not arrive completely in time.')
-    case 'HPE_INVALID_URL':
-      return restError('request_malformed', 'The path or query holds characters that must be percent-encoded.')
-    default:
-      return restError('request_malformed', `The request is not HTTP: ${error.message}.`)
-  }
 }

@@ -1,0 +1,83 @@
+/** Throttles log-ins: after several failures within a minute an identifier has to wait. Refuses with login_throttled. */
+import { builtin } from '../base/builtins.ts'
+import type { Clock } from '../base/clock.ts'
+import { restError } from '../base/errors.ts'
+
+/** Failed log-ins of one identifier before it has to wait, and for how long they count. */
+const MAX_FAILURES = 5
+const FAILURE_WINDOW_MS = 60_000
+/** Identifiers of which failures are remembered; the one that failed longest ago goes first. */
+const MAX_IDENTIFIERS = 10_000
+/** Longer identifiers are remembered by their hash. */
+const MAX_IDENTIFIER_LENGTH = 200
+
+/** The times of failed log-ins by identifier, in milliseconds. */
+export type FailedLogins = ReadonlyMap<string, readonly number[]>
+
+export class LoginThrottle {
+  readonly #clock: Clock
+  #failures = new Map<string, readonly number[]>()
+  /** Log-ins of an identifier that are being checked. */
+  readonly #pending = new Map<string, Set<Promise<unknown>>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get state(): FailedLogins {
+    return new Map(this.#failures)
+  }
+
+  restore(failures: FailedLogins): void {
+    this.#failures = new Map(failures)
+  }
+
+  /**
+   * Runs a check of credentials, and remembers when it finds nothing. A running check counts as a failure until it has ended: an identifier cannot be tried
+   * more often by trying at the same time.
+   */
+  async run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
+    // What is remembered of a failure must not be as long as a client likes.
+    const name =
+      identifier.length > MAX_IDENTIFIER_LENGTH ? builtin.crypto.createHash('sha256').update(identifier).digest('base64') : identifier
+    for (let others = this.#pending.get(name); ; others = this.#pending.get(name)) {
+      this.#refuse(name)
+      if (this.#listRecent(name).length + (others?.size ?? 0) < MAX_FAILURES) break
+      await Promise.race(others!)
+    }
+    const checking = check()
+    const settled = checking.then(
+      found => (found === undefined ? this.#remember(name) : this.#failures.delete(name)),
+      () => {},
+    )
+    const pending = this.#pending.get(name) ?? new Set()
+    this.#pending.set(name, pending.add(settled))
+    try {
+      return await checking
+    } finally {
+      pending.delete(settled)
+      if (pending.size === 0) this.#pending.delete(name)
+    }
+  }
+
+  #listRecent(name: string): readonly number[] {
+    const now = this.#clock.now().getTime()
+    return (this.#failures.get(name) ?? []).filter(time => time > now - FAILURE_WINDOW_MS && time <= now)
+  }
+
+  #refuse(name: string): void {
+    const recent = this.#listRecent(name)
+    if (recent.length < MAX_FAILURES) return
+    const wait = Math.max(1, Math.ceil((recent[0]! + FAILURE_WINDOW_MS - this.#clock.now().getTime()) / 1000))
+    throw restError('login_throttled', `Too many failed log-ins: try again in ${wait} seconds.`, {
+      headers: { 'retry-after': String(wait) },
+    })
+  }
+
+  #remember(name: string): void {
+    const recent = this.#listRecent(name)
+    if (this.#failures.size >= MAX_IDENTIFIERS) this.#failures.delete(this.#failures.keys().next().value!)
+    this.#failures.delete(name)
+    this.#failures.set(name, [...recent, this.#clock.now().getTime()])
+  }
+}

@@ -1,0 +1,72 @@
+/** The options of the HTTP server, and their check. */
+import type { Explanation } from '../journal/explanation.ts'
+import { checkNames } from '../base/suggest.ts'
+import { MAX_DELAY } from '../testing/fault-options.ts'
+import type { CorsOrigins } from './cors.ts'
+import type { AllowedHosts } from './origin-guard.ts'
+import type { TestControlOptions } from './test-controls.ts'
+
+/** The options of `createServer`. */
+export interface ServerOptions {
+  /**
+   * Origins whose pages may read the answers and, on a loopback address, write: one, several, or `true` for all. Default: none, so that browsers keep other
+   * origins out.
+   */
+  cors?: CorsOrigins
+  /**
+   * Names that requests may have as `Host` beside the local ones: one, several (`.example.test` stands for a name and all below it), or `true` for all. Without
+   * the option, a server on a loopback address answers to local names alone, and one on another address to all.
+   */
+  allowedHosts?: AllowedHosts
+  /** Answer POST, PUT, PATCH and DELETE with 405, apart from logging in and out. Default: false. */
+  readOnly?: boolean
+  /**
+   * Delay every request by this many milliseconds, whichever world answers it; not those of test controls. Unlike `engine.delay` it outlasts a reset, and it
+   * ends when the server is closed. Default: 0.
+   */
+  delay?: number
+  /**
+   * Let other processes reset, seed, fail and hold by `/_test/...` routes, and have worlds of their own by the header or cookie `X-World`. Default: false.
+   * For tests only: whoever reaches the server may do all that, without a token.
+   */
+  testControls?: boolean | TestControlOptions
+  /** Tell `onRequest` what each request has run: statements, query plans and missing indexes. It is worked out when the answer is out. Default: false. */
+  explain?: boolean
+  /**
+   * Called when an answer has been handed to the socket; not called for a client that hung up before, or a connection that a test has lost.
+   * Default: nothing is reported.
+   */
+  onRequest?: (line: RequestLine) => void
+}
+
+/** One answered request. */
+export interface RequestLine {
+  readonly method: string
+  /** The request target as it was sent: path and query, nothing decoded. */
+  readonly path: string
+  readonly status: number
+  /** Milliseconds from the head of the request to the answer. */
+  readonly duration: number
+  /** With the option `explain`, of what the engine has answered; absent when it was closed meanwhile. */
+  readonly explanation?: Explanation
+}
+
+/** The names of the options. */
+const OPTION_NAMES = [
+  'cors',
+  'allowedHosts',
+  'readOnly',
+  'delay',
+  'testControls',
+  'explain',
+  'onRequest',
+] as const satisfies (keyof ServerOptions)[]
+
+/** Rejects options that are unknown or not of their form. */
+export function checkServerOptions(options: ServerOptions): void {
+  checkNames(options, OPTION_NAMES, 'createServer')
+  const { delay = 0, explain } = options
+  if (typeof delay !== 'number' || !(delay >= 0 && delay <= MAX_DELAY))
+    throw new RangeError(`createServer: "delay" must be a number of milliseconds from 0 to ${MAX_DELAY}, got ${String(delay)}.`)
+  if (explain !== undefined && typeof explain !== 'boolean') throw new TypeError('createServer: "explain" must be true or false.')
+}

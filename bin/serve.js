@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import module, { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -16,7 +16,11 @@ const source = new URL('../lib/cli/main.ts', import.meta.url)
 const isRepository = existsSync(source)
 
 if (isOlder(process.versions.node, required)) runOnInstalledNode()
-else process.exit(await (await loadCommand())(process.argv.slice(2)))
+else {
+  // Most of the start is Node's work to compile the code of MikroORM: it is kept for the next start, in the folder for temporary files.
+  module.enableCompileCache()
+  process.exit(await (await loadCommand())(process.argv.slice(2)))
+}
 
 function isOlder(version, other) {
   const [a, b] = [version, other].map(text => text.split('.').map(Number))

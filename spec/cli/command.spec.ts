@@ -138,6 +138,16 @@ describe('command', () => {
       assert.equal(command.stderr, '')
     })
 
+    it('keeps the code that Node has compiled for the next start', async () => {
+      const { NODE_COMPILE_CACHE: _cache, ...env } = ENV
+      const temporary = join(folder, 'temporary')
+      await mkdir(temporary)
+      const places = { TMPDIR: temporary, TEMP: temporary }
+      const { status } = spawnSync(process.execPath, [COMMAND, 'model.mjs', '--get', '/v1'], { cwd: folder, env: { ...env, ...places } })
+      assert.equal(status, 0)
+      assert.ok(existsSync(join(temporary, 'node-compile-cache')))
+    })
+
     it('prints requests that answer for any model', async () => {
       for (const args of [['model.mjs', '--seed', 'seed.json'], ['model.mjs'], [join(ROOT, 'fixtures', 'library', 'index.ts')]]) {
         const command = serve(...args, '--version', 'v2')

@@ -1,45 +1,27 @@
 /**
- * Recorder: tells of every row that changes, whoever changes it: the unit of work, a native query, SQL of a hook, or SQLite itself (on delete cascade,
- * set null). SQLite has triggers for that: temporary ones, which exist for this connection only and never in a file. They hand the row over as the
- * reading stages would read it. Nothing is told before its transaction has committed, and nothing at all of what is rolled back.
+ * Recorder: reports every row that changes, whoever changes it: the unit of work, a native query, SQL of a hook, or SQLite itself (on delete cascade, set
+ * null). Triggers hand the rows over. Nothing is reported before its transaction has committed, and nothing at all of what is rolled back.
  */
 import type Database from 'better-sqlite3'
-import type { ChangeSink, ListChange, RowChange, RowImage, Watched, WatchedList, WatchedTable } from '../database/changes.ts'
-import type { Builder, CompiledRead } from '../database/dialect.ts'
+import type {
+  ChangeRecorder,
+  ChangeSink,
+  ListChange,
+  RowChange,
+  RowImage,
+  Watched,
+  WatchedList,
+  WatchedTable,
+} from '../database/changes.ts'
+import type { CompiledRead } from '../database/dialect.ts'
 import { keyFromJson } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
-import type { Discriminator } from '../model/model.ts'
-import { planListOrder } from '../plan/order.ts'
-import { compileImage, compileLink, compileRead, recalledKeys } from './sql/compile-read.ts'
-import type { CompiledImage, RecalledKey } from './sql/compile-read.ts'
+import { DELETE, INSERT, UPDATE, compileWatch, dropTriggers, triggerStatements } from './change-triggers.ts'
+import type { CompiledList, CompiledTable, CompiledWatch } from './change-triggers.ts'
 import type { WriteObserver } from './orm/shared-dialect.ts'
-import { discriminatorCondition } from './sql/from-clause.ts'
-import { literal, name } from './sql/sql.ts'
 
 /** Reads the IDs in a list of a record, in the order of the list. */
 export type ReadList = (read: CompiledRead, key: KeyValues) => readonly unknown[]
-
-/** What a trigger tells, as the second argument of the function that it calls. */
-const INSERT = 0
-const UPDATE = 1
-const DELETE = 2
-
-/** A function takes 1,000 arguments (SQLITE_MAX_FUNCTION_ARG), and an update hands over a row twice. */
-const MAX_COLUMNS = 490
-
-interface CompiledTable {
-  readonly table: WatchedTable
-  readonly image: CompiledImage
-}
-
-interface CompiledList {
-  readonly list: WatchedList
-  readonly owner: Builder
-  /** Position of the columns of the target among those that are handed over. */
-  readonly from: number
-  readonly target: Builder
-  readonly read: CompiledRead
-}
 
 /** A row of a pivot table that has come or gone. */
 interface LinkChange {
@@ -54,6 +36,10 @@ interface Pending {
   readonly sink: ChangeSink | undefined
   readonly change: RecordedRow | LinkChange | ListChange
 }
+
+/** What a change takes beside the texts and bytes of its row. */
+const ROW_BYTES = 100
+const VALUE_BYTES = 16
 
 /** A changed row, as the trigger has handed it over. */
 class RecordedRow implements RowChange {
@@ -95,57 +81,13 @@ class RecordedRow implements RowChange {
   }
 }
 
-/** What a change takes beside the texts and bytes of its row. */
-const ROW_BYTES = 100
-const VALUE_BYTES = 16
-
-/** What follows from the model alone. */
-interface CompiledWatch {
-  readonly tables: readonly CompiledTable[]
-  readonly lists: readonly CompiledList[]
-  readonly triggers: readonly { readonly table: string; readonly columns: readonly string[]; readonly sql: readonly string[] }[]
-}
-
-/** An engine shares it with its forks. */
-const compiledWatches = new WeakMap<Watched, CompiledWatch>()
-
-function compileWatch(watched: Watched): CompiledWatch {
-  let compiled = compiledWatches.get(watched)
-  if (compiled !== undefined) return compiled
-  const recalled = new Map(watched.tables.flatMap(({ resource, fields }) => recalledKeys({ resource, fields })).map(key => [key.name, key]))
-  compiled = {
-    tables: watched.tables.map(table => ({
-      table,
-      image: compileImage({ resource: table.resource, fields: table.fields }, NEW),
-    })),
-    lists: watched.lists.map(compileList),
-    triggers: [
-      ...watched.tables.map(({ resource, fields }, index) => {
-        const columns = (alias: string): readonly string[] => compileImage({ resource, fields }, alias).columns
-        return triggersOf(resource.table, index, { old: columns(OLD), new: columns(NEW) })
-      }),
-      ...watched.lists.map((list, index) =>
-        triggersOf(
-          list.attribute.via.table,
-          watched.tables.length + index,
-          { old: linkColumns(list, OLD), new: linkColumns(list, NEW) },
-          list.attribute.via.discriminator,
-        ),
-      ),
-      ...[...recalled.values()].map(recallTriggers),
-    ],
-  }
-  compiledWatches.set(watched, compiled)
-  return compiled
-}
-
-export class Recorder implements WriteObserver {
+export class Recorder implements ChangeRecorder, WriteObserver {
   readonly #watched: Watched
   #compiled: CompiledWatch | undefined
   readonly #database: () => Database.Database
   readonly #readList: ReadList
   readonly #current: () => ChangeSink | undefined
-  /** Told of every change, whoever makes it. */
+  /** Those who hear of every change, whoever makes it. */
   readonly watchers = new Set<ChangeSink>()
   /** Changes of the open transaction. */
   #pending: Pending[] = []
@@ -161,7 +103,7 @@ export class Recorder implements WriteObserver {
 
   /**
    * @param database the one that is open now; another one may be put in its place
-   * @param current who is told of a row that changes now, besides the watchers
+   * @param current who hears of a row that changes now, beside the watchers
    */
   constructor(watched: Watched, database: () => Database.Database, readList: ReadList, current: () => ChangeSink | undefined) {
     this.#database = database
@@ -175,7 +117,7 @@ export class Recorder implements WriteObserver {
     return (this.#compiled ??= compileWatch(this.#watched))
   }
 
-  /** Sees to it that changes are told, if anybody wants to know of them. Asked before a statement that may write, best outside of a transaction. */
+  /** Makes the triggers, if anybody wants to know of changes. Must be called before a statement that may write, best outside of a transaction. */
   prepare(): void {
     const db = this.#database()
     if (this.#installed === db || (this.watchers.size === 0 && this.#current() === undefined)) return
@@ -192,7 +134,7 @@ export class Recorder implements WriteObserver {
       )
       this.#known.add(db)
     }
-    this.#text ??= this.#compiledWatch.triggers.flatMap(({ table, columns, sql }) => (fits(db, table, columns) ? sql : [])).join('\n')
+    this.#text ??= triggerStatements(this.#compiledWatch, db)
     db.exec(this.#text)
     this.#installed = db
     this.#installedInside = db.inTransaction
@@ -201,10 +143,7 @@ export class Recorder implements WriteObserver {
   /** Takes the triggers away before a statement that changes the schema, which they might stand in the way of; they come back with the next write. */
   beforeSchemaChange(): void {
     const db = this.#database()
-    if (this.#known.has(db)) {
-      const rows = db.prepare("select name from sqlite_temp_master where type = 'trigger' and name like 'mikro_changed_%'").pluck().all()
-      for (const trigger of rows as string[]) db.exec(`drop trigger temp.${name(trigger)}`)
-    }
+    if (this.#known.has(db)) dropTriggers(db)
     this.#installed = undefined
     this.#text = undefined
   }
@@ -279,7 +218,7 @@ export class Recorder implements WriteObserver {
     if (this.#pending.some(({ change }) => change.kind === 'link')) this.#pending = this.#withLists(this.#pending)
   }
 
-  /** The transaction has committed: tells of its changes. */
+  /** The transaction has committed: reports its changes. */
   afterCommit(): void {
     this.#installedInside = false
     this.#gone.clear()
@@ -343,37 +282,6 @@ export class Recorder implements WriteObserver {
   }
 }
 
-const OLD = '"old"'
-const NEW = '"new"'
-
-function compileList(list: WatchedList): CompiledList {
-  const { attribute, table } = list
-  const owner = compileLink(table.resource, NEW, attribute.via.ownerColumns)
-  return {
-    list,
-    owner: owner.id,
-    from: owner.columns.length,
-    target: compileLink(attribute.target, NEW, attribute.via.targetColumns).id,
-    read: compileRead({
-      resource: table.resource,
-      anchor: { kind: 'record' },
-      node: { resource: table.resource, fields: [{ kind: 'references', attribute, order: planListOrder(attribute) }] },
-      where: [],
-      scopeOf: () => undefined,
-      order: [],
-      paged: false,
-      sort: '',
-    }),
-  }
-}
-
-function linkColumns({ attribute, table }: WatchedList, alias: string): readonly string[] {
-  return [
-    ...compileLink(table.resource, alias, attribute.via.ownerColumns).columns,
-    ...compileLink(attribute.target, alias, attribute.via.targetColumns).columns,
-  ]
-}
-
 /** What has gone from a list stands at its end; where the list is in the order of its keys, it goes to its place. */
 function inOrder(ids: unknown[], { attribute }: WatchedList): unknown[] {
   if (attribute.orderBy.length > 0 || attribute.via.orderColumn !== undefined || attribute.target.key.length > 1) return ids
@@ -384,59 +292,4 @@ function inOrder(ids: unknown[], { attribute }: WatchedList): unknown[] {
         : [a as string, b as string]
     return first < second ? -1 : first > second ? 1 : 0
   })
-}
-
-function triggersOf(
-  table: string,
-  index: number,
-  columns: { readonly old: readonly string[]; readonly new: readonly string[] },
-  discriminator?: Discriminator,
-) {
-  const isMeant = (event: string): string =>
-    discriminatorCondition(discriminator, column => `${event === 'insert' ? NEW : OLD}.${name(column)}`)?.text ?? ''
-  const when = (event: string): string => (discriminator === undefined ? '' : `when ${isMeant(event)} `)
-  const trigger = (event: string, what: number, values: readonly string[]): string =>
-    `create temp trigger if not exists ${name(`mikro_changed_${index}_${event}`)} after ${event} on main.${name(table)} ` +
-    `${when(event)}begin select mikro_changed(${[String(index), String(what), ...values].join(', ')}); end;`
-  return {
-    table,
-    columns: columns.new,
-    sql: [
-      trigger('insert', INSERT, columns.new),
-      trigger('update', UPDATE, [...columns.old, ...columns.new]),
-      trigger('delete', DELETE, columns.old),
-    ],
-  }
-}
-
-/** Remembers the key of a record before it goes, or is linked by another value: SQLite changes those that link it when it has gone. */
-function recallTriggers({ name: called, table, column, key }: RecalledKey, index: number) {
-  const columns = [column, ...key].map(each => `${OLD}.${name(each)}`)
-  const trigger = (event: string, of: string, when: string): string =>
-    `create temp trigger if not exists ${name(`mikro_changed_key_${index}_${event}`)} before ${event}${of} on main.${name(table)} ` +
-    `${when}begin select mikro_going(${[literal(called), ...columns].join(', ')}); end;`
-  const differs = `when ${OLD}.${name(column)} is not ${NEW}.${name(column)} `
-  return {
-    table,
-    columns: [column, ...key].map(each => `${NEW}.${name(each)}`),
-    sql: [trigger('update', ` of ${name(column)}`, differs), trigger('delete', '', '')],
-  }
-}
-
-/** Whether the table is there with all the columns: a trigger for others would make every write fail. */
-function fits(db: Database.Database, table: string, columns: readonly string[]): boolean {
-  const found = db
-    .prepare(
-      `select 1 from sqlite_master where type = 'table' and name = ${literal(table)} collate nocase and sql not like 'create virtual%'`,
-    )
-    .get()
-  if (found === undefined || columns.length > MAX_COLUMNS) return false
-  try {
-    db.prepare(`select ${columns.join(', ')} from ${name(table)} as ${NEW}`)
-    return true
-  } catch (error) {
-    // A file may lack columns that the model names; reading them fails in the same way, and says so.
-    if ((error as Error).message.startsWith('no such column')) return false
-    throw error
-  }
 }

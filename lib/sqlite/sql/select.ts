@@ -94,3 +94,8 @@ export function selected(value: Sql, exact: boolean): Sql {
 export function isExact(part: KeyPart): boolean {
   return part.type.codec?.exact ?? (part.type.kind === 'bigint' && part.type.asNumber !== true)
 }
+
+/** Orders by a key, after everything else. */
+export function keyOrder(key: readonly string[]): Sql[] {
+  return key.map(column => text(column))
+}

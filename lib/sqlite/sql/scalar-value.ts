@@ -1,0 +1,71 @@
+/** Scalar value: what a statement reads of a scalar attribute, and how a record takes it from the row. */
+import type { CompiledChild } from '../../database/dialect.ts'
+import type { ScalarAttribute } from '../../model/model.ts'
+import type { Field } from '../../plan/read-plan.ts'
+import type { ScalarType } from '../../values/scalar-type.ts'
+import type { BuilderSource } from './builder-source.ts'
+import { decodeOdd, decoderOf, plainTest } from './decode.ts'
+import { valueOf } from './expressions.ts'
+import type { FromClause } from './from-clause.ts'
+import { selected } from './select.ts'
+import type { Select } from './select.ts'
+import { text } from './sql.ts'
+import type { Sql } from './sql.ts'
+
+/** What a node of a plan is compiled into. */
+export interface NodeContext {
+  /** Its table. */
+  readonly scope: FromClause
+  /** The statement that reads it. */
+  readonly select: Select
+  /** The function that makes its records. */
+  readonly source: BuilderSource
+  /** The statements of its relations. */
+  readonly children: CompiledChild[]
+}
+
+/** What is read of an attribute: of a column of a file, what it holds. Integers that a JavaScript number cannot hold leave SQLite as text. */
+function shownOf(attribute: ScalarAttribute, scope: FromClause): Sql {
+  const { type, source } = attribute
+  if (type.loose !== true || source.kind !== 'column') return valueOf(attribute, scope)
+  const column = scope.column(source.column)
+  // The key has shown that it is small.
+  if ((type.kind !== 'integer' && type.kind !== 'any') || attribute.primary) return text(column)
+  const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number
+  const other = `case typeof(${column}) when 'integer' then cast(${column} as text) else ${column} end`
+  return text(`case when ${column} between ${least} and ${most} then ${column} else ${other} end`)
+}
+
+/** Kinds whose values are short whatever they are. */
+const SHORT: ReadonlySet<string> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean', 'date', 'datetime', 'time', 'uuid'])
+
+/** Whether values of the type may be of any length. */
+export function isLong(type: ScalarType): boolean {
+  return type.loose === true || type.codec !== undefined || !SHORT.has(type.kind)
+}
+
+/** What a record takes in an answer beside its long texts: names, punctuation, and short values. */
+export function bytesOf(fields: readonly Field[]): number {
+  return fields.reduce((bytes, field) => {
+    const own = field.attribute.name.length + 4
+    return bytes + own + (field.kind === 'embedded' ? bytesOf(field.fields) : VALUE_BYTES)
+  }, 2)
+}
+
+/** What a short value takes. */
+export const VALUE_BYTES = 8
+
+/** The value of a scalar attribute in a record. */
+export function scalarExpression(attribute: ScalarAttribute, { scope, select, source }: NodeContext): string {
+  const { type } = attribute
+  // What a getter gives is put in later.
+  if (attribute.source.kind === 'getter') return 'null'
+  const { selectSql, exact = type.kind === 'bigint' && type.asNumber !== true } = type.codec ?? {}
+  const value = shownOf(attribute, scope)
+  const at = select.add(selected(selectSql === undefined ? value : { ...value, text: selectSql(value.text) }, exact))
+  if (isLong(type)) source.long.add(at)
+  const decoder = decoderOf(type)
+  // A column may hold bytes, whatever it declares.
+  if (decoder === undefined) return `(typeof r[${at}]==="object"&&r[${at}]!==null?${source.helper(decodeOdd)}(r[${at}]):r[${at}])`
+  return `(${plainTest(type, `r[${at}]`)}?r[${at}]:${source.helper(decoder)}(r[${at}]))`
+}

@@ -182,20 +182,7 @@ export class ForeignModel {
       return this.found(`${place}: a full-text vector is the text itself here, which filters search.`)
     }
     if (named === undefined) return
-    const items = findItemType(named)
-    const isPlainList = isPlain(type) && isPlain(prop.customType)
-    if (items !== undefined && isPlainList && prop.kind === 'scalar' && prop.items === undefined) {
-      prop.customType = listType(items)
-      prop.type = 'array'
-      this.found()
-    }
-    if ((prop.array === true || /\[\]$|^array$/i.test(named) || typeName === 'ArrayType') && typeof prop.default === 'string') {
-      const list = itemsOf(prop.default)
-      if (list !== undefined) {
-        prop.default = list
-        this.found()
-      }
-    }
+    this.#adaptList(prop, named, typeName)
     if (/^jsonb?$/i.test(named) && typeof prop.default === 'string') {
       // MikroORM takes the text for the value, and the column for one that holds it.
       prop.defaultRaw ??= literal(prop.default)
@@ -220,6 +207,24 @@ export class ForeignModel {
     const [, length] = /^(?:var|n|nvar|bp)?char(?:acter(?: varying)?)?2?\s*\((\d+)\)$/i.exec(named) ?? []
     if (length !== undefined) prop.length ??= Number(length)
     if (translateColumn(named) !== named) this.mapped(`the type ${named} is ${translateColumn(named)} here`, place)
+  }
+
+  /** A list of PostgreSQL's is one of MikroORM's, and so is its default. */
+  #adaptList(prop: Mutable, named: string, typeName: string | undefined): void {
+    const items = findItemType(named)
+    const isPlainList = isPlain(prop.type) && isPlain(prop.customType)
+    if (items !== undefined && isPlainList && prop.kind === 'scalar' && prop.items === undefined) {
+      prop.customType = listType(items)
+      prop.type = 'array'
+      this.found()
+    }
+    if ((prop.array === true || /\[\]$|^array$/i.test(named) || typeName === 'ArrayType') && typeof prop.default === 'string') {
+      const list = itemsOf(prop.default)
+      if (list !== undefined) {
+        prop.default = list
+        this.found()
+      }
+    }
   }
 
   #adaptCollation(prop: Mutable, place: string): void {

@@ -1,5 +1,5 @@
 /**
- * Scope: one table of a SELECT with the to-one relations joined to it as they are needed. A left join of a to-one never multiplies rows.
+ * From clause: one table of a SELECT with the to-one relations joined to it as they are needed. A left join of a to-one never multiplies rows.
  * Lists are never joined to rows that are shown or counted; inside a subquery that takes a minimum or a distinct count they may be (`joinList`).
  */
 import { referredParts, targetKeyOf } from '../../model/model.ts'
@@ -16,7 +16,7 @@ export const NO_SCOPES: ScopeLookup = () => undefined
 
 /** What the tables of one statement share: their aliases, and which rows of each resource exist. */
 export class Tables {
-  /** Whether links to records that have gone are told by what is remembered of those, in the image of a row. */
+  /** Whether links to records that have gone are found in what is remembered of those, as in the image of a row. */
   recalls = false
   /** What a statement goes through, where it can be run with looks at the clock; undefined where it cannot. */
   watched: Visit[] | undefined
@@ -186,7 +186,7 @@ export class FromClause {
       return alias
     }
     // A foreign key to a record that does not exist for the caller is no link: then the joined record's own key tells. So it does where another key links, and
-    // where no constraint sees to it that there is such a record.
+    // where no constraint ensures that there is such a record.
     const isKept = relation.targetKey === undefined && relation.discriminator === undefined && relation.formula === undefined
     const isSure = !this.tables.isScoped(relation.target) && isKept
     const key = isSure ? foreign : undefined
@@ -261,34 +261,62 @@ function mustJoin({ target, via, where }: ToManyAttribute, tables: Tables): bool
   return where !== undefined || tables.isScoped(target) || (via.kind === 'pivot' && via.discriminator !== undefined)
 }
 
+/** What the opening of a list begins with. */
+interface ListStart {
+  readonly tables: Tables
+  readonly joins: Sql[]
+  /** The key of the owner, where there is one. */
+  readonly owner: readonly string[]
+  readonly alias: string
+  readonly mark: string
+  readonly visit: Visit
+}
+
 /** The table that a list starts from: the target's own, or the pivot table, which knows the target's key and joins the target only when needed. */
 function openList(relation: ToManyAttribute, from: FromClause | undefined, tables: Tables, joins: Sql[], isFiltered = false): OpenList {
   const { target, via } = relation
-  const owner = from?.referred(targetKeyOf(relation)) ?? []
   const alias = tables.next()
-  const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
   const isInteger = target.key.length === 1 && target.key[0]!.type.kind === 'integer'
-  const [key] = own(via.kind === 'foreign' ? target.key.map(part => part.column) : via.targetColumns)
-  const marked = tables.watched === undefined || key === undefined ? '' : mark(key, isInteger)
+  const key = via.kind === 'foreign' ? target.key[0]?.column : via.targetColumns[0]
+  const marked = tables.watched === undefined || key === undefined ? '' : mark(`${alias}.${name(key)}`, isInteger)
   const visit = visitOf(relation, from?.origin, isFiltered || relation.where !== undefined || tables.isScoped(target))
   if (marked !== '') tables.watched!.push(visit)
-  if (via.kind === 'foreign') {
-    const links = own(via.columns)
-    const isMeant = discriminatorCondition(via.discriminator, column => `${alias}.${name(column)}`)
-    const scoped = tables.listed(relation, alias)
-    const existing = isMeant === undefined ? scoped : conjunction(isMeant, scoped)
-    const scope = new FromClause(target, tables, alias, joins)
-    scope.origin = { visit, isOnce: visit.from?.isOnce !== false }
-    return {
-      scope,
-      from: sql`${tableOf(target)} as ${alias}`,
-      on: sql`${marked}${conjunction(equal(links, owner), existing)}`,
-      links,
-      existing,
-      alias,
-      mark: marked,
-    }
+  const start: ListStart = { tables, joins, owner: from?.referred(targetKeyOf(relation)) ?? [], alias, mark: marked, visit }
+  return via.kind === 'foreign' ? openForeign(relation, via, start) : openPivot(relation, via, start)
+}
+
+/** A list whose records hold the key of their owner. */
+function openForeign(
+  relation: ToManyAttribute,
+  via: ToManyAttribute['via'] & { readonly kind: 'foreign' },
+  { tables, joins, owner, alias, mark: marked, visit }: ListStart,
+): OpenList {
+  const { target } = relation
+  const links = via.columns.map(column => `${alias}.${name(column)}`)
+  const isMeant = discriminatorCondition(via.discriminator, column => `${alias}.${name(column)}`)
+  const scoped = tables.listed(relation, alias)
+  const existing = isMeant === undefined ? scoped : conjunction(isMeant, scoped)
+  const scope = new FromClause(target, tables, alias, joins)
+  scope.origin = { visit, isOnce: visit.from?.isOnce !== false }
+  return {
+    scope,
+    from: sql`${tableOf(target)} as ${alias}`,
+    on: sql`${marked}${conjunction(equal(links, owner), existing)}`,
+    links,
+    existing,
+    alias,
+    mark: marked,
   }
+}
+
+/** A list whose links stand in a table of their own. */
+function openPivot(
+  relation: ToManyAttribute,
+  via: ToManyAttribute['via'] & { readonly kind: 'pivot' },
+  { tables, joins, owner, alias, mark: marked, visit }: ListStart,
+): OpenList {
+  const { target } = relation
+  const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
   const links = own(via.ownerColumns)
   const keys = own(via.targetColumns)
   const attach = (): string => {

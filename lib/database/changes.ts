@@ -51,7 +51,7 @@ export interface ListChange {
 
 export type RawChange = RowChange | ListChange
 
-/** Who is told of changes that have been committed. */
+/** Receives changes that have been committed. */
 export interface ChangeSink {
   /** The one table that it is about; undefined: all of them. */
   readonly table?: string

@@ -1,6 +1,6 @@
 /**
- * Dialect: the seam between the stages and a database. Everything that is particular to one database (SQL text, value codecs, running, transactions)
- * stands behind these types; lib/sqlite/ is the one implementation. A dialect may answer at once or with a promise.
+ * Dialect: the interface between the stages and a database. Everything that is particular to one database (SQL text, value codecs, running, transactions)
+ * stands behind these types; lib/sqlite/ is the one implementation. A connection may answer at once or with a promise.
  */
 import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../base/awaitable.ts'
@@ -258,7 +258,7 @@ export interface Dialect {
   ): Statement | undefined
   /** A statement that gives the keys of the records whose to-one links the record of the key. */
   referrers(resource: Resource, attribute: ToOneAttribute): Statement
-  /** What a broken constraint is about, as far as the database tells: the columns of a table. */
+  /** What a broken constraint is about, as far as the database says: the columns of a table. */
   violation(error: Error): { readonly table: string; readonly columns: readonly string[] } | undefined
   /** The check of the schema that a write did not meet, by its name or expression; undefined where the error is about something else. */
   brokenCheck(error: Error): string | undefined

@@ -38,7 +38,7 @@ export interface IndexAdvice {
 export interface StatementsExplained {
   readonly statements: readonly {
     readonly plan: readonly PlanStep[]
-    /** The column that each parameter is compared with or written to, or `limit` or `offset`, where that can be told. */
+    /** The column that each parameter is compared with or written to, or `limit` or `offset`, where the text shows it. */
     readonly columns: readonly (string | undefined)[]
     /** The names that the statement holds. */
     readonly names: ReadonlySet<string>

@@ -107,13 +107,13 @@ function openFile({ database, readOnly }: Opening, isNew: boolean): SqliteDataba
 interface Base {
   readonly handle: SqliteDatabase
   readonly foreign: ForeignModel
-  /** What the file tells, where the model is read from it. */
+  /** The model that the file describes, where it is read from there. */
   readonly found: FileModel | undefined
 }
 
 async function openWith({ entities, orm: extra, notes }: Opening, { handle, foreign, found }: Base): Promise<SqliteConnection> {
   const { discovery } = extra
-  const optionsOn = (lent: SharedSqliteDialect): Options =>
+  const optionsOn = (shared: SharedSqliteDialect): Options =>
     ({
       ...extra,
       ...(foreign.keepsSchemas ? {} : { schema: undefined }),
@@ -128,9 +128,9 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
       entities,
       dbName: ':memory:',
       driver: CountingDriver,
-      driverOptions: lent,
+      driverOptions: shared,
     }) as unknown as Options
-  const connection = new SqliteConnection(new Content(handle), lent => new MikroORM(optionsOn(lent)))
+  const connection = new SqliteConnection(new Content(handle), shared => new MikroORM(optionsOn(shared)))
   // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
   if (entities!.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.shareWithOrm())))
   checkMembers(connection.orm)

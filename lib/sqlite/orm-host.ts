@@ -6,7 +6,7 @@ import type { Trace } from '../base/trace.ts'
 import type { Content } from './content.ts'
 import type { PreparedQuery } from './database/prepared.ts'
 import type { Observers } from './observers.ts'
-import type { ConnectionHost, Entered, WriteObserver } from './orm/shared-dialect.ts'
+import type { ConnectionHost, Entered, WriteObserver } from './orm/connection-host.ts'
 import type { Transactions } from './transactions.ts'
 
 export class OrmHost implements ConnectionHost {

@@ -18,7 +18,7 @@ import { keyFromJson } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { DELETE, INSERT, UPDATE, compileWatch, dropTriggers, triggerStatements } from './change-triggers.ts'
 import type { CompiledList, CompiledTable, CompiledWatch } from './change-triggers.ts'
-import type { WriteObserver } from './orm/shared-dialect.ts'
+import type { WriteObserver } from './orm/connection-host.ts'
 
 /** Reads the IDs in a list of a record, in the order of the list. */
 export type ReadList = (read: CompiledRead, key: KeyValues) => readonly unknown[]

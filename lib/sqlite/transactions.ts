@@ -12,7 +12,7 @@ import { restError } from '../base/errors.ts'
 import { BUSY_TIMEOUT_MS, whenFree } from './database/busy.ts'
 import { Lock } from './database/lock.ts'
 import type { Observers } from './observers.ts'
-import type { Entered } from './orm/shared-dialect.ts'
+import type { Entered } from './orm/connection-host.ts'
 
 /** The transaction that a piece of asynchronous work runs in. */
 export interface OpenTransaction {

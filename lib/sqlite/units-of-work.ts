@@ -145,7 +145,7 @@ export class UnitsOfWork {
     try {
       // Subscribers that a hook adds are gone with the request, as in MikroORM's own `transactional`.
       const em = this.#orm().em.fork({ cloneEventManager: true })
-      // The context tells MikroORM, as `transactional` would, which entity manager the code inside means.
+      // The context shows MikroORM, as `transactional` would, which entity manager the code inside means.
       return await this.#transactions.run(transaction, () =>
         TransactionContext.create(em as never, () => this.#transact(em, transaction, work, flushed)),
       )

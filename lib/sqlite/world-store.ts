@@ -37,7 +37,7 @@ export class SqliteWorldStore implements WorldStore {
   }
 
   fork(image: WorldImage): OpenDatabase {
-    const connection = new SqliteConnection(Content.fork(own(image), this.#content), lent => forkOrm(this.#connection.orm, lent))
+    const connection = new SqliteConnection(Content.fork(own(image), this.#content), shared => forkOrm(this.#connection.orm, shared))
     return { connection, worlds: new SqliteWorldStore(connection) }
   }
 

@@ -57,8 +57,8 @@ function numbered(name: string): (entity: object, em: EntityManager) => number |
   return (entity, em) => {
     const meta = em.getMetadata().get(entity.constructor as EntityName)
     const prop = meta.properties[name as never] as Property
-    const { lender } = em.config.get('driverOptions') as unknown as SharedSqliteDialect
-    const number = lender.nextNumber(meta.tableName, prop.fieldNames[0]!)
+    const { host } = em.config.get('driverOptions') as unknown as SharedSqliteDialect
+    const number = host.nextNumber(meta.tableName, prop.fieldNames[0]!)
     const { customType } = prop
     if (!(customType instanceof BigIntType)) return Number(number)
     return customType.mode === 'number' ? Number(number) : customType.mode === 'string' ? String(number) : number

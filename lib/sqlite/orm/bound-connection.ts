@@ -6,7 +6,7 @@ import { CompiledQuery } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Awaitable } from '../../base/awaitable.ts'
 import { bindStatement } from './bind-statement.ts'
-import { connectionOf, sameConnection } from './shared-dialect.ts'
+import { connectionOf, sameConnection } from './shared-connection.ts'
 import type { ReusableTransaction, SharedSqliteDialect } from './shared-dialect.ts'
 import { RecordingTransaction } from './statement-templates.ts'
 
@@ -30,7 +30,7 @@ export class BoundSqliteConnection extends SqliteConnection {
 
   /** Registers every transaction of MikroORM, so that the engine takes part in one that the application has opened around its call. */
   override transactional<T>(...[work, options]: Parameters<SqliteConnection['transactional']>): Promise<T> {
-    return this.#dialect.lender.transactional(entered =>
+    return this.#dialect.host.transactional(entered =>
       super.transactional(trx => {
         entered(trx)
         return work(trx)

@@ -57,16 +57,16 @@ export class CountingDriver extends BoundSqliteDriver {
   }
 
   #count<T extends object>(entityName: EntityName<T>, data: readonly Dictionary[]): Counter | undefined {
-    const { lender } = this.config.get('driverOptions') as unknown as SharedSqliteDialect
-    if (!lender.counts) return undefined
+    const { host } = this.config.get('driverOptions') as unknown as SharedSqliteDialect
+    if (!host.counts) return undefined
     const meta = this.metadata.get(entityName)
     const counter = meta.props.find(prop => prop.autoincrement === true)
     if (counter === undefined) return undefined
     const { name } = counter
     // Rows with a given key go first, so that no other row gets it.
-    for (const row of data) if (isKey(row[name])) lender.giveKey(meta.tableName, row[name])
+    for (const row of data) if (isKey(row[name])) host.giveKey(meta.tableName, row[name])
     for (const row of data) {
-      const key = (row[name] as unknown) ?? lender.nextKey(meta.tableName)
+      const key = (row[name] as unknown) ?? host.nextKey(meta.tableName)
       if (key !== undefined) row[name] = key
     }
     return { property: name, column: counter.fieldNames[0]! }

@@ -8,19 +8,19 @@ import type { Options } from '@mikro-orm/sqlite'
 import type { SharedSqliteDialect } from './shared-dialect.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 
-class SiblingOrm extends MikroORM {
-  readonly #elder: CoreMikroORM
+class ForkedOrm extends MikroORM {
+  readonly #parent: CoreMikroORM
 
-  constructor(elder: CoreMikroORM, lent: SharedSqliteDialect) {
-    const options = elder.config.getAll()
+  constructor(parent: CoreMikroORM, shared: SharedSqliteDialect) {
+    const options = parent.config.getAll()
     super({
       ...options,
-      driverOptions: lent,
+      driverOptions: shared,
       discovery: { ...options.discovery, skipSyncDiscovery: true },
     } as unknown as Options)
-    this.#elder = elder
-    shareCompiled(this.config, elder)
-    const metadata = elder.getMetadata()
+    this.#parent = parent
+    shareCompiled(this.config, parent)
+    const metadata = parent.getMetadata()
     this.driver.setMetadata(metadata)
     // The parent has prepared the prototypes of the entities.
     this.em = this.driver.createEntityManager() as typeof this.em
@@ -28,8 +28,8 @@ class SiblingOrm extends MikroORM {
     ;(this.em as { global: boolean }).global = true
     // Global parameters of filters are only possible when the global entity manager may be used.
     if (!this.config.get('allowGlobalContext')) return
-    for (const name of listFilterNames(elder)) {
-      const parameters = elder.em.getFilterParams(name)
+    for (const name of listFilterNames(parent)) {
+      const parameters = parent.em.getFilterParams(name)
       if (parameters !== undefined) this.em.setFilterParams(name, parameters)
     }
   }
@@ -37,24 +37,24 @@ class SiblingOrm extends MikroORM {
   override getMetadata(): MetadataStorage
   override getMetadata<T extends object>(entityName: EntityName<T>): EntityMetadata<T>
   override getMetadata(entityName?: EntityName): MetadataStorage | EntityMetadata {
-    return entityName === undefined ? this.#elder.getMetadata() : this.#elder.getMetadata().get(entityName)
+    return entityName === undefined ? this.#parent.getMetadata() : this.#parent.getMetadata().get(entityName)
   }
 }
 
 /** Shares hydrators and comparators. They hold functions that are generated from the metadata, and do not know the connection. */
-function shareCompiled(config: Configuration, elder: CoreMikroORM): void {
-  config.getHydrator = () => elder.config.getHydrator(elder.getMetadata())
-  config.getComparator = () => elder.config.getComparator(elder.getMetadata())
+function shareCompiled(config: Configuration, parent: CoreMikroORM): void {
+  config.getHydrator = () => parent.config.getHydrator(parent.getMetadata())
+  config.getComparator = () => parent.config.getComparator(parent.getMetadata())
 }
 
-function listFilterNames(elder: CoreMikroORM): Set<string> {
-  const filters = [elder.config.get('filters'), ...[...elder.getMetadata()].map(meta => meta.filters)]
+function listFilterNames(parent: CoreMikroORM): Set<string> {
+  const filters = [parent.config.get('filters'), ...[...parent.getMetadata()].map(meta => meta.filters)]
   return new Set(filters.flatMap(named => Object.keys(named)))
 }
 
-/** @param elder the instance whose discovery is shared */
-export function forkOrm(elder: CoreMikroORM, lent: SharedSqliteDialect): MikroORM {
-  const orm = new SiblingOrm(elder, lent)
+/** @param parent the instance whose discovery is shared */
+export function forkOrm(parent: CoreMikroORM, shared: SharedSqliteDialect): MikroORM {
+  const orm = new ForkedOrm(parent, shared)
   skipUpdateOfCreated(orm)
   return orm
 }

@@ -21,7 +21,7 @@ export function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean
   }
 }
 
-/** Whether the property holds the key of another record; that of one of several entities has what tells which before it, as MikroORM splits it. */
+/** Whether the property holds the key of another record; that of one of several entities has its discriminator before it, as MikroORM splits it. */
 export function isLink(prop: EntityProperty | undefined): boolean {
   return prop?.joinColumns !== undefined && prop.polymorphic !== true
 }

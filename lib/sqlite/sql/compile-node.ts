@@ -72,11 +72,11 @@ function recordExpression(entries: readonly Entry[], { scope, select, source }: 
   const literalOf = (of: readonly Entry[]): string => source.object(of.map(({ name: called, expression }) => [called, expression] as const))
   const { hierarchy } = scope.resource
   if (hierarchy === undefined || entries.every(({ of }) => of === undefined)) return literalOf(entries)
-  const told = `r[${select.add(text(scope.column(hierarchy.column)))}]`
+  const discriminator = `r[${select.add(text(scope.column(hierarchy.column)))}]`
   let expression = literalOf(entries.filter(({ of }) => of === undefined))
   for (const value of hierarchy.byValue.keys()) {
     const own = entries.filter(({ of }) => of?.has(value) !== false)
-    expression = `String(${told})===${JSON.stringify(value)}?${literalOf(own)}:${expression}`
+    expression = `String(${discriminator})===${JSON.stringify(value)}?${literalOf(own)}:${expression}`
   }
   return `(${expression})`
 }

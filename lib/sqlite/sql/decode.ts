@@ -114,7 +114,7 @@ function looseDecoderOf(type: ScalarType): Decoder {
   }
 }
 
-/** JavaScript that tells whether the value of an expression needs no decoder, in a column that has one for others. */
+/** JavaScript that tests whether the value of an expression needs no decoder, in a column that has one for others. */
 export function plainTest(type: ScalarType, value: string): string {
   if (type.loose === true) {
     switch (type.kind) {
@@ -173,7 +173,7 @@ function decodeObject({ variants, byName }: EmbeddedAttribute, fields: readonly 
   const shown = own === undefined ? fields : own.flatMap(({ name }) => fields.filter(field => field.attribute.name === name))
   for (const field of shown) {
     const { attribute } = field
-    // What it links is put in later: which records exist for the caller, only the database tells.
+    // What it links is put in later: only the database knows which records exist for the caller.
     if (!isValue(attribute)) {
       object[attribute.name] = null
       continue

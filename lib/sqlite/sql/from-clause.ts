@@ -47,7 +47,7 @@ export class Tables {
     return conjunction(text(`${alias}.${name(hierarchy.column)} in (${values})`), this.#inScope(resource, alias))
   }
 
-  /** The condition that a row meets which is of a list, as far as the row itself tells: it exists for the caller, and meets the list's own condition. */
+  /** The condition that a row of a list meets, as far as the row itself shows: it exists for the caller, and meets the list's own condition. */
   listed(list: ToManyAttribute, alias: string): Sql | undefined {
     const { target } = list
     const [existing, meets] = [this.existing(target, alias), this.meets(list, alias)]
@@ -185,7 +185,7 @@ export class FromClause {
       this.joins.push(sql`left join ${tableOf(relation.target)} as ${alias} on ${on}`)
       return alias
     }
-    // A foreign key to a record that does not exist for the caller is no link: then the joined record's own key tells. So it does where another key links, and
+    // A foreign key to a record that does not exist for the caller is not a link: then the joined record's own key counts. So it does where another key links, and
     // where no constraint ensures that there is such a record.
     const isKept = relation.targetKey === undefined && relation.discriminator === undefined && relation.formula === undefined
     const isSure = !this.tables.isScoped(relation.target) && isKept
@@ -256,7 +256,7 @@ export function startList(
   return list
 }
 
-/** Whether the members themselves tell if they are of the list: those that do not exist for the caller, and those that no foreign key keeps. */
+/** Whether only the members themselves show if they are of the list: where some may not exist for the caller, and where no foreign key keeps them. */
 function mustJoin({ target, via, where }: ToManyAttribute, tables: Tables): boolean {
   return where !== undefined || tables.isScoped(target) || (via.kind === 'pivot' && via.discriminator !== undefined)
 }

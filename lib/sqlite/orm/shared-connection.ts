@@ -1,0 +1,127 @@
+/**
+ * Shared connection: runs the statements of MikroORM on the open database of the engine, with cached prepared statements and exact 64-bit integers, and
+ * reports them to observers and traces.
+ */
+import type { Transaction } from '@mikro-orm/core'
+import type { CompiledQuery, ControlledTransaction, DatabaseConnection, QueryResult } from 'kysely'
+import { whenFree } from '../database/busy.ts'
+import type { PreparedQuery } from '../database/prepared.ts'
+import { SCHEMA_CHANGE } from '../database/sqlite-database.ts'
+import type { ConnectionHost, Entered } from './connection-host.ts'
+
+/** The connections of the transactions that are begun here, and of their savepoints. */
+export const connections = new WeakMap<object, SharedConnection>()
+
+/** Remembers that a savepoint runs on the connection of another transaction. */
+export function sameConnection(savepoint: Transaction, outer: Transaction): void {
+  const connection = connections.get(outer as object)
+  if (connection !== undefined) connections.set(savepoint as object, connection)
+}
+
+/** The connection of a transaction that is open, where a statement can run at once. */
+export function connectionOf(transaction: Transaction): SharedConnection | undefined {
+  const connection = connections.get(transaction as object)
+  const { isCommitted, isRolledBack } = transaction as ControlledTransaction<unknown>
+  // Kysely has the error for what has ended, and lets others wait until a stream of rows ends.
+  return connection === undefined || isCommitted || isRolledBack || connection.streams > 0 ? undefined : connection
+}
+
+export class SharedConnection implements DatabaseConnection {
+  readonly #host: ConnectionHost
+  readonly release: () => void
+  readonly nested: boolean
+  /** When it was asked for, by performance.now(). */
+  readonly since: number
+  /** Whether a transaction of its own is open. */
+  inside = false
+  savepoint: string | undefined
+  /** How many streams of rows are open. */
+  streams = 0
+
+  constructor(host: ConnectionHost, { release, nested }: Entered, since: number) {
+    this.since = since
+    this.#host = host
+    this.release = release
+    this.nested = nested
+  }
+
+  run(sql: string): void {
+    const { trace } = this.#host
+    if (trace === undefined) this.#prepare(sql).run([])
+    else
+      trace.statement(
+        sql,
+        [],
+        ({ changes }) => changes,
+        () => this.#prepare(sql).run([]),
+      )
+  }
+
+  #prepare(sql: string): PreparedQuery {
+    // What follows would be committed by itself.
+    if ((this.inside || this.nested) && !this.#host.inTransaction)
+      throw new Error('The database has ended the transaction, after a failure.')
+    const statement = this.#host.prepare(sql)
+    if (!statement.readonly) this.#host.writing()
+    return statement
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    return this.inside || this.nested ? this.execute(sql, parameters) : whenFree(() => this.execute<R>(sql, parameters), this.since)
+  }
+
+  execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
+    const { trace } = this.#host
+    if (trace === undefined) return this.#execute(sql, parameters)
+    return trace.statement<QueryResult<R>>(
+      sql,
+      parameters,
+      ({ rows, numAffectedRows }) => Number(numAffectedRows ?? rows.length),
+      () => this.#execute(sql, parameters),
+    )
+  }
+
+  #execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
+    this.#host.checkTime()
+    const statement = this.#prepare(sql)
+    const { observer } = this.#host
+    if (observer === undefined || statement.readonly) return resultOf(statement, parameters)
+    if (SCHEMA_CHANGE.test(sql)) observer.beforeSchemaChange()
+    else observer.prepare()
+    const { position } = observer
+    let result: QueryResult<R>
+    try {
+      result = resultOf(statement, parameters)
+    } catch (error) {
+      // SQLite undoes a statement that fails; the transaction may go on.
+      observer.rollbackTo(position)
+      throw error
+    }
+    observer.afterStatement()
+    return result
+  }
+
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    const statement = this.#prepare(query.sql)
+    const { trace } = this.#host
+    const begun = performance.now()
+    let rows = 0
+    this.streams++
+    try {
+      for (const row of statement.iterate(query.parameters)) {
+        rows++
+        yield { rows: [row as R] }
+      }
+    } finally {
+      this.streams--
+      // Its time is that of whoever takes the rows as well.
+      trace?.streamed({ sql: query.sql, parameters: query.parameters, duration: performance.now() - begun, rows })
+    }
+  }
+}
+
+function resultOf<R>(statement: PreparedQuery, parameters: readonly unknown[]): QueryResult<R> {
+  if (statement.reader) return { rows: statement.all(parameters) as R[] }
+  const { changes, lastInsertRowid } = statement.run(parameters)
+  return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+}

@@ -97,4 +97,3 @@ class ManyConnectionsAdapter extends SqliteAdapter {
     return true
   }
 }
-

@@ -5,11 +5,12 @@
 import type { CompiledNode, CompiledRead, Statement } from '../../database/dialect.ts'
 import type { Condition, ReadPlan } from '../../plan/read-plan.ts'
 import { compileIds, compileNode } from './compile-node.ts'
-import { condition, sortTerm } from './expressions.ts'
+import { condition } from './condition.ts'
 import { FromClause, conjunction, discriminatorCondition, tableOf } from './from-clause.ts'
 import { Select, existing, isKey, keyOrder } from './select.ts'
 import { bind, join, name, sql, text, tuple, withLiterals } from './sql.ts'
 import type { Sql } from './sql.ts'
+import { sortTerm } from './sort-term.ts'
 import { mark } from './time-checks.ts'
 
 export function compileRead(plan: ReadPlan): CompiledRead {

@@ -2,7 +2,7 @@
 import type { Binding, Statement } from '../../database/dialect.ts'
 import type { KeyPart } from '../../model/model.ts'
 import type { ScopeLookup } from '../../plan/read-plan.ts'
-import { condition } from './expressions.ts'
+import { condition } from './condition.ts'
 import { mark, statementOf } from './time-checks.ts'
 import { NO_SCOPES, Tables } from './from-clause.ts'
 import type { FromClause } from './from-clause.ts'

@@ -1,0 +1,36 @@
+/** Compare JSON: values inside JSON values are compared as what they are. */
+import type { ValueForm } from '../../database/dialect.ts'
+import type { Operand, ValueRef } from '../../plan/read-plan.ts'
+import type { Order } from './compare-time.ts'
+import { filterValue, listOf } from './filter-value.ts'
+import type { FromClause } from './from-clause.ts'
+import { sql } from './sql.ts'
+import type { Sql } from './sql.ts'
+import { within } from './stored-value.ts'
+
+/** A value inside a JSON value is compared as what it is: a text with the text that was given, a number with the number that the text is, if it is one. */
+export function compareWithin(operand: Operand, operator: '=' | Order, ref: ValueRef, scope: FromClause): Sql {
+  const { attribute } = operand
+  if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
+  const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))
+  const given = filterValue(ref, attribute)
+  const number = filterValue(ref, attribute, 'number')
+  if (operator === '=') {
+    // An object or array equals the one that the text is; a text, the one that the text in quotes is.
+    const same = sql`mikro_json(${value}) = ${filterValue(ref, attribute, 'json')}`
+    return sql`case ${type} when 'text' then ${value} in (${given}, ${filterValue(ref, attribute, 'jsonText')}) when 'object' then ${same} when 'array' then ${same} when 'true' then ${given} = 'true' when 'false' then ${given} = 'false' when 'integer' then ${value} = ${number} when 'real' then ${value} = ${number} end`
+  }
+  // Numbers are compared with numbers, texts with what is no number.
+  return sql`case ${type} when 'text' then case when ${number} is null then ${value} ${operator} ${given} end when 'integer' then ${value} ${operator} ${number} when 'real' then ${value} ${operator} ${number} end`
+}
+
+/** The same comparison as `compareWithin` makes with `=`, with any value of a list. */
+export function isOneOfWithin(operand: Operand, ref: ValueRef, scope: FromClause): Sql {
+  const { attribute } = operand
+  if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
+  const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))
+  const list = (...forms: ValueForm[]): Sql => listOf(ref, attribute, forms)
+  const same = sql`mikro_json(${value}) in ${list('json')}`
+  const number = sql`${value} in ${list('number')}`
+  return sql`case ${type} when 'text' then ${value} in ${list('value', 'jsonText')} when 'object' then ${same} when 'array' then ${same} when 'true' then 'true' in ${list('value')} when 'false' then 'false' in ${list('value')} when 'integer' then ${number} when 'real' then ${number} end`
+}

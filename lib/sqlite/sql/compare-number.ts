@@ -1,0 +1,41 @@
+/** Compare numbers: those that are shown with fewer digits than may be stored, and those of columns that hold texts, too. */
+import type { Condition, Operand, ValueRef } from '../../plan/read-plan.ts'
+import type { ScalarType } from '../../values/scalar-type.ts'
+import type { Order } from './compare-time.ts'
+import { filterValue } from './filter-value.ts'
+import type { FromClause } from './from-clause.ts'
+import { sql } from './sql.ts'
+import type { Sql } from './sql.ts'
+import { operandOf } from './stored-value.ts'
+
+/** Whether values are shown with fewer digits than may be stored. */
+export function isRounded({ kind, scale, asNumber, loose }: ScalarType): boolean {
+  return kind === 'decimal' && scale !== undefined && asNumber !== true && loose !== true
+}
+
+/** Decimals are compared as they are shown, rounded to their scale: by the numbers between which all are shown so. */
+export function compareRounded(operand: Operand, operator: '=' | Order, ref: ValueRef, scope: FromClause): Sql {
+  const column = operandOf(operand, scope)
+  const [low, high] = [filterValue(ref, operand.attribute, 'roundLow'), filterValue(ref, operand.attribute, 'roundHigh')]
+  switch (operator) {
+    case '=':
+      // A text that is not a number is compared as it is.
+      return sql`(${column} = ${filterValue(ref, operand.attribute)} or (${column} >= ${low} and ${column} <= ${high}))`
+    case '>':
+      return sql`${column} > ${high}`
+    case '>=':
+      return sql`${column} >= ${low}`
+    case '<':
+      return sql`${column} < ${low}`
+    case '<=':
+      return sql`${column} <= ${high}`
+  }
+}
+
+/** Numbers are compared with numbers, texts with what is no number. */
+export function compareAny({ operand, operator, value }: Condition & { kind: 'compare' }, scope: FromClause): Sql {
+  const stored = operandOf(operand, scope)
+  const number = filterValue(value, operand.attribute, 'number')
+  const isText = sql`typeof(${stored}) = 'text' and ${stored} ${operator} ${filterValue(value, operand.attribute)}`
+  return sql`case when ${number} is null then ${isText} else typeof(${stored}) in ('integer', 'real') and ${stored} ${operator} ${number} end`
+}

@@ -1,0 +1,62 @@
+/** Compare times: date-times are compared as they are shown, in milliseconds, whatever a column holds. */
+import type { ScalarAttribute } from '../../model/model.ts'
+import type { Operand, ValueRef } from '../../plan/read-plan.ts'
+import { filterValue } from './filter-value.ts'
+import type { FromClause } from './from-clause.ts'
+import { literal, sql, text } from './sql.ts'
+import type { Sql } from './sql.ts'
+import { columnOf } from './stored-value.ts'
+
+/** The operators of an order. */
+export type Order = '>=' | '<=' | '>' | '<'
+
+/** Whether it is a date-time of a file, which may be stored in several forms. */
+export function isLooseTime({ type, source }: ScalarAttribute): boolean {
+  return type.kind === 'datetime' && type.loose === true && source.kind === 'column'
+}
+
+/** Whether it is a date-time that MikroORM writes in milliseconds, and others may have written as text. */
+export function mayBeText({ type, source }: ScalarAttribute): boolean {
+  return type.kind === 'datetime' && type.loose !== true && source.kind === 'column' && !source.rawDefault
+}
+
+/** A date-time is found in milliseconds, of which SQLite's own functions make fractions, and in a text that is shown as the same. */
+export function equalsTime(operand: Operand, ref: ValueRef, scope: FromClause): Sql {
+  const column = columnOf(operand, scope)
+  const [value, next] = [filterValue(ref, operand.attribute), filterValue(ref, operand.attribute, 'timeNext')]
+  const [low, high] = [filterValue(ref, operand.attribute, 'timeLow'), filterValue(ref, operand.attribute, 'timeHigh')]
+  const text = sql`${column} >= ${low} and ${column} <= ${high} and mikro_moment(${column}, 'text') = ${value}`
+  return sql`(${column} = ${value} or (${column} > ${value} and ${column} < ${next}) or (${text}))`
+}
+
+/** The same for an order. What is text sorts after all numbers, so an index finds either. */
+export function compareTimeOrText(operand: Operand, operator: Order, ref: ValueRef, scope: FromClause): Sql {
+  const column = columnOf(operand, scope)
+  const bound = filterValue(ref, operand.attribute, operator === '>' || operator === '<=' ? 'timeNext' : 'value')
+  const text = sql`mikro_moment(${column}, 'text') ${operator} ${filterValue(ref, operand.attribute)}`
+  if (operator.startsWith('>')) return sql`(${column} >= ${bound} and (typeof(${column}) <> 'text' or ${text}))`
+  return sql`(${column} < ${bound} or (${column} >= '' and ${column} <= ${filterValue(ref, operand.attribute, 'timeHigh')} and ${text}))`
+}
+
+/** Milliseconds since 1970 of a date-time of a file, however it is stored; NULL for what is no time. */
+export function momentOf({ hops, attribute }: Operand, scope: FromClause): Sql {
+  const { column } = attribute.source as typeof attribute.source & { kind: 'column' }
+  return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(attribute.type.time!.unit)})`)
+}
+
+/**
+ * Date-times of a file are compared as they are shown, in milliseconds: a column may hold finer ones, and several forms of one. What is far from the given time
+ * is told by the stored values alone, which an index can do; what is near is looked at one by one.
+ */
+export function compareTime({ hops, attribute }: Operand, operator: '=' | Order, ref: ValueRef, scope: FromClause): Sql {
+  const { type, source } = attribute
+  const { uniform } = type.time!
+  const column = scope.through(hops).column((source as typeof source & { kind: 'column' }).column)
+  const exact = sql`${momentOf({ hops, attribute }, scope)} ${operator} ${filterValue(ref, attribute)}`
+  if (!uniform) return exact
+  const [low, high] = [filterValue(ref, attribute, 'timeLow'), filterValue(ref, attribute, 'timeHigh')]
+  if (operator === '=') return sql`(${column} >= ${low} and ${column} <= ${high} and ${exact})`
+  return operator.startsWith('>')
+    ? sql`(${column} >= ${low} and (${column} > ${high} or ${exact}))`
+    : sql`(${column} <= ${high} and (${column} < ${low} or ${exact}))`
+}

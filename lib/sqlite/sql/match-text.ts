@@ -1,0 +1,42 @@
+/** Match text: a text against a wildcard pattern, by what SQLite has where that is right and quick, and else by a function of the engine's own. */
+import type { ValueForm } from '../../database/dialect.ts'
+import type { Condition, Operand } from '../../plan/read-plan.ts'
+import { filterValue } from './filter-value.ts'
+import type { FromClause } from './from-clause.ts'
+import { sql } from './sql.ts'
+import type { Sql } from './sql.ts'
+import { operandOf, within } from './stored-value.ts'
+
+/** The operand of a text comparison. Inside a JSON value, and in a column of a file, there may be something else than a text. */
+export function textOf(operand: Operand, scope: FromClause): Sql {
+  const { source, type: declared } = operand.attribute
+  if (source.kind !== 'within') {
+    const stored = operandOf(operand, scope)
+    return declared.kind === 'any' ? sql`case typeof(${stored}) when 'text' then ${stored} end` : stored
+  }
+  const { value, type } = within(source.json, source.names, scope.through(operand.hops))
+  return sql`case ${type} when 'text' then ${value} end`
+}
+
+/** A text meets a pattern. */
+export function matchText(node: Condition & { kind: 'match' }, scope: FromClause): Sql {
+  const value = textOf(node.operand, scope)
+  const parameter = (form: ValueForm): Sql => filterValue(node.value, node.operand.attribute, form)
+  // SQLite's LIKE folds ASCII only, neither LIKE nor GLOB looks behind a NUL, and all of them take long over long texts: such rows are left to our own function.
+  if (node.form === 'any') return sql`${value} is not null`
+  if (node.fold) {
+    return sql`case when ${parameter('isAscii')} and octet_length(${value}) = length(${value}) and octet_length(${value}) <= ${MAX_COMPARED} then ${value} like ${parameter('like')} escape '\\' else mikro_match(${value}, ${parameter('pieces')}, 1) end`
+  }
+  switch (node.form) {
+    case 'prefix':
+      return sql`(${value} >= ${parameter('prefixLow')} and ${value} < ${parameter('prefixHigh')})`
+    case 'contains':
+      return sql`case when octet_length(${value}) > ${MAX_SEARCHED} then mikro_match(${value}, ${parameter('pieces')}, 0) else instr(${value}, ${parameter('contains')}) > 0 end`
+    case 'general':
+      return sql`case when octet_length(${value}) > ${MAX_COMPARED} or instr(${value}, char(0)) then mikro_match(${value}, ${parameter('pieces')}, 0) else ${value} glob ${parameter('glob')} end`
+  }
+}
+
+/** Longest texts, in bytes, that are left to LIKE and GLOB, and to `instr`. */
+const MAX_COMPARED = '1000'
+const MAX_SEARCHED = '10000'

@@ -1,0 +1,133 @@
+/** Sort term: what records are sorted by as SQL: values, values through relations, and counts. */
+import type { Origin } from '../../database/dialect.ts'
+import { targetKeyOf } from '../../model/model.ts'
+import type { RelationAttribute, Resource } from '../../model/model.ts'
+import type { SortTerm } from '../../plan/read-plan.ts'
+import { FromClause, startList, tableOf } from './from-clause.ts'
+import type { Tables } from './from-clause.ts'
+import { join, sql, text } from './sql.ts'
+import type { Sql } from './sql.ts'
+import { valueOf } from './stored-value.ts'
+
+/**
+ * A sort term as an expression with its direction. NULL is the smallest value in SQLite, as the contract wants it. `wide` says that all records are asked, as
+ * in `condition`.
+ */
+export function sortTerm(term: SortTerm, root: FromClause, wide = false): Sql {
+  const value = term.or === undefined ? sortValue(term, root, wide) : sortValues([term, ...term.or], root, wide)
+  return sql`${value}${term.descending ? ' desc' : ''}`
+}
+
+/** The value of several ends of one path, of which one is there; or some, where it leads through a list. */
+function sortValues(terms: readonly SortTerm[], root: FromClause, wide: boolean): Sql {
+  const values = terms.map(term => sortValue(term, root, wide))
+  const [{ attribute, descending }] = terms as [SortTerm]
+  if (attribute === undefined) return sql`(${join(values, ' + ')})`
+  if (!terms.some(({ hops }) => hops.some(({ kind }) => kind === 'toMany'))) return sql`coalesce(${join(values, ', ')})`
+  const [first, ...others] = values.map(value => sql`select ${value}`) as [Sql, ...Sql[]]
+  const all = others.reduce((union, value) => sql`${union} union all ${value}`, sql`${first} as v`)
+  return sql`(select ${descending ? 'max' : 'min'}(v) from (${all}))`
+}
+
+/** The value that a record is sorted by. */
+function sortValue(term: SortTerm, root: FromClause, wide: boolean): Sql {
+  let scope = root
+  for (const [index, hop] of term.hops.entries()) {
+    if (hop.kind === 'toMany') return wide && comesBack(term, scope) ? reachedBy(term, index, scope) : throughList(term, index, scope)
+    scope = scope.toOne(hop)
+  }
+  if (term.attribute !== undefined) {
+    const value = valueOf(term.attribute, scope)
+    // A bare number would be the position of a column.
+    return term.attribute.source.kind === 'formula' ? sql`ifnull(${value}, null)` : value
+  }
+  return text(`(${isThere(scope)})`)
+}
+
+/** Whether a to-one leads to anything. One that shares columns with another relation may lack a part of its key only. */
+function isThere({ key }: FromClause): string {
+  return key.map(column => `${column} is not null`).join(' and ')
+}
+
+/** The value of a path through a list, from the hop that is the first list on. */
+function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
+  const joins: Sql[] = []
+  const relation = term.hops[first]!
+  if (relation.kind !== 'toMany') throw new Error('throughList: not a list.')
+  const list = startList(relation, owner, owner.tables, joins)
+  let scope = list.scope
+  for (const hop of term.hops.slice(first + 1)) scope = scope.joinAny(hop)
+  let what: Sql
+  if (term.attribute !== undefined) {
+    what = sql`${term.descending ? 'max' : 'min'}(${valueOf(term.attribute, scope)})`
+  } else if (first === term.hops.length - 1 && relation.via.kind === 'foreign') {
+    what = text('count(*)')
+  } else {
+    const key = scope.key
+    what = text(
+      key.length === 1
+        ? `count(distinct ${key[0]!})`
+        : `count(distinct case when ${isThere(scope)} then json_array(${key.join(', ')}) end)`,
+    )
+  }
+  return sql`(select ${what} from ${list.from} ${join([...joins, text('')], ' ')}where ${list.on})`
+}
+
+/** The types of keys that come out of SQLite as values which are equal where SQLite finds them equal. */
+const PLAIN_KEYS: ReadonlySet<string> = new Set(['integer', 'bigint', 'string', 'uuid'])
+
+/**
+ * Whether a count comes upon a list of the same record again for many of the records that are asked: behind a to-one, or a list that shares its records with
+ * others. Then it is worked out for all of them together.
+ */
+function comesBack({ hops, attribute }: SortTerm, { resource }: FromClause): boolean {
+  if (attribute !== undefined) return false
+  const last = hops.findLastIndex(({ kind }) => kind === 'toMany')
+  const isShared = hops.slice(0, last).some(hop => hop.kind === 'toOne' || hop.via.kind === 'pivot')
+  const isByKey = hops.every(hop => (hop.kind === 'toOne' ? hop.targetKey : targetKeyOf(hop)) === undefined)
+  const isPlain = [resource, ...hops.map(({ target }) => target)].every(({ key }) =>
+    key.every(({ type }) => PLAIN_KEYS.has(type.kind) && type.loose !== true && type.codec === undefined),
+  )
+  return isShared && isByKey && isPlain
+}
+
+/** The number of records that a path reaches from the hop that is the first list on, by `mikro_reach`: see count-reachable.ts. */
+function reachedBy(term: SortTerm, first: number, owner: FromClause): Sql {
+  let { resource } = owner
+  const steps = term.hops.slice(first).map((hop, index) => {
+    const step = stepOf(hop, resource, owner.tables, index === 0 ? undefined : owner.origin)
+    resource = hop.target
+    return step
+  })
+  return sql`mikro_reach(${numberable(owner.key, owner.resource)}, ${join(steps, ', ')})`
+}
+
+/**
+ * All links of one relation, for `mikro_reach`.
+ *
+ * @param from the rows for each of which they may be walked
+ */
+function stepOf(hop: RelationAttribute, resource: Resource, tables: Tables, from: Origin | undefined): Sql {
+  const joins: Sql[] = []
+  const select = (links: readonly string[], reached: FromClause, from: Sql, existing: Sql | undefined): Sql => {
+    const what = `mikro_links(${numberable(links, resource)}, ${numberable(reached.key, hop.target)})`
+    const parts = [sql`select ${what} from ${from}`, ...joins, ...(existing === undefined ? [] : [sql`where ${existing}`])]
+    return sql`(${join(parts, ' ')})`
+  }
+  if (hop.kind === 'toMany') {
+    const list = startList(hop, undefined, tables, joins)
+    if (from !== undefined) tables.watched?.push({ table: list.scope.origin?.visit.table, from })
+    return select(list.links, list.scope, list.from, list.existing)
+  }
+  tables.watched?.push({ table: resource.source.kind === 'query' ? undefined : resource.table, from })
+  const here = new FromClause(resource, tables, tables.next(), joins)
+  return select(here.key, here.toOne(hop), sql`${tableOf(resource)} as ${here.alias}`, undefined)
+}
+
+/** A key as one value, NULL where there is none. */
+function numberable(columns: readonly string[], { key }: Resource): string {
+  // Beyond 2^53 a JavaScript number is not exact.
+  const parts = columns.map((column, part) => (key[part]!.type.kind === 'bigint' ? `cast(${column} as text)` : column))
+  if (parts.length === 1) return parts[0]!
+  return `case when ${columns.map(column => `${column} is not null`).join(' and ')} then json_array(${parts.join(', ')}) end`
+}

@@ -1,11 +1,11 @@
 /**
- * By hand: the API of the trials as one would write it with better-sqlite3 alone, for these resources only: prepared statements, plain loops,
- * JSON.stringify. It knows the paths and queries of the trials, so it parses nothing; it validates nothing either. What it answers is what the engine
- * answers, byte for byte but for the timestamp.
+ * The API of the trials, written by hand with better-sqlite3 for these resources only: prepared statements, plain loops, JSON.stringify.
+ * It knows the paths and queries of the trials, so it neither parses nor validates. Its answers equal those of the engine byte for byte,
+ * except for the timestamp.
  */
 import type Database from 'better-sqlite3'
 
-/** What it needs to know of a new user. */
+/** The data of a new user. */
 export interface NewUser {
   readonly name: string
   readonly email: string
@@ -234,7 +234,7 @@ export class ByHand {
     return user
   }
 
-  /** The sites of all users by one statement. */
+  /** Adds the sites of all users with one statement. */
   #addSites(users: readonly User[], depth: Depth): void {
     if (depth === 0) return
     const ids = JSON.stringify(users.map(user => user.id))
@@ -256,7 +256,7 @@ function toUser(row: UserRow): User {
   }
 }
 
-/** A page that is not full, and not past the end, tells the count itself. */
+/** Returns the count of a page that is not full and not past the end, which needs no statement. */
 function countOf(page: readonly unknown[], offset: number, limit = LIMIT): number | undefined {
   return page.length < limit && (page.length > 0 || offset === 0) ? offset + page.length : undefined
 }

@@ -37,7 +37,7 @@ function git(...args: string[]): string {
   return execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
 }
 
-/** What cannot be compared, and why: one line, and no fault of this bench. */
+/** A comparison that is not possible, with its reason in one line. It is not an error of the bench. */
 class Refusal extends Error {}
 
 /** @throws Refusal when there is no such commit. */
@@ -55,7 +55,7 @@ function commitOf(name: string): string {
  * @throws Refusal when it has no library, or its packages cannot be installed.
  */
 function checkOut(commit: string, folder: string): void {
-  // An index of its own: neither that of the repository nor its list of worktrees changes.
+  // A separate index, so that the repository and its list of worktrees stay unchanged.
   const env = { ...process.env, GIT_INDEX_FILE: join(folder, '.index') }
   execFileSync('git', ['read-tree', commit], { cwd: root, env })
   execFileSync('git', ['checkout-index', '--all', `--prefix=${folder}/`], { cwd: root, env })
@@ -78,16 +78,16 @@ interface Measurement {
   readonly name: string
   /** One figure of a process. */
   readonly sample: (side: Side) => Promise<number>
-  /** What must be answered for the trial, as texts; undefined: what another one has shown already. */
+  /** The expected answers of the trial, as texts. Undefined: another trial has compared them already. */
   readonly answers?: (side: Side) => Promise<string[]>
 }
 
 const notes: string[] = []
 let report: Report
-/** How the other commit is called in tables. */
+/** The name of the other commit in tables. */
 let short = ref
 
-/** A table of those that are wanted. Of `more` requests a second, more is faster. */
+/** Prints a table of the wanted trials. `more`: larger figures are faster, as for requests a second. */
 async function table(what: string, trees: Trees, measurements: readonly Measurement[], more = false): Promise<void> {
   const wanted = measurements.filter(({ name }) => isWanted(name))
   if (wanted.length === 0) return
@@ -107,7 +107,7 @@ async function table(what: string, trees: Trees, measurements: readonly Measurem
   }
 }
 
-/** Why the other tree cannot be compared; undefined: it can. What fails in this tree is thrown. */
+/** Returns why the other tree cannot be compared; undefined: it can. Errors of this tree are thrown. */
 async function reasonAgainst(trees: Trees, name: string, answers: (side: Side) => Promise<string[]>): Promise<string | undefined> {
   const now = (await answers(trees[1])).map(comparable)
   let before: string[]
@@ -121,7 +121,7 @@ async function reasonAgainst(trees: Trees, name: string, answers: (side: Side) =
   return undefined
 }
 
-/** Where two texts begin to differ. */
+/** Returns the texts around their first difference. */
 function excerpts(before: string, now: string): string {
   let at = 0
   while (before[at] === now[at]) at++

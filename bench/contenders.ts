@@ -1,4 +1,4 @@
-/** Contenders: who answers the trials. Each has a database of its own with the same tables, rows and pragmas. */
+/** Opens the contenders that answer the trials. Each has its own database with the same tables, rows and pragmas. */
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,23 +9,23 @@ import type { Trial } from './trials.ts'
 export const CONTENDERS = ['by hand', 'engine'] as const
 export type ContenderName = (typeof CONTENDERS)[number]
 
-/** Where the rows are: made in memory, or a file that has them. */
+/** The source of the rows: made in memory, or read from a file. */
 export type Source = ({ readonly size: Size } | { readonly file: string }) & {
-  /** Whether the engine keeps a journal of requests, as it does unless told not to. Hand-written code keeps none. */
+  /** Whether the engine keeps a journal of requests, as by default. Hand-written code keeps none. */
   readonly journal?: boolean
 }
 
 export interface Contender {
   /** The answer to a call of a trial, as JSON text. */
   answer(trial: Trial, call: number): string | Promise<string>
-  /** Serves the same by HTTP, until it is closed; gives the port. */
+  /** Serves the contender over HTTP until it is closed; returns the port. */
   serve(): Promise<number>
   /** The tables and indexes of its database, as SQL. */
   tables(): Promise<string[]>
   close(): Promise<void>
 }
 
-/** Opens a contender; of the other one nothing is loaded. */
+/** Opens a contender, without loading the other one. */
 export function open(name: ContenderName, source: Source): Promise<Contender> {
   return name === 'engine' ? openEngine(source) : openByHand(source)
 }
@@ -79,15 +79,15 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** The answer without its timestamp, the only part in which two contenders may differ. */
+/** Returns the answer without its timestamp, the only part in which two contenders may differ. */
 export function comparable(answer: string): string {
   return answer.replace(/"timestamp":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/, '"timestamp":""')
 }
 
 /**
- * Asks both contenders the first calls of a trial, each on rows of its own.
+ * Compares the answers of both contenders to the first calls of a trial, each on its own rows.
  *
- * @throws Error when an answer is not the same text, or tells of a failure.
+ * @throws Error when the texts of an answer differ, or it is a failure.
  */
 export async function compare(trial: Trial, source: Source, calls: number): Promise<void> {
   const [byHand, engine] = await Promise.all([open('by hand', source), open('engine', source)])
@@ -104,7 +104,7 @@ export async function compare(trial: Trial, source: Source, calls: number): Prom
 /**
  * Compares an answer with the one by hand.
  *
- * @throws Error when it is not the same text, or tells of a failure.
+ * @throws Error when the texts differ, or the answer is a failure.
  */
 export function assertSame(name: string, call: number, byHand: string, engine: string): void {
   const [wanted, given] = [comparable(byHand), comparable(engine)]
@@ -112,7 +112,7 @@ export function assertSame(name: string, call: number, byHand: string, engine: s
   if (given !== wanted) throw new Error(`${name}: call ${call} is answered differently.\n${difference(wanted, given)}`)
 }
 
-/** Where two texts begin to differ. */
+/** Returns the texts around their first difference. */
 function difference(wanted: string, given: string): string {
   let at = 0
   while (wanted[at] === given[at]) at++

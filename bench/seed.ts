@@ -1,6 +1,6 @@
 /**
- * Seed: the model that all trials run on, and its rows as SQL text that any connection can run: always the same rows, without a file to keep.
- * A user has about five sites, and the sites of one user do not lie together in their table.
+ * The model of all trials, and its rows as SQL text for any connection: always the same rows, without a file to keep. A user has about
+ * five sites, and the sites of one user do not lie together in their table.
  */
 import { defineEntity, p } from '@mikro-orm/sqlite'
 
@@ -36,7 +36,7 @@ export const TABLES = [
   'CREATE INDEX `site_user_id_index` on `site` (`user_id`)',
 ]
 
-/** How many rows there are of each. */
+/** The number of rows of each table. */
 export interface Size {
   readonly users: number
   readonly sites: number
@@ -44,13 +44,13 @@ export interface Size {
 
 export const SIZE: Size = { users: 10_000, sites: 50_000 }
 
-/** That of the trials on large tables. */
+/** The size of the trials on large tables. */
 export const LARGE_SIZE: Size = { users: 1_000_000, sites: 1_000_000 }
 
-/** Names that begin the names of users, a tenth of them each. */
+/** First names of users, for a tenth of them each. */
 export const FIRST_NAMES = ['Ann', 'Bob', 'Cid', 'Dea', 'Eva', 'Fay', 'Gus', 'Hal', 'Ida', 'Joe']
 
-/** Statements that insert the rows. */
+/** Returns statements that insert the rows. */
 export function rowsOf({ users, sites }: Size): string[] {
   return [
     `${numbers(users)} insert into "user" (id, name, email, active, score, created_at)

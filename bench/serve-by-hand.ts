@@ -1,4 +1,4 @@
-/** Serve by hand: the hand-written API behind node:http, as one would write it: it knows the two paths of the trials and their parameters. */
+/** Serves the hand-written API over node:http. It knows only the two paths of the trials and their parameters. */
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { ByHand } from './by-hand.ts'

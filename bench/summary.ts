@@ -1,4 +1,4 @@
-/** Summary: what many samples come to, the order in which contenders take turns, and whether two of them differ by more than chance. */
+/** Summarises samples, orders contenders in turns, and decides whether two of them differ by more than chance. */
 
 function quantile(sorted: readonly number[], part: number): number {
   const at = (sorted.length - 1) * part
@@ -13,40 +13,42 @@ export function median(samples: readonly number[]): number {
   )
 }
 
-/** The median, and half the distance between the quartiles in percent of it. */
+/** Returns the median, and half the distance between the quartiles in percent of it. */
 export function summary(samples: readonly number[]): { median: number; spread: number } {
   const sorted = samples.toSorted((a, b) => a - b)
   const middle = quantile(sorted, 0.5)
   return { median: middle, spread: ((quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 2 / middle) * 100 }
 }
 
-/** The median of what `combine` makes of the two samples of each round, which ran under the same load. */
+/** Returns the median over rounds of a combination of both samples, which ran under the same load. */
 export function byRound(ones: readonly number[], twos: readonly number[], combine: (one: number, two: number) => number): number {
   return median(ones.map((one, round) => combine(one, twos[round]!)))
 }
 
-/** A figure with three digits or more. */
+/** Formats a figure with at least three digits. */
 export function figure(value: number): string {
   if (value < 100) return value.toFixed(value < 1 ? 3 : value < 10 ? 2 : 1)
   return Math.round(value).toLocaleString('en')
 }
 
-/** Each round begins with another one. */
+/** Rotates the contenders, so that each round begins with another one. */
 export function inTurns<T>(all: readonly T[], round: number): readonly T[] {
   return round % 2 === 0 ? all : all.toReversed()
 }
 
-/** What can be said of two groups of samples, of which less is faster. */
+/** The verdict on two groups of samples, where less is faster. */
 export type Verdict = 'faster' | 'slower' | 'the same' | 'too few rounds'
 
-/** Below this probability chance is not what made two groups differ: one wrong verdict in a hundred trials of equal code. */
+/** Probability of a chance result below which two groups differ: one wrong verdict in a hundred trials of equal code. */
 const CHANCE = 0.01
-/** Smaller differences are none: where its code lies in memory makes a process faster or slower by as much. */
+/** Differences below this part are ignored, because the memory layout of a process causes as much. */
 const NO_DIFFERENCE = 0.02
 
-/** Whether the second group is faster or slower than the first beyond the noise: by the rank sums of Mann and Whitney, and by more than 2 percent. */
+/**
+ * Decides whether the second group is faster or slower than the first: by the rank sums of Mann and Whitney, and by more than 2 percent.
+ */
 export function verdictOf(ones: readonly number[], twos: readonly number[]): Verdict {
-  // Even groups that do not overlap come about by chance too often when they are that small.
+  // Even separate groups arise by chance too often when they are that small.
   if (chanceOf(0, ones.length, twos.length) > CHANCE) return 'too few rounds'
   const ratio = median(twos) / median(ones)
   if (Math.abs(ratio - 1) < NO_DIFFERENCE) return 'the same'
@@ -58,7 +60,7 @@ export function verdictOf(ones: readonly number[], twos: readonly number[]): Ver
   return ratio < 1 ? 'faster' : 'slower'
 }
 
-/** How likely equal groups of these sizes come out as unequal as this or more, in either direction. */
+/** Returns how likely equal groups of these sizes differ at least as much, in either direction. */
 function chanceOf(rarest: number, ones: number, twos: number): number {
   // ways[n][u]: how many orders of n samples of one group among those of the other have u pairs in which it is the smaller.
   let ways: number[][] = Array.from({ length: ones + 1 }, () => [1])

@@ -1,4 +1,4 @@
-/** Trials: what is measured, as data: a request for the engine, and the same one by hand. Both vary with the number of the call. */
+/** The trials as data: a request for the engine, and its hand-written equal. Both vary with the number of the call. */
 import type { QueryInput } from '../lib/index.ts'
 import type { ByHand, NewUser } from './by-hand.ts'
 import { FIRST_NAMES } from './seed.ts'
@@ -13,15 +13,15 @@ export interface Request {
 
 export interface Trial {
   readonly name: string
-  /** How many times the time of the hand-written code the engine may take; undefined: measured only. */
+  /** Limit of the engine's time as a multiple of the hand-written code; undefined: measured only. */
   readonly target: number | undefined
-  /** Whether the engine keeps its journal meanwhile. */
+  /** Whether the engine keeps its journal during the trial. */
   readonly journal?: boolean
-  /** Calls before timing, the same for both contenders: as many as it takes until they do not get faster. */
+  /** Calls before the measurement, the same for both contenders, until they do not get faster. */
   readonly warmUp: number
-  /** Calls that are timed together: about a hundredth of a second of them. */
+  /** Calls that are timed together, about a hundredth of a second. */
   readonly calls: number
-  /** The request of a call. Calls are numbered from 0 on, without a gap. */
+  /** Returns the request of a call. Calls are numbered from 0, without a gap. */
   readonly request: (call: number) => Request
   readonly byHand: (api: ByHand, call: number) => string
 }
@@ -129,7 +129,7 @@ export const TRIALS: readonly Trial[] = [
   {
     name: 'create',
     target: undefined,
-    // The unit of work is a lot of code, and is compiled late.
+    // The unit of work is much code, and is compiled late.
     warmUp: 8000,
     calls: 200,
     request: call => ({ method: 'POST', path: '/v1/users', body: newUser(call) }),
@@ -157,7 +157,7 @@ export const TRIALS: readonly Trial[] = [
 export const MEMORY: Trial = {
   name: 'memory',
   target: undefined,
-  // Until the heap has the size at which it stays.
+  // Until the size of the heap is stable.
   warmUp: 1000,
   calls: 1000,
   request: call =>
@@ -167,7 +167,7 @@ export const MEMORY: Trial = {
   byHand: (api, call) => (call % 10 === 0 ? api.listUsers(1, offsetOf(call)) : api.listUsersBetween(idOf(call), idOf(call) + 200)),
 }
 
-/** Begins a hundred and eleven addresses of a million. */
+/** Returns the beginning of a hundred and eleven addresses of a million. */
 const emailsOf = (call: number): string => `user${1000 + ((call * 37) % 9000)}*`
 
 const deep = (name: string, offset: (call: number) => number): Trial => ({
@@ -193,7 +193,9 @@ export const LARGE: readonly Trial[] = [
   },
 ]
 
-/** A trial over HTTP, whose figure is the number of requests a second; the engine is to reach at least `target` times that of the hand-written server. */
+/**
+ * A trial over HTTP, whose figure is requests a second. The engine should reach at least `target` times that of the hand-written server.
+ */
 export interface HttpTrial {
   readonly name: string
   readonly target: number
@@ -207,7 +209,7 @@ export const HTTP: readonly HttpTrial[] = [
   { name: 'HTTP: one record, depth 1', target: 0.8, trial: record(1) },
 ]
 
-/** The path with its query that a trial asks for by a call. */
+/** Returns the path with the query of a call. */
 export function targetOf(trial: Trial, call: number): string {
   const { path, query } = trial.request(call)
   return `${path}?${new URLSearchParams(query as Record<string, string>).toString()}`
@@ -228,10 +230,10 @@ const FILTERS: readonly Readonly<Record<string, string>>[] = [
   { 'email~=': 'U*' },
 ]
 
-/** How many different shapes of request there are. */
+/** The number of different request shapes. */
 export const SHAPES = SORTS.length * ATTRIBUTES.length * FILTERS.length
 
-/** A request of each shape, which finds a few records. */
+/** Returns a request of each shape, which finds a few records. */
 export function shapeOf(index: number): Request {
   const [sort, attributes, filter] = [SORTS[index % 10]!, ATTRIBUTES[Math.floor(index / 10) % 10]!, FILTERS[Math.floor(index / 100) % 10]!]
   return { method: 'GET', path: '/v1/users', query: { 'id>=': '100', 'id<': '120', sort, attributes, ...filter } }

@@ -1,4 +1,4 @@
-/** Words: what a bench is told on its command line. */
+/** Reads the command line of a bench. */
 import { parseArgs } from 'node:util'
 import { formatHint, findNearest } from '../lib/base/suggest.ts'
 
@@ -6,24 +6,24 @@ export interface Words {
   readonly rounds: number
   /** Whether the tables are written into the docs, too. */
   readonly docs: boolean
-  /** What stands before the words that select, as `REF` of `bench:compare`. */
+  /** Words before the selecting ones, such as `REF` of `bench:compare`. */
   readonly given: readonly string[]
-  /** Whether what bears this name is to be measured: its name holds one of the words, or there are none. */
+  /** Whether to measure an item: its name contains one of the words, or no words were given. */
   readonly isWanted: (name: string) => boolean
 }
 
 export interface Expected {
-  /** Rounds when it is told none. */
+  /** The default of the rounds. */
   readonly rounds: number
-  /** The names of all that can be measured. */
+  /** The names of all items. */
   readonly names: readonly string[]
-  /** What must stand before the words that select, as it is called in a usage line. */
+  /** The required words before the selecting ones, by their names in the usage line. */
   readonly before?: readonly string[]
   /** Whether its tables have a place in the docs. Default true. */
   readonly docs?: boolean
 }
 
-/** Reads the command line; ends the process with one line that says what is wrong with it. */
+/** Reads the command line. Ends the process with one line for a wrong one. */
 export function wordsOf(expected: Expected): Words {
   try {
     return read(process.argv.slice(2), expected)
@@ -33,7 +33,7 @@ export function wordsOf(expected: Expected): Words {
   }
 }
 
-/** @throws Error on an unknown option, a word that selects nothing, rounds that are no number, and `--docs` beside words. */
+/** @throws Error on an unknown option, a word that selects nothing, an invalid number of rounds, and `--docs` beside words. */
 export function read(args: readonly string[], { rounds, names, before = [], docs = true }: Expected): Words {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -1,7 +1,7 @@
 /**
- * Build: dist/, as it is published. The library and the command, bundled into few files, as each file that Node loads takes a part of a millisecond; what
- * they import dynamically is in files of its own, which are loaded when they are needed. Source maps lead back to lib/. The types of the library are files
- * as they are in lib/. Run by `npm run build`, and by npm before it packs.
+ * Builds dist/ for publication. The library and the command are bundled into few files, because each file costs Node a part of a
+ * millisecond. Dynamic imports are files of their own, loaded on demand. Source maps lead back to lib/. The types of the library are
+ * files as in lib/. `npm run build` runs it, and npm before it packs.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { build } from 'esbuild'
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
 
-/** Bundles into dist/lib/, where the paths that lib/cli/ makes of its own place hold for every file. */
+/** Bundles into dist/lib/, so that paths relative to lib/cli/ stay valid in every file. */
 async function bundle(): Promise<void> {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly engines: { readonly node: string } }
   await build({
@@ -28,7 +28,7 @@ async function bundle(): Promise<void> {
     target: engines.node.replace('>=', 'node'),
     packages: 'external',
     sourcemap: true,
-    // The published package has no lib/: a stack names its files and lines all the same.
+    // The published package has no lib/, but stacks still name its files and lines.
     sourcesContent: false,
     logLevel: 'warning',
   })
@@ -44,7 +44,7 @@ function declareTypes(): void {
 /** Imports in a declaration file: `from './a.ts'` and `import('./a.ts')`. */
 const TYPE_IMPORT = /(\bfrom |\bimport\()(['"])(\.[^'"]+)\.ts\2/g
 
-/** The declaration file and all that it needs. The compiler leaves `.ts` in their imports, which older compilers do not take. */
+/** Finishes a declaration file and its imports. The compiler leaves `.ts` in imports, which older compilers do not accept. */
 function finishTypes(file: string, finished: Set<string>): void {
   if (finished.has(file)) return
   finished.add(file)

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const lib = join(root, 'lib')
 
-/** The folders of lib/ by rank, the lowest with the highest one: the table of ARCHITECTURE.md, which begins with what may import everything. */
+/** The folders of lib/ by rank, the lowest with the highest number: the table of ARCHITECTURE.md, whose first row may import everything. */
 const RANKS = new Map(
   [...readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').matchAll(/^\| `([a-z/-]+)\/`/gm)].map(([, folder = ''], rank) => [
     folder === 'lib' ? '' : folder,
@@ -25,10 +25,10 @@ const KEPT_IN: Readonly<Record<string, string>> = {
   '@faker-js/faker': 'testing/faker-text.ts',
 }
 
-/** What a part of lib/ may use outside it: the command serves the sample model when it is given nothing else. */
+/** Folders outside that parts of lib/ may import: the command serves the sample model by default. */
 const OUTSIDE: Readonly<Record<string, string>> = { '../fixtures/': 'cli/' }
 
-/** Names that say where code was put and not what it does. */
+/** Names that do not describe a purpose. */
 const VAGUE = ['utils', 'util', 'helpers', 'helper', 'types', 'misc', 'common', 'shared']
 
 /** Static imports and exports, over several lines too, and dynamic imports of a plain text. Examples in comments begin with a star. */
@@ -39,7 +39,7 @@ function folderOf(file: string): string {
   return end < 0 ? '' : file.slice(0, end)
 }
 
-/** What a relative specifier names, as a path below lib/. */
+/** Returns the target of a relative import, as a path below lib/. */
 function targetOf(file: string, specifier: string): string {
   return relative(lib, resolve(lib, dirname(file), specifier)).replaceAll(sep, '/')
 }
@@ -59,7 +59,7 @@ function faultOf(file: string, specifier: string): string | undefined {
   return other >= own ? undefined : `lib/${folderOf(target)} stands above lib/${folderOf(file)} in the table of ARCHITECTURE.md`
 }
 
-/** A circle of imports that begins and ends with one of the files: all of its files. Undefined when there is none. */
+/** Finds a circle of imports. Undefined when there is none. */
 function circleIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
   const done = new Set<string>()
   const visit = (file: string, path: readonly string[]): string[] | undefined => {

@@ -1,4 +1,4 @@
-/** Load decorators: module hooks with which Node loads TypeScript that it cannot strip by itself, files of specs and fixtures with decorated classes. */
+/** Module hooks that let Node load TypeScript with decorators, which it cannot strip itself: specs and fixtures with decorated classes. */
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'

@@ -1,6 +1,6 @@
 /**
- * Run the specs: `node --test` over the files that are named, or over all of `spec/`. V8's compile cache is kept between the processes, so that each of the
- * many processes starts in half the time; Node strips the types of the specs itself. Options that begin with `--test-` are passed on.
+ * Runs the specs: `node --test` over the named files, or over all of `spec/`. The processes share V8's compile cache, so that each starts
+ * in half the time. Node strips the types of the specs itself. Options that begin with `--test-` are passed on.
  */
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Checks: what `npm run trust` tries by itself, in the order of its table. */
+/** The checks of `npm run trust`, in the order of its table. */
 import { crashes } from './crashes.ts'
 import { growth } from './growth.ts'
 import { requests } from './requests.ts'

@@ -1,4 +1,4 @@
-/** The process that is killed: a server on a file. It prints its port, and is never ended otherwise. */
+/** A server on a file, as the process that is killed. It prints its port, and never ends by itself. */
 import { defineEntity, p } from '@mikro-orm/core'
 import type { AddressInfo } from 'node:net'
 import { RestEngine, createServer } from '../lib/index.ts'

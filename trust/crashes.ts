@@ -1,4 +1,4 @@
-/** Crashes: a server on a file is killed with SIGKILL amid writes; whatever it has acknowledged is there when it is back, whole. */
+/** Kills a server on a file with SIGKILL amid writes, and checks that every acknowledged write is complete after the restart. */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ interface Note {
 }
 
 const WRITERS = 4
-/** Milliseconds after which no round begins: to start a process takes long on a busy machine. */
+/** Milliseconds after which no round begins, because starting a process takes long on a busy machine. */
 const LONGEST = 90_000
 
 async function start(file: string): Promise<Served> {
@@ -42,12 +42,12 @@ async function kill({ child }: Served): Promise<void> {
   await gone
 }
 
-/** Writes until the server is gone, and gives what it has acknowledged: texts by ID. */
+/** Writes until the server is gone. Returns the acknowledged texts by ID. */
 async function write(origin: string, name: string, acknowledged: Map<number, string>): Promise<void> {
   for (let turn = 0; ; turn++) {
     const text = `${name} ${turn}`
     const known = [...acknowledged].findLast(([, old]) => old.startsWith(`${name} `))
-    // Every fourth write changes what the same writer has made.
+    // Every fourth write changes a record of the same writer.
     const changes = turn % 4 === 3 && known !== undefined
     try {
       const response = await fetch(`${origin}/v1/notes${changes ? `/${known[0]}` : ''}?depth=0`, {
@@ -90,7 +90,7 @@ async function rounds(counter: Counter, { seed, scale }: Plan): Promise<void> {
     await kill(server)
     for (const [id, text] of acknowledged) {
       const note = found.get(id)
-      // A change that came after the last acknowledged one may be there or not, but only as a whole.
+      // A change after the last acknowledged one may be missing, but never partial.
       const writer = text.slice(0, text.indexOf(' ') + 1)
       counter.ok(note !== undefined && note.text.startsWith(writer), () => `${id} "${text}" is lost: ${JSON.stringify(note)}`)
     }

@@ -1,4 +1,4 @@
-/** Growth: heap and handles of a server stay as they are over many requests, also where each is of another shape. */
+/** Checks that heap and handles of a server do not grow over many requests, also when each has another shape. */
 import { readdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -28,7 +28,7 @@ function handles(): number {
   }
 }
 
-/** Heap that may come and go, in MiB; and file descriptors. */
+/** Allowed variation: heap in MiB, and file descriptors. */
 const SLACK = 24
 const FEW = 5
 

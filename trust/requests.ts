@@ -1,4 +1,7 @@
-/** Requests: random ones, good and hostile, in the process; none is answered with 500 or above, and each answer is one that the contract allows. */
+/**
+ * Sends random requests, valid and hostile, in the process. None may be answered with 500 or above, and the contract must allow each
+ * answer.
+ */
 import library from '../fixtures/library/index.ts'
 import { RestEngine } from '../lib/index.ts'
 import { librarySeed } from '../spec/helpers/library-seed.ts'
@@ -83,7 +86,7 @@ function value(next: () => number, depth = 0): unknown {
 
 const LISTS = ['authors', 'authors', 'books', 'books', 'loans', 'copies', 'author']
 
-/** Half of the paths lead somewhere. */
+/** Returns a path, half of the time one that exists. */
 function path(next: () => number): string {
   const isGood = next() < 0.6
   const parts = [isGood ? 'v1' : pick(next, ['v1', 'v1', 'v2', '..', ''])]

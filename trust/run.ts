@@ -1,6 +1,6 @@
 /**
- * Trust: tries what must never happen, and prints what was tried and what failed. `npm run trust [-- --seed N] [WORD ...]`: words choose checks by name.
- * Ends with 1 when anything failed. Takes less than ten minutes.
+ * Tries what must never happen, and prints the tries and failures. `npm run trust [-- --seed N] [WORD ...]`: words choose checks by name.
+ * Exit code 1 for any failure. Takes less than ten minutes.
  */
 import { CHECKS } from './checks.ts'
 import { KNOWN } from './specs.ts'

@@ -1,4 +1,4 @@
-/** Specs: what specs say already, run as they are and for longer: hostile files, costly requests, bodies, pipelining, limits, rights. */
+/** Runs existing specs for longer: hostile files, costly requests, bodies, pipelining, limits, rights. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname } from 'node:path'
@@ -7,7 +7,7 @@ import type { Check, Counter, Plan } from './tally.ts'
 
 const root = dirname(fileURLToPath(new URL('.', import.meta.url)))
 
-/** One spec file in a process of its own; its tests are what was tried. */
+/** Runs one spec file in a process of its own, and counts its tests. */
 async function runSpec(
   file: string,
   pattern: string | undefined,

@@ -1,23 +1,23 @@
-/** Tally: what a check has tried and what of it failed. Everything random comes from one seed, which is printed. */
+/** Counts the tries and failures of a check. One printed seed determines everything random. */
 
 /** One row of the table. */
 export interface Tally {
   readonly check: string
-  /** What was tried, as the unit of the numbers. */
+  /** The unit of the numbers. */
   readonly what: string
   readonly tried: number
   readonly failed: number
   readonly seconds: number
-  /** Figures beside: memory, milliseconds. */
+  /** Additional figures: memory, milliseconds. */
   readonly note: string
-  /** The first failures, for whoever mends them. */
+  /** The first failures in detail. */
   readonly failures: readonly string[]
 }
 
-/** How much is tried, from the seed. */
+/** The extent of a run, with its seed. */
 export interface Plan {
   readonly seed: number
-  /** 1 is the whole; the short form takes a small part. */
+  /** 1 for the whole; the short form takes a small part. */
   readonly scale: number
 }
 
@@ -45,7 +45,7 @@ export interface Check {
   readonly run: (counter: Counter, plan: Plan) => Promise<void>
 }
 
-/** Runs a check. What it throws is a failure of it. */
+/** Runs a check. An error that it throws counts as a failure. */
 export async function tallyOf({ name, what, run }: Check, plan: Plan): Promise<Tally> {
   const counter = new Counter()
   const started = performance.now()
@@ -59,7 +59,7 @@ export async function tallyOf({ name, what, run }: Check, plan: Plan): Promise<T
   return { check: name, what, tried, failed, seconds: (performance.now() - started) / 1000, note, failures }
 }
 
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
+/** Makes a generator of numbers from 0 to below 1, the same for the same seed (mulberry32). */
 export function random(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -70,7 +70,7 @@ export function random(seed: number): () => number {
   }
 }
 
-/** Statuses with their numbers. */
+/** Formats statuses with their numbers. */
 export function answered(statuses: ReadonlyMap<number, number>): string {
   return [...statuses]
     .toSorted(([a], [b]) => a - b)

@@ -1,4 +1,7 @@
-/** Tenants: the same requests of one tenant, beside other data of another one, are answered alike: nothing of the other shows, not even that it is there. */
+/**
+ * Checks that requests of one tenant are answered alike beside any data of another tenant: nothing of the other shows, not even its
+ * existence.
+ */
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine, auth, hashPassword, resource } from '../lib/index.ts'
 import { answered, pick, random } from './tally.ts'
@@ -36,7 +39,10 @@ const Label = defineEntity({
 const HASH = await hashPassword('trust')
 const own = (ctx: { user?: unknown }) => ({ tenant: (ctx.user as { tenant?: number } | undefined)?.tenant ?? 0 })
 
-/** The first tenant's records are always the same; those of the second, which they link to, are drawn. */
+/**
+ * Creates the records of both tenants. Those of the first, which link to the second's, are always the same; those of the second are
+ * random.
+ */
 async function world(next: () => number): Promise<RestEngine> {
   const ids = [11, 12, 13, 14, 15]
   const tenant = (id: number): number => (id % 2 === 0 ? 2 : 1)

@@ -1,4 +1,4 @@
-/** Tokens: forged, damaged and foreign ones are all refused with 401; true ones are taken. */
+/** Checks that forged, damaged and foreign tokens are refused with 401, and valid ones are accepted. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { createHmac } from 'node:crypto'
 import nacl from 'tweetnacl'

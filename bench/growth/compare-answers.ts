@@ -1,13 +1,13 @@
-/** Compare answers: what both contenders answer to the first calls of a growth, at its smaller sizes. */
+/** Compares the answers of both contenders to the first calls of a growth, at its smaller sizes. */
 import { assertSame } from '../contenders.ts'
 import { open } from './contenders.ts'
 import type { Growth } from './growths.ts'
 import type { World } from './models.ts'
 
-/** The rows of larger ones take a while to make, and are answered by the same code. */
+/** Larger sizes take long to fill, and the same code answers them. */
 const LARGEST = 10_000
 
-/** @throws Error when an answer is not the same text, or tells of a failure. */
+/** @throws Error when the texts of an answer differ, or it is a failure. */
 export async function compareAnswers({ name, sizes, world: worldOf, trials }: Growth): Promise<void> {
   const worlds = new Map<World, number[]>()
   for (const size of sizes.filter(one => one <= LARGEST)) {

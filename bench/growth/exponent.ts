@@ -1,6 +1,6 @@
-/** Exponent: how fast a cost grows with its input. */
+/** Computes how fast a cost grows with its input. */
 
-/** A rise that is a smaller part of the cost of the smallest input is noise. */
+/** Part of the smallest input's cost below which a rise counts as noise. */
 const NOISE = 0.1
 
 /**
@@ -15,13 +15,13 @@ export function exponentOf(points: readonly (readonly [input: number, cost: numb
   const noise = fixed * NOISE
   const rises = later.map(([input, cost]) => [input - least, cost - fixed] as const)
   if (rises.at(-1)![1] <= noise) return 0
-  // From the first input on at which all further ones cost more; what came before may have cost as much as the noise.
+  // From the first input on from which every cost is above the noise.
   const start = rises.findLastIndex(([, cost]) => cost <= noise)
   const risen = start < 0 ? rises : [[rises[start]![0], noise] as const, ...rises.slice(start + 1)]
   return slope(risen.map(([input, cost]) => [Math.log(input), Math.log(cost)]))
 }
 
-/** Of the line that has the least squares of distances. */
+/** Returns the slope of the regression line. */
 function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
   const [x, y] = [mean(points.map(point => point[0])), mean(points.map(point => point[1]))]
@@ -30,10 +30,10 @@ function slope(points: readonly (readonly [x: number, y: number])[]): number {
   return mean(products) / mean(squares)
 }
 
-/** What noise, and the logarithm of sorting, may add to an exponent. */
+/** Part of an exponent that noise and the logarithm of sorting may add. */
 const TOLERANCE = 0.25
 
-/** Whether something grows faster than its input, and faster than what does the same beside it. */
+/** Whether a cost grows faster than its input, and faster than the contender beside it. */
 export function growsTooFast(own: number, beside: number): boolean {
   return own > Math.max(1, beside) + TOLERANCE
 }

@@ -1,4 +1,4 @@
-/** Growths: what may grow, as data: the sizes, the database at each, and requests whose cost is measured, with the same by hand. */
+/** The growths as data: sizes, the database at each size, and the measured requests with their hand-written equals. */
 import type Database from 'better-sqlite3'
 import { DEFAULT_LIMITS } from '../../lib/base/limits.ts'
 import { ByHand } from '../by-hand.ts'
@@ -7,19 +7,19 @@ import type { Request } from '../trials.ts'
 import { CHAIN, COLUMNS, USUAL_USERS, WIDE, listLinks, listThings, listWide, parents, things, users } from './models.ts'
 import type { Filter, World } from './models.ts'
 
-/** A request whose cost may grow. Calls are numbered from 0 on. */
+/** A request whose cost may grow. Calls are numbered from 0. */
 export interface GrowthTrial {
   readonly name: string
-  /** The sizes that it can be asked for; undefined: all. */
+  /** The smallest size that it supports; undefined: all. */
   readonly from?: number
   readonly request: (size: number, call: number) => Request
-  /** The same by hand, on a database of its own. */
+  /** The hand-written equal, on a database of its own. */
   readonly byHand: (db: Database.Database) => (size: number, call: number) => string
 }
 
 export interface Growth {
   readonly name: string
-  /** What grows, as it is written beside an axis. */
+  /** The label of an axis. */
   readonly label: string
   readonly sizes: readonly number[]
   readonly world: (size: number) => World
@@ -40,7 +40,7 @@ const page = (depth: 0 | 1 | 2): GrowthTrial => ({
   },
 })
 
-/** What an attribute of WIDE is compared with, so that every record passes. */
+/** Comparisons of an attribute of WIDE that every record meets. */
 const PASSES: readonly (readonly [Filter[1], string])[] = [
   ['>=', '0'],
   ['>', '0'],
@@ -48,10 +48,10 @@ const PASSES: readonly (readonly [Filter[1], string])[] = [
   ['<', '1000'],
 ]
 
-/** Filters of so many attributes, always the same. */
+/** Returns filters of that many attributes, always the same. */
 const sameFilters = (size: number): Filter[] => Array.from({ length: size }, (_, index) => [`c${index}`, '>=', '0'] as const)
 
-/** Filters of so many attributes: from call to call others first, and every few calls other operators. */
+/** Returns filters of that many attributes, which differ from call to call, with other operators every few calls. */
 const otherFilters = (size: number, call: number): Filter[] =>
   Array.from({ length: size }, (_, index) => {
     const digits = Math.floor(call / COLUMNS)
@@ -146,10 +146,10 @@ export const GROWTHS: readonly Growth[] = [
       },
       {
         name: 'each time another shape',
-        // With fewer, there are not that many shapes.
+        // Smaller sizes do not have that many shapes.
         from: 4,
         request: (size, call) => filtered(otherFilters(size, call)),
-        // Nothing is kept from call to call.
+        // Each call prepares its statement anew.
         byHand: db => (size, call) => listWide(db)(otherFilters(size, call)),
       },
     ],

@@ -1,4 +1,4 @@
-/** Models of growth: those that can be as large as one likes, with their tables, rows, and what one would write by hand to list them. */
+/** The models of growth, of any size, with their tables, rows and hand-written lists. */
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import type { EntitySchema } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
@@ -7,14 +7,14 @@ import { SIZE, TABLES, entities, rowsOf } from '../seed.ts'
 
 /** A database that both contenders have. */
 export interface World {
-  /** Made anew each time: MikroORM prepares the schemas that it is given. */
+  /** Entities are made anew each time, because MikroORM changes the schemas that it is given. */
   readonly entities: () => readonly EntitySchema[]
   /** The tables as MikroORM makes them. */
   readonly tables: readonly string[]
   readonly rows: readonly string[]
 }
 
-/** Fewer than a page, so that its length is the count. */
+/** Fewer rows than a page, so that the length of a page is the count. */
 const FEW = 90
 
 function numbers(count: number): string {
@@ -33,7 +33,7 @@ const Link = defineEntity({
   properties: { id: p.integer().primary(), name: p.string().length(60), parent: () => p.manyToOne(Link).nullable() },
 })
 
-/** Records that each have a parent, which has one, and so on. */
+/** Records with a chain of parents. */
 export const CHAIN: World = {
   entities: () => [Link],
   tables: [
@@ -43,7 +43,7 @@ export const CHAIN: World = {
   rows: [`${numbers(10_000)} insert into link (id, name, parent_id) select i, printf('Link %d', i), 1 + (i * 7919 % 10000) from number`],
 }
 
-/** The query `expand`, for so many levels of parents. */
+/** Returns the query `expand` for that many levels of parents. */
 export function parents(levels: number): string {
   return Array.from({ length: levels }, () => 'parent').join('.')
 }
@@ -103,7 +103,7 @@ function columns(): string[] {
   return Array.from({ length: COLUMNS }, (_, index) => `c${index}`)
 }
 
-/** Records of many numbers. */
+/** Records with many numbers. */
 export const WIDE: World = {
   entities: () => [Wide],
   tables: [
@@ -118,7 +118,7 @@ export const WIDE: World = {
   ],
 }
 
-/** A filter that every record passes. */
+/** A filter that every record meets. */
 export type Filter = readonly [name: string, operator: '>=' | '>' | '<=' | '<', value: string]
 
 /** `GET /v1/wides?attributes=id,c0&c0>=0&c1>=0...` */
@@ -135,7 +135,7 @@ export function listWide(db: Database.Database): (filters: readonly Filter[]) =>
   }
 }
 
-/** So many entities, each of which belongs to the one before it. */
+/** Makes that many entities, each of which belongs to the one before it. */
 export function things(count: number): World {
   const tables: string[] = []
   const rows: string[] = []

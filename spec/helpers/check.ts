@@ -1,7 +1,6 @@
 /**
- * Runs a fast-check property and says which seed it used, on success too, so that any run can be repeated:
- * `FC_SEED=<seed> FC_RUNS=<runs> node --import tsx --test <file>`. Everything random in a property spec comes from that one seed, the data
- * sets of a batch included (`sample`).
+ * Runs a fast-check property and prints its seed, on success too, so that any run can be repeated: `FC_SEED=<seed> FC_RUNS=<runs> node
+ * --import tsx --test <file>`. The seed determines everything random in a property spec, the data sets of a batch included (`sample`).
  */
 import * as fc from 'fast-check'
 import type { Arbitrary, IAsyncProperty, IProperty } from 'fast-check'
@@ -12,13 +11,13 @@ const given = process.env['FC_SEED']
 export const seed: number = given === undefined || given === '' ? Math.trunc(Math.random() * 0x7fffffff) : Number(given)
 if (!Number.isInteger(seed)) throw new Error(`FC_SEED must be an integer, not ${JSON.stringify(given)}`)
 
-/** How often to run a property whose own default is `usual`: FC_RUNS overrides it. */
+/** Returns how often to run a property whose default is `usual`; FC_RUNS overrides it. */
 export function runs(usual: number): number {
   const wanted = process.env['FC_RUNS']
   return wanted === undefined || wanted === '' ? usual : Number(wanted)
 }
 
-/** Checks one property. `label` names it in the line that tells the seed; `usualSeed` is taken where FC_SEED gives none. */
+/** Checks one property. `label` names it in the line with the seed. `usualSeed` is used without FC_SEED. */
 export async function check<T>(
   property: IAsyncProperty<T> | IProperty<T>,
   options: { label: string; runs?: number; examples?: T[]; usualSeed?: number },
@@ -29,7 +28,7 @@ export async function check<T>(
   await fc.assert(property as IAsyncProperty<T>, { seed: used, numRuns, examples: options.examples ?? [], endOnFailure: false })
 }
 
-/** One value drawn from an arbitrary by the seed of this process; `salt` tells the draws of a batch apart. */
+/** Draws one value from an arbitrary by the seed of this process. `salt` makes the draws of a batch differ. */
 export function sample<T>(arbitrary: Arbitrary<T>, salt = 0): T {
   const [value] = fc.sample(arbitrary, { seed: seed + salt, numRuns: 1 })
   return value as T

@@ -1,4 +1,4 @@
-/** The command line as a process: started, watched for what it prints, and ended with the spec. */
+/** Runs the command line as a process: starts it, reads its output, and ends it with the spec. */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-// Colours are for terminals; whoever runs the specs may have forced them.
+// Colours are for terminals, and the environment of the specs may force them.
 const { FORCE_COLOR: _, ...ENV } = process.env
 
 /** One run of the command. */
@@ -29,7 +29,7 @@ export class Command implements AsyncDisposable {
     })
   }
 
-  /** Waits until something holds, and gives it. */
+  /** Waits until the test gives a value, and returns it. */
   async until<T>(what: string, test: () => T | undefined | false | null | Promise<T | undefined | false | null>): Promise<T> {
     for (let waited = 0; waited < 20_000; waited += 20) {
       const found = await test()
@@ -39,7 +39,7 @@ export class Command implements AsyncDisposable {
     throw new Error(`${what}: waited in vain. ${this.stdout}${this.stderr}`)
   }
 
-  /** The address, once the command listens. `nth` counts its starts under --watch. */
+  /** Returns the address once the command listens. `nth` counts its starts under --watch. */
   async origin(nth = 1): Promise<string> {
     return this.until('the address', () => {
       if (this.child.exitCode !== null) throw new Error(`The command has ended: ${this.stderr}`)
@@ -47,7 +47,7 @@ export class Command implements AsyncDisposable {
     })
   }
 
-  /** Ends it as a user would, and gives its exit code. */
+  /** Ends the command as a user would, and returns its exit code. */
   async stop(): Promise<number | null> {
     this.child.kill('SIGTERM')
     return (await this.ended).code
@@ -55,7 +55,7 @@ export class Command implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return
-    // Under --watch there is a process behind the process, which would outlive a SIGKILL.
+    // Under --watch a child process would outlive a SIGKILL.
     this.child.kill('SIGTERM')
     const timer = setTimeout(() => this.child.kill('SIGKILL'), 5000)
     await this.ended
@@ -63,7 +63,7 @@ export class Command implements AsyncDisposable {
   }
 }
 
-/** Sends a request with a JSON body, and gives status and body of the answer. */
+/** Sends a request with a JSON body, and returns status and body of the answer. */
 export async function send(
   origin: string,
   method: string,

@@ -1,10 +1,13 @@
-/** Content: all that a SQLite file holds, to compare it before and after: the text of its schema, and every row with the types of its values. */
+/**
+ * Reads the whole content of a SQLite file, to compare it before and after: the text of its schema, and every row with the types of its
+ * values.
+ */
 import Database from 'better-sqlite3'
 
 export interface Content {
   /** Type, name, table and text of all objects, in their order. */
   readonly schema: readonly unknown[][]
-  /** By table: the rows, every value with its type. */
+  /** The rows by table, every value with its type. */
   readonly rows: Readonly<Record<string, readonly unknown[][]>>
 }
 

@@ -14,7 +14,7 @@ export function encodePair(key: string, value: QueryScalar): string {
   return `${encodeURIComponent(key)}=${encodeURIComponent(String(value))}`
 }
 
-/** The query string, without its `?`; empty when there is nothing to say. */
+/** Returns the query string without its `?`; empty for an empty query. */
 export function encodeQuery(query: Query | undefined): string {
   if (query === undefined) return ''
   if (typeof query === 'string') return query.replace(/^\?/, '')

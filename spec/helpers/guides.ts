@@ -1,6 +1,6 @@
 /**
- * The guides of docs/testing.md for test runners, as a reader would follow them: the files below `<!-- file NAME -->` in a folder where the package is
- * installed, and then the commands below `<!-- guide -->`.
+ * Runs the guides of docs/testing.md for test runners as a reader would: writes the files below `<!-- file NAME -->` into a folder where
+ * the package is installed, then runs the commands below `<!-- guide -->`.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -18,7 +18,7 @@ const SHOWN = '3100'
 const RUNNERS = ['vitest', 'jest', 'msw', '@playwright/test']
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
 
-/** Where the package has been installed, or why it could not be. */
+/** The folder of the installed package, or the reason why it could not be installed. */
 export interface Installed {
   readonly folder: string
   readonly offline: string | undefined

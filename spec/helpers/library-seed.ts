@@ -1,6 +1,6 @@
 /**
- * A small library: records of every resource of fixtures/library, written so that each rule has one that shows it: NULLs and empty lists,
- * names that differ in case alone, values that need escapes, keys of every kind.
+ * A small library: records of every resource of fixtures/library, with an example for each rule: NULLs and empty lists, names that differ
+ * only in case, values that need escapes, keys of every kind.
  */
 
 /** UUIDs with letters, so that their case can be played with. */

@@ -1,6 +1,6 @@
-/** Reads what specs hold against the code: tables, headings, links and fenced blocks of Markdown files. */
+/** Reads the parts of Markdown files that specs compare with the code: tables, headings, links and fenced blocks. */
 
-/** The rows of the first table below a heading, each cell without backticks and without the escapes of bars. */
+/** Returns the rows of the first table below a heading, each cell without backticks and escapes of bars. */
 export function tableBelow(markdown: string, heading: string): string[][] {
   const lines = markdown.split('\n')
   const at = lines.findIndex(line => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading)
@@ -9,7 +9,7 @@ export function tableBelow(markdown: string, heading: string): string[][] {
   const next = lines.findIndex((line, index) => index > at && /^#+ /.test(line))
   if (start < 0 || (next >= 0 && next < start)) throw new Error(`There is no table below "${heading}".`)
   const end = lines.findIndex((line, index) => index > start && !line.startsWith('|'))
-  // After the head and the line of dashes.
+  // Without the head and the line of dashes.
   return lines.slice(start + 2, end < 0 ? undefined : end).map(cellsOf)
 }
 
@@ -20,18 +20,18 @@ function cellsOf(line: string): string[] {
     .map(cell => cell.trim().replaceAll('\\|', '|').replaceAll('`', ''))
 }
 
-/** What stands in the first cells, below a heading. */
+/** Returns the first cells of the table below a heading. */
 export function firstCells(markdown: string, heading: string): string[] {
   return tableBelow(markdown, heading).map(cells => cells[0] ?? '')
 }
 
 /** A fenced block below a marker: `<!-- run -->`, an empty line, the block. */
 export interface Block {
-  /** What the marker says: `run`, `run 400`, `prints`, `file shop.js`, `guide`. */
+  /** The text of the marker: `run`, `run 400`, `prints`, `file shop.js`, `guide`. */
   readonly marker: string
   readonly language: string
   readonly text: string
-  /** The line of the file that it begins at. */
+  /** The line of the file at which it begins. */
   readonly line: number
 }
 
@@ -43,7 +43,7 @@ export function markedBlocks(markdown: string): Block[] {
   )
 }
 
-/** The anchors of all headings, as GitHub makes them. */
+/** Returns the anchors of all headings, as GitHub makes them. */
 export function anchors(markdown: string): string[] {
   return [...withoutBlocks(markdown).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title
@@ -53,7 +53,7 @@ export function anchors(markdown: string): string[] {
   )
 }
 
-/** The targets of all links, apart from those to other sites. */
+/** Returns the targets of all links, apart from those to other sites. */
 export function localLinks(markdown: string): string[] {
   return [...withoutBlocks(markdown).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = '']) => target)

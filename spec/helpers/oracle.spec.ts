@@ -1,6 +1,4 @@
-/**
- * The oracle against tables written by hand from the contract: who watches the watchman. No engine takes part.
- */
+/** Compares the oracle with tables that were written by hand from the contract. No engine takes part. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { comparator, matches, Refused, render, select, type Resource, type Row } from './oracle.ts'

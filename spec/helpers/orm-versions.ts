@@ -1,6 +1,6 @@
 /**
- * The package beside every published version of MikroORM that it takes: one copy of MikroORM, types that fit, and the same answers. The app is compiled and run
- * where it is installed.
+ * Runs the package with every published version of MikroORM that it accepts: one copy of MikroORM, types that fit, and the same answers.
+ * The app is compiled and run where it is installed.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it } from 'node:test'
 
-/** Reads and writes, with hooks and without, at once and by what somebody listens to; and a file whose entities are read from it. */
+/** Reads and writes with and without hooks and subscribers, and a file whose entities are read from it. */
 const APP = `
 import { defineEntity, p, raw } from '@mikro-orm/core'
 import { RestEngine } from 'mikro-rest'
@@ -101,10 +101,10 @@ interface Ended {
   readonly stderr: string
 }
 
-/** What the spec of the package has, and how it runs commands. */
+/** The parts of the package's spec that are needed here. */
 export interface Packed {
   readonly root: string
-  /** Why nothing can be installed, if so. */
+  /** The reason why nothing can be installed, if there is one. */
   offline(): string | undefined
   tarball(): string
   /** The range of MikroORM's versions that the package takes. */
@@ -119,7 +119,7 @@ export function testOrmVersions({ root, offline, tarball, range, run }: Packed):
     return stdout
   }
 
-  /** An app on one version of MikroORM, compiled. */
+  /** Compiles an app on one version of MikroORM. */
   async function appOn(version: string): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-orm-'))
     await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
@@ -161,7 +161,7 @@ export function testOrmVersions({ root, offline, tarball, range, run }: Packed):
     for (const folder of folders) await rm(folder, { recursive: true, force: true })
   })
 
-  /** A MikroORM whose private members are called otherwise, as a coming version may have it. */
+  /** Runs the app on a MikroORM whose private members have other names, as in a future version. */
   async function withOtherNames(folder: string, expected: unknown): Promise<void> {
     const core = join(folder, 'node_modules/@mikro-orm/core')
     const rename = async (file: string, from: string, to: string): Promise<void> => {

@@ -1,6 +1,4 @@
-/**
- * HTTP by hand: bytes over a loopback socket, for requests that no client library would send.
- */
+/** Sends HTTP by hand: bytes over a loopback socket, for requests that no client library would send. */
 import { connect } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
@@ -19,7 +17,7 @@ export class RawConnection {
   readonly closed: Promise<void>
   #chunks: Buffer[] = []
   #size = 0
-  /** Bytes below which there is no use in looking again. */
+  /** Bytes below which the answer cannot be complete. */
   #needed = 0
   #wake: () => void = () => {}
   #ended = false
@@ -31,7 +29,7 @@ export class RawConnection {
       this.#size += chunk.length
       if (this.#size >= this.#needed) this.#wake()
     })
-    // The server may reset a connection that it has answered; what matters is what came before.
+    // The server may reset a connection after its answer, which arrived before.
     socket.on('error', () => {})
     this.closed = new Promise(resolve => {
       socket.once('close', () => {
@@ -54,7 +52,7 @@ export class RawConnection {
     return this
   }
 
-  /** The next answer on the connection. `head`: it answers a HEAD request, so that nothing follows its headers. */
+  /** Returns the next answer on the connection. `head`: the answer to a HEAD request, which has no body. */
   async answer(options: { head?: boolean } = {}): Promise<RawAnswer> {
     for (;;) {
       const received = Buffer.concat(this.#chunks)
@@ -82,7 +80,7 @@ export class RawConnection {
   }
 }
 
-/** The text of a request: where there is a body, its length and the media type of JSON are added. An empty header is left out. */
+/** Formats a request. A body gets its length and the media type of JSON. An empty header is left out. */
 export function requestText(line: string, headers: Record<string, string> = {}, body: string | Uint8Array = ''): Buffer {
   const bytes = Buffer.from(body)
   const ofBody = bytes.length > 0 ? { 'content-length': String(bytes.length), 'content-type': 'application/json' } : {}

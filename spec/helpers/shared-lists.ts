@@ -1,4 +1,4 @@
-/** A model whose lists share their records, of any size: what costly requests are about. */
+/** A model of any size whose lists share their records, for costly requests. */
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine } from '../../lib/index.ts'
 
@@ -15,7 +15,7 @@ export const Tag = defineEntity({
   properties: { id: p.integer().primary(), name: p.string(), sites: () => p.manyToMany(Site).mappedBy('tags') },
 })
 
-/** An engine with so many rows; every site has three tags, and the sites of a user do not lie together. */
+/** Creates an engine with that many rows. Every site has three tags, and the sites of a user do not lie together. */
 export async function sharedLists(
   users: number,
   sites: number,

@@ -1,6 +1,4 @@
-/**
- * Whether an answer is one that the contract allows at all, whatever was asked: its status, its headers, and the one shape of every error.
- */
+/** Checks that an answer is allowed by the contract for any request: its status, its headers, and the one shape of every error. */
 import assert from 'node:assert/strict'
 import type { RestEngine } from '../../lib/index.ts'
 

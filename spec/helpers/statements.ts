@@ -1,7 +1,4 @@
-/**
- * Watches the SQL of this process: every statement that better-sqlite3 runs while some work is done, whoever runs it. Nothing else may run
- * beside the work.
- */
+/** Watches the SQL of this process: every statement of better-sqlite3 during some work. Nothing else may run at the same time. */
 import Database from 'better-sqlite3'
 
 const METHODS = ['all', 'get', 'run', 'iterate'] as const
@@ -12,18 +9,18 @@ const LOOK_UPS =
 type Method = (this: Database.Statement, ...parameters: unknown[]) => unknown
 
 const memory = new Database(':memory:')
-/** What all statements of the process inherit from. */
+/** The prototype of all statements of the process. */
 const statements = Object.getPrototypeOf(memory.prepare('select 1')) as Record<(typeof METHODS)[number], Method>
 memory.close()
 
-/** The result of the work, the text of each statement that it ran, in order, and of those whose rows it took one by one. */
+/** Returns the result of the work, the text of each statement in order, and the texts of those whose rows were read one by one. */
 export async function watchStatements<T>(work: () => Promise<T>): Promise<{ result: T; sql: string[]; iterated: string[] }> {
   const sql: string[] = []
   const iterated: string[] = []
   const originals = METHODS.map(name => [name, statements[name]] as const)
   for (const [name, original] of originals) {
     statements[name] = function (...parameters) {
-      // How large the database is, and how many rows and which indexes its tables have, is looked up once a second, whatever is asked.
+      // The engine reads the size of the database, the rows and the indexes of tables once a second, for any request.
       if (!LOOK_UPS.test(this.source)) sql.push(this.source)
       if (name === 'iterate') iterated.push(this.source)
       return original.apply(this, parameters)

@@ -1,6 +1,4 @@
-/**
- * The helpers themselves: the query encoding, and that every target gives the same answer to the same call.
- */
+/** Checks the helpers themselves: the query encoding, and equal answers of all targets to the same call. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import library, { Author } from '../../fixtures/library/index.ts'

@@ -108,7 +108,7 @@ export function describeTargets(name: string, options: TargetOptions, body: (tar
 }
 
 /**
- * Starts one engine with its door. The caller stops it; what it made on disk goes with it.
+ * Starts one engine with its transport. The caller stops it, which also removes its files.
  *
  * @param origin the engine to fork; undefined: a new one is created
  */
@@ -151,7 +151,7 @@ async function listen(engine: RestEngine): Promise<{ call: Target['call']; close
     call: (...request) => callHttp(origin, ...request),
     async close() {
       const closed = new Promise<void>(resolve => server.close(() => resolve()))
-      // The fetch of this process keeps its sockets open for the next request, which never comes.
+      // The fetch of this process keeps its sockets open for a next request that does not come.
       server.closeAllConnections()
       await closed
     },

@@ -45,11 +45,12 @@ export function findVersion(segments: readonly string[], versions: readonly stri
 }
 
 function resolve(segments: readonly string[], version: string, model: Model, lookUp: ResourceLookup): Target {
-  const [, name, id, attributeName, ...more] = segments
+  const [, name] = segments
   if (name === undefined) return { kind: 'index' }
   const resource = lookUp(name.includes('%') ? decodeURIComponent(name) : name, version)
   if (resource === undefined) throw unknownResource(decodeURIComponent(name), model)
   const base = `/${version}/${name}`
+  const [id, attributeName, ...more] = listRest(segments, resource)
   if (id === undefined) return { kind: 'collection', resource, base }
   if (more.length > 0) {
     throw restError(
@@ -61,6 +62,14 @@ function resolve(segments: readonly string[], version: string, model: Model, loo
   const key = keyFromText(id, resource, true)
   if (key === undefined) throw notFound(resource, id)
   return attribute === undefined ? { kind: 'record', resource, base, key, id } : { kind: 'attribute', resource, base, key, id, attribute }
+}
+
+/** Returns the segments after the name of the resource: those of a single record need no ID. */
+function listRest(segments: readonly string[], { rules: { single }, byName }: Resource): readonly string[] {
+  const [, , first, ...others] = segments
+  if (single === undefined) return segments.slice(2)
+  if (first === undefined) return [single]
+  return others.length === 0 && first !== single && byName.has(decodeURIComponent(first)) ? [single, first] : [first, ...others]
 }
 
 /** As `resolve`, for a path that custom routes answer too: where they alone are, only their methods are known. */
@@ -136,6 +145,7 @@ const READING: readonly HttpMethod[] = ['GET', 'HEAD']
 const CHANGING: readonly HttpMethod[] = ['PUT', 'PATCH']
 const OF_INDEX: readonly HttpMethod[] = [...READING, 'OPTIONS']
 const OF_COLLECTION: readonly HttpMethod[] = [...READING, 'POST', 'OPTIONS']
+const OF_SINGLE: readonly HttpMethod[] = [...READING, ...CHANGING, 'OPTIONS']
 const OF_RECORD: readonly HttpMethod[] = [...READING, ...CHANGING, 'DELETE', 'OPTIONS']
 
 /** Whether there can be new records of the resource. One of an abstract class cannot, where nothing in a body tells the class. */
@@ -158,7 +168,8 @@ export function allowedMethods(target: Target): readonly HttpMethod[] {
     case 'collection':
       return isCreatable(target.resource) ? OF_COLLECTION : OF_INDEX
     case 'record':
-      return target.resource.readOnly ? OF_INDEX : OF_RECORD
+      if (target.resource.readOnly) return OF_INDEX
+      return target.resource.rules.single === undefined ? OF_RECORD : OF_SINGLE
     case 'attribute':
       if (target.resource.readOnly || leadsToReadOnly(target.attribute)) {
         return [...READING, ...(target.resource.readOnly || target.attribute.readOnly ? [] : CHANGING), 'OPTIONS']

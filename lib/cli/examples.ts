@@ -34,7 +34,9 @@ export async function findExampleRequests(
 ): Promise<string[]> {
   const base = `/${engine.versions[0] ?? 'v1'}`
   if (wanted !== undefined) return wanted.map(path => base + path)
-  const { resources } = engine.model
+  const resources = engine.model.resources.filter(({ rules }) => rules.single === undefined)
+  const [only] = engine.model.resources
+  if (resources.length === 0 && only !== undefined) return [base + formatPath(only)]
   const paths = [findSort(resources, slow), await findFilter(resources, engine, base), findExpansion(resources)]
   const candidates = paths.filter(path => path !== undefined).map(path => base + path)
   // Some paths may need a log-in, or be hidden by rules.

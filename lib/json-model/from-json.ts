@@ -30,7 +30,7 @@ export interface JsonModel {
 }
 
 /**
- * Makes a model of plain data, the way `node bin/serve.js data.json` does: an array of objects is a collection, an object is the only record of one.
+ * Makes a model of plain data, the way `node bin/serve.js data.json` does: an array of objects is a collection, an object a single record: `GET /v1/profile`.
  *
  * - `id` is the key: integers or texts; or else `_id`, `Id`, `ID` or `uuid`, or the key that `options.id` says. Without any, records are numbered from 1.
  *   New records get the next integer, or a random UUID.
@@ -96,16 +96,19 @@ const READ_ONLY = { create: false, update: false, delete: false } as const
 
 /** Defines a resource with the name of its collection, where that is not the default name. */
 function renameKeys(
-  { resource: name, className, single, isOfValues }: InferredCollection,
+  { resource: name, className, single, isOfValues, ids }: InferredCollection,
   collections: readonly InferredCollection[],
   schema: EntitySchema,
 ): ResourceDefinition | undefined {
   const others = new Set(collections.map(other => other.resource).filter(other => other !== name))
   const standard = defaultNames(className)
-  // A single object is neither created nor deleted.
-  const access = single ? { access: { create: false, delete: false } } : isOfValues ? { access: READ_ONLY } : {}
+  if (single) {
+    // A single object is neither created nor deleted, be it by a list of another resource.
+    return resource(schema, { name, singular: name, single: ids[0]!, access: { create: false, delete: false } })
+  }
+  const access = isOfValues ? { access: READ_ONLY } : {}
   const isStandard = standard.plural === name && !ENVELOPE_KEYS.has(standard.singular) && !standard.accepted.some(each => others.has(each))
-  if (isStandard) return single || isOfValues ? resource(schema, access) : undefined
+  if (isStandard) return isOfValues ? resource(schema, access) : undefined
   const singular = singularOf(name)
   return resource(schema, { name, ...(others.has(singular) || ENVELOPE_KEYS.has(singular) ? {} : { singular }), ...access })
 }

@@ -17,6 +17,7 @@ type Config = ResourceConfig<Record<string, unknown>>
 const CONFIG = [
   'name',
   'singular',
+  'single',
   'versions',
   'depth',
   'expand',
@@ -196,7 +197,9 @@ function readComputedScalar(where: string, computed: ComputedAttribute, common: 
 /** Returns the rules of a resource beside its attributes: those of the application and the filters of MikroORM. */
 export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config): ResourceRules {
   const where = `resource(${meta.className})`
-  const { access = true, scope, depth = 1, expand = [] } = config
+  const { access = true, scope, depth = 1, expand = [], single } = config
+  if (single !== undefined && typeof single !== 'string' && typeof single !== 'number')
+    throw new TypeError(`${where}: "single" must be the ID of a record.`)
   if (![0, 1, 2].includes(depth)) throw new RangeError(`${where}: "depth" must be 0, 1 or 2.`)
   for (const name of ['name', 'singular'] as const) {
     const called: unknown = config[name]
@@ -218,6 +221,7 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config): 
   }
   return Object.freeze({
     depth,
+    single: single === undefined ? undefined : String(single),
     expand: Object.freeze([...expand]),
     access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
     ownScopes: scope === undefined ? 0 : 1,

@@ -65,6 +65,8 @@ export type Renderer = (value: unknown, record: Readonly<Record<string, unknown>
 /** What the application says about a resource beside its attributes. */
 export interface ResourceRules {
   readonly depth: 0 | 1 | 2
+  /** The ID of the record that the path of the resource is that of, where clients know only this one. */
+  readonly single: string | undefined
   readonly expand: readonly string[]
   /** By action: whether it is allowed, or a function that tells. */
   readonly access: Readonly<Record<Action, boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)>>

@@ -61,6 +61,11 @@ export interface ResourceConfig<E> {
   readonly name?: string
   /** Singular name. Default: the same as `name`. */
   readonly singular?: string
+  /**
+   * The ID of the only record that clients know: the path of the resource is that of this record, so `GET /v1/profile` gives it, PUT and PATCH
+   * change it, `/v1/profile/name` is its attribute; POST and DELETE are not allowed.
+   */
+  readonly single?: string | number
   /** The versions that this applies to and the resource exists in. Default: all. */
   readonly versions?: readonly string[]
   /** Depth of a request that names none. Default 1. */

@@ -210,10 +210,29 @@ describe('fromJson', () => {
 
   it('serves an object as its only record, which stays', async () => {
     await using engine = await serving({ profile: { name: 'x' }, $schema: 'not a collection' })
-    assert.deepEqual(await get(engine, '/v1/profile'), [{ id: 1, name: 'x' }])
-    assert.deepEqual(records(await engine.handle('PUT', '/v1/profile/1', undefined, { name: 'y' })), { id: 1, name: 'y' })
-    assert.equal((await engine.handle('POST', '/v1/profile', undefined, { name: 'z' })).status, 403)
-    assert.equal((await engine.handle('DELETE', '/v1/profile/1')).status, 403)
+    assert.deepEqual((await engine.handle('GET', '/v1/profile')).body['profile'], { id: 1, name: 'x' })
+    assert.deepEqual((await engine.handle('PUT', '/v1/profile', undefined, { name: 'y' })).body['profile'], { id: 1, name: 'y' })
+    assert.deepEqual((await engine.handle('PATCH', '/v1/profile/1', undefined, { name: 'z' })).body['profile'], { id: 1, name: 'z' })
+    assert.equal((await engine.handle('PUT', '/v1/profile/name', undefined, 'me')).status, 200)
+    assert.match(JSON.stringify((await engine.handle('GET', '/v1/profile/name')).body), /"value":"me"/)
+    assert.equal((await engine.handle('GET', '/v1/profile/nam')).status, 404)
+    for (const method of ['POST', 'DELETE']) {
+      const { status, headers } = await engine.handle(method, '/v1/profile', undefined, { name: 'z' })
+      assert.deepEqual([status, headers['allow']], [405, 'GET, HEAD, PUT, PATCH, OPTIONS'], method)
+    }
+    assert.equal((await engine.handle('DELETE', '/v1/profile/1')).status, 405)
+  })
+
+  it('serves an object by its own ID, with its relations, and relations to it', async () => {
+    await using engine = await serving({
+      settings: { id: 'main', ownerId: 2, name: 'owner' },
+      owners: [{ id: 1 }, { id: 2, settingsId: 'main' }],
+    })
+    assert.deepEqual((await engine.handle('GET', '/v1/settings?expand=owner')).body['settings'].owner.id, 2)
+    assert.equal((await engine.handle('GET', '/v1/settings/owner')).body['owner'].id, 2)
+    assert.equal((await engine.handle('GET', '/v1/settings/main')).status, 200)
+    assert.equal((await engine.handle('GET', '/v1/settings/other')).status, 404)
+    assert.deepEqual((await engine.handle('GET', '/v1')).body['resources'], { settings: '/v1/settings', owners: '/v1/owners' })
   })
 
   it('knows nothing of an empty collection but its ID', async () => {

@@ -2,6 +2,7 @@
  * Issues, verifies and revokes JSON Web Tokens (RFC 7519) that are signed with Ed25519 (`alg: EdDSA`, RFC 8037). Refuses with
  * token_malformed, token_invalid, token_expired, token_revoked.
  */
+import type { KeyObject } from 'node:crypto'
 import type Nacl from 'tweetnacl'
 import { builtin } from '../base/builtins.ts'
 import type { Clock } from '../base/clock.ts'
@@ -37,7 +38,7 @@ const MAX_LENGTH = 8192
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
 
 /**
- * Whether the second half of a signature is below the order (RFC 8032 section 5.1.7). tweetnacl does not check it, so one token could
+ * Whether the second half of a signature is below the order (RFC 8032 section 5.1.7). Not every library checks it; else one token could
  * have several signatures.
  */
 function isReduced(signature: Buffer): boolean {
@@ -52,10 +53,11 @@ function refuseToken(code: ErrorCode & `token_${string}`, detail: string) {
 export class SigningKey {
   readonly publicKey: PublicKey
   readonly secretKey: Uint8Array
-  readonly verifyKey: Uint8Array
+  /** The public key as `node:crypto` takes it: it verifies some seventy times as fast as tweetnacl, which signs. */
+  readonly verifyKey: KeyObject
   /** The key for the marks of a user's state in tokens. */
   readonly markKey: Uint8Array
-  /** Tokens with a verified signature. Verifying one takes milliseconds. */
+  /** Tokens with a verified signature. Verifying one takes longer than to read a record. */
   readonly verified = new Map<string, Claims>()
 
   /** @param secret determines the key pair; undefined: a random one */
@@ -67,7 +69,6 @@ export class SigningKey {
     const pair = nacl.sign.keyPair.fromSeed(seed)
     this.markKey = new Uint8Array(builtin.crypto.hkdfSync('sha256', seed, '', 'mikro-rest mark', 32))
     this.secretKey = pair.secretKey
-    this.verifyKey = pair.publicKey
     this.publicKey = Object.freeze({
       kty: 'OKP',
       crv: 'Ed25519',
@@ -75,6 +76,7 @@ export class SigningKey {
       use: 'sig',
       x: Buffer.from(pair.publicKey).toString('base64url'),
     })
+    this.verifyKey = builtin.crypto.createPublicKey({ key: { ...this.publicKey }, format: 'jwk' })
   }
 }
 
@@ -158,7 +160,7 @@ export class Tokens {
       !isReduced(bytes)
     )
       throw refuseToken('token_invalid', 'The token is not signed by this server.')
-    if (!nacl.sign.detached.verify(Buffer.from(`${header}.${payload}`), bytes, this.key.verifyKey)) {
+    if (!builtin.crypto.verify(null, Buffer.from(`${header}.${payload}`), this.key.verifyKey, bytes)) {
       throw refuseToken('token_invalid', 'The token is not signed by this server.')
     }
     const { sub, iat, exp, jti } = claims

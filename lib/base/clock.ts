@@ -1,6 +1,9 @@
 /** The clock of an engine, which gives every timestamp and expiry. Tests freeze and advance it. */
 
-const UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 }
+/** Milliseconds of a day. */
+export const DAY_MS = 86_400_000
+
+const UNITS: Readonly<Record<string, number>> = { d: DAY_MS, h: 3_600_000, m: 60_000, s: 1000 }
 
 /** The setting of a clock. */
 export interface ClockSetting {

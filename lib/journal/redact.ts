@@ -2,6 +2,7 @@
  * Removes secrets from copies of requests and answers: values of hidden and private attributes, passwords, tokens and log-in data, also
  * where an error text repeats them.
  */
+import { escapeRegExp } from '../base/escape-reg-exp.ts'
 import { ENVELOPE_KEYS } from '../base/envelope.ts'
 import { isValue } from '../model/model.ts'
 import type { EmbeddedAttribute, Model, Resource } from '../model/model.ts'
@@ -232,7 +233,7 @@ class Mask {
       this.#pattern ??= new RegExp(
         [...this.#echoes]
           .toSorted((a, b) => b.length - a.length)
-          .map(echo => echo.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`))
+          .map(escapeRegExp)
           .join('|'),
         'g',
       )

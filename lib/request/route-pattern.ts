@@ -2,6 +2,7 @@
  * Request patterns: `POST /v1/orders`, `GET /v1/posts*`, `/v1/*`: a method, which may be left out or `*`, and the path without its query, in which `*`
  * stands for any run of characters.
  */
+import { escapeRegExp } from '../base/escape-reg-exp.ts'
 import { HTTP_METHODS } from '../base/http-methods.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 
@@ -19,10 +20,7 @@ export function compilePattern(text: string): RequestPattern {
   const space = text.indexOf(' ')
   const path = text.slice(space + 1)
   // As in requests, one slash at the end says nothing.
-  const source = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path)
-    .split('*')
-    .map(part => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`))
-    .join('.*')
+  const source = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('*').map(escapeRegExp).join('.*')
   return { method: space < 0 ? '*' : text.slice(0, space), path: new RegExp(`^${source}$`, 's') }
 }
 

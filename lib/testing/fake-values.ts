@@ -2,6 +2,7 @@
  * Fake values: made-up JSON values for an attribute, from its type and its name: first one that reads well, then others in case it is taken already.
  * Knows nothing of records and databases.
  */
+import { DAY_MS } from '../base/clock.ts'
 import type { ScalarAttribute } from '../model/model.ts'
 import { words } from '../model/resource-names.ts'
 import type { Random } from './random.ts'
@@ -19,7 +20,6 @@ export interface Making {
   readonly bearer: string
 }
 
-const DAY = 86_400_000
 /** How many values of one attribute are tried before it is given up. */
 const TRIES = 5000
 
@@ -142,8 +142,8 @@ function moment(name: readonly string[], { random, now }: Making): number {
 }
 
 function days(name: readonly string[], { now }: Making): string[] {
-  const first = isBirth(name) ? now - 40 * 365 * DAY : isComing(name) ? now + DAY : now - 365 * DAY
-  return Array.from({ length: 365 }, (_, day) => new Date(first + day * DAY).toISOString().slice(0, 10))
+  const first = isBirth(name) ? now - 40 * 365 * DAY_MS : isComing(name) ? now + DAY_MS : now - 365 * DAY_MS
+  return Array.from({ length: 365 }, (_, day) => new Date(first + day * DAY_MS).toISOString().slice(0, 10))
 }
 
 const COMING = new Set(['expires', 'expiry', 'expiration', 'due', 'deadline', 'until', 'end', 'ends', 'to'])

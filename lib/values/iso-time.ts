@@ -1,24 +1,24 @@
 /** Formats milliseconds since 1970 as ISO 8601 text (UTC, milliseconds, `Z`), and parses the usual forms of such texts. */
+import { DAY_MS } from '../base/clock.ts'
 
 const TWO = Array.from({ length: 100 }, (_, index) => String(index).padStart(2, '0'))
 const THREE = Array.from({ length: 1000 }, (_, index) => String(index).padStart(3, '0'))
-const DAY = 86_400_000
 const dates = new Map<number, string>()
 
 /** Formats milliseconds since 1970. Date parts are cached: the records of a page have few different days, and Date is slow. */
 export function formatIso(time: number): string {
   // A day number needs whole milliseconds: -5e-324 would belong to none.
   const milliseconds = Math.floor(time)
-  const day = Math.floor(milliseconds / DAY)
+  const day = Math.floor(milliseconds / DAY_MS)
   let date = dates.get(day)
   if (date === undefined) {
     if (!(Math.abs(milliseconds) <= 8.64e15)) return String(milliseconds)
-    const iso = new Date(day * DAY).toISOString()
+    const iso = new Date(day * DAY_MS).toISOString()
     date = iso.slice(0, iso.indexOf('T') + 1)
     if (dates.size >= 10_000) dates.clear()
     dates.set(day, date)
   }
-  const rest = milliseconds - day * DAY
+  const rest = milliseconds - day * DAY_MS
   const seconds = Math.floor(rest / 1000)
   const minutes = Math.floor(seconds / 60)
   return `${date}${TWO[Math.floor(minutes / 60)]!}:${TWO[minutes % 60]!}:${TWO[seconds % 60]!}.${THREE[rest % 1000]!}Z`

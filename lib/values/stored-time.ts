@@ -3,6 +3,7 @@
  * seconds or milliseconds since 1970, or Julian day numbers (https://www.sqlite.org/lang_datefunc.html). The form of a column is found
  * from its rows.
  */
+import { DAY_MS } from '../base/clock.ts'
 import { parseDatetime, formatIso } from './iso-time.ts'
 
 /** The form of the date-times in a column of a SQLite file. */
@@ -25,7 +26,6 @@ const DEFAULT_FORM: StoredTime = { unit: 'text', separator: ' ', clock: 'seconds
 
 /** 1970-01-01T00:00:00Z as a Julian day number. */
 const EPOCH = 2440587.5
-const DAY = 86_400_000
 
 /** Unix times below this are seconds (until the year 5138), others milliseconds (from 1973 on). */
 const MOST_SECONDS = 1e11
@@ -45,7 +45,7 @@ function toMilliseconds(value: number, unit: StoredTime['unit']): number | undef
   const time =
     unit === 'text'
       ? toMilliseconds(value, guessUnit(value))
-      : Math.round(unit === 'milliseconds' ? value : unit === 'seconds' ? value * 1000 : (value - EPOCH) * DAY)
+      : Math.round(unit === 'milliseconds' ? value : unit === 'seconds' ? value * 1000 : (value - EPOCH) * DAY_MS)
   return time !== undefined && Math.abs(time) <= 8.64e15 ? time : undefined
 }
 
@@ -107,7 +107,7 @@ export function formatStoredTime(milliseconds: number, form: StoredTime): string
     case 'seconds':
       return milliseconds / 1000
     case 'julian':
-      return milliseconds / DAY + EPOCH
+      return milliseconds / DAY_MS + EPOCH
     case 'text':
       return formatText(milliseconds, form)
   }
@@ -119,7 +119,7 @@ export function formatStoredTime(milliseconds: number, form: StoredTime): string
  */
 export function findNeighbour(milliseconds: number, unit: StoredTime['unit'], side: -1 | 1): string | number {
   if (unit !== 'text') return formatStoredTime(milliseconds + side, { ...DEFAULT_FORM, unit })
-  const iso = formatIso(milliseconds + side * DAY)
+  const iso = formatIso(milliseconds + side * DAY_MS)
   // Years before 0 and after 9999 do not occur in texts.
   if (/^[+-]/.test(iso)) return side === 1 ? ':' : ''
   // After every text of the day.

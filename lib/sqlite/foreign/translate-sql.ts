@@ -2,6 +2,7 @@
  * Foreign SQL: an expression or statement of PostgreSQL or MySQL, as SQLite says it. It is read token by token: what is not known here stays as it is, and
  * SQLite says whether it can run it. Date-times are milliseconds, as MikroORM stores them.
  */
+import { DAY_MS } from '../../base/clock.ts'
 
 export interface Token {
   readonly kind: 'word' | 'name' | 'text' | 'number' | 'mark'
@@ -135,7 +136,7 @@ const UNITS: Readonly<Record<string, number>> = {
   minute: 60_000,
   min: 60_000,
   hour: 3_600_000,
-  day: 86_400_000,
+  day: DAY_MS,
   week: 604_800_000,
   month: 2_592_000_000,
   mon: 2_592_000_000,

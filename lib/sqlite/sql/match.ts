@@ -2,6 +2,7 @@
  * Match: wildcard patterns. Prepares the parameters of SQLite's own comparisons, and holds the function for what they cannot do:
  * Unicode case folding, text with a NUL in it, and times that are stored in several forms; and for long texts, where theirs take the product of both lengths.
  */
+import { escapeRegExp } from '../../base/escape-reg-exp.ts'
 import { canonicalJson } from '../../base/json.ts'
 import { LruCache } from '../../base/lru-cache.ts'
 import { parseStoredTime } from '../../values/stored-time.ts'
@@ -130,7 +131,7 @@ function finderOf(piece: string, fold: boolean): Finder {
     )
   }
   // Simple folding maps one UTF-16 unit to one, so a match is as long as the piece.
-  const source = piece.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
+  const source = escapeRegExp(piece)
   const search = new RegExp(source, 'giu')
   const sticky = new RegExp(source, 'yiu')
   const find = (text: string, from: number): number => {

@@ -25,6 +25,9 @@ import type { SharedState } from './pipeline/shared-state.ts'
 import { Given } from './testing/given.ts'
 import type { Give } from './testing/given.ts'
 import { answerError, answerTransportFailure } from './pipeline/answer-failure.ts'
+import { Descriptions } from './pipeline/descriptions.ts'
+import type { OpenApiOptions } from './pipeline/descriptions.ts'
+import type { OpenApiDocument } from './openapi/document.ts'
 import { NO_CONTEXT } from './pipeline/handle.ts'
 import type { HandleContext } from './pipeline/handle.ts'
 import { RequestRecorder } from './pipeline/record-request.ts'
@@ -95,6 +98,7 @@ export class RestEngine {
   readonly #interceptions = new Set<Interception>()
   readonly #parts: RecorderParts
   readonly #requests: RequestRecorder
+  readonly #descriptions: Descriptions
   #closing: Promise<void> | undefined
 
   /**
@@ -140,7 +144,7 @@ export class RestEngine {
     connection.follow(this.clock)
     this.versions = options.versions
     this.limits = options.limits
-    this.#served = serveVersions(family.editions, options, connection, this.clock)
+    this.#served = serveVersions(family.editions, options, connection, this.clock, version => this.#descriptions.describe({ version }))
     this.model = this.#served.get(options.versions[0]!)!.model
     this.#given = this.#makeGiven()
     this.given = this.#given.asFunction(() => {
@@ -158,6 +162,12 @@ export class RestEngine {
     }
     this.#origin = this.#state()
     this.#faults = new Faults(options.routes.map(({ method }) => method))
+    this.#descriptions = new Descriptions({
+      options,
+      served: this.#served,
+      login: version => this.#authentication?.describe(version),
+      context: version => this.#contextOf('GET', `/${version}`, version, undefined),
+    })
     const traces = new Traces()
     connection.observe(traces)
     this.#parts = {
@@ -248,6 +258,21 @@ export class RestEngine {
     context: HandleContext = NO_CONTEXT,
   ): Promise<RestResponse> {
     return this.#requests.handle(method, path, query, body, context)
+  }
+
+  /**
+   * Describes a version of the API as an OpenAPI document: every path with its parameters, bodies, answers and refusals, as the model, the rules and the
+   * options have them. `GET /{version}/openapi.json` answers with the same.
+   *
+   * @returns plain JSON, made anew for each call
+   * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed.
+   * @example
+   * const document = await engine.openapi({ version: 'v1' })
+   * assert.equal(document.openapi, '3.1.1')
+   */
+  async openapi(options: OpenApiOptions = {}): Promise<OpenApiDocument> {
+    this.#life.assertOpen()
+    return this.#descriptions.describe(options)
   }
 
   /** @internal As `handle`, for doors: an answer that waits for nothing is given at once, and what `handle` rejects with is thrown then. */
@@ -537,20 +562,17 @@ export class RestEngine {
   #makeGiven(): Given {
     const version = this.versions[0]!
     const { model, reader } = this.#served.get(version)!
-    const context = ({ plural }: Resource): RequestContext => {
-      const request = parse('POST', `/${version}/${plural}`, undefined, undefined, NO_CONTEXT)
-      const logsIn = this.#authentication !== undefined
-      return new RequestContext({
-        engine: this,
-        fork: this.#fork,
-        request,
-        version,
-        principal: undefined,
-        logsIn,
-        about: { action: 'create', resource: plural, id: undefined, attribute: undefined },
-      })
-    }
+    const context = ({ plural }: Resource): RequestContext => this.#contextOf('POST', `/${version}/${plural}`, version, plural)
     return new Given({ model, connection: this.#connection, reader, clock: this.clock, context })
+  }
+
+  /** The context of a request of nobody, for what the engine itself reads and makes. */
+  #contextOf(method: 'GET' | 'POST', path: string, version: string, resource: string | undefined): RequestContext {
+    const request = parse(method, path, undefined, undefined, NO_CONTEXT)
+    const logsIn = this.#authentication !== undefined
+    const action = method === 'POST' ? 'create' : undefined
+    const about = { action, resource, id: undefined, attribute: undefined } as const
+    return new RequestContext({ engine: this, fork: this.#fork, request, version, principal: undefined, logsIn, about })
   }
 
   /** What is served in a version; undefined when there is no such version. */

@@ -21,13 +21,14 @@ interface Taken {
 }
 
 const BY_INDEX: Taken = { reserved: [], filters: false, what: 'The index' }
+const BY_DESCRIPTION: Taken = { reserved: [], filters: false, what: 'The description' }
 const BY_LIST: Taken = { reserved: RESERVED, filters: true, what: 'A list' }
 const BY_PLAIN: Taken = { reserved: [], filters: false, what: 'A plain attribute' }
 const BY_DELETION: Taken = { reserved: RECORD_PARAMETERS, filters: true, what: 'The deletion of a list' }
 const BY_RECORD: Taken = { reserved: RECORD_PARAMETERS, filters: false, what: 'One record' }
 
 function takenBy(method: string, target: Target): Taken {
-  if (target.kind === 'index') return BY_INDEX
+  if (target.kind === 'index') return target.isDescription ? BY_DESCRIPTION : BY_INDEX
   const isList = target.kind === 'collection' || (target.kind === 'attribute' && target.attribute.kind === 'toMany')
   if (method === 'GET' || method === 'HEAD') {
     if (isList) return BY_LIST

@@ -15,7 +15,8 @@ import type { Visibility } from '../plan/visibility.ts'
 
 /** What a path points at. `base` is the path of the collection as the client sent it: `/v1/users`. */
 export type Target =
-  | { readonly kind: 'index' }
+  /** The index of a version, or its description: the document of all that it serves. */
+  | { readonly kind: 'index'; readonly isDescription: boolean }
   /** A path where nothing but custom routes of the application is. */
   | { readonly kind: 'own' }
   | { readonly kind: 'collection'; readonly resource: Resource; readonly base: string }
@@ -28,6 +29,9 @@ export type Target =
       readonly id: string
       readonly attribute: Attribute
     }
+
+/** The last segment of the path of a description. A resource of that name comes before it. */
+export const DESCRIPTION = 'openapi.json'
 
 /** Finds the resource of a path segment. */
 export type ResourceLookup = (name: string, version: string) => Resource | undefined
@@ -46,8 +50,9 @@ export function findVersion(segments: readonly string[], versions: readonly stri
 
 function resolve(segments: readonly string[], version: string, model: Model, lookUp: ResourceLookup): Target {
   const [, name] = segments
-  if (name === undefined) return { kind: 'index' }
+  if (name === undefined) return { kind: 'index', isDescription: false }
   const resource = lookUp(name.includes('%') ? decodeURIComponent(name) : name, version)
+  if (resource === undefined && name === DESCRIPTION && segments.length === 2) return { kind: 'index', isDescription: true }
   if (resource === undefined) throw unknownResource(decodeURIComponent(name), model)
   const base = `/${version}/${name}`
   const [id, attributeName, ...more] = listRest(segments, resource)
@@ -149,7 +154,7 @@ const OF_SINGLE: readonly HttpMethod[] = [...READING, ...CHANGING, 'OPTIONS']
 const OF_RECORD: readonly HttpMethod[] = [...READING, ...CHANGING, 'DELETE', 'OPTIONS']
 
 /** Whether there can be new records of the resource. One of an abstract class cannot, where nothing in a body tells the class. */
-function isCreatable({ readOnly, hierarchy }: Resource): boolean {
+export function isCreatable({ readOnly, hierarchy }: Resource): boolean {
   return !readOnly && (hierarchy === undefined || hierarchy.own !== undefined || hierarchy.attribute !== undefined)
 }
 

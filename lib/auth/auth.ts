@@ -203,6 +203,20 @@ export class Authentication {
     ]
   }
 
+  /** What a description of the API says of the log-in. */
+  describe(version: string): {
+    readonly credentials: readonly [string, string] | undefined
+    readonly user: Resource | undefined
+    readonly isPublic: (method: string, path: string) => boolean
+  } {
+    const { authenticate, identifier, password, entity } = this.#options
+    return {
+      credentials: authenticate === undefined ? [identifier, password] : undefined,
+      user: this.#services.versions.get(version)?.model.byEntity.get(this.#services.orm().getMetadata().get(entity).class),
+      isPublic: (method, path) => this.#public.some(pattern => meetsPattern(pattern, method, path)),
+    }
+  }
+
   /** The user entity as a resource of a version, or of the first one in which it is served. */
   #resource(version: string): Resource {
     const { orm, versions } = this.#services

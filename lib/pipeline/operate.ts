@@ -26,6 +26,7 @@ import {
   respondCreated,
   respondDeleted,
   respondDeletedList,
+  respondDescription,
   respondIndex,
   respondList,
   respondOptions,
@@ -50,6 +51,8 @@ export interface Services {
   readonly limits: Limits
   readonly versions: readonly string[]
   readonly createdStatus: number
+  /** Returns the OpenAPI document of the version. */
+  readonly describe: () => Promise<object>
   /** Runs work in a transaction. */
   readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, end?: RequestAbort) => Promise<T>
 }
@@ -124,6 +127,7 @@ function get({ request, target, view }: Operation, services: Services): Awaitabl
     case 'own':
       throw new Error('get: a custom route.')
     case 'index':
+      if (target.isDescription) return services.describe().then(respondDescription)
       return respondIndex(services.model, services.versions, request.segments[0] ?? services.versions[0]!, timestampOf(services))
     case 'collection': {
       const range = findPageRange(parameters, limits)

@@ -96,6 +96,11 @@ export function respondIndex(model: Model, versions: readonly string[], version:
   return ok({ success: true, timestamp, versions: [...versions], resources })
 }
 
+/** An OpenAPI document, which has no envelope. */
+export function respondDescription(document: object): RestResponse {
+  return ok(document as JsonRecord)
+}
+
 export function respondOptions(allowed: readonly string[]): RestResponse {
   return { status: 204, headers: { allow: allowed.join(', ') }, body: undefined }
 }

@@ -55,6 +55,7 @@ export function serveVersions(
   { limits, versions, createdStatus }: CheckedOptions,
   connection: Connection,
   clock: Clock,
+  describe: (version: string) => Promise<object>,
 ): Map<string, Services> {
   const served = new Map<string, Services>()
   for (const [version, { plans, ...edition }] of editions) {
@@ -67,6 +68,7 @@ export function serveVersions(
       limits,
       versions,
       createdStatus,
+      describe: async () => describe(version),
       transaction: async (work, end) => connection.write(work, end),
     })
   }

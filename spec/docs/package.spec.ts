@@ -78,6 +78,8 @@ const TYPES = [
   'JsonModel',
   'JsonOf',
   'Limits',
+  'OpenApiDocument',
+  'OpenApiOptions',
   'Overrides',
   'PlanStep',
   'PropertyName',

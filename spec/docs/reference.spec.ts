@@ -86,6 +86,7 @@ describe('docs/reference.md', () => {
 
   it('lists the options of the engine and of the server', () => {
     sameNames(firstCells(reference, 'Engine options'), membersOf('EngineOptions'))
+    sameNames(firstCells(reference, 'Describing'), membersOf('OpenApiOptions'))
     sameNames(firstCells(reference, 'HTTP server'), membersOf('ServerOptions'))
   })
 

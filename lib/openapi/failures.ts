@@ -1,0 +1,133 @@
+/** Failures: the answers to what is refused, by status, with the codes of the error table. */
+import { ERRORS, FIELD_ERRORS } from '../base/errors.ts'
+import type { Components } from './components.ts'
+import { objectOf } from './schema.ts'
+import type { Schema } from './schema.ts'
+import type { ApiSource } from './source.ts'
+
+/** Names of the components, and what the statuses are called. */
+const STATUSES: Readonly<Record<number, readonly [name: string, description: string]>> = {
+  400: ['BadRequest', 'The path, the query or the body cannot be understood.'],
+  401: ['Unauthorized', 'A token is missing, or not valid.'],
+  403: ['Forbidden', 'The caller may not do this.'],
+  404: ['NotFound', 'There is nothing at the path that exists for the caller.'],
+  409: ['Conflict', 'The change conflicts with other records, or with another change.'],
+  412: ['PreconditionFailed', 'A condition of the request does not hold; nothing is changed.'],
+  413: ['ContentTooLarge', 'The body is too large.'],
+  415: ['UnsupportedMediaType', 'The body is not said to be JSON.'],
+  422: ['UnprocessableContent', 'The model refuses the body; `errors` lists every fault.'],
+  429: ['TooManyRequests', 'Too many log-ins have failed.'],
+  500: ['InternalServerError', 'The server has failed. Nothing is changed.'],
+  503: ['ServiceUnavailable', 'The server cannot do this at present. Nothing is changed.'],
+}
+
+const RETRIED = new Set([429, 503])
+
+export class Failures {
+  readonly #source: ApiSource
+  readonly #components: Components
+
+  constructor(source: ApiSource, components: Components) {
+    this.#source = source
+    this.#components = components
+  }
+
+  /** Returns the answers of these statuses, by status, and those that any request may get. */
+  of(statuses: readonly number[]): Schema {
+    const { validationStatus, runsApplicationCode } = this.#source
+    const all = [400, ...statuses.map(status => (status === 422 ? validationStatus : status)), 500, 503]
+    const known = [...new Set(all)].toSorted((a, b) => a - b)
+    return {
+      ...Object.fromEntries(known.map(status => [String(status), this.#refer(status)])),
+      ...(runsApplicationCode ? { default: this.#other() } : {}),
+    }
+  }
+
+  #refer(status: number): Schema {
+    const [name, description] = STATUSES[status]!
+    return this.#components.refer('responses', name, `status ${status}`, () => {
+      const codes = codesOf(status, this.#source.validationStatus)
+      const schema = this.#source.runsApplicationCode
+        ? this.#failure()
+        : { allOf: [this.#failure(), { type: 'object', properties: { status: { const: status }, code: { enum: codes } } }] }
+      const list = codes.map(code => `\`${code}\``).join(', ')
+      return {
+        description: `${description} Codes: ${list}.`,
+        ...(RETRIED.has(status) || status === 401 ? { headers: this.#headers(status) } : {}),
+        content: { 'application/json': { schema } },
+      }
+    })
+  }
+
+  #headers(status: number): Schema {
+    return status === 401
+      ? { 'WWW-Authenticate': header('How to log in (RFC 6750).', 'string') }
+      : { 'Retry-After': header('Seconds after which to try again, where that is known.', 'integer') }
+  }
+
+  /** What functions of the application refuse with. */
+  #other(): Schema {
+    return this.#components.refer('responses', 'OtherFailure', 'status other', () => ({
+      description: 'What the application itself refuses with, by a code of its own.',
+      content: { 'application/json': { schema: this.#failure() } },
+    }))
+  }
+
+  #failure(): Schema {
+    return this.#components.refer('schemas', 'Failure', 'failure', () => ({
+      ...objectOf({
+        properties: {
+          success: { const: false },
+          timestamp: { type: 'string', format: 'date-time' },
+          status: { type: 'integer', minimum: 400, maximum: 599 },
+          code: this.#codes(),
+          title: { type: 'string' },
+          detail: { type: 'string' },
+          errors: { type: 'array', items: this.#fault() },
+        },
+        required: ['success', 'timestamp', 'status', 'code', 'title', 'detail'],
+      }),
+      description: 'The one form of every refusal. `code` is stable; `title` and `detail` are for people and may change.',
+    }))
+  }
+
+  #codes(): Schema {
+    const codes = Object.keys(ERRORS)
+    return this.#source.runsApplicationCode
+      ? { type: 'string', examples: codes, description: 'A code of the engine, or one of the application.' }
+      : this.#components.refer('schemas', 'ErrorCode', 'code', () => ({ type: 'string', enum: codes }))
+  }
+
+  #fault(): Schema {
+    return this.#components.refer('schemas', 'Fault', 'fault', () => {
+      const codes = Object.keys(FIELD_ERRORS)
+      return {
+        ...objectOf({
+          properties: {
+            code: this.#source.runsApplicationCode ? { type: 'string', examples: codes } : { type: 'string', enum: codes },
+            detail: { type: 'string' },
+            attribute: { type: 'string', description: 'Dotted path of the attribute in the body.' },
+            parameter: { type: 'string', description: 'Name of the parameter, as it was sent.' },
+            value: { description: 'What was given.' },
+            allowed: { type: 'array', items: {}, description: 'What may be given.' },
+            suggestion: { type: 'string', description: 'The nearest name that exists.' },
+          },
+          required: ['code', 'detail'],
+          isOpen: this.#source.runsApplicationCode,
+        }),
+        description: 'One fault of a request.',
+      }
+    })
+  }
+}
+
+/** The codes that the engine refuses with by a status. */
+function codesOf(status: number, validationStatus: number): string[] {
+  return Object.entries(ERRORS)
+    .filter(([code, error]) => (code === 'validation_failed' ? validationStatus : error.status) === status)
+    .map(([code]) => code)
+}
+
+export function header(description: string, type: string, format?: string): Schema {
+  return { description, schema: { type, ...(format === undefined ? {} : { format }) } }
+}

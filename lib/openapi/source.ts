@@ -1,0 +1,75 @@
+/** Source: what a description of an API is made from: the model of one version, and what the engine was told beside it. */
+import type { Limits } from '../base/limits.ts'
+import type { JsonRecord } from '../read/run-read.ts'
+import type { ResourceLookup } from '../access/resolve-path.ts'
+import type { Attribute, Model, Resource } from '../model/model.ts'
+import { isRelation, targetsOf } from '../model/model.ts'
+import type { Vocabulary } from '../request/query-string.ts'
+import { EVERYTHING, isVisible } from '../plan/visibility.ts'
+import type { Visibility } from '../plan/visibility.ts'
+
+/** The log-in module, as far as a description needs it. */
+export interface DescribedLogin {
+  /** Names of the two members of a body; undefined where the application takes a body of its own. */
+  readonly credentials: readonly [identifier: string, password: string] | undefined
+  /** The resource of the users; undefined where this version does not serve it. */
+  readonly user: Resource | undefined
+  /** Whether a request needs no token. */
+  readonly isPublic: (method: string, path: string) => boolean
+}
+
+export interface ApiSource {
+  readonly model: Model
+  readonly version: string
+  readonly vocabulary: Vocabulary
+  readonly lookUp: ResourceLookup
+  readonly limits: Limits
+  readonly createdStatus: number
+  readonly validationStatus: number
+  readonly readOnly: boolean
+  readonly serverTiming: boolean
+  /** Whether functions of the application take part in answers, which may refuse with codes of their own. */
+  readonly runsApplicationCode: boolean
+  /** Custom routes, without those of the log-in. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[]
+  readonly login: DescribedLogin | undefined
+  /** A record of each resource whose records anybody may read. */
+  readonly examples: ReadonlyMap<Resource, JsonRecord>
+}
+
+/** How a document is written. */
+export interface DescribeOptions {
+  /** Version of OpenAPI. */
+  readonly openapi: '3.1' | '3.2'
+  /** How many to-one relations a filter may walk to be listed; undefined: no filter is listed. */
+  readonly filterHops: number | undefined
+  /** Whether schemas of records require nothing, so that they hold for answers that `attributes` or `depth` cut down, too. */
+  readonly sparse: boolean
+  readonly title: string
+}
+
+/** What exists for somebody: what no rule of the application forbids to all. */
+export function describedVisibility({ flags }: Model): Visibility {
+  return { ...EVERYTHING, shape: 'described', flags, allows: ({ rules }, action) => rules.access[action] !== false }
+}
+
+/** The flags by which attributes exist that answers with records of a resource may show. */
+export function flagsWithin(resource: Resource, visibility: Visibility): string[] {
+  const seen = new Set<Resource>()
+  const flags = new Set<string>()
+  const visit = (attributes: readonly Attribute[]): void => {
+    for (const attribute of attributes) {
+      if (attribute.flag !== undefined) flags.add(attribute.flag)
+      if (attribute.kind === 'embedded') visit(attribute.attributes)
+      else if ((isRelation(attribute) || attribute.kind === 'toOneOf') && isVisible(attribute, visibility))
+        targetsOf(attribute).forEach(enter)
+    }
+  }
+  const enter = (target: Resource): void => {
+    if (seen.has(target)) return
+    seen.add(target)
+    visit(target.attributes)
+  }
+  enter(resource)
+  return [...flags].toSorted()
+}

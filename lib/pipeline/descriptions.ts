@@ -1,0 +1,163 @@
+/**
+ * Descriptions: the OpenAPI documents of an engine. Each is made when it is asked for, with examples from the records that are there then, and made anew only
+ * when those have changed. What makes them is loaded with the first one.
+ */
+import type { HookContext } from '../request/hook-context.ts'
+import { checkNames, findNearest, formatHint } from '../base/suggest.ts'
+import type { Attribute, Model, Resource } from '../model/model.ts'
+import type { ApiSource, DescribedLogin, DescribeOptions } from '../openapi/source.ts'
+import type { OpenApiDocument } from '../openapi/document.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import type { JsonRecord } from '../read/run-read.ts'
+import type { Services } from './operate.ts'
+import type { CheckedOptions } from './options.ts'
+
+/** What `engine.openapi` takes. */
+export interface OpenApiOptions {
+  /** Version of the API. Default: the first one. */
+  readonly version?: string
+  /** Version of OpenAPI. Default: `'3.1'`. */
+  readonly openapi?: '3.1' | '3.2'
+  /** Which filters are listed: how many to-one relations they walk (0: own attributes alone), or `'none'`. Default: 1. */
+  readonly filters?: number | 'none'
+  /**
+   * Schemas of records require nothing, so that they hold for answers that `attributes` or `depth=0` cut down, too. Default: false, so that clients that are
+   * generated know what is always there.
+   */
+  readonly sparse?: boolean
+  /** Title of the API. Default: `'REST API'`. */
+  readonly title?: string
+}
+
+/** What descriptions are made from. */
+export interface DescriptionParts {
+  readonly options: CheckedOptions
+  readonly served: ReadonlyMap<string, Services>
+  /** What a version says of the log-in; undefined when the module is off. */
+  readonly login: (version: string) => DescribedLogin | undefined
+  /** The context of a request of nobody. */
+  readonly context: (version: string) => HookContext
+}
+
+interface KnownDocument {
+  readonly examples: string
+  readonly text: string
+}
+
+const OPTIONS = ['version', 'openapi', 'filters', 'sparse', 'title']
+/** Documents that are kept: as many ways to ask as a program may have. */
+const KEPT = 20
+
+export class Descriptions {
+  readonly #parts: DescriptionParts
+  readonly #known = new Map<string, KnownDocument>()
+
+  constructor(parts: DescriptionParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Returns a document of its own to each caller.
+   *
+   * @throws TypeError, RangeError for options that are unknown or not of their form
+   */
+  async describe(given: OpenApiOptions = {}): Promise<OpenApiDocument> {
+    const { version, options } = this.#checked(given)
+    const { describeApi } = await import('../openapi/document.ts')
+    const services = this.#parts.served.get(version)!
+    const login = this.#parts.login(version)
+    const examples = await this.#examples(services, version, login)
+    const key = JSON.stringify([version, options])
+    const shown = JSON.stringify([...examples.values()])
+    const known = this.#known.get(key)
+    if (known?.examples === shown) return JSON.parse(known.text) as OpenApiDocument
+    const text = JSON.stringify(describeApi(this.#sourceOf(services, version, login, examples), options))
+    if (this.#known.size >= KEPT) this.#known.clear()
+    this.#known.set(key, { examples: shown, text })
+    return JSON.parse(text) as OpenApiDocument
+  }
+
+  #checked(given: OpenApiOptions): { readonly version: string; readonly options: DescribeOptions } {
+    checkNames(given, OPTIONS, 'engine.openapi')
+    const { versions } = this.#parts.options
+    const { version = versions[0]!, openapi = '3.1', filters = 1, sparse = false, title = 'REST API' } = given
+    if (!versions.includes(version)) {
+      // A caller in JavaScript may give anything.
+      const called = JSON.stringify(version)
+      throw new RangeError(`engine.openapi: there is no version ${called}.${formatHint(findNearest(called, versions))}`)
+    }
+    if (openapi !== '3.1' && openapi !== '3.2')
+      throw new RangeError(`engine.openapi: "openapi" must be "3.1" or "3.2", got ${JSON.stringify(openapi)}.`)
+    if (filters !== 'none' && !(Number.isSafeInteger(filters) && filters >= 0 && filters <= MAX_HOPS)) {
+      throw new RangeError(
+        `engine.openapi: "filters" must be "none" or the relations that filters walk, 0 to ${MAX_HOPS}, got ${JSON.stringify(filters)}.`,
+      )
+    }
+    if (typeof sparse !== 'boolean') throw new TypeError('engine.openapi: "sparse" must be true or false.')
+    if (typeof title !== 'string' || title === '') throw new TypeError('engine.openapi: "title" must be a text that is not empty.')
+    return { version, options: { openapi, sparse, title, filterHops: filters === 'none' ? undefined : filters } }
+  }
+
+  #sourceOf(
+    { model, lookUp, vocabulary }: Services,
+    version: string,
+    login: DescribedLogin | undefined,
+    examples: ReadonlyMap<Resource, JsonRecord>,
+  ): ApiSource {
+    const { options } = this.#parts
+    const { limits, createdStatus, validationStatus, readOnly, serverTiming, routes } = options
+    return {
+      model,
+      version,
+      vocabulary,
+      lookUp,
+      limits,
+      createdStatus,
+      validationStatus,
+      readOnly,
+      serverTiming,
+      routes,
+      login,
+      examples,
+      runsApplicationCode: mayRefuse(model, options) || vocabulary.own.size > 0,
+    }
+  }
+
+  /** A record of each resource that anybody may read without a token. */
+  async #examples(
+    { model, reader }: Services,
+    version: string,
+    login: DescribedLogin | undefined,
+  ): Promise<ReadonlyMap<Resource, JsonRecord>> {
+    const { completeExample, exampleParameters } = await import('../openapi/examples.ts')
+    const examples = new Map<Resource, JsonRecord>()
+    for (const resource of model.resources) {
+      const parameters = exampleParameters(resource)
+      const isPublic = login === undefined || login.isPublic('GET', `/${version}/${resource.plural}`)
+      if (parameters === undefined || !isPublic) continue
+      const view = { parameters, visibility: EVERYTHING, ctx: this.#parts.context(version) }
+      const { records } = await reader.page(resource, { limit: 1, offset: 0 }, view)
+      if (records[0] !== undefined) examples.set(resource, completeExample(records[0], resource))
+    }
+    return examples
+  }
+}
+
+/** Relations that listed filters walk at most: the list grows with each as the model is connected. */
+const MAX_HOPS = 3
+
+/** Whether functions of the application may refuse a request, with a code of their own. */
+function mayRefuse({ resources }: Model, { auth, lookup }: CheckedOptions): boolean {
+  if (lookup !== undefined || auth?.options.authenticate !== undefined) return true
+  return resources.some(
+    ({ rules: { access, scopes, wrappers }, attributes }) =>
+      scopes.length > 0 ||
+      Object.keys(wrappers).length > 0 ||
+      Object.values(access).some(rule => typeof rule === 'function') ||
+      attributes.some(isRendered),
+  )
+}
+
+function isRendered(attribute: Attribute): boolean {
+  return attribute.render !== undefined || (attribute.kind === 'embedded' && attribute.attributes.some(isRendered))
+}

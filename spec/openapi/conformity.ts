@@ -1,0 +1,125 @@
+/**
+ * Conformity: holds requests and answers against an OpenAPI document: the operation of a path, the status, the headers and the body. JSON Schema is judged by
+ * ajv, which is loaded here alone.
+ */
+import type { OpenApiDocument } from '../../lib/openapi/document.ts'
+
+interface Validate {
+  (value: unknown): boolean
+  readonly errors?: readonly { readonly instancePath: string; readonly message?: string; readonly params: unknown }[] | null
+}
+interface Ajv {
+  addSchema(schema: unknown, key: string): unknown
+  compile(schema: unknown): Validate
+}
+
+const AJV: string = 'ajv/dist/2020.js'
+const FORMATS: string = 'ajv-formats'
+const { default: Ajv2020 } = (await import(AJV)) as { default: { default: new (options: object) => Ajv } }
+const { default: addFormats } = (await import(FORMATS)) as { default: { default: (ajv: Ajv) => void } }
+
+type Node = Readonly<Record<string, unknown>>
+export interface Operation {
+  readonly operationId: string
+  /** JSON pointer to the operation. */
+  readonly pointer: string
+  readonly template: string
+  readonly node: Node
+}
+export interface HeldAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+
+export class Conformity {
+  readonly #document: OpenApiDocument
+  readonly #ajv: Ajv
+  readonly #validators = new Map<string, Validate>()
+
+  constructor(document: OpenApiDocument) {
+    this.#document = document
+    this.#ajv = new Ajv2020.default({ strict: false, allErrors: true })
+    addFormats.default(this.#ajv)
+    this.#ajv.addSchema({ $id: 'api:document', ...document }, 'api:document')
+  }
+
+  get operations(): Operation[] {
+    return Object.entries(this.#document.paths).flatMap(([template, item]) =>
+      METHODS.flatMap(method => {
+        const node = item[method] as (Node & { operationId: string }) | undefined
+        if (node === undefined) return []
+        return [{ operationId: node.operationId, pointer: pointerOf('paths', template, method), template, node }]
+      }),
+    )
+  }
+
+  /** The operation of a request: a path without parameters comes before one with them. */
+  operationOf(method: string, path: string): Operation | undefined {
+    const segments = path
+      .split('?')[0]!
+      .replace(/(.)\/$/, '$1')
+      .split('/')
+    const wanted = method === 'HEAD' ? 'get' : method.toLowerCase()
+    const meets = ({ template, pointer }: Operation): boolean => {
+      const parts = template.split('/')
+      const isSame = parts.length === segments.length && parts.every((part, index) => part.startsWith('{') || part === segments[index])
+      return isSame && pointer.endsWith(`/${wanted}`)
+    }
+    const found = this.operations.filter(meets)
+    return found.toSorted((a, b) => a.template.split('{').length - b.template.split('{').length)[0]
+  }
+
+  /** What of an answer is not as the document says: empty when all of it is. */
+  faultsOf(method: string, path: string, { status, headers, body }: HeldAnswer): string[] {
+    const operation = this.operationOf(method, path)
+    if (operation === undefined) return [`${method} ${path} is not described`]
+    const responses = operation.node['responses'] as Record<string, Node>
+    const key = String(status) in responses ? String(status) : 'default'
+    if (!(key in responses)) return [`${operation.operationId}: the status ${status} is not described: ${JSON.stringify(body)}`]
+    const { pointer, node } = this.#resolve(`${operation.pointer}/responses/${key}`)
+    const described = (node['headers'] ?? {}) as Node
+    const lacking = Object.keys(headers).filter(
+      name => !['content-type', 'cache-control'].includes(name) && !Object.keys(described).some(each => each.toLowerCase() === name),
+    )
+    const more = lacking.map(name => `${operation.operationId} ${status}: the header "${name}" is not described`)
+    if (method === 'HEAD') return more
+    const schema = `${pointer}/content/application~1json/schema`
+    return [...more, ...this.#faults(schema, body).map(fault => `${operation.operationId} ${status}: ${fault}`)]
+  }
+
+  /** What of a body is not as the document says. */
+  bodyFaultsOf(method: string, path: string, body: unknown): string[] {
+    const operation = this.operationOf(method, path)
+    if (operation?.node['requestBody'] === undefined) return [`${method} ${path} takes no body`]
+    return this.#faults(`${operation.pointer}/requestBody/content/application~1json/schema`, body)
+  }
+
+  /** The schema of the body of an operation, without the reference to it. */
+  bodySchemaOf(operation: Operation): Node | undefined {
+    if (operation.node['requestBody'] === undefined) return undefined
+    return this.#resolve(`${operation.pointer}/requestBody/content/application~1json/schema`).node
+  }
+
+  #faults(pointer: string, value: unknown): string[] {
+    let validate = this.#validators.get(pointer)
+    if (validate === undefined)
+      this.#validators.set(pointer, (validate = this.#ajv.compile({ $ref: `api:document#${encodeURI(pointer)}` })))
+    if (validate(value)) return []
+    return (validate.errors ?? []).map(error => `${error.instancePath} ${error.message ?? ''} ${JSON.stringify(error.params)}`)
+  }
+
+  /** Follows references. */
+  #resolve(pointer: string): { readonly pointer: string; readonly node: Node } {
+    let node: unknown = this.#document
+    for (const name of pointer.split('/').slice(1)) node = (node as Node)[name.replaceAll('~1', '/').replaceAll('~0', '~')]
+    const { $ref } = node as { readonly $ref?: string }
+    return $ref === undefined ? { pointer, node: node as Node } : this.#resolve($ref.slice(1))
+  }
+}
+
+function pointerOf(...names: readonly string[]): string {
+  return names.map(name => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}

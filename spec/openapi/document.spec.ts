@@ -1,0 +1,200 @@
+/** Documents: valid and clean for the tools of others, the same each time, with nothing in them that not everybody may know. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/core'
+import { auth, resource, RestEngine } from '../../lib/index.ts'
+import type { OpenApiDocument } from '../../lib/openapi/document.ts'
+import { Conformity } from './conformity.ts'
+import { worlds } from './worlds.ts'
+
+const VALIDATOR: string = '@seriousme/openapi-schema-validator'
+const SPECTRAL: string = '@stoplight/spectral-core'
+const RULES: string = '@stoplight/spectral-rulesets'
+
+async function validate(document: OpenApiDocument): Promise<unknown> {
+  const { Validator } = (await import(VALIDATOR)) as {
+    Validator: new () => { validate(given: object): Promise<{ valid: boolean; errors?: unknown }> }
+  }
+  const { valid, errors } = await new Validator().validate(structuredClone(document))
+  return valid ? [] : errors
+}
+
+async function lintBySpectral(document: OpenApiDocument): Promise<readonly unknown[]> {
+  const { default: core } = (await import(SPECTRAL)) as {
+    default: {
+      Spectral: new () => {
+        setRuleset(rules: object): void
+        run(document: object): Promise<{ code: unknown; message: string; path: unknown }[]>
+      }
+    }
+  }
+  const { default: rulesets } = (await import(RULES)) as { default: { oas: unknown } }
+  const spectral = new core.Spectral()
+  spectral.setRuleset({ extends: [rulesets.oas] })
+  return (await spectral.run(document)).map(({ code, message, path }) => ({ code, message, path }))
+}
+
+/** Lints by Redocly's recommended rules, warnings included. */
+async function lintByRedocly(documents: Readonly<Record<string, OpenApiDocument>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-'))
+  try {
+    for (const [name, document] of Object.entries(documents))
+      await writeFile(join(folder, `${name}.json`), JSON.stringify(document, undefined, 1))
+    const cli = join(dirname(createRequire(import.meta.url).resolve('@redocly/cli/package.json')), 'bin/cli.js')
+    const files = Object.keys(documents).map(name => `${name}.json`)
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+    const { stdout, stderr, status } = spawnSync(process.execPath, [cli, 'lint', '--extends', 'recommended', ...files], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    })
+    const output = stdout + stderr
+    return status === 0 && !/\bwarnings?\b/i.test(output) ? '' : output
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function documents(): Promise<Record<string, OpenApiDocument>> {
+  const made: Record<string, OpenApiDocument> = {}
+  for (const { name, create } of worlds) {
+    await using engine = await create()
+    for (const version of engine.versions) made[`${name}-${version}`] = await engine.openapi({ version })
+  }
+  return made
+}
+
+describe('OpenAPI documents', { timeout: 300_000 }, () => {
+  it('are valid, in 3.1 and 3.2', async () => {
+    for (const [name, document] of Object.entries(await documents())) {
+      assert.equal(document.openapi, '3.1.1')
+      assert.deepEqual(await validate(document), [], name)
+    }
+    await using engine = await worlds[0]!.create()
+    const later = await engine.openapi({ openapi: '3.2' })
+    assert.equal(later.openapi, '3.2.0')
+    assert.deepEqual(await validate(later), [])
+  })
+
+  it('are clean for Redocly, without a warning', async () => {
+    assert.equal(await lintByRedocly(await documents()), '')
+  })
+
+  it('are clean for Spectral, without a hint', async () => {
+    const Sheep = defineEntity({
+      name: 'Sheep',
+      properties: {
+        id: p.integer().primary(),
+        name: p.string(),
+        password: p.string().hidden(),
+        mother: () => p.manyToOne(Sheep).nullable(),
+      },
+    })
+    await using engine = await RestEngine.create({ entities: [Sheep], auth: auth({ entity: Sheep, identifier: 'name' }) })
+    assert.deepEqual(await lintBySpectral(await engine.openapi()), [])
+    await using sample = await worlds[0]!.create()
+    assert.deepEqual(await lintBySpectral(await sample.openapi({ filters: 'none' })), [])
+  })
+
+  it('are the same for the same model, and each caller gets one of their own', async () => {
+    const [one, two] = [await documents(), await documents()]
+    // What made-up records hold has the time of their making.
+    delete one['shop-v1']
+    delete two['shop-v1']
+    assert.equal(JSON.stringify(one), JSON.stringify(two))
+    await using engine = await worlds[0]!.create()
+    const mine = (await engine.openapi()) as { paths: unknown }
+    mine.paths = {}
+    assert.notDeepEqual((await engine.openapi()).paths, {})
+  })
+
+  it('name each operation once, and refer to nothing that is not there', async () => {
+    for (const document of Object.values(await documents())) {
+      const ids = new Conformity(document).operations.map(({ operationId }) => operationId)
+      assert.equal(new Set(ids).size, ids.length)
+      for (const id of ids) assert.match(id, /^[A-Za-z][A-Za-z0-9]*$/)
+      const text = JSON.stringify(document)
+      for (const [, section = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g))
+        assert.ok(name in ((document.components as Record<string, object>)[section] ?? {}), name)
+      for (const [, id = ''] of text.matchAll(/"operationId":"(\w+)","parameters":\{/g)) assert.ok(ids.includes(id), id)
+    }
+  })
+})
+
+describe('what documents do not tell', () => {
+  const Owner = defineEntity({
+    name: 'Owner',
+    properties: {
+      id: p.integer().primary(),
+      name: p.string(),
+      password: p.string().hidden(),
+      salary: p.integer(),
+      dogs: () => p.oneToMany(Dog).mappedBy('owner'),
+    },
+  })
+  const Dog = defineEntity({
+    name: 'Dog',
+    properties: { id: p.integer().primary(), name: p.string(), owner: () => p.manyToOne(Owner), vet: () => p.manyToOne(Vet).nullable() },
+  })
+  const Vet = defineEntity({ name: 'Vet', properties: { id: p.integer().primary(), phone: p.string() } })
+  const entities = [Owner, Dog, Vet]
+  const seed = {
+    owners: [{ id: 4711, name: 'private-name', password: 'hidden-word', salary: 987654 }],
+    vets: [{ id: 815, phone: 'scoped-phone' }],
+    dogs: [{ id: 1, name: 'Rex', owner: 4711, vet: 815 }],
+  }
+
+  it('shows the records of an open model', async () => {
+    await using engine = await RestEngine.create({ entities, seed })
+    const text = JSON.stringify(await engine.openapi())
+    for (const shown of ['private-name', '987654', 'scoped-phone', 'Rex']) assert.ok(text.includes(shown), shown)
+    assert.ok(!text.includes('hidden-word'))
+  })
+
+  it('shows nothing that is hidden, private, scoped, rendered, or for some callers only', async () => {
+    const resources = [
+      resource(Owner, { attributes: { name: { private: true }, salary: { render: () => 0 } }, access: ctx => ctx.user !== undefined }),
+      resource(Vet, { scope: () => ({ id: { $gt: 0 } }) }),
+    ]
+    await using engine = await RestEngine.create({ entities, seed, resources })
+    const document = await engine.openapi()
+    const text = JSON.stringify(document)
+    for (const kept of ['private-name', 'hidden-word', '987654', 'scoped-phone', '4711', '815']) assert.ok(!text.includes(kept), kept)
+    assert.ok(text.includes('Rex'))
+    const { Owner: shown, OwnerNew: given } = document.components['schemas'] as Record<string, { properties: object }>
+    assert.deepEqual(Object.keys(shown!.properties), ['id', 'salary', 'dogs'])
+    assert.deepEqual(Object.keys(given!.properties), ['id', 'name', 'password', 'salary', 'dogs'])
+  })
+
+  it('shows no record where a token is needed to read it', async () => {
+    const login = auth({ entity: Owner, identifier: 'name', public: ['GET /v1/vets*'] })
+    await using engine = await RestEngine.create({ entities, seed, auth: login })
+    const text = JSON.stringify(await engine.openapi())
+    assert.ok(!text.includes('Rex'))
+    assert.ok(text.includes('scoped-phone'))
+  })
+
+  it('has no operation that is forbidden to all, and none that writes where nothing is written', async () => {
+    const resources = [resource(Vet, { access: false }), resource(Owner, { access: { create: false, delete: false } })]
+    await using engine = await RestEngine.create({ entities, resources })
+    const { paths } = await engine.openapi()
+    assert.deepEqual(
+      Object.keys(paths).filter(path => path.includes('vet')),
+      [],
+    )
+    assert.deepEqual(Object.keys(paths['/v1/owners']!), ['get'])
+    assert.deepEqual(Object.keys(paths['/v1/owners/{id}']!), ['parameters', 'get', 'put', 'patch'])
+    await using reading = await RestEngine.create({ entities, readOnly: true })
+    const items = Object.values((await reading.openapi()).paths)
+    for (const item of items)
+      assert.deepEqual(
+        Object.keys(item).filter(key => key !== 'parameters'),
+        ['get'],
+      )
+  })
+})

@@ -50,8 +50,8 @@ export class LazyClient implements Client {
   }
 
   /** Registers the function to call when the client leaves. A second call replaces the first function. */
-  onDisconnect(tell: () => void): void {
-    this.#whenGone = tell
+  onDisconnect(listener: () => void): void {
+    this.#whenGone = listener
   }
 
   leave(reason: unknown): void {

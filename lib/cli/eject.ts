@@ -282,10 +282,10 @@ function describeModel(model: Model): ReadonlyMap<string, string> {
   return described
 }
 
-/** A type in one spelling: that a file may hold other values too is no difference, as long as they are shown. */
+/** Describes a type in one spelling. It ignores whether a file may hold values of other types, because these are shown as they are. */
 function describeType(type: ScalarType): string {
   const { loose: _, time, ...others } = type
-  // Milliseconds are what MikroORM stores; the form of texts is no part of that.
+  // MikroORM stores milliseconds by default, so the form of texts does not matter.
   const own = time?.unit === 'milliseconds' && time.uniform ? others : { ...others, time }
   return JSON.stringify(
     Object.entries(own)

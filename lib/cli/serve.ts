@@ -80,7 +80,7 @@ function describeListenError(error: NodeJS.ErrnoException, port: number, host: s
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `${host} is no address of this machine: choose another one with --host.`
+      return `${host} is not an address of this machine: choose another one with --host.`
     default:
       return `The server cannot listen on ${host}, port ${port}: ${oneLine(error)}.`
   }
@@ -128,7 +128,7 @@ function printWelcome(
     '',
     'Try:',
     ...requests.map(path => `  curl '${origin}${path}'`),
-    ...(testControls ? ['', 'Test controls, for whoever reaches this address:', `  curl '${origin}/_test'`] : []),
+    ...(testControls ? ['', 'Test controls, open to every client of this address:', `  curl '${origin}/_test'`] : []),
     '',
   ]
   console.log(lines.join('\n'))

@@ -124,7 +124,7 @@ export class JournalRecord implements ChangeSink {
     if (this.isForgotten) return
     ;(this.changes ??= []).push(change)
     this.changedBytes += change.bytes
-    // What goes on after its answer is counted here alone.
+    // Changes after the answer are counted only here.
     if (this.ended && this.changedBytes > MAX_BYTES) this.forgetChanges()
   }
 

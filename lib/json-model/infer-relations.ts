@@ -112,7 +112,7 @@ function findObjection(
     const value = readValue(record, key)
     if (value === null) continue
     const at = source.single ? '' : ` of ${source.at(index)}`
-    if (kind === 'toMany' && !Array.isArray(value)) return `the value${at} is no array`
+    if (kind === 'toMany' && !Array.isArray(value)) return `the value${at} is not an array`
     const ids = kind === 'toMany' ? (value as readonly unknown[]) : [value]
     isProved ||= ids.length > 0
     const stranger = ids.find(id => !target.idSet.has(id))

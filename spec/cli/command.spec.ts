@@ -199,7 +199,7 @@ describe('command', () => {
     })
 
     it('tells in one line that the host is none', async () => {
-      assertFails(await run('--port', '0', '--host', '203.0.113.1'), 1, /203\.0\.113\.1 is no address of this machine/)
+      assertFails(await run('--port', '0', '--host', '203.0.113.1'), 1, /203\.0\.113\.1 is not an address of this machine/)
     })
   })
 

@@ -165,7 +165,7 @@ describe('fromJson', () => {
     assert.deepEqual(await get(engine, 'items'), items)
     assert.deepEqual(engine.notes, [
       'items.ownerUserId is a plain attribute: 9 of items[0] is not the ID of any record of users.',
-      'items.userIds is a plain attribute: the value of items[0] is no array.',
+      'items.userIds is a plain attribute: the value of items[0] is not an array.',
       'items.note is a plain attribute: 7 of items[2] is not the ID of any record of notes.',
       'texts.userId is a plain attribute: "1" of texts[0] is a text, and the IDs of users are integers.',
     ])

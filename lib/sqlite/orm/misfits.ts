@@ -71,12 +71,12 @@ function canBeRead(text: string, type: ArrayType): boolean {
   }
 }
 
-/** Whether a property holds what the database gives, a text. */
+/** Whether a property holds the text of the database unchanged. */
 function isText({ customType, runtimeType, enum: isEnum }: EntityProperty): boolean {
   return customType === undefined && runtimeType === 'string' && isEnum !== true
 }
 
-/** Bytes are shown as base64: whoever sets that changes nothing. */
+/** Formats bytes as base64, as the API shows them. Setting the same text changes nothing. */
 function formatBase64(value: unknown): string {
   return Buffer.from(value as Uint8Array).toString('base64')
 }

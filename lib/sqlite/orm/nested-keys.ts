@@ -26,7 +26,7 @@ export function isLink(prop: EntityProperty | undefined): boolean {
   return prop?.joinColumns !== undefined && prop.polymorphic !== true
 }
 
-/** MikroORM has the key of an entity as an array, or as an object of the properties. */
+/** Whether a part is itself a key of several parts. MikroORM represents such a key as an array, or as an object of the properties. */
 function isKeyOfSeveral(part: unknown): part is object {
   return Array.isArray(part) || Utils.isPlainObject(part)
 }

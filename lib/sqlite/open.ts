@@ -13,7 +13,6 @@ import type { Opened, Opening } from '../database/world-store.ts'
 import { SqliteConnection } from './connection.ts'
 import { Content } from './content.ts'
 import { CountingDriver } from './orm/counting-driver.ts'
-import { buildEntities } from './introspect/entities.ts'
 import type { FileModel } from './introspect/entities.ts'
 import { adaptFormulas } from './foreign/formula.ts'
 import { ForeignModel } from './foreign/model.ts'
@@ -21,7 +20,6 @@ import { ForeignSchema } from './foreign/schema.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
 import { SqliteWorldStore } from './world-store.ts'
 import { findCounters, requireKeys } from './orm/autoincrement.ts'
-import { introspect } from './introspect/introspect.ts'
 import type { SharedSqliteDialect } from './orm/shared-dialect.ts'
 import { checkTables } from './schema/missing-tables.ts'
 import { followClock } from './orm/model-time.ts'
@@ -45,7 +43,7 @@ export async function openSqlite(opening: Opening): Promise<Opened> {
       if (!readOnly) checkWritable(database)
       handle = readOnly ? openReadOnly(database) : new SqliteDatabase(database)
     } else handle = database === ':memory:' ? new SqliteDatabase(database) : openFile(opening, isNew)
-    const model = entities === undefined ? modelOf(handle, database, opening.notes) : undefined
+    const model = entities === undefined ? await modelOf(handle, database, opening.notes) : undefined
     const foreign = new ForeignModel(opening.notes, 'attachDatabases' in opening.orm)
     const connection = await openWith({ ...opening, entities: entities ?? [...model!.entities] }, { handle, foreign, found: model })
     return {
@@ -80,7 +78,8 @@ function removeEmpty(path: string): void {
   if (objects[0]![0] === 0) rmSync(path)
 }
 
-function modelOf({ db }: SqliteDatabase, path: string, notes: Notes): FileModel {
+async function modelOf({ db }: SqliteDatabase, path: string, notes: Notes): Promise<FileModel> {
+  const [{ introspect }, { buildEntities }] = await Promise.all([import('./introspect/introspect.ts'), import('./introspect/entities.ts')])
   // One state of the file, whatever other processes do to it.
   const model = db.transaction(() => buildEntities(introspect(db), db))()
   for (const note of model.notes) notes.add(note)

@@ -99,14 +99,13 @@ function leavingOut(attribute: Attribute, orm: MikroORM): Attribute {
 
 /** Tells each resource who may link its records. A link to a class may be one to any of its hierarchy: they have one set of keys. */
 function addReferrers(all: readonly Resource[]): void {
+  const byRoot = Map.groupBy(all, rootOf)
   for (const resource of all) {
     for (const link of owningLinks(resource.attributes)) {
       const { attribute, within } = link
       if (isInheritedFrom(resource, (within[0] ?? attribute).property)) continue
-      for (const target of all) {
-        if (rootOf(target) === rootOf(attribute.target))
-          (target.referrers as Resource['referrers'][number][]).push({ resource, attribute, path: pathOf(link) })
-      }
+      for (const target of byRoot.get(rootOf(attribute.target)) ?? [])
+        (target.referrers as Resource['referrers'][number][]).push({ resource, attribute, path: pathOf(link) })
     }
   }
 }
@@ -135,7 +134,9 @@ function inGivenOrder(orm: MikroORM): Meta[] {
   const given = (orm.config.get('entities') as unknown[]).flatMap(entity =>
     typeof entity === 'string' ? [] : [orm.getMetadata().find(entity as EntityName)?.class],
   )
-  const rank = (meta: Meta): number => (given.includes(meta.class) ? given.indexOf(meta.class) : given.length)
+  // Of an entity that is given twice, the first place counts.
+  const ranks = new Map(given.map((entity, index) => [entity, index] as const).toReversed())
+  const rank = (meta: Meta): number => ranks.get(meta.class) ?? given.length
   return [...orm.getMetadata()].toSorted((a, b) => rank(a) - rank(b))
 }
 

@@ -28,6 +28,9 @@ const KEPT_IN: Readonly<Record<string, string>> = {
 /** Folders outside that parts of lib/ may import: the command serves the sample model by default. */
 const OUTSIDE: Readonly<Record<string, string>> = { '../fixtures/': 'cli/' }
 
+/** The files that may import lib/sqlite. All others use the interfaces of lib/database. The command ejects models of SQLite files. */
+const USERS_OF_SQLITE = ['sqlite/', 'pipeline/open-database.ts', 'cli/eject']
+
 /** Names that do not describe a purpose. */
 const VAGUE = ['utils', 'util', 'helpers', 'helper', 'types', 'misc', 'common', 'shared']
 
@@ -54,6 +57,8 @@ function faultOf(file: string, specifier: string): string | undefined {
     const allowed = Object.entries(OUTSIDE).some(([place, user]) => target.startsWith(place) && file.startsWith(user))
     return allowed ? undefined : `lib/ stands alone and may not import "${specifier}"`
   }
+  if (target.startsWith('sqlite/') && !USERS_OF_SQLITE.some(user => file.startsWith(user)))
+    return `only ${USERS_OF_SQLITE.map(user => `lib/${user}`).join(', ')} may import lib/sqlite: use the interfaces of lib/database`
   const own = RANKS.get(folderOf(file)) ?? 0
   const other = RANKS.get(folderOf(target)) ?? 0
   return other >= own ? undefined : `lib/${folderOf(target)} stands above lib/${folderOf(file)} in the table of ARCHITECTURE.md`

@@ -13,7 +13,8 @@ import { isObject } from '../write/validate-record.ts'
 import { domainOf, fakeValues } from './fake-values.ts'
 import type { Readable } from './faker-text.ts'
 import { Random } from './random.ts'
-import type { RecordDraft, RecordDrafts, Slot } from './record-drafts.ts'
+import type { RecordDraft, Slot } from './draft.ts'
+import type { RecordDrafts } from './record-drafts.ts'
 
 /** A part of a unique set, as known before values are made up. */
 type Part =

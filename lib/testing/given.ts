@@ -17,7 +17,8 @@ import { keyOfEntity } from '../model/entity-key.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { loadReadable } from './faker-text.ts'
 import { DraftFiller } from './fill-drafts.ts'
-import { RecordDrafts, joinPath } from './record-drafts.ts'
+import { joinPath } from './draft.ts'
+import { RecordDrafts } from './record-drafts.ts'
 import type { Overrides } from './record-drafts.ts'
 import type { Reader } from '../read/reader.ts'
 import { insert } from '../write/seed.ts'
@@ -139,6 +140,7 @@ export class Given {
     try {
       return await connection.write(async (em: EntityManager) => {
         await filler.fill()
+        drafts.resolve()
         const faults = new FieldErrors()
         const changes = roots.map(({ body, path }) => validateRecord(body, resource, { mode: 'create', seeding: true }, faults, path))
         const entities = await insert(changes, faults, em, connection)

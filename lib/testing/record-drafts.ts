@@ -5,6 +5,7 @@
 import { restError } from '../base/errors.ts'
 import type { RestError } from '../base/errors.ts'
 import type {
+  Attribute,
   EmbeddedAttribute,
   RelationAttribute,
   Resource,
@@ -13,33 +14,13 @@ import type {
   ToOneAttribute,
   ToOneOfAttribute,
 } from '../model/model.ts'
+import { joinPath } from './draft.ts'
+import type { RecordDraft } from './draft.ts'
+import { SharedKeys } from './shared-keys.ts'
 import { classAsked, filledSide, isObject, isOfClass, owningName } from '../write/validate-record.ts'
 
 /** Attributes as in a body of POST that are not made up. An object in a relation is completed too, an ID links, a number in a list makes that many records. */
 export type Overrides = Readonly<Record<string, unknown>>
-
-/** An attribute whose value is to be made up, with the object that it goes to. */
-export interface Slot {
-  readonly attribute: ScalarAttribute
-  readonly holder: Record<string, unknown>
-  /** Within the record. */
-  readonly path: string
-  /** The name of the resource or the embedded object that has the attribute. */
-  readonly bearer: string
-}
-
-/** A record to be inserted, with the values that are still to be made up. */
-export interface RecordDraft {
-  readonly resource: Resource
-  readonly body: Record<string, unknown>
-  /** In the body of the whole graph, for the paths of errors. */
-  readonly path: string
-  /** Names the streams of its random values. */
-  readonly stream: string
-  readonly slots: Slot[]
-  /** The link that the place of the record sets. */
-  readonly implied: { readonly name: string; readonly owner: RecordDraft } | undefined
-}
 
 /** The relations that need a record, the outermost first. */
 type Needs = readonly { readonly resource: Resource; readonly attribute: ToOneAttribute }[]
@@ -55,6 +36,8 @@ interface DraftContext {
   readonly needs?: Needs
   /** The attribute by which another record refers to it. */
   readonly referredBy?: string | undefined
+  /** Values that follow from the record that links it. */
+  readonly inherited?: ReadonlyMap<string, () => unknown>
 }
 
 /** The object that an attribute is completed in: the body of a draft, or an embedded object in it. */
@@ -67,33 +50,45 @@ interface Site {
   readonly needs: Needs
 }
 
-/** Returns the path of a name below another path. */
-export function joinPath(path: string, name: string | number): string {
-  return path === '' ? String(name) : `${path}.${name}`
-}
-
 /** The drafts of a graph. */
 export class RecordDrafts {
   readonly all: RecordDraft[] = []
+  readonly #keys = new SharedKeys()
 
   /** Adds a record with all that it needs. */
-  add(resource: Resource, overrides: Overrides, { path, stream, implied, linkedFrom, needs = [], referredBy }: DraftContext): RecordDraft {
+  add(resource: Resource, overrides: Overrides, context: DraftContext): RecordDraft {
+    const { path, stream, implied, linkedFrom, needs = [], referredBy, inherited } = context
     const body: Record<string, unknown> = { ...overrides }
     chooseClass(resource, body)
     const own = classAsked(resource, body)
-    const draft: RecordDraft = { resource, body, path, stream: `${stream}/${resource.className}`, slots: [], implied }
+    const draft: RecordDraft = {
+      resource,
+      body,
+      path,
+      stream: `${stream}/${resource.className}`,
+      slots: [],
+      implied,
+      pending: new Map(inherited),
+    }
     this.all.push(draft)
+    this.#keys.add(draft)
     const site: Site = { draft, holder: body, prefix: '', bearer: resource.singular, needs }
-    for (const attribute of resource.attributes) {
+    for (const attribute of orderByColumns(resource)) {
       const { name } = attribute
       // The record does not need what only other classes of the hierarchy have.
-      if (name === implied?.name || name === linkedFrom || !isOfClass(attribute, own)) continue
+      if (name === implied?.name || name === linkedFrom || draft.pending.has(name) || !isOfClass(attribute, own)) continue
       if (attribute.kind === 'toMany') this.#addList(attribute, draft)
       else if (attribute.kind === 'toOne') this.#addLink(attribute, site)
       else if (attribute.kind === 'toOneOf') this.#addLinkToOneOf(attribute, site)
       else this.#openValue(attribute, site, name === referredBy)
     }
+    this.#keys.finish(draft)
     return draft
+  }
+
+  /** Sets the values that follow from others, once all slots are filled. */
+  resolve(): void {
+    this.#keys.resolve()
   }
 
   #addList(attribute: ToManyAttribute, draft: RecordDraft): void {
@@ -140,6 +135,7 @@ export class RecordDrafts {
     const name = owningName(attribute)
     const implied = name === undefined ? undefined : { name, owner }
     const referredBy = attribute.kind === 'toOne' && attribute.owner ? attribute.targetKey?.name : undefined
+    const isOwn = attribute.kind === 'toOne' && attribute.owner && at === attribute.name
     const place = {
       path: joinPath(owner.path, at),
       stream: `${owner.stream}/${at}`,
@@ -147,6 +143,7 @@ export class RecordDrafts {
       linkedFrom: filledSide(attribute),
       needs,
       referredBy,
+      ...(isOwn ? { inherited: this.#keys.findInherited(owner, attribute, overrides) } : {}),
     }
     return this.add(attribute.target, overrides, place).body
   }
@@ -191,6 +188,12 @@ export class RecordDrafts {
     }
     return holder
   }
+}
+
+/** Returns the attributes of a resource, the to-ones with the fewest columns first: those with more may share columns with them. */
+function orderByColumns({ attributes }: Resource): readonly Attribute[] {
+  const size = (attribute: Attribute): number => (attribute.kind === 'toOne' && attribute.owner ? attribute.columns.length : 0)
+  return attributes.some(attribute => size(attribute) > 1) ? attributes.toSorted((a, b) => size(a) - size(b)) : attributes
 }
 
 /** Chooses a class for a record of an abstract one: the first below it, where the overrides do not name one. */

@@ -1,0 +1,29 @@
+/** Infinity, which a number column can hold and JSON cannot. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/sqlite'
+import { RestEngine } from '../../lib/index.ts'
+
+const Ratio = defineEntity({ name: 'Ratio', properties: { id: p.integer().primary(), low: p.double().nullable(), high: p.double() } })
+
+describe('an infinite number in a column', () => {
+  it('is shown as null, compared and sorted as the number that it is, and left alone by a body that repeats the null', async () => {
+    const seed = { ratios: [{ high: 1 }, { high: 2 }, { low: 0, high: 3 }] }
+    await using engine = await RestEngine.create({ entities: [Ratio], seed })
+    const { em } = engine.orm
+    const execute = async (sql: string) => em.getConnection().execute(sql)
+    await execute('update ratio set low = -9e999, high = 9e999 where id = 1')
+    const list = async (query: string) =>
+      (await engine.handle('GET', `/v1/ratios?${query}`)).body.ratios.map(({ id }: { id: number }) => id)
+    assert.deepEqual((await engine.handle('GET', '/v1/ratios/1')).body.ratio, { id: 1, low: null, high: null })
+    assert.deepEqual(await list('high>=100'), [1])
+    assert.deepEqual(await list('low<0'), [1])
+    assert.deepEqual(await list('low=null'), [2])
+    assert.deepEqual(await list('sort=high.desc'), [1, 3, 2])
+    const put = await engine.handle('PUT', '/v1/ratios/1', undefined, { id: 1, low: null, high: null })
+    assert.deepEqual([put.status, put.body.ratio], [200, { id: 1, low: null, high: null }])
+    assert.deepEqual(await execute('select low, high from ratio where id = 1'), [{ low: -Infinity, high: Infinity }])
+    const other = await engine.handle('PUT', '/v1/ratios/2', undefined, { high: null })
+    assert.equal(other.status, 422)
+  })
+})

@@ -8,6 +8,9 @@ import { areDates, findStoredTime } from '../../values/stored-time.ts'
 import type { Column, Table } from './introspect.ts'
 import { name as quoted } from '../sql/sql.ts'
 
+/** How MySQL and programs that follow it declare booleans. */
+const TINY = /^\s*TINYINT\s*\(\s*1\s*\)\s*$/i
+
 /** Number of rows that are read from each end of a table. */
 const SAMPLES = 50
 
@@ -56,7 +59,7 @@ export class ColumnTypes {
     this.#table = table
     const wanted = table.columns.filter(({ name, type }) => {
       const { kind } = parseDeclared(type)
-      return kind === 'datetime' || kind === 'date' || table.key.includes(name)
+      return kind === 'datetime' || kind === 'date' || TINY.test(type) || table.key.includes(name)
     })
     // Reading a view may cost any amount.
     this.#samples =
@@ -89,6 +92,7 @@ export class ColumnTypes {
           ...(first === undefined || first === 0 || column.items !== undefined ? {} : { length: first }),
         }
       case 'integer':
+        if (TINY.test(column.type) && samples.every(value => value === 0 || value === 1)) return { ...type, kind: 'boolean' }
         return { ...type, ...findItems(column, 'number') }
       default:
         return type

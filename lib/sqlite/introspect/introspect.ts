@@ -101,7 +101,7 @@ export function introspect(db: Database.Database): Introspection {
     const row = rows.find(found => found.name === name)
     if (row === undefined || row.type === 'shadow' || /^sqlite_/i.test(name)) return []
     try {
-      return [readTable(db, row, row.type === 'table' ? (sql ?? '') : '')]
+      return [addKey(readTable(db, row, row.type === 'table' ? (sql ?? '') : ''))]
     } catch (error) {
       // A view of a dropped table, a virtual table of an unloaded module or an index with an unknown collation does not affect the rest
       // of the file.
@@ -111,6 +111,15 @@ export function introspect(db: Database.Database): Introspection {
     }
   })
   return { tables: resolveTargets(tables), broken }
+}
+
+/** Takes the columns of a table for its key where it declares none, but all of them together are unique and none is NULL. */
+function addKey(table: Table): Table {
+  const names = table.columns.map(({ name }) => name)
+  if (table.key.length > 0 || table.kind !== 'table' || !table.columns.every(({ notNull, generated }) => notNull && !generated))
+    return table
+  const isUnique = table.uniques.some(set => set.length === names.length)
+  return isUnique ? { ...table, key: names, uniques: table.uniques.filter(set => set.length < names.length) } : table
 }
 
 /**

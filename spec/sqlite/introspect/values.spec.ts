@@ -7,7 +7,8 @@ import { serve } from './world.ts'
 const TYPES: readonly (readonly [string, string, unknown, unknown, unknown])[] = [
   ['integer', '7', 7, -8, -8],
   ['int', '7', 7, 0, 0],
-  ['tinyint(1)', '1', 1, 2, 2],
+  ['tinyint(1)', '1', true, false, 0],
+  ['tinyint(1)', '7', 7, 8, 8],
   ['unsigned mediumint', '7', 7, 9, 9],
   ['bigint', '9007199254740993', '9007199254740993', '9223372036854775807', 9223372036854775807n],
   ['text', "'Ünï'", 'Ünï', 'a\0b', 'a\0b'],
@@ -144,7 +145,8 @@ describe('values of a file', () => {
       }
     }
     assert.deepEqual(await file.get('ts?t~=*a*&attributes=id'), [])
-    assert.equal((await file.ask('GET', 'ts?e=zzz', undefined, 400)).errors[0].code, 'value_invalid')
+    assert.equal((await file.ask('GET', 'ts?e=zzx', undefined, 400)).errors[0].code, 'value_invalid')
+    assert.equal((await file.get('ts?e=zzz&attributes=id')).length, 1)
     assert.equal((await file.ask('PUT', 'ts/1', { e: 'zzy', long: 'four' }, 422)).errors.length, 2)
     // What is given as it is shown stays as it is, though nobody may write it.
     await file.write('PUT', 'ts/1', { ...shown })

@@ -31,7 +31,7 @@ import type { FailedLogins } from './throttle.ts'
 import { SigningKey, Tokens } from './tokens.ts'
 import { Removals, isOfState, findStateColumns, computeState } from './user-state.ts'
 import type { RemovalState, StateColumns } from './user-state.ts'
-import { isObject } from '../write/validate-record.ts'
+import { isObject } from '../base/json.ts'
 
 /** Options of the authentication module. */
 export interface AuthOptions {

@@ -5,6 +5,13 @@ import { restError } from './errors.ts'
 /** Levels of objects and arrays in a body. */
 const MAX_NESTING = 200
 
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Whether the value is an object, and not an array. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Whether the value is clearly JSON: it has no members to check. */
 export function isPlain(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))

@@ -10,10 +10,9 @@ import { findCyclicRelations, inferRelations } from './infer-relations.ts'
 import type { Relation } from './infer-relations.ts'
 import { describe, inferValueType, readValue } from './infer-values.ts'
 import type { InferredType, JsonObject } from './infer-values.ts'
-import { assertJson } from '../base/json.ts'
+import { assertJson, isObject } from '../base/json.ts'
 import { camelCase, entityName, isResourceName } from '../model/resource-names.ts'
 import { ENVELOPE_KEYS } from '../base/envelope.ts'
-import { isObject } from '../write/validate-record.ts'
 
 /** Options of the inference. */
 export interface InferOptions {

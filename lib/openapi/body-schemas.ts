@@ -2,7 +2,7 @@
 import type { Attribute, EmbeddedAttribute, InnerAttribute, RelationAttribute, Resource, ToOneOfAttribute } from '../model/model.ts'
 import { branchesFor, hasVisibleTarget } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
-import { filledSide, owningName } from '../write/validate-record.ts'
+import { filledSide, owningName } from '../write/relation-sides.ts'
 import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'
 import { anyOf, exceptNull, objectOf, orNull } from './schema.ts'

@@ -9,7 +9,7 @@ import type { RestError } from '../base/errors.ts'
 import type { FaultHandle, Gate } from '../testing/fault-injection.ts'
 import type { FailOptions, FailureDetails } from '../testing/fault-options.ts'
 import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
-import { isObject } from '../write/validate-record.ts'
+import { isObject } from '../base/json.ts'
 import { Worlds } from './worlds.ts'
 import type { NamedFault, World, WorldEngine } from './worlds.ts'
 

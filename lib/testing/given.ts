@@ -11,7 +11,7 @@ import type { Connection, Dialect } from '../database/dialect.ts'
 import { RestError, restError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import { FieldErrors } from '../base/body-errors.ts'
-import { assertJson, toJson } from '../base/json.ts'
+import { assertJson, isObject, toJson } from '../base/json.ts'
 import type { Model, Resource } from '../model/model.ts'
 import { keyOfEntity } from '../model/entity-key.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
@@ -23,7 +23,8 @@ import type { Overrides } from './record-drafts.ts'
 import type { Reader } from '../read/reader.ts'
 import { insert } from '../write/seed.ts'
 import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
-import { isObject, validateRecord } from '../write/validate-record.ts'
+import { ValidationContext } from '../write/validation-context.ts'
+import { validateRecord } from '../write/validate-record.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { translateDatabaseError } from '../write/database-errors.ts'
 
@@ -142,7 +143,9 @@ export class Given {
         await filler.fill()
         drafts.resolve()
         const faults = new FieldErrors()
-        const changes = roots.map(({ body, path }) => validateRecord(body, resource, { mode: 'create', seeding: true }, faults, path))
+        const changes = roots.map(({ body, path }) =>
+          validateRecord(body, resource, { mode: 'create' }, new ValidationContext(faults, { seeding: true }, path)),
+        )
         const entities = await insert(changes, faults, em, connection)
         const view = { parameters: NO_PARAMETERS, visibility: EVERYTHING, ctx: context(resource), signal: undefined }
         const records: GivenRecord[] = []

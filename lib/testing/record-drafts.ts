@@ -17,7 +17,9 @@ import type {
 import { joinPath } from './draft.ts'
 import type { RecordDraft } from './draft.ts'
 import { SharedKeys } from './shared-keys.ts'
-import { classAsked, filledSide, isObject, isOfClass, owningName } from '../write/validate-record.ts'
+import { findAskedClass, isOfClass } from '../write/record-class.ts'
+import { filledSide, owningName } from '../write/relation-sides.ts'
+import { isObject } from '../base/json.ts'
 
 /** Attributes as in a body of POST that are not made up. An object in a relation is completed too, an ID links, a number in a list makes that many records. */
 export type Overrides = Readonly<Record<string, unknown>>
@@ -60,7 +62,7 @@ export class RecordDrafts {
     const { path, stream, implied, linkedFrom, needs = [], referredBy, inherited } = context
     const body: Record<string, unknown> = { ...overrides }
     chooseClass(resource, body)
-    const own = classAsked(resource, body)
+    const own = findAskedClass(resource, body)
     const draft: RecordDraft = {
       resource,
       body,

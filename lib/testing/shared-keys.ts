@@ -6,7 +6,7 @@ import { joinKey, keyFromJson } from '../model/key.ts'
 import { tableColumns } from '../model/model.ts'
 import type { Attribute, Resource, ScalarAttribute, ToOneAttribute } from '../model/model.ts'
 import { formatScalar } from '../values/scalar-type.ts'
-import { isObject } from '../write/validate-record.ts'
+import { isObject } from '../base/json.ts'
 import type { RecordDraft } from './draft.ts'
 
 /** A column of a foreign key that another attribute has too. */

@@ -20,7 +20,7 @@ import { refuseShared } from './shared-columns.ts'
 import { load, entityName, reference } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
 import { changeOwnLink, nameLink, refuseRemovedOwner, unlinkFromOwner } from './unlink.ts'
-import { owningAttribute } from './validate-record.ts'
+import { owningAttribute } from './relation-sides.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef } from './write-plan.ts'
 
 /** Creates a record with all that is nested in it. `implied` is what its owner sets. */

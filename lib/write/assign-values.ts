@@ -11,7 +11,7 @@ import { toProperty } from '../values/scalar-type.ts'
 import { toProperties } from './entity-data.ts'
 import { isEntity } from './entity-links.ts'
 import type { EntityName } from './unit-of-work.ts'
-import { requireEmbedded } from './validate-record.ts'
+import { requireEmbedded } from './required-attributes.ts'
 import type { EmbeddedValue, RecordInput, ValueInput } from './write-plan.ts'
 
 /** Adds the embedded objects that a new record cannot be without: one may be left out when all that is in it may be. */
@@ -88,7 +88,7 @@ function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Gener
   }
 }
 
-/** The faults of what new embedded objects lack. The change of one that is there need not give everything, so that validation cannot tell. */
+/** The errors of what new embedded objects lack. The change of one that is there need not give everything, so that validation cannot tell. */
 export function requireNewEmbedded(entity: Entity, change: RecordInput, visibility: Visibility): readonly FieldError[] {
   return [...findNewEmbedded(entity, change.values)].flatMap(({ attribute, path, value }) =>
     requireEmbedded(attribute, value, change.links, path, visibility),

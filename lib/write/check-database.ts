@@ -1,5 +1,5 @@
 /**
- * Check: the faults of a change that only the database can tell: references to records that do not exist, values that must be unique and are taken.
+ * Check: the errors of a change that only the database can tell: references to records that do not exist, values that must be unique and are taken.
  * Runs inside the transaction of the change, before anything is written.
  */
 import { withArticle } from '../base/article.ts'
@@ -12,7 +12,7 @@ import type { KeyValues } from '../model/key.ts'
 import { pathOf, rootOf } from '../model/model.ts'
 import type { Attribute, RelationAttribute, Resource } from '../model/model.ts'
 import { readExists } from '../read/run-read.ts'
-import { owningAttribute, owningName } from './validate-record.ts'
+import { owningAttribute, owningName } from './relation-sides.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import type { LinkInput, RecordInput, RecordRef, ValueInput } from './write-plan.ts'
@@ -60,25 +60,25 @@ export function givenKey(change: RecordInput, implied?: Implied): KeyValues | un
 interface Check extends Checking {
   readonly dialect: Dialect
   readonly visibility: Visibility
-  readonly faults: FieldErrors
+  readonly errors: FieldErrors
   /** The unique values of the records before: two records of one body must not share them either. */
   readonly seen: Set<string>
   /** Whether the records that were asked for exist: a body may link one often. */
   readonly found: Map<string, boolean>
 }
 
-/** Adds to the faults what the database tells about the changes of a body. */
+/** Adds to the errors what the database tells about the changes of a body. */
 export function checkChanges(
   changes: readonly RecordInput[],
   checking: Checking,
   connection: Connection,
   visibility: Visibility,
-  faults: FieldErrors,
+  errors: FieldErrors,
 ): Awaitable<void> {
   const { dialect } = connection
   return chain(visibility === EVERYTHING ? undefined : askAboutAll(changes, checking.self !== undefined, visibility), () => {
     if (checking.implied === undefined && changes.every(asksNothing)) return
-    const check: Check = { ...checking, dialect, visibility, faults, seen: new Set(), found: new Map() }
+    const check: Check = { ...checking, dialect, visibility, errors, seen: new Set(), found: new Map() }
     return connection.read(() => checkRecords(changes, check))
   })
 }
@@ -130,7 +130,7 @@ async function askAbout(change: RecordInput, isStored: boolean, visibility: Visi
 }
 
 function* checkRecord(change: RecordInput, check: Check): Reading<void> {
-  const { faults } = check
+  const { errors } = check
   const missing = yield* missingIn(change, check)
   yield* checkUniques(change, check, missing)
   const own = check.self ?? givenKey(change, check.implied)
@@ -148,7 +148,7 @@ function* checkRecord(change: RecordInput, check: Check): Reading<void> {
       target.keyNames.includes(holder) &&
       (own === undefined || !sameKey(own, partsOf(target, holder, ref.key)))
     ) {
-      faults.push({
+      errors.push({
         code: 'key_fixed',
         detail: `"${ref.path}": the "${holder}" of ${withArticle(target.singular)} is part of its key and cannot be changed.`,
         attribute: ref.path,
@@ -157,7 +157,7 @@ function* checkRecord(change: RecordInput, check: Check): Reading<void> {
       continue
     }
     if (missing.has(ref)) {
-      faults.push({
+      errors.push({
         code: 'reference_not_found',
         detail: `"${ref.path}": there is no ${target.singular} with the ID ${keyToSegment(ref.key, target)}.`,
         attribute: ref.path,
@@ -205,7 +205,7 @@ interface UniquePart {
 /** @param missing whether others link what does not exist for the caller is not told */
 function* checkUniques(
   change: RecordInput,
-  { self, implied, dialect, faults, seen }: Check,
+  { self, implied, dialect, errors, seen }: Check,
   missing: ReadonlySet<RecordRef>,
 ): Reading<void> {
   const { resource } = change
@@ -228,7 +228,7 @@ function* checkUniques(
     for (const path of named) {
       const at = change.path === '' ? path : `${change.path}.${path}`
       const value = valueGiven(change, path)
-      faults.push({
+      errors.push({
         code: 'not_unique',
         detail: `Another ${resource.singular} has this ${named.map(name => `"${name}"`).join(' and ')} already.`,
         attribute: at,
@@ -292,7 +292,7 @@ function changeAt(change: RecordInput, names: readonly string[]): ValueInput | L
   return undefined
 }
 
-/** The value as the body gave it, for the fault. */
+/** The value as the body gave it, for the error. */
 function valueGiven(change: RecordInput, path: string): unknown {
   const found = changeAt(change, path.split('.'))
   if (found === undefined) return undefined

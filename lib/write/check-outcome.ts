@@ -26,14 +26,14 @@ export function* flushAndCheck(work: Work, reader: Reader, answered?: Work['touc
 
 /** Refuses what a body puts into a list that would not show it. */
 async function refuseUnlisted({ listed, meets }: Work, { limits }: Reader): Promise<void> {
-  const faults = new FieldErrors(limits)
+  const errors = new FieldErrors(limits)
   for (const { list, entity, path } of listed) {
     const { target, name } = list
     if (await meets(list, keyOfEntity(target, entity))) continue
     const detail = `"${path === '' ? name : path}": the ${target.singular} does not meet the condition of the model ("where") for what is in "${name}".`
-    faults.push({ code: 'conflict', detail, attribute: path === '' ? name : path })
+    errors.push({ code: 'conflict', detail, attribute: path === '' ? name : path })
   }
-  const refusal = faults.refusal()
+  const refusal = errors.refusal()
   if (refusal !== undefined) throw refusal
 }
 

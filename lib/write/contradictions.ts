@@ -1,5 +1,5 @@
 /**
- * Contradictions: the faults of a body in which two places decide one link, and not alike. Records of a body name each other by their own foreign keys, by the
+ * Contradictions: the errors of a body in which two places decide one link, and not alike. Records of a body name each other by their own foreign keys, by the
  * other sides of one-to-ones, and by lists, which also say that no other record is in them. Needs the model alone.
  */
 import { recordName } from './check-database.ts'
@@ -8,7 +8,7 @@ import type { FieldErrors } from '../base/body-errors.ts'
 import type { KeyValues } from '../model/key.ts'
 import { rootOf } from '../model/model.ts'
 import type { RelationAttribute, Resource, ToManyAttribute } from '../model/model.ts'
-import { owningAttribute } from './validate-record.ts'
+import { owningAttribute } from './relation-sides.ts'
 import type { RecordInput, RecordRef } from './write-plan.ts'
 
 /** A record of a body: a new one, which is its own change, or the name of one that exists. */
@@ -46,7 +46,7 @@ class ByRecord<V> {
 }
 
 interface Gathered {
-  readonly faults: FieldErrors
+  readonly errors: FieldErrors
   /** By the record that has the foreign key, and its attribute. */
   readonly foreign: ByRecord<LinkStatement>
   /** By the record that is linked, and the attribute of the others. */
@@ -56,24 +56,24 @@ interface Gathered {
 }
 
 /**
- * Adds the faults of a body that says two things of one link.
+ * Adds the errors of a body that says two things of one link.
  *
  * @param self the key of the record that is changed
  */
-export function addContradictions(change: RecordInput, self: KeyValues | undefined, faults: FieldErrors): void {
+export function addContradictions(change: RecordInput, self: KeyValues | undefined, errors: FieldErrors): void {
   // It takes two places to contradict each other.
   if (change.links.length + change.lists.length < 2 && refsOf(change).every(({ kind }) => kind === 'existing')) return
-  const gathered: Gathered = { faults, foreign: new ByRecord(), inverse: new ByRecord(), pivots: new ByRecord() }
+  const gathered: Gathered = { errors, foreign: new ByRecord(), inverse: new ByRecord(), pivots: new ByRecord() }
   gather(change, self === undefined ? change : recordName(change.resource, self), gathered)
   const { foreign, inverse, pivots } = gathered
   for (const [record, name, said] of foreign) {
     const whole = said.links === null ? undefined : inverse.get(said.links, name)
-    if (whole !== undefined && !whole.members.has(record)) faults.push(contradiction(said, whole.path))
+    if (whole !== undefined && !whole.members.has(record)) errors.push(contradiction(said, whole.path))
   }
   for (const [record, side, { members }] of pivots) {
     for (const [member, said] of members) {
       const whole = pivots.get(member, otherSide(side))
-      if (whole !== undefined && !whole.members.has(record)) faults.push(contradiction(said, whole.path))
+      if (whole !== undefined && !whole.members.has(record)) errors.push(contradiction(said, whole.path))
     }
   }
 }
@@ -102,10 +102,10 @@ function refer(relation: RelationAttribute, record: Identity, path: string, refs
   gathered.inverse.set(record, name, { path, members })
 }
 
-function decide(record: Identity, name: string, said: LinkStatement, { foreign, faults }: Gathered): void {
+function decide(record: Identity, name: string, said: LinkStatement, { foreign, errors }: Gathered): void {
   const before = foreign.get(record, name)
   if (before === undefined) foreign.set(record, name, said)
-  else if (before.links !== said.links) faults.push(contradiction(said, before.path))
+  else if (before.links !== said.links) errors.push(contradiction(said, before.path))
 }
 
 function membersOf(relation: RelationAttribute, refs: readonly RecordRef[]): ReadonlyMap<Identity, LinkStatement> {

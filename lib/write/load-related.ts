@@ -10,7 +10,7 @@ import type { PolymorphicTarget, RelationAttribute, Resource, ToManyAttribute, T
 import { unwrap } from './entity-links.ts'
 import { load, entityName } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
-import { owningAttribute } from './validate-record.ts'
+import { owningAttribute } from './relation-sides.ts'
 
 export async function loadCollection(entity: Entity, { property }: ToManyAttribute, em: EntityManager): Promise<Collection<object>> {
   const collection = entity[property] as Collection<object>

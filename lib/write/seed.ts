@@ -20,7 +20,10 @@ import type { SeedData } from './seed-rows.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 import { load, reference } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
-import { isObject, owningName, validateRecord } from './validate-record.ts'
+import { isObject } from '../base/json.ts'
+import { owningName } from './relation-sides.ts'
+import { ValidationContext } from './validation-context.ts'
+import { validateRecord } from './validate-record.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { translateDatabaseError } from './database-errors.ts'
 import type { RecordInput, RecordRef } from './write-plan.ts'
@@ -28,13 +31,13 @@ import type { RecordInput, RecordRef } from './write-plan.ts'
 /** What is loaded by the application is judged by nobody's rules. */
 const UNJUDGED = { exists: () => true, stays: () => true, meets: () => true, authorize: () => undefined, mayMention: () => true } as const
 
-/** @throws RestError with all faults of all records, each with its path (`users.0.email`). */
+/** @throws RestError with all errors of all records, each with its path (`users.0.email`). */
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
   if (await insertedAtOnce(data, model, connection)) return
-  const faults = new FieldErrors()
-  const changes = validated(data, model, faults)
+  const errors = new FieldErrors()
+  const changes = validated(data, model, errors)
   try {
-    await connection.write(async (em: EntityManager) => insert(changes, faults, em, connection))
+    await connection.write(async (em: EntityManager) => insert(changes, errors, em, connection))
   } catch (error) {
     throw translateDatabaseError(error, connection.dialect, model)
   }
@@ -58,17 +61,17 @@ async function insertedAtOnce(data: SeedData, model: Model, connection: Connecti
 /**
  * Checks and inserts records inside a transaction; gives their entities, in order.
  *
- * @param faults those that are known already
+ * @param errors those that are known already
  */
 export async function insert(
   changes: readonly RecordInput[],
-  faults: FieldErrors,
+  errors: FieldErrors,
   em: EntityManager,
   connection: Connection,
 ): Promise<Entity[]> {
   const records = changes.flatMap(change => withNested(change))
-  await checkChanges(changes, { known: new Set(records.flatMap(record => record.name ?? [])) }, connection, EVERYTHING, faults)
-  const refusal = faults.refusal()
+  await checkChanges(changes, { known: new Set(records.flatMap(record => record.name ?? [])) }, connection, EVERYTHING, errors)
+  const refusal = errors.refusal()
   if (refusal !== undefined) throw refusal
   // Looking for one record must not write others that are not linked yet.
   em.setFlushMode(FlushMode.COMMIT)
@@ -81,7 +84,7 @@ export async function insert(
   return changes.map(change => loader.entityOf(change))
 }
 
-function validated(data: SeedData, model: Model, faults: FieldErrors): RecordInput[] {
+function validated(data: SeedData, model: Model, errors: FieldErrors): RecordInput[] {
   const changes: RecordInput[] = []
   for (const [name, records] of Object.entries(data)) {
     const resource = model.byName.get(name)
@@ -97,7 +100,7 @@ function validated(data: SeedData, model: Model, faults: FieldErrors): RecordInp
     for (const [index, record] of (records as unknown[]).entries()) {
       const path = `${name}.${index}`
       if (!isObject(record)) throw restError('body_invalid', `seed: "${path}" must be an object.`)
-      changes.push(validateRecord(record, resource, { mode: 'create', seeding: true }, faults, path))
+      changes.push(validateRecord(record, resource, { mode: 'create' }, new ValidationContext(errors, { seeding: true }, path)))
     }
   }
   return changes

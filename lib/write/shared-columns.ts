@@ -10,11 +10,11 @@ import { tableColumns } from '../model/model.ts'
 import type { Attribute, RelationAttribute } from '../model/model.ts'
 import { fromProperty } from '../values/scalar-type.ts'
 import { hasKey, unwrap } from './entity-links.ts'
-import { owningAttribute } from './validate-record.ts'
+import { owningAttribute } from './relation-sides.ts'
 import type { RecordInput, RecordRef } from './write-plan.ts'
 
-/** The faults of links whose foreign keys share columns with another attribute, which then cannot say something else. */
-export function checkShared(change: RecordInput, entity: Entity | undefined, faults: FieldErrors): void {
+/** The errors of links whose foreign keys share columns with another attribute, which then cannot say something else. */
+export function checkShared(change: RecordInput, entity: Entity | undefined, errors: FieldErrors): void {
   const { attributes } = change.resource
   for (const { attribute, within, link, path } of change.links) {
     if (link?.kind !== 'existing' || !attribute.owner) continue
@@ -26,7 +26,7 @@ export function checkShared(change: RecordInput, entity: Entity | undefined, fau
       const differs = attribute.columns.some((column, part) => values.has(column) && values.get(column) !== link.key[part])
       if (!differs) continue
       const detail = `"${path}" contradicts "${other.name}", with which it shares a part of its key.`
-      faults.push({ code: 'conflict', detail, attribute: path, value: link.given })
+      errors.push({ code: 'conflict', detail, attribute: path, value: link.given })
     }
   }
 }

@@ -4,9 +4,8 @@
  */
 import { builtin } from '../base/builtins.ts'
 import type { Attribute, InnerAttribute, Resource, ScalarAttribute } from '../model/model.ts'
-import { isObject } from './validate-record.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
+import { isObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json.ts'
 
 /** Kinds of values that are stored in one form, the one that entities hold: setting the same again changes nothing. */
 const OF_ONE_FORM: ReadonlySet<string> = new Set(['integer', 'float', 'boolean', 'text', 'date'])

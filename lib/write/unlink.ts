@@ -12,7 +12,7 @@ import { unwrap } from './entity-links.ts'
 import { collectCascade, cascadesOrUnlinks, removeWithLinks } from './remove.ts'
 import { load } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
-import { owningAttribute } from './validate-record.ts'
+import { owningAttribute } from './relation-sides.ts'
 
 /**
  * Changes a link that a record holds. Where the model removes what is linked no longer, the caller must be allowed to delete that; what does not exist

@@ -6,6 +6,7 @@ import { authorize } from '../access/access-rules.ts'
 import { wait } from '../base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import { FieldErrors } from '../base/body-errors.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Connection } from '../database/dialect.ts'
 import type { Entity } from '../model/entity-key.ts'
 import type { KeyValues } from '../model/key.ts'
@@ -20,14 +21,15 @@ import type { Implied } from './check-database.ts'
 import { addContradictions } from './contradictions.ts'
 import { checkShared } from './shared-columns.ts'
 import { givesForms, renderedIn, withoutUnchanged } from './unchanged.ts'
+import { ValidationContext } from './validation-context.ts'
 import { validateRecord } from './validate-record.ts'
 import type { Validation } from './validate-record.ts'
 import type { RecordInput } from './write-plan.ts'
 
-/** A change, with the faults of its body. */
+/** A change, with the errors of its body. */
 interface ValidatedInput {
   readonly change: RecordInput
-  readonly faults: FieldErrors
+  readonly errors: FieldErrors
 }
 
 /** Validates the bodies of writes. */
@@ -41,45 +43,44 @@ export class ChangeValidator {
   }
 
   /** The change that a body asks for; `entity` is the record that is changed. */
-  *validate(body: unknown, resource: Resource, validation: Validation, view: View, entity?: Entity): Coroutine<RecordInput> {
+  *validate(body: JsonObject, resource: Resource, validation: Validation, view: View, entity?: Entity): Coroutine<RecordInput> {
     const { visibility, trace } = view
     const before = trace?.enter('validate')
-    const { change, faults } = yield* this.#changeAsked(body, resource, validation, view)
-    // First of all, so that the faults of a nested body tell nothing to those who may not make such records.
+    const { change, errors } = yield* this.#changeAsked(body, resource, validation, view)
+    // First of all, so that the errors of a nested body tell nothing to those who may not make such records.
     if (change.links.length > 0 || change.lists.length > 0) yield* wait(this.#authorizeNested(change, view))
     if (entity !== undefined) {
       const required = yield* wait(retryWithRules(visibility, () => requireNewEmbedded(entity, change, visibility)))
-      // What was given and is wrong has its fault already.
-      faults.push(...required.filter(({ attribute }) => !faults.has(attribute)))
+      // What was given and is wrong has its error already.
+      errors.push(...required.filter(({ attribute }) => !errors.has(attribute)))
     }
-    checkShared(change, entity, faults)
-    addContradictions(change, validation.key, faults)
+    checkShared(change, entity, errors)
+    addContradictions(change, validation.key, errors)
     const checking = { self: validation.key, implied: impliedBy(validation) }
-    yield* wait(checkChanges([change], checking, this.#connection, visibility, faults))
-    const refusal = faults.refusal()
+    yield* wait(checkChanges([change], checking, this.#connection, visibility, errors))
+    const refusal = errors.refusal()
     if (refusal !== undefined) throw refusal
     if (before !== undefined) trace?.enter(before)
     return change
   }
 
   /** The change of a body as the model alone takes it: what is given as it is shown is no change, be it of a form that nobody may write. */
-  *#changeAsked(body: unknown, resource: Resource, validation: Validation, view: View): Coroutine<ValidatedInput> {
+  *#changeAsked(body: JsonObject, resource: Resource, validation: Validation, view: View): Coroutine<ValidatedInput> {
     const { visibility } = view
-    const ask = (given: unknown): Awaitable<ValidatedInput> =>
+    const ask = (given: JsonObject): Awaitable<ValidatedInput> =>
       retryWithRules(visibility, () => {
-        const faults = new FieldErrors(this.#reader.limits)
-        return { change: validateRecord(given, resource, { ...validation, visibility }, faults), faults }
+        const errors = new FieldErrors(this.#reader.limits)
+        return { change: validateRecord(given, resource, validation, new ValidationContext(errors, { visibility })), errors }
       })
     const asked = yield* wait(ask(body))
     const { key, mode } = validation
-    const given = body as Readonly<Record<string, unknown>>
-    if (mode !== 'update' || key === undefined || (asked.faults.listed.length === 0 && !givesForms(given, resource))) return asked
-    const rest = withoutUnchanged(given, resource, yield* this.#shown(given, resource, key, view))
-    return rest === given ? asked : yield* wait(ask(rest))
+    if (mode !== 'update' || key === undefined || (asked.errors.listed.length === 0 && !givesForms(body, resource))) return asked
+    const rest = withoutUnchanged(body, resource, yield* this.#shown(body, resource, key, view))
+    return rest === body ? asked : yield* wait(ask(rest))
   }
 
   /** What is shown of a record: as it is stored, and, of what the body gives, as it is rendered. */
-  *#shown(body: Readonly<Record<string, unknown>>, resource: Resource, key: KeyValues, view: View): Coroutine<readonly JsonRecord[]> {
+  *#shown(body: JsonObject, resource: Resource, key: KeyValues, view: View): Coroutine<readonly JsonRecord[]> {
     const attributes = renderedIn(body, resource)
     const stored = yield* wait(this.#reader.stored(resource, key))
     const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes }

@@ -26,7 +26,11 @@ import { remove } from './remove.ts'
 import { load, loadsAlone, reference, removesAlone } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
 import { ChangeValidator } from './validate-change.ts'
-import { filledSide, isObject, linkedBy, owningAttribute, requireObject } from './validate-record.ts'
+import { filledSide, owningAttribute } from './relation-sides.ts'
+import { isObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json.ts'
+import { parseBranchLink } from './fixed-attributes.ts'
+import { requireObject } from './validate-record.ts'
 import type { RecordInput } from './write-plan.ts'
 
 /** A written record: its key, and its rendering as the request wants it. */
@@ -73,7 +77,7 @@ export class Writer {
     return this.#transaction(work => this.#create(resource, body, view, work), view)
   }
 
-  *#create(resource: Resource, body: unknown, view: View, work: Work): Coroutine<Written> {
+  *#create(resource: Resource, body: JsonObject, view: View, work: Work): Coroutine<Written> {
     const change = yield* this.#validator.validate(body, resource, { mode: 'create' }, view)
     yield* wait(this.#reader.prepare(resource, view))
     const entity = yield* wait(create(change, work))
@@ -87,7 +91,7 @@ export class Writer {
     return this.#transaction(work => this.#append(owner, attribute, body, view, work), view)
   }
 
-  *#append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View, work: Work): Coroutine<Written> {
+  *#append(owner: Address, attribute: ToManyAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
     const { target, via } = attribute
     const entity = yield* this.#loaded(owner, work, view)
     const implied = via.kind === 'foreign' ? { implied: { name: via.attribute, key: owner.key, link: owningAttribute(attribute) } } : {}
@@ -123,16 +127,16 @@ export class Writer {
           `The body must be an object with "${attribute.typeName}", or null, which "${attribute.name}" then refers to.`,
         )
       }
-      if (body !== null && linkedBy(attribute, body) === undefined) return this.#changeOneOf(address, attribute, body, view)
+      if (body !== null && parseBranchLink(attribute, body) === undefined) return this.#changeOneOf(address, attribute, body, view)
     }
     return this.#change(address, { [attribute.name]: body }, view)
   }
 
-  #change(address: Address, body: unknown, view: View): Awaitable<Written> {
+  #change(address: Address, body: JsonObject, view: View): Awaitable<Written> {
     return this.#transaction(work => this.#update(address, body, view, work), view)
   }
 
-  *#update(address: Address, body: unknown, view: View, work: Work): Coroutine<Written> {
+  *#update(address: Address, body: JsonObject, view: View, work: Work): Coroutine<Written> {
     const { resource, key } = address
     const entity = yield* this.#loaded(address, work, view)
     const change = yield* this.#validator.validate(body, classOf(resource, entity), { mode: 'update', key }, view, entity)
@@ -143,17 +147,11 @@ export class Writer {
   }
 
   /** An object changes the record that is linked, when it is of the resource that the object tells, if any; else it creates and links one. */
-  #changeOneOf(address: Address, attribute: ToOneOfAttribute, body: Readonly<Record<string, unknown>>, view: View): Awaitable<Written> {
+  #changeOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
     return this.#transaction(work => this.#updateOneOf(address, attribute, body, view, work), view)
   }
 
-  *#updateOneOf(
-    address: Address,
-    attribute: ToOneOfAttribute,
-    body: Readonly<Record<string, unknown>>,
-    view: View,
-    work: Work,
-  ): Coroutine<Written> {
+  *#updateOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
     const { [attribute.typeName]: told, ...rest } = body
     const branch = yield* wait(this.#reader.linkedBranch(address.resource, address.key, attribute, view))
     const isOther = branch === undefined || branch.target.readOnly || (told !== undefined && told !== branch.target.singular)
@@ -163,11 +161,11 @@ export class Writer {
   }
 
   /** An object changes the record that the to-one links, or creates and links one when there is none. */
-  #changeLinked(address: Address, attribute: ToOneAttribute, body: unknown, view: View): Awaitable<Written> {
+  #changeLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
     return this.#transaction(work => this.#updateLinked(address, attribute, body, view, work), view)
   }
 
-  *#updateLinked(address: Address, attribute: ToOneAttribute, body: unknown, view: View, work: Work): Coroutine<Written> {
+  *#updateLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
     const { resource, key } = address
     const { target } = attribute
     const entity = yield* this.#loaded(address, work, view)

@@ -1,0 +1,60 @@
+/**
+ * Required attributes: what a new record, or a new embedded object, must be given and was not. Refuses with forbidden where that is a link that does not exist
+ * for the caller: an error that asks for it would reveal it.
+ */
+import { FieldErrors } from '../base/body-errors.ts'
+import { restError } from '../base/errors.ts'
+import type { FieldError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { Attribute, EmbeddedAttribute } from '../model/model.ts'
+import { hasVisibleTarget } from '../plan/visibility.ts'
+import type { Visibility } from '../plan/visibility.ts'
+import { ValidationContext, joinPath } from './validation-context.ts'
+import type { LinkInput, ValueInput } from './write-plan.ts'
+
+/** What a new object is, and how its links are filled without its body. */
+interface NewObject {
+  readonly attributes: readonly Attribute[]
+  /** The attributes that the place of the record sets. */
+  readonly filled?: readonly (string | undefined)[]
+  /** What cannot be done without the attributes. */
+  readonly action: string
+}
+
+/** Adds the errors of what a new object must be given and was not. */
+export function requireAttributes(given: JsonObject, { attributes, filled = [], action }: NewObject, context: ValidationContext): void {
+  const missing: Attribute[] = []
+  for (const attribute of attributes) {
+    const { name } = attribute
+    if (!attribute.required || filled.includes(name)) continue
+    // In a seed the other record may say so.
+    if (context.seeding && attribute.kind === 'toOne' && !attribute.owner) continue
+    if (Object.hasOwn(given, name) && given[name] !== undefined) continue
+    context.errors.describe(() => {
+      const path = joinPath(context.path, name)
+      return { code: 'required', detail: `"${path}" must be given.`, attribute: path }
+    })
+    missing.push(attribute)
+  }
+  const { visibility } = context
+  if (missing.every(attribute => filled.includes(attribute.name) || hasVisibleTarget(attribute, visibility))) return
+  throw restError('forbidden', `You may not ${action}: a link that is needed leads to what you may not see.`)
+}
+
+/** Returns the errors of an embedded object that a change makes where there was none before. */
+export function requireEmbedded(
+  attribute: EmbeddedAttribute,
+  changes: readonly ValueInput[],
+  links: readonly LinkInput[],
+  path: string,
+  visibility: Visibility,
+): readonly FieldError[] {
+  const own = links.filter(link => link.path === joinPath(path, link.attribute.name))
+  const given = Object.fromEntries([
+    ...changes.map(change => [change.attribute.name, change.value]),
+    ...own.map(link => [link.attribute.name, link.link]),
+  ]) as JsonObject
+  const context = new ValidationContext(new FieldErrors(), { visibility }, path)
+  requireAttributes(given, { attributes: attribute.attributes, action: `set "${path}"` }, context)
+  return context.errors.listed
+}

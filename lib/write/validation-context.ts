@@ -1,0 +1,73 @@
+/** The context of a validation: the place in the body that is looked at, the errors found so far, and what holds for the whole body. */
+import { withCapitalArticle } from '../base/article.ts'
+import { FieldErrors } from '../base/body-errors.ts'
+import type { FieldError } from '../base/errors.ts'
+import { findNearest, formatHint } from '../base/suggest.ts'
+import type { Attribute } from '../model/model.ts'
+import { EVERYTHING, openNames } from '../plan/visibility.ts'
+import type { Visibility } from '../plan/visibility.ts'
+
+/** What holds for all records of a body. */
+export interface BodyRules {
+  /** The body is a record of a seed, which may set what clients may only read. */
+  readonly seeding?: boolean
+  /** What exists for the caller: a relation to what does not is unknown. Default: everything. */
+  readonly visibility?: Visibility
+}
+
+/** A place in a body. */
+export class ValidationContext {
+  readonly errors: FieldErrors
+  readonly seeding: boolean
+  readonly visibility: Visibility
+  /** The dotted path of the place, empty for the body itself. */
+  readonly path: string
+
+  constructor(errors: FieldErrors, { seeding = false, visibility = EVERYTHING }: BodyRules = {}, path = '') {
+    this.errors = errors
+    this.seeding = seeding
+    this.visibility = visibility
+    this.path = path
+  }
+
+  /** Returns the context of an attribute of the object at this place, or of a member of the list. */
+  at(name: string | number): ValidationContext {
+    return new ValidationContext(this.errors, this, joinPath(this.path, name))
+  }
+
+  /**
+   * Adds an error at this place. Returns undefined, as validators do for what is not valid.
+   *
+   * @param text what follows the path in the sentence
+   */
+  error(code: FieldError['code'], text: string, more: Partial<FieldError> = {}): undefined {
+    this.errors.push({ code, detail: `"${this.path}" ${text}`, attribute: this.path, ...more })
+    return undefined
+  }
+
+  /** Adds the error that what is at this place is not among the attributes of an object. */
+  unknownAttribute(name: string, owner: string, attributes: () => readonly Attribute[]): undefined {
+    this.errors.describe(() => {
+      const names = openNames(attributes().filter(attribute => !attribute.readOnly))
+      const suggestion = findNearest(name, names)
+      return {
+        code: 'attribute_unknown',
+        detail: `${withCapitalArticle(owner)} has no attribute "${name.slice(0, 100)}".${formatHint(suggestion)}`,
+        attribute: this.path,
+        allowed: names,
+        ...(suggestion === undefined ? {} : { suggestion }),
+      }
+    })
+    return undefined
+  }
+}
+
+export function joinPath(path: string, name: string | number): string {
+  return path === '' ? String(name) : `${path}.${name}`
+}
+
+/** Returns the known name that is nearest to one that is not, as an error carries it. */
+export function suggestName(name: string, known: readonly string[]): { suggestion?: string } {
+  const suggestion = findNearest(name, known)
+  return suggestion === undefined ? {} : { suggestion }
+}

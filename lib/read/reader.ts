@@ -1,36 +1,37 @@
 /**
- * Read: the reading stages put together: plan, compile, bind, run, render. Plans are cached by the shape of the request; the cache is bounded.
+ * Read: the reading stages put together: plan, compile, bind, run, render. Plans are cached by the shape of the request.
  */
-import { chain } from '../base/awaitable.ts'
-import type { Awaitable } from '../base/awaitable.ts'
-import type { Arguments, PendingRender } from '../database/bind.ts'
-import type { HookContext } from '../request/hook-context.ts'
-import type { CompiledNode, CompiledRead, Connection, Dialect, Reading, Row, Statement } from '../database/dialect.ts'
 import type { RequestAbort } from '../base/abort.ts'
+import { chain, runCoroutine, wait } from '../base/awaitable.ts'
+import type { Awaitable, Coroutine } from '../base/awaitable.ts'
+import type { Limits } from '../base/limits.ts'
 import type { Stage, Trace } from '../base/trace.ts'
+import type { Arguments, PendingRender } from '../database/bind.ts'
+import type { CompiledRead, Connection, Dialect, Reading, Row, Statement } from '../database/dialect.ts'
 import { keyFromJson } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
-import type { Limits } from '../base/limits.ts'
 import type {
-  PolymorphicTarget,
   EmbeddedAttribute,
+  PolymorphicTarget,
   RelationAttribute,
   Resource,
   ScalarAttribute,
   ToManyAttribute,
   ToOneOfAttribute,
 } from '../model/model.ts'
-import { NO_PARAMETERS } from '../request/query-string.ts'
-import type { Parameters, Vocabulary } from '../request/query-string.ts'
-import { planKeys, planRead, planStored, shapeOf } from '../plan/plan.ts'
-import type { Anchor } from '../plan/read-plan.ts'
-import { LruCache } from '../base/lru-cache.ts'
-import { readExists, readFirst, readLinked, readPage, readRecords, readRows, readWithin, renderPending } from './run-read.ts'
-import type { JsonRecord, Page } from './run-read.ts'
 import { AnswerBudget } from '../plan/answer-limits.ts'
 import type { Tally } from '../plan/answer-limits.ts'
-import { EVERYTHING, RuleNotEvaluated, branchesFor, restrictedTo, retryWithRules } from '../plan/visibility.ts'
-import type { PendingRule, Visibility } from '../plan/visibility.ts'
+import { planKeys, planRead, planStored, shapeOf } from '../plan/plan.ts'
+import type { Anchor } from '../plan/read-plan.ts'
+import { EVERYTHING, branchesFor, retryWithRules } from '../plan/visibility.ts'
+import type { Visibility } from '../plan/visibility.ts'
+import type { HookContext } from '../request/hook-context.ts'
+import { NO_PARAMETERS } from '../request/query-string.ts'
+import type { Parameters, Vocabulary } from '../request/query-string.ts'
+import { Plans, estimateRead, findOrMake } from './plan-cache.ts'
+import type { CachedRead } from './plan-cache.ts'
+import { readExists, readFirst, readLinked, readPage, readRecords, readRows, readWithin, renderPending } from './run-read.ts'
+import type { JsonRecord, Page } from './run-read.ts'
 
 /** What a request wants to see, and who asks. */
 export interface View {
@@ -54,64 +55,17 @@ export interface PageRange {
 /** A page with the order that is in effect. */
 export type OrderedPage = Page & { readonly sort: string }
 
-interface CachedRead {
-  readonly read: CompiledRead
-  readonly sort: string
-  /** About how many bytes it holds. */
-  readonly bytes: number
-}
-
-/** What is kept under the shape of a request and the answers to rules: the work done, or the rule that it comes upon next. */
-type Step<T> = { readonly done: T } | { readonly asks: PendingRule }
-
-/** How many plans are kept, and how many bytes of them. */
-const PLANS = 2000
-const PLAN_BYTES = 32 << 20
 const NO_KEY: KeyValues = Object.freeze([])
+
 const WHOLE: PageRange = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
+
 const COLLECTION: Anchor = Object.freeze({ kind: 'collection' })
+
 const RECORD: Anchor = Object.freeze({ kind: 'record' })
+
 const LEFT: Anchor = Object.freeze({ kind: 'record', left: true })
 
-/** What has been planned and compiled for one model. It knows nothing of the data, so the readers of several databases may share it. */
-export class Plans {
-  readonly reads = new LruCache<Step<CachedRead>>(PLANS, {
-    bytes: PLAN_BYTES,
-    weigh: (step, key) => 2 * key.length + ('done' in step ? step.done.bytes : STEP_BYTES),
-  })
-  readonly exists = new LruCache<Step<Statement>>(PLANS, {
-    bytes: PLAN_BYTES >> 2,
-    weigh: (step, key) => 2 * key.length + ('done' in step ? bytesOfStatement(step.done) : STEP_BYTES),
-  })
-  readonly stored = new Map<Resource, CompiledRead>()
-  /** The statements that tell whether a record meets the condition of a list. */
-  readonly meets = new Map<ToManyAttribute, Statement>()
-  /** The statements that read some columns of a record. */
-  readonly columns = new Map<Resource, Statement>()
-}
-
-const STEP_BYTES = 500
-const NODE_BYTES = 4000
-const BINDING_BYTES = 200
-
-/** About how many bytes a plan holds: the texts of its statements, what they bind and the conditions that it is made of, the functions of its nodes. */
-function bytesOfRead({ rows, count, node }: CompiledRead): number {
-  // What finds the same rows from far into a list is made when it is asked for.
-  return 2 * bytesOfStatement(rows) + (count === undefined ? 0 : bytesOfStatement(count)) + bytesOfNode(node)
-}
-
-function bytesOfNode({ children, long }: CompiledNode): number {
-  return children.reduce(
-    (bytes, { statement, single, node }) => bytes + bytesOfStatement(statement) + bytesOfStatement(single) + bytesOfNode(node),
-    NODE_BYTES + 50 * long.length,
-  )
-}
-
-function bytesOfStatement({ sql, bindings }: Statement): number {
-  return STEP_BYTES + 2 * sql.length + BINDING_BYTES * bindings.length
-}
-
-/** Refuses a value that is not of its attribute's type, unless it is what some record holds. */
+/** Refuses a value that is not of its attribute's type, unless some record holds it. */
 function checkFound(count: number, { misfits }: Arguments): void {
   if (count === 0 && misfits?.refusal !== undefined) throw misfits.refusal
 }
@@ -153,22 +107,26 @@ export class Reader {
     window: PageRange,
     view: View,
   ): Awaitable<OrderedPage | undefined> {
+    return runCoroutine(this.#relatedPage(owner, key, relation, window, view))
+  }
+
+  *#relatedPage(
+    owner: Resource,
+    key: KeyValues,
+    relation: RelationAttribute,
+    window: PageRange,
+    view: View,
+  ): Coroutine<OrderedPage | undefined> {
+    const { dialect } = this.#connection
     const anchor: Anchor = { kind: 'related', relation, owner }
-    const planned = this.#plan(relation.target, anchor, `related\0${owner.plural}\0${relation.name}\0${relation.target.plural}`, true, view)
-    return chain(planned, ({ read, sort }) =>
-      chain(this.#existsOf(owner, view.visibility), exists => {
-        const given = this.#arguments(read, key, window, view)
-        const { dialect } = this.#connection
-        return chain(
-          this.#finish(given, view, () => readWithin(exists, given, dialect, readPage(read, given, dialect))),
-          page => {
-            if (page === undefined) return undefined
-            checkFound(page.count, given)
-            return { ...page, sort }
-          },
-        )
-      }),
-    )
+    const place = `related\0${owner.plural}\0${relation.name}\0${relation.target.plural}`
+    const { read, sort } = yield* wait(this.#plan(relation.target, anchor, place, true, view))
+    const exists = yield* wait(this.#existsOf(owner, view.visibility))
+    const given = this.#arguments(read, key, window, view)
+    const page = yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readPage(read, given, dialect))))
+    if (page === undefined) return undefined
+    checkFound(page.count, given)
+    return { ...page, sort }
   }
 
   /**
@@ -192,15 +150,17 @@ export class Reader {
 
   /** The record that a to-one links, null when it is empty, or undefined when its owner does not exist. */
   relatedRecord(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<JsonRecord | null | undefined> {
+    return runCoroutine(this.#relatedRecord(owner, key, relation, view))
+  }
+
+  *#relatedRecord(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Coroutine<JsonRecord | null | undefined> {
+    const { dialect } = this.#connection
     const anchor: Anchor = { kind: 'related', relation, owner }
-    const planned = this.#plan(relation.target, anchor, `one\0${owner.plural}\0${relation.name}\0${relation.target.plural}`, false, view)
-    return chain(planned, ({ read }) =>
-      chain(this.#existsOf(owner, view.visibility), exists => {
-        const given = this.#arguments(read, key, WHOLE, view)
-        const { dialect } = this.#connection
-        return this.#finish(given, view, () => readWithin(exists, given, dialect, readLinked(read, given, dialect)))
-      }),
-    )
+    const place = `one\0${owner.plural}\0${relation.name}\0${relation.target.plural}`
+    const { read } = yield* wait(this.#plan(relation.target, anchor, place, false, view))
+    const exists = yield* wait(this.#existsOf(owner, view.visibility))
+    const given = this.#arguments(read, key, WHOLE, view)
+    return yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readLinked(read, given, dialect))))
   }
 
   /** The records of a list attribute that meet the filters, unpaged. */
@@ -304,7 +264,7 @@ export class Reader {
   stays(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
     const { dialect } = this.#connection
     const place = `${resource.plural}\0${visibility === EVERYTHING ? '' : 'stays'}`
-    const found = find(this.#plans.exists, place, visibility, ({ ownScopeOf }) => dialect.exists(resource, ownScopeOf))
+    const found = findOrMake(this.#plans.exists, place, visibility, ({ ownScopeOf }) => dialect.exists(resource, ownScopeOf))
     return chain(found, statement => this.#isThere(statement, key, visibility))
   }
 
@@ -345,7 +305,7 @@ export class Reader {
 
   #existsOf(resource: Resource, visibility: Visibility): Awaitable<Statement> {
     const key = `${resource.plural}\0${visibility === EVERYTHING ? '' : 'caller'}`
-    return find(this.#plans.exists, key, visibility, ({ scopeOf }) => this.#connection.dialect.exists(resource, scopeOf))
+    return findOrMake(this.#plans.exists, key, visibility, ({ scopeOf }) => this.#connection.dialect.exists(resource, scopeOf))
   }
 
   #planRecord(resource: Resource, view: View): Awaitable<CachedRead> {
@@ -356,12 +316,17 @@ export class Reader {
     const { parameters, trace } = view
     const before = trace?.enter('plan')
     let cached = true
-    const planned = find(this.#plans.reads, `${where}\0${view.visibility.shape}\0${shapeOf(parameters)}`, view.visibility, visibility => {
-      cached = false
-      const plan = planRead(resource, anchor, paged, parameters, { limits: this.limits, visibility, vocabulary: this.#vocabulary })
-      const read = this.#connection.dialect.compile(plan)
-      return { read, sort: plan.sort, bytes: bytesOfRead(read) }
-    })
+    const planned = findOrMake(
+      this.#plans.reads,
+      `${where}\0${view.visibility.shape}\0${shapeOf(parameters)}`,
+      view.visibility,
+      visibility => {
+        cached = false
+        const plan = planRead(resource, anchor, paged, parameters, { limits: this.limits, visibility, vocabulary: this.#vocabulary })
+        const read = this.#connection.dialect.compile(plan)
+        return { read, sort: plan.sort, bytes: estimateRead(read) }
+      },
+    )
     if (trace === undefined) return planned
     return chain(backTo(before!, trace, planned), found => {
       trace.planned(cached)
@@ -381,40 +346,6 @@ function* readStored(read: CompiledRead, beside: Statement, given: Arguments, di
   if (row === undefined) return undefined
   const record = yield* readFirst(read, given, dialect)
   return record && { record, row }
-}
-
-/**
- * What is kept under a key, or made now. Work that comes upon a rule stops there; then the rule is kept under the key, and what follows from its answer
- * under the key with the answer behind it. So a request asks just the rules that its work comes upon, and no others to find out which these are.
- */
-function find<T>(
-  cache: LruCache<Step<T>>,
-  start: string,
-  visibility: Visibility,
-  make: (visibility: Visibility) => T,
-  asked: PendingRule[] = [],
-): Awaitable<T> {
-  let key = start
-  for (;;) {
-    let step = cache.get(key)
-    if (step === undefined) cache.set(key, (step = stepOf(() => make(restrictedTo(asked, visibility)))))
-    if ('done' in step) return step.done
-    asked.push(step.asks)
-    const answer = visibility.ask(step.asks)
-    // NUL separates, as neither a request nor a rule contains one.
-    const at = `${key}\0\0`
-    if (answer instanceof Promise) return answer.then(given => find(cache, at + given, visibility, make, asked))
-    key = at + answer
-  }
-}
-
-function stepOf<T>(make: () => T): Step<T> {
-  try {
-    return { done: make() }
-  } catch (error) {
-    if (error instanceof RuleNotEvaluated) return { asks: error.rule }
-    throw error
-  }
 }
 
 /** What was done at a stage is done. */

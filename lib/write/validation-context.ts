@@ -1,6 +1,6 @@
 /** The context of a validation: the place in the body that is looked at, the errors found so far, and what holds for the whole body. */
 import { withCapitalArticle } from '../base/article.ts'
-import { FieldErrors } from '../base/body-errors.ts'
+import type { FieldErrors } from '../base/body-errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import { findNearest, formatHint } from '../base/suggest.ts'
 import type { Attribute } from '../model/model.ts'

@@ -14,7 +14,7 @@ import type { SeedData } from '../write/seed-rows.ts'
 import { ENVELOPE_KEYS } from '../base/envelope.ts'
 import { resource } from '../model/resource-config.ts'
 import type { ResourceDefinition } from '../model/resource-config.ts'
-import { markProved } from '../write/seed-rows.ts'
+import { markInferred } from '../write/seed-rows.ts'
 import { checkNames } from '../base/suggest.ts'
 
 /** The result of `fromJson`: options for `RestEngine.create`. */
@@ -73,7 +73,7 @@ export function buildModel(collections: readonly InferredCollection[]): JsonMode
     entities: [...schemas.values()],
     resources: collections.flatMap(collection => renameKeys(collection, collections, schemas.get(collection.name)!) ?? []),
     notes: collections.flatMap(({ notes }) => notes.map(note => `${note}.`)),
-    seed: markProved(
+    seed: markInferred(
       Object.fromEntries(
         collections.map(collection => [collection.resource, collection.records.map((_, index) => buildSeed(collection, index))]),
       ),

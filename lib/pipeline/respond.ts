@@ -6,7 +6,7 @@ import { builtin } from '../base/builtins.ts'
 import type { Envelope } from '../base/envelope.ts'
 import { ERRORS, RestError, restError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
-import { tagOf } from '../write/precondition.ts'
+import { formatTag } from '../write/precondition.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
 import { calledIn, textOfPair } from '../request/query-string.ts'
 import type { Pair, Parameters, Vocabulary } from '../request/query-string.ts'
@@ -65,7 +65,7 @@ function withOffset(pairs: readonly Pair[], name: string, offset: number): strin
 /** The entity tag of a record that shows its version (RFC 9110 section 8.8.3). */
 function tagged({ version }: Resource, record: JsonRecord | null): Record<string, string> | undefined {
   const value = version === undefined || version.render !== undefined ? undefined : (record?.[version.name] as string | number | undefined)
-  return value === undefined ? undefined : { etag: tagOf(value) }
+  return value === undefined ? undefined : { etag: formatTag(value) }
 }
 
 /** One record, or null for an empty to-one. */

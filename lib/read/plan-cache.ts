@@ -1,6 +1,5 @@
 /**
- * The cache of plans: what has been planned and compiled for one model, by the shape of requests and the answers to access rules. It is bounded by bytes
- * and by number.
+ * The cache of plans: keeps compiled plans of one model, by the shape of the request and the answers to access rules. It is bounded by bytes and by number.
  */
 import type { Awaitable } from '../base/awaitable.ts'
 import { LruCache } from '../base/lru-cache.ts'
@@ -45,7 +44,7 @@ export class Plans {
   readonly columns = new Map<Resource, Statement>()
 }
 
-/** About how many bytes a plan holds: the texts of its statements, what they bind and the conditions that it is made of, the functions of its nodes. */
+/** Estimates the bytes of a plan: the texts of its statements, their bindings and conditions, the functions of its nodes. */
 export function estimateRead({ rows, count, node }: CompiledRead): number {
   // The other statement for the same rows, which pages far into a list use, is compiled when it is first needed.
   return 2 * estimateStatement(rows) + (count === undefined ? 0 : estimateStatement(count)) + estimateNode(node)
@@ -80,7 +79,7 @@ export function findOrMake<T>(
     if ('done' in step) return step.done
     asked.push(step.asks)
     const answer = visibility.ask(step.asks)
-    // NUL separates, as neither a request nor a rule contains one.
+    // NUL is a safe separator: neither a request nor a rule contains one.
     const at = `${key}\0\0`
     if (answer instanceof Promise) return answer.then(given => findOrMake(cache, at + given, visibility, make, asked))
     key = at + answer

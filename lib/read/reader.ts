@@ -1,5 +1,5 @@
 /**
- * Read: the reading stages put together: plan, compile, bind, run, render. Plans are cached by the shape of the request.
+ * Read: puts the reading stages together: plan, compile, bind, run, render. Plans are cached by the shape of the request.
  */
 import type { RequestAbort } from '../base/abort.ts'
 import { chain, runCoroutine, wait } from '../base/awaitable.ts'
@@ -28,21 +28,21 @@ import type { Visibility } from '../plan/visibility.ts'
 import type { HookContext } from '../request/hook-context.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters, Vocabulary } from '../request/query-string.ts'
-import { Plans, estimateRead, findOrMake } from './plan-cache.ts'
-import type { CachedRead } from './plan-cache.ts'
+import { estimateRead, findOrMake } from './plan-cache.ts'
+import type { CachedRead, Plans } from './plan-cache.ts'
 import { readExists, readFirst, readLinked, readPage, readRecords, readRows, readWithin, renderPending } from './run-read.ts'
 import type { JsonRecord, Page } from './run-read.ts'
 
-/** What a request wants to see, and who asks. */
+/** What a request asks for, and what the caller may see. */
 export interface View {
   readonly parameters: Parameters
   readonly visibility: Visibility
   readonly ctx: HookContext
-  /** What may end the request before it is answered. */
+  /** Ends the request early: its deadline, or a client that hangs up. */
   readonly end?: RequestAbort
-  /** Where its time goes, if somebody wants to know. */
+  /** Measures the stages of a traced request. */
   readonly trace?: Trace | undefined
-  /** Whom the size of the answer concerns. */
+  /** Counts the bytes of the answer. */
   readonly tally?: Tally | undefined
 }
 
@@ -84,7 +84,7 @@ export class Reader {
     this.#plans = plans
   }
 
-  /** A page of all records of a resource. */
+  /** Reads a page of all records of a resource. */
   page(resource: Resource, window: PageRange, view: View): Awaitable<OrderedPage> {
     return chain(this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view), ({ read, sort }) => {
       const given = this.#arguments(read, NO_KEY, window, view)
@@ -99,7 +99,7 @@ export class Reader {
     })
   }
 
-  /** A page of the records in a list attribute; undefined when its owner does not exist. */
+  /** Reads a page of the records in a list attribute; undefined when its owner does not exist. */
   relatedPage(
     owner: Resource,
     key: KeyValues,
@@ -130,9 +130,9 @@ export class Reader {
   }
 
   /**
-   * One record, or undefined when it does not exist.
+   * Reads one record; undefined when it does not exist.
    *
-   * @param left also when it has just left what exists for the caller; what it links is shown as ever
+   * @param left whether to show a record that has just left the scope of the caller
    */
   record(resource: Resource, key: KeyValues, view: View, left = false): Awaitable<JsonRecord | undefined> {
     const planned = left ? this.#plan(resource, LEFT, `left\0${resource.plural}`, false, view) : this.#planRecord(resource, view)
@@ -143,12 +143,12 @@ export class Reader {
     })
   }
 
-  /** Asks all rules that reading a record of the resource will come upon, before something is changed that they may look at. */
+  /** Evaluates all access rules that reading a record of the resource depends on, before a change alters the data that they read. */
   prepare(resource: Resource, view: View): Awaitable<void> {
     if (view.visibility !== EVERYTHING) return chain(this.#planRecord(resource, view), () => undefined)
   }
 
-  /** The record that a to-one links, null when it is empty, or undefined when its owner does not exist. */
+  /** Reads the record that a to-one links; null when it is empty, undefined when its owner does not exist. */
   relatedRecord(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<JsonRecord | null | undefined> {
     return runCoroutine(this.#relatedRecord(owner, key, relation, view))
   }
@@ -163,7 +163,7 @@ export class Reader {
     return yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readLinked(read, given, dialect))))
   }
 
-  /** The records of a list attribute that meet the filters, unpaged. */
+  /** Reads the records of a list attribute that meet the filters, unpaged. */
   relatedRecords(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<readonly JsonRecord[]> {
     const anchor: Anchor = { kind: 'related', relation, owner }
     return chain(this.#plan(relation.target, anchor, `all\0${owner.plural}\0${relation.name}`, true, view), ({ read }) => {
@@ -179,7 +179,7 @@ export class Reader {
     })
   }
 
-  /** The keys of the records that a relation reaches and that meet the filters. */
+  /** Reads the keys of the related records that meet the filters. */
   async relatedKeys(owner: Resource, key: KeyValues, relation: RelationAttribute, { parameters, visibility }: View): Promise<KeyValues[]> {
     const { target } = relation
     const context = { limits: this.limits, visibility, vocabulary: this.#vocabulary }
@@ -191,7 +191,7 @@ export class Reader {
     return ids.map(id => keyFromJson(id, target)!)
   }
 
-  /** Which of several entities a relation links a record of; undefined when it is empty, or its owner does not exist. */
+  /** Finds which of several entities a relation links; undefined when it is empty, or its owner does not exist. */
   async linkedBranch(owner: Resource, key: KeyValues, relation: ToOneOfAttribute, view: View): Promise<PolymorphicTarget | undefined> {
     const { visibility } = view
     const branches = await retryWithRules(visibility, () => branchesFor(relation, visibility))
@@ -202,7 +202,7 @@ export class Reader {
     return undefined
   }
 
-  /** The value of a plain attribute in an object of its own, or undefined when the record does not exist. What an embedded object links is shown by ID. */
+  /** Reads a plain attribute, as an object with nothing else; undefined when the record does not exist. Links inside an embedded object are shown by ID. */
   value(resource: Resource, key: KeyValues, attribute: ScalarAttribute | EmbeddedAttribute, view: View): Awaitable<JsonRecord | undefined> {
     const { flags } = view.parameters
     return this.record(resource, key, {
@@ -211,14 +211,14 @@ export class Reader {
     })
   }
 
-  /** The stored plain attributes of a record and the IDs it links, whatever is shown of them to others; hidden and private ones left out. */
+  /** Reads the stored plain attributes of a record and the IDs it links, whatever answers show of them, without hidden and private ones. */
   stored(resource: Resource, key: KeyValues): Awaitable<JsonRecord | undefined> {
     const { dialect } = this.#connection
     const read = this.#storedOf(resource)
     return this.#connection.read(() => readFirst(read, { filters: [], key, ...WHOLE }, dialect))
   }
 
-  /** The same, with the bare values of some columns, which are always the same ones of a resource. */
+  /** Reads the same, with the bare values of some columns, which must be the same ones each time for one resource. */
   storedWith(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Stored | undefined> {
     const { dialect } = this.#connection
     const read = this.#storedOf(resource)
@@ -232,7 +232,7 @@ export class Reader {
     return read
   }
 
-  /** The bare values of some columns of a record, at once, also while a transaction is open; undefined when there is no such record. */
+  /** Reads the bare values of some columns of a record, at once, even while a transaction is open; undefined when there is no such record. */
   columns(resource: Resource, key: KeyValues, columns: readonly string[]): Row | undefined {
     const { dialect } = this.#connection
     const statement = this.#columnsOf(resource, columns)
@@ -293,7 +293,7 @@ export class Reader {
     return read.rendered ? { ...given, pending: [] } : given
   }
 
-  /** Runs the reading, then lets the application's functions render what they have a say in. */
+  /** Runs the reading, then the application's render functions. */
   #finish<T>(given: { pending?: PendingRender[] }, view: View, reading: () => Reading<T>): Awaitable<T> {
     const { trace, end } = view
     const before = trace?.enter('render')
@@ -348,7 +348,7 @@ function* readStored(read: CompiledRead, beside: Statement, given: Arguments, di
   return record && { record, row }
 }
 
-/** What was done at a stage is done. */
+/** Returns to the stage before, when the work is done. */
 function backTo<T>(before: Stage, trace: Trace, work: Awaitable<T>): Awaitable<T> {
   return chain(work, result => {
     trace.enter(before)

@@ -1,7 +1,7 @@
 /**
  * Render: runs the statements of a compiled plan and puts their rows together as JSON records.
- * Written as Reading work (dialect.ts): one statement for the rows, at most one for the count, one for each relation that is shown. All generator functions
- * stand on their own: one that is made anew for each request costs more than the reading of a record.
+ * Runs one statement for the rows, at most one for the count, and one for each relation that is shown. All generator functions are at the top level: creating
+ * one for each request would cost more than reading a record.
  */
 import { bindParameters } from '../database/bind.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
@@ -19,7 +19,7 @@ import type {
   Statement,
 } from '../database/dialect.ts'
 
-/** A JSON object as an answer shows it. */
+/** A record as an answer shows it. */
 export type JsonRecord = Record<string, unknown>
 
 /** A page of records. */
@@ -29,13 +29,13 @@ export interface Page {
   readonly count: number
 }
 
-/** Rows to pass over from which it is faster to find the keys of a page first. See docs/benchmarks.md. */
+/** The offset from which it is faster to find the keys of a page first. See docs/benchmarks.md. */
 const DEEP = 1000
 
-/** Records that are made between two looks at the clock. */
+/** Records that are built between two checks of the deadline. */
 const MANY = 1000
 
-/** The page that the limit and offset of the arguments cut out. */
+/** Reads the page of the limit and offset in the arguments. */
 export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<Page> {
   const statement = given.offset >= DEEP && read.deep !== undefined ? read.deep() : read.rows
   const rows = given.limit === 0 ? [] : yield requestRows(statement, read.node, given, dialect)
@@ -43,14 +43,14 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
   weigh(rows, read.node, undefined, undefined, given)
   if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, undefined, given, dialect)
   const { limit, offset } = given
-  // A page that is not full, and not past the end, tells the count itself.
+  // A page that is not full, and not past the end, shows the count itself.
   const known = rows.length < limit && (rows.length > 0 || offset === 0)
   if (known) return { records, count: offset + rows.length }
   const [counted] = yield requestRows(read.count!, read.node, given, dialect)
   return { records, count: Number(counted![0]) }
 }
 
-/** All records of a plan that is not paged. */
+/** Reads all records of a plan that is not paged. */
 export function* readRecords(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<readonly JsonRecord[]> {
   const rows = yield requestRows(read.rows, read.node, given, dialect)
   const records = build(rows, read.node, given)
@@ -59,7 +59,7 @@ export function* readRecords(read: CompiledRead, given: Arguments, dialect: Dial
   return records
 }
 
-/** The first record of a plan, if there is one. */
+/** Reads the first record of a plan, if there is one. */
 export function* readFirst(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<JsonRecord | undefined> {
   const rows = yield requestRows(read.rows, read.node, given, dialect)
   const records = build(rows, read.node, given)
@@ -68,23 +68,23 @@ export function* readFirst(read: CompiledRead, given: Arguments, dialect: Dialec
   return records[0]
 }
 
-/** The record that a to-one links; null when it is empty. */
+/** Reads the record that a to-one links; null when it is empty. */
 export function* readLinked(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<JsonRecord | null> {
   return (yield* readFirst(read, given, dialect)) ?? null
 }
 
-/** What is read of a record that exists; undefined when it does not. */
+/** Runs a reading when a record exists; returns undefined when it does not. */
 export function* readWithin<T>(exists: Statement, given: Arguments, dialect: Dialect, reading: Reading<T>): Reading<T | undefined> {
   if ((yield request(exists, given, dialect)).length === 0) return undefined
   return yield* reading
 }
 
-/** Whether the record of the key exists. */
+/** Reads whether the record of the key exists. */
 export function* readExists(statement: Statement, given: Arguments, dialect: Dialect): Reading<boolean> {
   return (yield request(statement, given, dialect)).length > 0
 }
 
-/** The bare rows of a statement. */
+/** Reads the bare rows of a statement. */
 export function* readRows(statement: Statement, given: Arguments, dialect: Dialect): Reading<readonly Row[]> {
   return yield request(statement, given, dialect)
 }
@@ -101,7 +101,7 @@ function requestRows(statement: Statement, { areIds }: CompiledNode, given: Argu
 
 function requestLinked(child: CompiledChild, link: readonly unknown[], given: Arguments, dialect: Dialect): ReadingStep {
   const { single } = child
-  // Mostly the link is all that there is to bind.
+  // In most statements the link is the only parameter.
   const isAll = single.bindings.length === link.length
   const parameters = isAll ? link : bindParameters(single, { ...given, link }, dialect)
   return { statement: single, parameters, bound: boundOf(child, 1, given) }
@@ -117,7 +117,7 @@ function boundOf({ name, isPivoted, node }: CompiledChild, owners: number, { roo
 }
 
 /**
- * Takes the room that rows need in the answer.
+ * Takes the room that rows need from the answer's budget.
  *
  * @param times how often each is shown; undefined: all once
  */
@@ -146,7 +146,7 @@ function weigh(
   room.take(count, bytes, areIds, at)
 }
 
-/** The records of rows, without their relations. */
+/** Builds the records of rows, without their relations. */
 function build(rows: readonly Row[], node: CompiledNode, given: Arguments): JsonRecord[] {
   const records: JsonRecord[] = []
   if (rows.length < MANY || given.end === undefined) for (const row of rows) records.push(node.build(row) as JsonRecord)
@@ -160,7 +160,7 @@ function build(rows: readonly Row[], node: CompiledNode, given: Arguments): Json
 }
 
 /**
- * Reads the relations of records, of which there are some.
+ * Reads the relations of one or more records.
  *
  * @param times how often each record is shown; undefined: all once
  */
@@ -187,7 +187,7 @@ function* attachAll(
       continue
     }
     if (only?.(rows[0]!) === false) continue
-    // One record: nothing to sort out by owner.
+    // One record: its related rows need not be sorted by owner.
     const link = linkAt(rows[0]!, child.from)
     const found = link === undefined ? [] : yield requestLinked(child, link, given, dialect)
     const related = build(found, child.node, given)
@@ -203,7 +203,7 @@ function put(record: JsonRecord, { within, name }: CompiledChild, value: unknown
   else putInside(record, within, name, value)
 }
 
-/** The values that link, or undefined when the link is empty. */
+/** Returns the linking values, or undefined when the link is empty. */
 function linkAt(row: Row, at: readonly number[]): readonly unknown[] | undefined {
   const link: unknown[] = []
   for (const position of at) {
@@ -227,7 +227,7 @@ function collectRenders(rows: readonly Row[], records: readonly JsonRecord[], no
   }
 }
 
-/** The embedded objects at a place, of a list all, each with its stored values. */
+/** Finds the embedded objects at a path, all members of lists, each with its stored values. */
 function inside(shown: unknown, stored: unknown, within: readonly string[]): Pick<PendingRender, 'record' | 'stored'>[] {
   if (typeof shown !== 'object' || shown === null) return []
   if (Array.isArray(shown)) return shown.flatMap((member, index) => inside(member, (stored as unknown[])[index], within))
@@ -236,7 +236,7 @@ function inside(shown: unknown, stored: unknown, within: readonly string[]): Pic
   return name === undefined ? [{ record, stored: values }] : inside(record[name], values[name], rest)
 }
 
-/** Lets the application's functions give their values, and puts them into the records. Undefined leaves the attribute out. */
+/** Calls the application's render functions, and puts their values into the records. Undefined leaves the attribute out. */
 export async function renderPending(pending: readonly PendingRender[], ctx: HookContext): Promise<void> {
   for (const { record, name, render, stored } of pending) {
     const given = render(record[name], stored, ctx)
@@ -254,12 +254,12 @@ interface Owners {
   readonly times: readonly number[] | undefined
 }
 
-/** Reads one relation of several records, and puts what it finds into them. */
+/** Reads one relation of several records, and puts the related records into them. */
 function* attach(child: CompiledChild, owners: Owners, given: Arguments, dialect: Dialect): Reading<void> {
   const links = linksOf(child, owners.rows)
   const found = links.size === 0 ? [] : yield requestLists(child, `[${[...links].join()}]`, links.size, given, dialect)
   const related = build(found, child.node, given)
-  // What several records link is one object, which is shown with each of them.
+  // A record that several records link is one object, shown with each of them.
   const isShared = owners.times !== undefined || links.size < owners.rows.length
   const times = child.cardinality === 'one' ? putOnes(child, owners, found, related) : putLists(child, owners, found, related, isShared)
   const shown = isShared ? times : undefined
@@ -267,7 +267,7 @@ function* attach(child: CompiledChild, owners: Owners, given: Arguments, dialect
   if (found.length > 0 && child.node.children.length > 0) yield* attachAll(found, related, child.node, shown, given, dialect)
 }
 
-/** Puts what to-ones link into the records; says how often each is shown. */
+/** Puts the records of a to-one into their owners; returns how often each is shown. */
 function putOnes(child: CompiledChild, { rows, records, times }: Owners, found: readonly Row[], related: readonly unknown[]): number[] {
   const shown: number[] = []
   const byLink = new Map<unknown, number>()
@@ -283,7 +283,7 @@ function putOnes(child: CompiledChild, { rows, records, times }: Owners, found: 
   return shown
 }
 
-/** Puts lists into the records; says how often each of their records is shown, where that is not once. */
+/** Puts lists into their owners; returns how often each member is shown, where that is not once. */
 function putLists(
   child: CompiledChild,
   { rows, records, times }: Owners,
@@ -315,7 +315,7 @@ function putLists(
   return found.map(row => shown.get(linkOf(row, to)) ?? 0)
 }
 
-/** The value that links, or undefined when the link is empty. */
+/** Returns the linking value, or undefined when the link is empty. */
 function linkOf(row: Row, at: readonly number[]): unknown {
   if (at.length === 1) return row[at[0]!] ?? undefined
   let text = ''
@@ -327,7 +327,7 @@ function linkOf(row: Row, at: readonly number[]): unknown {
   return text
 }
 
-/** The links of all rows as JSON texts, each once. */
+/** Returns the links of all rows as JSON texts, each once. */
 function linksOf(child: CompiledChild, rows: readonly Row[]): ReadonlySet<string> {
   const { from, numericLinks } = child
   const part = (row: Row, index: number): string =>

@@ -1,6 +1,6 @@
 /**
- * Apply: a RecordInput becomes work for MikroORM's unit of work, inside the transaction it is given. Life-cycle hooks, onCreate and onUpdate,
- * cascades and orphan removal all happen there. Nothing is rendered here: the answer is read by the reading stages.
+ * Apply: turns a RecordInput into changes of MikroORM's unit of work, inside an open transaction. MikroORM runs life-cycle hooks, onCreate and onUpdate,
+ * cascades and orphan removal. The reading stages render the answer.
  * Refuses with owner_required, version_conflict and record_not_found.
  */
 import type { Collection, EntityMetadata } from '@mikro-orm/core'
@@ -13,7 +13,7 @@ import { sameKey } from '../model/key.ts'
 import type { Attribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import { addNeededEmbedded, assignValues } from './assign-values.ts'
 import { recordName } from './check-database.ts'
-import { byAccessor, toProperties } from './entity-data.ts'
+import { nameByAccessor, toProperties } from './entity-data.ts'
 import { hasKey, findHolder, holdsLink, linkedValue, requireTargetKey, setLink } from './entity-links.ts'
 import { isListed, keepOnly, loadInverse, loadCollection, loadShownMembers } from './load-related.ts'
 import { refuseShared } from './shared-columns.ts'
@@ -29,7 +29,7 @@ export function create(change: RecordInput, work: Work, implied: Entity = {}): A
   return isPlain(change) ? createEntity(change, data, work) : createWithRelations(change, data, work)
 }
 
-/** Whether nothing is to be made or looked at beside the record itself. */
+/** Whether a change concerns the record alone, without links and lists. */
 function isPlain({ links, lists }: RecordInput): boolean {
   return links.length === 0 && lists.length === 0
 }
@@ -38,7 +38,7 @@ function createEntity(change: RecordInput, data: Entity, work: Work): Entity {
   const from = Date.now()
   const entity = work.em.create(
     entityName(change.resource),
-    byAccessor(data, entityMeta(change.resource, work)) as never,
+    nameByAccessor(data, entityMeta(change.resource, work)) as never,
   ) as unknown as Entity
   work.connection.retime(entity, data, from)
   work.touched.push({ resource: change.resource, entity })
@@ -63,20 +63,21 @@ function entityMeta(resource: Resource, { em }: Work): EntityMetadata {
   return em.getMetadata().get(entityName(resource))
 }
 
-/** The entity that a reference in a body means: a bare reference, or a new one. */
+/** Returns the entity of a reference in a body: one that is not loaded, or a new one. */
 async function resolveRecord(ref: RecordRef, target: Resource, work: Work, implied?: Entity): Promise<Entity> {
   return ref.kind === 'existing' ? reference(target, ref.key, work.em) : create(ref.record, work, implied)
 }
 
-/** The entity that a to-one is to link. One that is linked by another key than the primary one is loaded, since that key is written. */
+/** Returns the entity that a to-one shall link. A link by another key than the primary one needs it loaded, since that key is written. */
 export async function resolveLink(ref: RecordRef, { target, targetKey }: ToOneAttribute, work: Work): Promise<Entity> {
   return ref.kind === 'existing' && targetKey !== undefined ? (await load(target, ref.key, work))! : resolveRecord(ref, target, work)
 }
 
+/** Returns what the property of a link shall hold; a new entity may have to be written first, so that it has its key. */
 async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em, connection }: Work): Promise<unknown> {
   const { targetKey } = attribute
   if (targetKey !== undefined) {
-    // A default of the database's is there once the record is written.
+    // The database sets a default of its own when the record is written.
     const isNew = em.getUnitOfWork().getOriginalEntityData(entity) === undefined
     if (isNew && (entity[targetKey.property] ?? null) === null) await connection.flush(em)
     requireTargetKey(attribute, entity)
@@ -95,7 +96,7 @@ async function linkToOwner(ref: RecordRef, relation: RelationAttribute, owner: E
   }
   const entity = (await load(relation.target, ref.key, work))!
   refuseShared(relation, ref, entity, owner)
-  // What has the link already is not moved.
+  // A record that has this link already is not changed.
   if (!holdsLink(entity, other, value)) {
     await work.authorize(relation.target, 'update')
     await changeOwnLink(entity, other, relation.target, work, () => {
@@ -106,7 +107,7 @@ async function linkToOwner(ref: RecordRef, relation: RelationAttribute, owner: E
   return entity
 }
 
-/** Remembers what a body puts into a list with a condition. */
+/** Remembers a record that a body puts into a list with a condition, which is checked after the flush. */
 function rememberListed(list: ToManyAttribute, ref: RecordRef, entity: Entity, { listed }: Work): Entity {
   if (list.where !== undefined) listed.push({ list, entity, path: ref.kind === 'new' ? ref.record.path : ref.path })
   return entity
@@ -130,7 +131,7 @@ export function update(entity: Entity, change: RecordInput, work: Work): Awaitab
   return chain(lists.length === 0 ? undefined : loadLists(entity, lists, work), () => changeLoaded(entity, change, work))
 }
 
-/** Loading the members of a list loads them anew: what has been set of one of them would be lost, be it the record itself. */
+/** Loads lists before anything is set: loading an entity again would undo what has been set of it, and the record itself may be a member. */
 async function loadLists(entity: Entity, lists: readonly ListInput[], work: Work): Promise<void> {
   for (const { attribute } of lists) await loadCollection(entity, attribute, work.em)
 }
@@ -139,7 +140,7 @@ function changeLoaded(entity: Entity, change: RecordInput, work: Work): Awaitabl
   const { em } = work
   const values = change.values.filter(({ attribute }) => !(attribute.kind === 'scalar' && attribute.version))
   assignValues(entity, values, em)
-  // What comes to link the record by another key than the primary one would be inserted before that has changed.
+  // Records that link this one by the changed key would be inserted before the key has changed.
   const isReferred = values.some(({ attribute }) => isReferredBy(attribute, change.resource))
   return chain(isReferred ? work.connection.flush(em) : undefined, () =>
     isPlain(change) ? undefined : changeRelations(entity, change, work),
@@ -151,7 +152,7 @@ async function changeRelations(entity: Entity, change: RecordInput, work: Work):
   const own = recordName(resource, keyOfEntity(resource, entity))
   for (const { attribute } of change.links) if (attribute.owner) work.named.add(nameLink(attribute, own))
   for (const name of listLinkedNames(change)) work.named.add(name)
-  // Before anything is changed: loading a record anew would undo what has been set of it and not been written yet.
+  // Before anything is changed: loading a record again would undo what has been set of it and is not written yet.
   const before = new Map<ListInput | LinkInput, readonly Entity[]>()
   for (const link of change.links) before.set(link, await findLinked(entity, link, resource, work))
   for (const list of lists)
@@ -160,7 +161,7 @@ async function changeRelations(entity: Entity, change: RecordInput, work: Work):
   for (const list of lists) await replaceList(before.get(list) ?? [], entity, list, work)
 }
 
-/** The names of the records that a change links, and of the links of these that it sets. */
+/** Lists the names of the records that a change links, and of their links that it sets. */
 export function* listLinkedNames({ links, lists }: RecordInput): Generator<string> {
   const refs = [
     ...links.map(({ attribute, link }) => ({ attribute, ref: link })),
@@ -181,7 +182,7 @@ function isReferredBy({ property }: Attribute, { referrers }: Resource): boolean
   return referrers.some(({ attribute }) => attribute.targetKey?.property === property)
 }
 
-/** An old value of the version property tells that the client has seen an older state (optimistic locking). */
+/** Refuses a change with an old value of the version property: the client has seen an older state (optimistic locking). */
 function checkVersion(entity: Entity, change: RecordInput): void {
   for (const { attribute, value } of change.values) {
     if (attribute.kind !== 'scalar' || !attribute.version) continue
@@ -196,12 +197,12 @@ function checkVersion(entity: Entity, change: RecordInput): void {
   }
 }
 
-/** Links, unlinks or replaces what a to-one of a loaded record refers to. */
+/** Links, unlinks or replaces the record that a to-one of a loaded record refers to. */
 export async function changeLink(entity: Entity, link: LinkInput, resource: Resource, work: Work): Promise<void> {
   await replaceLink(await findLinked(entity, link, resource, work), entity, link, resource, work)
 }
 
-/** The record that links the entity as the other side of a one-to-one, if there is one, loaded. */
+/** Loads the record that links the entity by the owning side of a one-to-one, if there is one. */
 async function findLinked(entity: Entity, { attribute }: LinkInput, resource: Resource, work: Work): Promise<readonly Entity[]> {
   const current = attribute.owner ? undefined : await loadInverse(entity, attribute, resource, work)
   return current === undefined ? [] : [current]
@@ -226,12 +227,12 @@ async function replaceLink(
   if (link?.kind === 'existing' && current !== undefined && sameKey(keyOfEntity(attribute.target, current), link.key)) return
   if (current !== undefined) {
     if (!(await work.exists(attribute.target, keyOfEntity(attribute.target, current)))) {
-      // What does not exist for the caller is no link of theirs to change.
+      // The caller cannot unlink a record that does not exist for them.
       if (link === null) return
       throw restError('unique_conflict', `"${path}" cannot be linked: another record has the link already.`)
     }
     await unlinkFromOwner(current, attribute, path, work)
-    // First the old link goes, then the new one comes: both at once would break the uniqueness of the foreign key.
+    // The old link is removed before the new one is set: both at once would break the uniqueness of the foreign key.
     await work.connection.flush(work.em)
     if (link !== null) refuseRemovedOwner(entity, path, work)
   }
@@ -244,7 +245,7 @@ async function replaceList(current: readonly Entity[], entity: Entity, { attribu
     const members: Entity[] = []
     for (const item of items) members.push(rememberListed(attribute, item, await resolveRecord(item, attribute.target, work), work))
     const collection = await loadCollection(entity, attribute, work.em)
-    // What is not in the list for the caller cannot be taken out by them.
+    // The caller cannot remove members that they are not shown.
     const unseen = await keepOnly(collection.getItems() as Entity[], async member => !(await isListed(member, attribute, work)))
     collection.set([...members, ...unseen])
     return
@@ -255,7 +256,7 @@ async function replaceList(current: readonly Entity[], entity: Entity, { attribu
     return !kept.some(other => sameKey(other, key))
   })
   for (const member of released) await unlinkFromOwner(member, attribute, path, work)
-  // First the old members go, then the new ones come: they may take what was unique to those.
+  // The old members are written before the new ones: these may take over a unique value.
   if (released.length > 0) {
     await work.connection.flush(work.em)
     if (items.length > 0) refuseRemovedOwner(entity, path, work)

@@ -14,7 +14,7 @@ import type { EntityName } from './unit-of-work.ts'
 import { requireEmbedded } from './required-attributes.ts'
 import type { EmbeddedValue, RecordInput, ValueInput } from './write-plan.ts'
 
-/** Adds the embedded objects that a new record cannot be without: one may be left out when all that is in it may be. */
+/** Adds the embedded objects that a new record needs and the body leaves out, which it may where all their attributes may be left out. */
 export function addNeededEmbedded(data: Entity, attributes: readonly Attribute[]): Entity {
   for (const attribute of attributes) {
     if (attribute.kind !== 'embedded' || !(attribute.needed || isEntity(data[attribute.property]))) continue
@@ -24,8 +24,8 @@ export function addNeededEmbedded(data: Entity, attributes: readonly Attribute[]
 }
 
 /**
- * Sets the plain values of an entity, or of an embedded object. Not by `em.assign`, which takes the objects of custom types for mistakes. An embedded
- * object keeps what the change does not give; a list of them is replaced, and so is one that may now be of another class.
+ * Sets the plain values of an entity, or of an embedded object. `em.assign` would reject the objects of custom types. An embedded object keeps what the
+ * change does not give; a list of embedded objects is replaced, and so is an object that may now be of another class.
  */
 export function assignValues(holder: Entity, changes: readonly ValueInput[], em: EntityManager): void {
   for (const { attribute, value } of changes) {
@@ -47,13 +47,13 @@ export function assignValues(holder: Entity, changes: readonly ValueInput[], em:
   }
 }
 
-/** What the property of a link in a list of embedded objects holds for a key. */
+/** Returns what the property of a link in a list of embedded objects holds for a key. */
 function referenceLinked(value: unknown, { links, type }: ScalarAttribute, em: EntityManager): unknown {
   if (value === null) return null
   return em.getReference(links!.entity as EntityName, toProperty(value, type) as never, { wrapped: links!.wrapped as never })
 }
 
-/** A property with `ref: true` holds a reference to its value. */
+/** Sets a scalar property; one with `ref: true` holds a reference to its value. */
 function setScalar(holder: Entity, property: string, value: unknown): void {
   const current = holder[property]
   if (current instanceof ScalarReference) current.set(value)
@@ -65,7 +65,7 @@ function createEmbedded(attribute: EmbeddedAttribute, changes: readonly ValueInp
     .getEntityFactory()
     .createEmbeddable(attribute.entity as never, toProperties(changes) as never, { newEntity: true }) as Entity
   assignValues(object, changes, em)
-  // MikroORM does it for new records only.
+  // MikroORM sets defaults for new records only.
   em.getEntityFactory().assignDefaultValues(object, em.getMetadata(object.constructor as never) as never)
   return object
 }
@@ -79,7 +79,7 @@ interface NewEmbedded {
 
 function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Generator<NewEmbedded> {
   for (const { attribute, path, value } of changes) {
-    // A list, and an object of one of several classes, is given as a whole.
+    // Lists, and objects of one of several classes, are given as a whole.
     if (attribute.kind !== 'embedded' || value === null || attribute.array || attribute.variants !== undefined) continue
     const current = holder[attribute.property] ?? null
     const inner = value as readonly ValueInput[]
@@ -88,7 +88,7 @@ function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Gener
   }
 }
 
-/** The errors of what new embedded objects lack. The change of one that is there need not give everything, so that validation cannot tell. */
+/** Returns the errors of new embedded objects that lack attributes. Validation cannot find them: a change of an object that exists need not give everything. */
 export function requireNewEmbedded(entity: Entity, change: RecordInput, visibility: Visibility): readonly FieldError[] {
   return [...findNewEmbedded(entity, change.values)].flatMap(({ attribute, path, value }) =>
     requireEmbedded(attribute, value, change.links, path, visibility),

@@ -1,6 +1,6 @@
 /**
- * Check: the errors of a change that only the database can tell: references to records that do not exist, values that must be unique and are taken.
- * Runs inside the transaction of the change, before anything is written.
+ * Check: finds the errors of a change that only the database shows: links to records that do not exist, unique values that are taken. Runs inside the
+ * transaction of the change, before anything is written.
  */
 import { withArticle } from '../base/article.ts'
 import { chain } from '../base/awaitable.ts'
@@ -19,13 +19,13 @@ import type { LinkInput, RecordInput, RecordRef, ValueInput } from './write-plan
 
 const WHOLE = { filters: [], limit: 1, offset: 0 } as const
 
-/** The place of a record that is to be made, which sets one of its links: the key of its owner, or the owner's own change. */
+/** The owner of a new record, which sets one of its links: a key, or a change where the owner is new as well. */
 export interface Implied {
   readonly name: string
   readonly owner: KeyValues | RecordInput
 }
 
-/** What a check of changes knows beside them. */
+/** What is known beside the changes. */
 export interface Checking {
   /** The key of the record that is changed; without it, records are made. */
   readonly self?: KeyValues | undefined
@@ -34,22 +34,22 @@ export interface Checking {
   readonly known?: ReadonlySet<string>
 }
 
-/** One name for each record there can be. */
+/** Returns a name that is unique to the record. */
 export function recordName(resource: Resource, key: KeyValues): string {
   return `${rootOf(resource).className} ${keyToSegment(key, resource)}`
 }
 
-/** The key that a new record gives itself or has by its place, as far as it is known. */
-export function givenKey(change: RecordInput, implied?: Implied): KeyValues | undefined {
+/** Returns the key that a new record gives itself or gets from its owner, as far as it is known. */
+export function findGivenKey(change: RecordInput, implied?: Implied): KeyValues | undefined {
   const key: KeyValues[number][] = []
   for (const name of change.resource.keyNames) {
-    const found = changeAt(change, [name])
+    const found = findChange(change, [name])
     const owner = implied?.name === name ? implied.owner : undefined
     let part: KeyValues | undefined
-    if (owner !== undefined) part = 'resource' in owner ? givenKey(owner) : owner
+    if (owner !== undefined) part = 'resource' in owner ? findGivenKey(owner) : owner
     else if (found === undefined) part = undefined
     else if ('link' in found)
-      part = found.link?.kind === 'existing' ? found.link.key : found.link?.kind === 'new' ? givenKey(found.link.record) : undefined
+      part = found.link?.kind === 'existing' ? found.link.key : found.link?.kind === 'new' ? findGivenKey(found.link.record) : undefined
     else part = [found.value as KeyValues[number]]
     if (part === undefined) return undefined
     key.push(...part)
@@ -61,13 +61,13 @@ interface Check extends Checking {
   readonly dialect: Dialect
   readonly visibility: Visibility
   readonly errors: FieldErrors
-  /** The unique values of the records before: two records of one body must not share them either. */
+  /** The unique values of the records checked so far: two records of one body must not share them either. */
   readonly seen: Set<string>
-  /** Whether the records that were asked for exist: a body may link one often. */
+  /** Whether the records looked up so far exist: a body may link one record often. */
   readonly found: Map<string, boolean>
 }
 
-/** Adds to the errors what the database tells about the changes of a body. */
+/** Adds the errors of the changes of a body that only the database shows. */
 export function checkChanges(
   changes: readonly RecordInput[],
   checking: Checking,
@@ -76,27 +76,27 @@ export function checkChanges(
   errors: FieldErrors,
 ): Awaitable<void> {
   const { dialect } = connection
-  return chain(visibility === EVERYTHING ? undefined : askAboutAll(changes, checking.self !== undefined, visibility), () => {
-    if (checking.implied === undefined && changes.every(asksNothing)) return
+  return chain(visibility === EVERYTHING ? undefined : evaluateAllRules(changes, checking.self !== undefined, visibility), () => {
+    if (checking.implied === undefined && changes.every(needsNoStatement)) return
     const check: Check = { ...checking, dialect, visibility, errors, seen: new Set(), found: new Map() }
     return connection.read(() => checkRecords(changes, check))
   })
 }
 
-async function askAboutAll(changes: readonly RecordInput[], isStored: boolean, visibility: Visibility): Promise<void> {
-  for (const change of changes) await askAbout(change, isStored, visibility)
+async function evaluateAllRules(changes: readonly RecordInput[], isStored: boolean, visibility: Visibility): Promise<void> {
+  for (const change of changes) await evaluateRules(change, isStored, visibility)
 }
 
-/** Whether there is nothing to ask about a change of a record: no link, and no value that must be unique. */
-function asksNothing({ links, lists, values, resource }: RecordInput): boolean {
+/** Whether a change needs no statement: it has no link, and no value that must be unique. */
+function needsNoStatement({ links, lists, values, resource }: RecordInput): boolean {
   return (
     links.length === 0 &&
     lists.length === 0 &&
-    [...resource.uniques, resource.keyNames].every(paths => !paths.some(path => gives(values, path)))
+    [...resource.uniques, resource.keyNames].every(paths => !paths.some(path => givesValue(values, path)))
   )
 }
 
-function gives(values: readonly ValueInput[], path: string): boolean {
+function givesValue(values: readonly ValueInput[], path: string): boolean {
   const [name] = path.split('.', 1)
   return values.some(({ attribute }) => attribute.name === name)
 }
@@ -105,10 +105,10 @@ function* checkRecords(changes: readonly RecordInput[], check: Check): Reading<v
   for (const change of changes) yield* checkRecord(change, check)
 }
 
-/** Asks the rules of all resources that a change touches, since the check itself cannot wait, and what it lets through may alter what they look at. */
-async function askAbout(change: RecordInput, isStored: boolean, visibility: Visibility): Promise<void> {
+/** Evaluates the access rules of all resources that a change concerns: the check itself cannot wait, and the change may alter the data that rules read. */
+async function evaluateRules(change: RecordInput, isStored: boolean, visibility: Visibility): Promise<void> {
   await visibility.ask({ resource: change.resource, about: 'scope' })
-  for (const { ref } of references(change)) if (ref.kind === 'new') await askAbout(ref.record, false, visibility)
+  for (const { ref } of listReferences(change)) if (ref.kind === 'new') await evaluateRules(ref.record, false, visibility)
   const relations = [
     ...change.links.map(({ attribute, link }) => ({ attribute, refs: link === null ? [] : [link] })),
     ...change.lists.map(({ attribute, items }) => ({ attribute, refs: items })),
@@ -117,10 +117,10 @@ async function askAbout(change: RecordInput, isStored: boolean, visibility: Visi
     const { target: resource } = attribute
     const isLinked = refs.some(ref => ref.kind === 'existing')
     if (isLinked && !(await visibility.permits(resource, 'get'))) continue
-    // The records that a list or an inverse link has now are looked at as well.
+    // The records that a list or an inverse link has now are read as well.
     const holds = attribute.kind === 'toOne' && attribute.owner
     if (isLinked || !holds) await visibility.ask({ resource, about: 'scope' })
-    // What is linked otherwise by its own foreign key is changed, and an orphan is deleted.
+    // A record that gets another link by its own foreign key is updated, and an orphan is deleted.
     const other = owningAttribute(attribute)
     if (other !== undefined && (isLinked || (isStored && !attribute.orphanRemoval))) await visibility.permits(resource, 'update')
     if (isStored && attribute.orphanRemoval) await visibility.permits(resource, 'delete')
@@ -131,13 +131,13 @@ async function askAbout(change: RecordInput, isStored: boolean, visibility: Visi
 
 function* checkRecord(change: RecordInput, check: Check): Reading<void> {
   const { errors } = check
-  const missing = yield* missingIn(change, check)
+  const missing = yield* findMissing(change, check)
   yield* checkUniques(change, check, missing)
-  const own = check.self ?? givenKey(change, check.implied)
-  for (const { ref, relation } of references(change)) {
+  const own = check.self ?? findGivenKey(change, check.implied)
+  for (const { ref, relation } of listReferences(change)) {
     if (ref.kind === 'new') {
       const name = owningName(relation)
-      // The members that an owner has now may be about to go, so the owner counts as new here: what does not fit then, the database tells.
+      // The present members of an owner may be about to go, so the owner counts as new here. The database refuses what conflicts after all.
       yield* checkRecord(ref.record, { ...check, self: undefined, implied: name === undefined ? undefined : { name, owner: change } })
       continue
     }
@@ -167,10 +167,10 @@ function* checkRecord(change: RecordInput, check: Check): Reading<void> {
   }
 }
 
-/** The links to records that do not exist for the caller. One that he may not read does not. */
-function* missingIn(change: RecordInput, { known, visibility, dialect, found }: Check): Reading<ReadonlySet<RecordRef>> {
+/** Finds the links to records that do not exist for the caller, among them those that they may not read. */
+function* findMissing(change: RecordInput, { known, visibility, dialect, found }: Check): Reading<ReadonlySet<RecordRef>> {
   const missing = new Set<RecordRef>()
-  for (const { ref, relation } of references(change)) {
+  for (const { ref, relation } of listReferences(change)) {
     const { target } = relation
     if (ref.kind === 'new' || known?.has(recordName(target, ref.key)) === true) continue
     // The name of the entity itself, not of its root: a record of another class is not one of these.
@@ -186,7 +186,7 @@ function* missingIn(change: RecordInput, { known, visibility, dialect, found }: 
   return missing
 }
 
-function references(change: RecordInput): { ref: RecordRef; relation: RelationAttribute }[] {
+function listReferences(change: RecordInput): { ref: RecordRef; relation: RelationAttribute }[] {
   return [
     ...change.links.flatMap(({ attribute, link }) => (link === null ? [] : [{ ref: link, relation: attribute }])),
     ...change.lists.flatMap(({ attribute, items }) => items.map(ref => ({ ref, relation: attribute }))),
@@ -202,7 +202,11 @@ interface UniquePart {
   readonly made?: RecordInput
 }
 
-/** @param missing whether others link what does not exist for the caller is not told */
+/**
+ * Adds the errors of unique values that are taken.
+ *
+ * @param missing links that do not exist for the caller, left out so that uniqueness reveals nothing about them
+ */
 function* checkUniques(
   change: RecordInput,
   { self, implied, dialect, errors, seen }: Check,
@@ -211,10 +215,10 @@ function* checkUniques(
   const { resource } = change
   const sets = self === undefined ? [...resource.uniques, resource.keyNames] : resource.uniques
   for (const paths of sets) {
-    const parts = uniqueParts(paths, change, implied, missing)
-    // A set that the change does not touch stays as it is; what a new record leaves out is NULL or a default, which the database judges.
+    const parts = findUniqueParts(paths, change, implied, missing)
+    // A set that the change does not concern stays as it is. What a new record leaves out is NULL or a default: the database checks it.
     if (parts === undefined || !parts.some(part => part.given) || (self === undefined && !parts.every(part => part.given))) continue
-    const text = `${resource.className} ${paths.join()} ${parts.map(textOfPart).join()}`
+    const text = `${resource.className} ${paths.join()} ${parts.map(formatPart).join()}`
     let taken = parts.every(part => part.given) && seen.has(text)
     seen.add(text)
     if (!taken && parts.every(part => part.made === undefined)) {
@@ -227,7 +231,7 @@ function* checkUniques(
     const named = paths.filter((_, index) => parts[index]!.given || !parts[index]!.attribute.hidden)
     for (const path of named) {
       const at = change.path === '' ? path : `${change.path}.${path}`
-      const value = valueGiven(change, path)
+      const value = findGivenValue(change, path)
       errors.push({
         code: 'not_unique',
         detail: `Another ${resource.singular} has this ${named.map(name => `"${name}"`).join(' and ')} already.`,
@@ -238,13 +242,13 @@ function* checkUniques(
   }
 }
 
-function textOfPart({ values, made }: UniquePart): string {
+function formatPart({ values, made }: UniquePart): string {
   if (made !== undefined) return `new ${made.path}`
   return values.map(value => JSON.stringify(typeof value === 'bigint' ? value.toString() : value)).join()
 }
 
-/** The parts of a unique set, or undefined when one of them becomes NULL, which conflicts with nothing, or a record that no other can link. */
-function uniqueParts(
+/** Returns the parts of a unique set; undefined when one of them becomes NULL, which conflicts with nothing, or a record that no other can link yet. */
+function findUniqueParts(
   paths: readonly string[],
   change: RecordInput,
   implied: Implied | undefined,
@@ -253,12 +257,12 @@ function uniqueParts(
   const parts: UniquePart[] = []
   for (const path of paths) {
     const names = path.split('.')
-    const attribute = attributeAt(change.resource, names)
+    const attribute = findAttribute(change.resource, names)
     if (attribute === undefined) return undefined
-    const found = changeAt(change, names)
+    const found = findChange(change, names)
     if (implied?.name === path) {
       const { owner } = implied
-      // Its place does not tell which of several resources it is a record of; the database judges.
+      // The place of a record does not determine which of several resources it links: the database checks it.
       if (attribute.kind === 'toOneOf') return undefined
       parts.push('resource' in owner ? { attribute, given: true, values: [], made: owner } : { attribute, given: true, values: owner })
     } else if (found === undefined) {
@@ -274,13 +278,13 @@ function uniqueParts(
   return parts
 }
 
-function attributeAt(resource: Resource, names: readonly string[]): Attribute | undefined {
+function findAttribute(resource: Resource, names: readonly string[]): Attribute | undefined {
   let attribute = resource.byName.get(names[0]!)
   for (const name of names.slice(1)) attribute = attribute?.kind === 'embedded' ? attribute.byName.get(name) : undefined
   return attribute
 }
 
-function changeAt(change: RecordInput, names: readonly string[]): ValueInput | LinkInput | undefined {
+function findChange(change: RecordInput, names: readonly string[]): ValueInput | LinkInput | undefined {
   const link = change.links.find(({ attribute, within = [] }) => pathOf({ attribute, within }) === names.join('.'))
   if (link !== undefined) return link
   let values: readonly ValueInput[] = change.values
@@ -292,9 +296,9 @@ function changeAt(change: RecordInput, names: readonly string[]): ValueInput | L
   return undefined
 }
 
-/** The value as the body gave it, for the error. */
-function valueGiven(change: RecordInput, path: string): unknown {
-  const found = changeAt(change, path.split('.'))
+/** Returns the value as the body gave it, for the error. */
+function findGivenValue(change: RecordInput, path: string): unknown {
+  const found = findChange(change, path.split('.'))
   if (found === undefined) return undefined
   if ('link' in found) return found.link?.kind === 'existing' ? found.link.given : undefined
   const { value } = found

@@ -13,18 +13,22 @@ import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader } from '../read/reader.ts'
 import type { Work } from './unit-of-work.ts'
 
-/** Writes what is pending; refuses records that the caller could not see afterwards. */
+/**
+ * Flushes the unit of work; refuses records that the caller could not see afterwards.
+ *
+ * @param answered the record that the answer reads, which needs no check of its own
+ */
 export function* flushAndCheck(work: Work, reader: Reader, answered?: Work['touched'][number]): Coroutine<void> {
   yield* wait(work.connection.flush(work.em))
   const [touched, ...others] = work.touched
   const { listed } = work
   if (listed.length > 0) yield* wait(refuseUnlisted(work, reader))
-  // What is read for the answer tells the same.
+  // Reading the answer shows whether the only record is visible.
   else if (others.length === 0 && touched?.entity === answered?.entity && touched?.resource === answered?.resource) return
   yield* refuseUnseen(work, reader)
 }
 
-/** Refuses what a body puts into a list that would not show it. */
+/** Refuses a record that a body puts into a list whose condition it does not meet. */
 async function refuseUnlisted({ listed, meets }: Work, { limits }: Reader): Promise<void> {
   const errors = new FieldErrors(limits)
   for (const { list, entity, path } of listed) {
@@ -37,7 +41,7 @@ async function refuseUnlisted({ listed, meets }: Work, { limits }: Reader): Prom
   if (refusal !== undefined) throw refusal
 }
 
-/** Refuses a record that was made and cannot be seen; one that was changed may leave what a filter of its entity shows, and may be gone. */
+/** Refuses new records that the caller cannot see, and changed ones that have left the scope of the caller. */
 function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
   for (const { resource, entity, key: old } of work.touched) {
     const key = old ?? keyOfEntity(resource, entity)
@@ -48,8 +52,8 @@ function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
 }
 
 /**
- * Refuses a change by which a record has left the scope of the caller. A filter of its own entity does not forbid it, such as that of soft deletion; and
- * one that is gone has left by the model's own rules.
+ * Refuses a change by which a record has left the scope of the caller. It may leave a filter of its entity, such as that of soft deletion. A record that no
+ * longer exists was removed by the model's own rules.
  */
 export async function refuseLeft(resource: Resource, key: KeyValues, { stays }: Work, reader: Reader): Promise<void> {
   if (!(await stays(resource, key)) && (await reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)

@@ -1,6 +1,6 @@
 /**
- * Contradictions: the errors of a body in which two places decide one link, and not alike. Records of a body name each other by their own foreign keys, by the
- * other sides of one-to-ones, and by lists, which also say that no other record is in them. Needs the model alone.
+ * Contradictions: finds the errors of a body in which two places set one link differently. Records of a body link each other by their own foreign keys, by
+ * the other sides of one-to-ones, and by lists, which also exclude all other records. Needs the model only.
  */
 import { recordName } from './check-database.ts'
 import type { FieldError } from '../base/errors.ts'
@@ -11,20 +11,20 @@ import type { RelationAttribute, Resource, ToManyAttribute } from '../model/mode
 import { owningAttribute } from './relation-sides.ts'
 import type { RecordInput, RecordRef } from './write-plan.ts'
 
-/** A record of a body: a new one, which is its own change, or the name of one that exists. */
+/** A record of a body: the change that creates it, or the name of a record that exists. */
 type Identity = RecordInput | string
 
-/** What one place says of a foreign key: which record it links, if any. */
-interface LinkStatement {
+/** What one place sets a foreign key to: a record, or null. */
+interface LinkAssignment {
   readonly path: string
   readonly value: unknown
   readonly links: Identity | null
 }
 
-/** What one place says of all records that link one, or are linked with it. */
-interface Whole {
+/** All records that link one record, or are linked with it, as one place lists them. */
+interface LinkedSet {
   readonly path: string
-  readonly members: ReadonlyMap<Identity, LinkStatement>
+  readonly members: ReadonlyMap<Identity, LinkAssignment>
 }
 
 /** Values by a record, and by one of its attributes. */
@@ -45,87 +45,88 @@ class ByRecord<V> {
   }
 }
 
-interface Gathered {
+interface Links {
   readonly errors: FieldErrors
   /** By the record that has the foreign key, and its attribute. */
-  readonly foreign: ByRecord<LinkStatement>
+  readonly foreign: ByRecord<LinkAssignment>
   /** By the record that is linked, and the attribute of the others. */
-  readonly inverse: ByRecord<Whole>
+  readonly inverse: ByRecord<LinkedSet>
   /** By the record that has a many-to-many list, and the side of the pivot table. */
-  readonly pivots: ByRecord<Whole>
+  readonly pivots: ByRecord<LinkedSet>
 }
 
 /**
- * Adds the errors of a body that says two things of one link.
+ * Adds the errors of a body that sets one link in two ways.
  *
  * @param self the key of the record that is changed
  */
 export function addContradictions(change: RecordInput, self: KeyValues | undefined, errors: FieldErrors): void {
   // It takes two places to contradict each other.
-  if (change.links.length + change.lists.length < 2 && refsOf(change).every(({ kind }) => kind === 'existing')) return
-  const gathered: Gathered = { errors, foreign: new ByRecord(), inverse: new ByRecord(), pivots: new ByRecord() }
-  gather(change, self === undefined ? change : recordName(change.resource, self), gathered)
-  const { foreign, inverse, pivots } = gathered
-  for (const [record, name, said] of foreign) {
-    const whole = said.links === null ? undefined : inverse.get(said.links, name)
-    if (whole !== undefined && !whole.members.has(record)) errors.push(contradiction(said, whole.path))
+  if (change.links.length + change.lists.length < 2 && listRefs(change).every(({ kind }) => kind === 'existing')) return
+  const links: Links = { errors, foreign: new ByRecord(), inverse: new ByRecord(), pivots: new ByRecord() }
+  collectLinks(change, self === undefined ? change : recordName(change.resource, self), links)
+  const { foreign, inverse, pivots } = links
+  for (const [record, name, assignment] of foreign) {
+    const linked = assignment.links === null ? undefined : inverse.get(assignment.links, name)
+    if (linked !== undefined && !linked.members.has(record)) errors.push(contradiction(assignment, linked.path))
   }
   for (const [record, side, { members }] of pivots) {
-    for (const [member, said] of members) {
-      const whole = pivots.get(member, otherSide(side))
-      if (whole !== undefined && !whole.members.has(record)) errors.push(contradiction(said, whole.path))
+    for (const [member, assignment] of members) {
+      const linked = pivots.get(member, otherSide(side))
+      if (linked !== undefined && !linked.members.has(record)) errors.push(contradiction(assignment, linked.path))
     }
   }
 }
 
-function refsOf({ links, lists }: RecordInput): RecordRef[] {
+function listRefs({ links, lists }: RecordInput): RecordRef[] {
   return [...links.flatMap(({ link }) => link ?? []), ...lists.flatMap(({ items }) => items)]
 }
 
-function gather(change: RecordInput, record: Identity, gathered: Gathered): void {
+function collectLinks(change: RecordInput, record: Identity, links: Links): void {
   for (const { attribute, within, path, link } of change.links) {
-    if (!attribute.owner) refer(attribute, record, path, link === null ? [] : [link], gathered)
-    else if (within === undefined) decide(record, nameOf(change.resource, attribute.name), saidOf(attribute, link, path), gathered)
+    if (!attribute.owner) setInverse(attribute, record, path, link === null ? [] : [link], links)
+    else if (within === undefined)
+      setForeign(record, nameAttribute(change.resource, attribute.name), makeAssignment(attribute, link, path), links)
   }
   for (const { attribute, path, items } of change.lists) {
-    if (attribute.via.kind === 'foreign') refer(attribute, record, path, items, gathered)
-    else gathered.pivots.set(record, sideOf(attribute), { path, members: membersOf(attribute, items) })
+    if (attribute.via.kind === 'foreign') setInverse(attribute, record, path, items, links)
+    else links.pivots.set(record, nameSide(attribute), { path, members: listMembers(attribute, items) })
   }
-  for (const ref of refsOf(change)) if (ref.kind === 'new') gather(ref.record, ref.record, gathered)
+  for (const ref of listRefs(change)) if (ref.kind === 'new') collectLinks(ref.record, ref.record, links)
 }
 
-/** What a record says of those that link it by their own foreign keys: which they are. */
-function refer(relation: RelationAttribute, record: Identity, path: string, refs: readonly RecordRef[], gathered: Gathered): void {
-  const name = nameOf(relation.target, owningAttribute(relation)!.name)
-  const members = membersOf(relation, refs)
-  for (const [member, said] of members) decide(member, name, { ...said, links: record }, gathered)
-  gathered.inverse.set(record, name, { path, members })
+/** Notes which records link a record by their own foreign keys. */
+function setInverse(relation: RelationAttribute, record: Identity, path: string, refs: readonly RecordRef[], links: Links): void {
+  const name = nameAttribute(relation.target, owningAttribute(relation)!.name)
+  const members = listMembers(relation, refs)
+  for (const [member, assignment] of members) setForeign(member, name, { ...assignment, links: record }, links)
+  links.inverse.set(record, name, { path, members })
 }
 
-function decide(record: Identity, name: string, said: LinkStatement, { foreign, errors }: Gathered): void {
+function setForeign(record: Identity, name: string, assignment: LinkAssignment, { foreign, errors }: Links): void {
   const before = foreign.get(record, name)
-  if (before === undefined) foreign.set(record, name, said)
-  else if (before.links !== said.links) errors.push(contradiction(said, before.path))
+  if (before === undefined) foreign.set(record, name, assignment)
+  else if (before.links !== assignment.links) errors.push(contradiction(assignment, before.path))
 }
 
-function membersOf(relation: RelationAttribute, refs: readonly RecordRef[]): ReadonlyMap<Identity, LinkStatement> {
-  const said = refs.map(ref => saidOf(relation, ref, ''))
-  return new Map(said.map(each => [each.links!, each]))
+function listMembers(relation: RelationAttribute, refs: readonly RecordRef[]): ReadonlyMap<Identity, LinkAssignment> {
+  const assignments = refs.map(ref => makeAssignment(relation, ref, ''))
+  return new Map(assignments.map(each => [each.links!, each]))
 }
 
-function saidOf({ target }: RelationAttribute, ref: RecordRef | null, path: string): LinkStatement {
+function makeAssignment({ target }: RelationAttribute, ref: RecordRef | null, path: string): LinkAssignment {
   if (ref === null) return { path, value: null, links: null }
   if (ref.kind === 'new') return { path: ref.record.path, value: undefined, links: ref.record }
   return { path: ref.path, value: ref.given, links: recordName(target, ref.key) }
 }
 
-/** One name for an attribute of all classes that inherit it. */
-function nameOf(resource: Resource, attribute: string): string {
+/** Returns one name for an attribute of all classes that inherit it. */
+function nameAttribute(resource: Resource, attribute: string): string {
   return `${rootOf(resource).className}.${attribute}`
 }
 
-/** One name for each side of a pivot table. */
-function sideOf({ via }: ToManyAttribute): string {
+/** Returns one name for each side of a pivot table. */
+function nameSide({ via }: ToManyAttribute): string {
   return via.kind === 'pivot' ? `${via.owner ? '>' : '<'}${via.table}` : ''
 }
 
@@ -133,7 +134,7 @@ function otherSide(side: string): string {
   return `${side.startsWith('>') ? '<' : '>'}${side.slice(1)}`
 }
 
-function contradiction({ path, value }: LinkStatement, other: string): FieldError {
+function contradiction({ path, value }: LinkAssignment, other: string): FieldError {
   return {
     code: 'conflict',
     detail: `"${path}" contradicts "${other}": both say what one record links.`,

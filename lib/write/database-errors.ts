@@ -16,7 +16,7 @@ import type { Dialect } from '../database/dialect.ts'
 import { tableColumns } from '../model/model.ts'
 import type { Attribute, Model } from '../model/model.ts'
 
-/** What the database itself refuses, told in terms of the model. */
+/** Translates an error of the database; returns any other error as it is. */
 export function translateDatabaseError(error: unknown, dialect: Dialect, model: Model): unknown {
   if (error instanceof RestError || !(error instanceof Error)) return error
   if (error instanceof OptimisticLockError) {
@@ -42,23 +42,23 @@ export function translateDatabaseError(error: unknown, dialect: Dialect, model: 
     return restError('validation_failed', `A check of the model is not met: ${dialect.brokenCheck(error) ?? ''}.`, { cause: error })
   }
   if (error instanceof DriverException) {
-    const said = dialect.refusal(error)
-    if (said !== undefined) return restError('validation_failed', `The database refuses it: ${said}.`, { cause: error })
+    const reason = dialect.refusal(error)
+    if (reason !== undefined) return restError('validation_failed', `The database refuses it: ${reason}.`, { cause: error })
   }
   return error
 }
 
-/** Of a column that no attribute has. */
+/** Describes a missing value of a column that no attribute has. */
 function missing(violation: ReturnType<Dialect['violation']>): string {
   if (violation === undefined) return 'A value that is needed is missing.'
   const columns = violation.columns.map(column => `"${column}"`).join(', ')
   return `The column ${columns} of the table "${violation.table}" must have a value, and no attribute gives it one.`
 }
 
-/** The attributes that a broken constraint is about. */
+/** Returns the names of the attributes that a broken constraint is about. */
 function violated(error: Error, dialect: Dialect, model: Model): string[] {
   const violation = dialect.violation(error)
-  // As SQLite compares names, and the table is called in the file.
+  // The file may spell a name in another case, which SQLite ignores.
   const found = model.resources.find(({ table }) => table.toLowerCase() === violation?.table.toLowerCase())
   const resource = found?.hierarchy?.isShared === true ? found.hierarchy.root : found
   if (violation === undefined || resource === undefined) return []

@@ -1,5 +1,5 @@
 /**
- * Links as the properties of entities hold them: an entity, a reference to one, or its key. Reads and sets them, also inside embedded objects.
+ * Reads and sets links as the properties of entities hold them: an entity, a reference to one, or its key; also inside embedded objects.
  */
 import { Reference, helper } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/core'
@@ -9,7 +9,7 @@ import type { Entity } from '../model/entity-key.ts'
 import { sameKey } from '../model/key.ts'
 import type { EmbeddedAttribute, ToOneAttribute } from '../model/model.ts'
 
-/** The embedded object that a link is in, or the entity itself. */
+/** Returns the embedded object that a link is in, or the entity itself. */
 export function findHolder(entity: Entity, within: readonly EmbeddedAttribute[] = []): Entity {
   return within.reduce((holder, { property }) => holder[property] as Entity, entity)
 }
@@ -27,14 +27,14 @@ export function hasKey(entity: Entity): boolean {
   return helper(entity).hasPrimaryKey()
 }
 
-/** What a property holds that links an entity: the entity, or its key. */
+/** Returns what a property holds that links an entity: the entity, or its key. */
 export function linkedValue(attribute: ToOneAttribute, entity: Entity): unknown {
   return attribute.holdsKey ? toPrimaryKey(attribute.target, keyOfEntity(attribute.target, entity)) : entity
 }
 
 /**
- * Sets a link: also inside an embedded object, which `em.assign` would take for an object to be made anew, and as a reference where the property holds
- * one, which MikroORM does itself for links by the primary key alone.
+ * Sets a link, also inside an embedded object, which `em.assign` would replace. Sets a reference where the property holds one: MikroORM does that itself for
+ * links by the primary key only.
  */
 export function setLink(
   entity: Entity,
@@ -49,14 +49,14 @@ export function setLink(
   holder[attribute.property] = isLink ? Reference.wrapReference(value, properties[attribute.property as never] as never) : value
 }
 
-/** Whether a record has the very link already. */
+/** Whether a record has this link already. */
 export function holdsLink(entity: Entity, { property, holdsKey, target }: ToOneAttribute, value: unknown): boolean {
   const current = entity[property] ?? null
   if (current === null || value === null) return false
   return holdsKey ? sameKey(keyOfProperty(target, current), keyOfProperty(target, value)) : unwrap(current) === unwrap(value as object)
 }
 
-/** Refuses to link a record that lacks what the foreign key would hold. */
+/** Refuses to link a record that has no value for the foreign key to hold. */
 export function requireTargetKey({ name, target, targetKey }: ToOneAttribute, entity: Entity): void {
   if (targetKey === undefined || (entity[targetKey.property] ?? null) !== null) return
   const detail = `"${name}" links a ${target.singular} by its "${targetKey.name}", and this one has none.`

@@ -1,5 +1,5 @@
 /**
- * Fixed attributes: what the body of a record may repeat and not change: its key, its class, and the link that the path or the owner of a nested record sets.
+ * Fixed attributes: a body may repeat them, but not change them. They are the key of a record, its class, and the link that the path or the owner sets.
  */
 import { isObject } from '../base/json.ts'
 import type { FieldError } from '../base/errors.ts'
@@ -26,7 +26,7 @@ export interface Fixed {
   readonly isSame: (value: unknown) => boolean
 }
 
-/** What is known of a record beside its body. */
+/** What is known about a record beside its body. */
 interface KnownRecord {
   readonly mode: 'create' | 'update'
   readonly key?: KeyValues

@@ -1,26 +1,26 @@
 /**
- * Insert order: the tables of one unit of work in an order in which each record finds those that it cannot be without. MikroORM's own order can put a
- * required relation last where a nullable one leads back, directly or by a third table, and then refuses the record for want of it.
+ * Insert order: sorts the tables of one unit of work so that records come after those that they require. MikroORM's own order can put a required relation last
+ * where a nullable one leads back, directly or by a third table, and then refuses the record.
  */
 import type { EntityManager, EntityMetadata, EntityProperty } from '@mikro-orm/core'
 
 type Meta = EntityMetadata
 
-/** Lets the unit of work of an entity manager insert in that order. */
+/** Makes the unit of work of an entity manager insert in that order. */
 export function orderInserts(em: EntityManager): void {
   const work = em.getUnitOfWork() as unknown as { getCommitOrder(): Meta[] }
   const order = work.getCommitOrder.bind(work)
-  work.getCommitOrder = () => inOrder(order(), [...em.getMetadata()])
+  work.getCommitOrder = () => sortTables(order(), [...em.getMetadata()])
 }
 
-/** What MikroORM gives, but for what must come before something else. It may have several objects for the metadata of one class. */
-function inOrder(tables: readonly Meta[], all: readonly Meta[]): Meta[] {
+/** Returns MikroORM's order, changed only where a table must come before another. MikroORM may have several objects for the metadata of one class. */
+function sortTables(tables: readonly Meta[], all: readonly Meta[]): Meta[] {
   const ordered = new Set<Meta>()
   const open = new Set<Meta>()
   const visit = (table: Meta): void => {
     if (open.has(table) || ordered.has(table)) return
     open.add(table)
-    for (const needed of neededBy(table, all)) {
+    for (const needed of listNeeded(table, all)) {
       const found = tables.find(
         other => other.class === needed.class || (other.inheritanceType !== 'tpt' && other.class === needed.root.class),
       )
@@ -32,12 +32,12 @@ function inOrder(tables: readonly Meta[], all: readonly Meta[]): Meta[] {
   return [...ordered]
 }
 
-function neededBy(table: Meta, all: readonly Meta[]): Meta[] {
+function listNeeded(table: Meta, all: readonly Meta[]): Meta[] {
   if (table.inheritanceType === 'tpt') {
     const own = table.tptParent === undefined ? table.relations : (table.ownProps ?? [])
     return [...(table.tptParent === undefined ? [] : [table.tptParent]), ...own.flatMap(needed)]
   }
-  // In the table of several classes each column of one class may be null.
+  // In a table of several classes the columns of one class may be null.
   return all.filter(({ root }) => root.class === table.class).flatMap(({ relations }) => relations.flatMap(needed))
 }
 

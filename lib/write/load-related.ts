@@ -1,5 +1,5 @@
 /**
- * Loads the records that a relation of a loaded record reaches: all of them, or those that the caller is shown.
+ * Loads the records that a relation of a loaded record links: all of them, or those that the caller is shown.
  */
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import type { Awaitable } from '../base/awaitable.ts'
@@ -18,7 +18,7 @@ export async function loadCollection(entity: Entity, { property }: ToManyAttribu
   return collection
 }
 
-/** The members of a one-to-many list that the caller is shown, loaded. */
+/** Loads the members of a one-to-many list that the caller is shown. */
 export async function loadShownMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
   const all = await loadMembers(entity, attribute, resource, work)
   return keepOnly(all, member => isListed(member, attribute, work))
@@ -48,14 +48,14 @@ export async function loadInverse(entity: Entity, attribute: ToOneAttribute, res
   return (await findFirst(entityName(attribute.target), where, work.em)) as Entity | undefined
 }
 
-/** The condition that the records meet whose foreign key links the owner of an inverse relation; undefined when there can be none. */
+/** Builds the condition for records whose foreign key links the owner of an inverse relation; undefined when there can be none. */
 function buildLinkCondition(owner: Entity, relation: RelationAttribute, resource: Resource): object | undefined {
   const { property, targetKey, discriminator } = owningAttribute(relation)!
-  // Of several entities the owner itself tells which one is meant.
+  // For a link to one of several entities, the owner itself determines the branch.
   if (discriminator !== undefined) return { [property]: owner }
   if (targetKey === undefined) {
     const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
-    // Of a key that lies in another MikroORM counts the outer parts only.
+    // Of a nested key MikroORM counts the outer parts only.
     return { [property]: Array.isArray(key) ? key.flat(Infinity) : key }
   }
   const value = owner[targetKey.property] ?? null
@@ -79,7 +79,7 @@ export async function loadRelated(entity: Entity, attribute: RelationAttribute, 
   return related === undefined ? [] : [related]
 }
 
-/** Which of several entities a record links. */
+/** Returns which of several entities a record links. */
 export function findLinkedBranch({ branches, property }: ToOneOfAttribute, entity: Entity): PolymorphicTarget | undefined {
   const link = entity[property] ?? null
   if (link === null) return undefined

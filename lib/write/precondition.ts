@@ -1,23 +1,23 @@
 /**
- * Precondition: `If-Match` and `If-None-Match` of a request that changes a record (RFC 9110 sections 13.1.1 and 13.1.2), against the version of the
- * record. The tags are those that answers with the record carry. Refuses with precondition_failed.
+ * Precondition: compares `If-Match` and `If-None-Match` of a request that changes a record (RFC 9110 sections 13.1.1 and 13.1.2) with the version of the
+ * record. Answers with the record carry the same tags. Refuses with precondition_failed.
  */
 import { withArticle } from '../base/article.ts'
 import { restError } from '../base/errors.ts'
 import type { Resource } from '../model/model.ts'
 import { fromProperty, formatScalar } from '../values/scalar-type.ts'
 
-/** The entity tag of a version. */
-export function tagOf(version: string | number): string {
+/** Returns the entity tag of a version. */
+export function formatTag(version: string | number): string {
   return `"${version}"`
 }
 
-/** Tags of a header: `*`, or a list of them, weak or strong. */
-function tagsIn(header: string): readonly string[] {
+/** Parses the tags of a header: `*`, or a list of weak or strong tags. */
+function parseTags(header: string): readonly string[] {
   return header.trim() === '*' ? ['*'] : (header.match(/(?:W\/)?"[^"]*"/g) ?? [])
 }
 
-/** Refuses a change of a record that is there, unless the headers allow it. */
+/** Refuses a change of an existing record, unless the headers allow it. */
 export function checkPrecondition(
   headers: Readonly<Record<string, string>>,
   resource: Resource,
@@ -27,15 +27,15 @@ export function checkPrecondition(
   if (must === undefined && mustNot === undefined) return
   const { version } = resource
   const value = version === undefined ? undefined : formatScalar(fromProperty(entity[version.property], version.type), version.type)
-  const tag = value === undefined ? undefined : tagOf(value as string | number)
-  const isAmong = (header: string): boolean => tagsIn(header).some(given => given === '*' || given === tag)
+  const tag = value === undefined ? undefined : formatTag(value as string | number)
+  const isAmong = (header: string): boolean => parseTags(header).some(given => given === '*' || given === tag)
   if (must !== undefined && !isAmong(must)) {
     const why = tag === undefined ? `${withArticle(resource.singular)} has no version` : `its tag is ${tag}`
     throw restError('precondition_failed', `The ${resource.singular} is not the one that "If-Match" names: ${why}.`, {
       headers: tag === undefined ? {} : { etag: tag },
     })
   }
-  // Weak comparison: a tag names the version, whether it is marked as weak or not.
+  // Weak comparison ignores whether a tag is marked as weak.
   if (mustNot !== undefined && isAmong(mustNot.replaceAll('W/', ''))) {
     throw restError('precondition_failed', `"If-None-Match" names the ${resource.singular} that is there.`)
   }

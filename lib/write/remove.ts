@@ -27,7 +27,7 @@ export function remove(resource: Resource, entities: readonly Entity[], work: Wo
   })
 }
 
-/** Whether other records go with one of the resource, or lose a link that no foreign key keeps. */
+/** Whether removing a record of the resource removes others, or unlinks some that no foreign key protects. */
 export function cascadesOrUnlinks({ attributes, referrers }: Resource): boolean {
   return (
     attributes.some(cascades) ||
@@ -36,7 +36,7 @@ export function cascadesOrUnlinks({ attributes, referrers }: Resource): boolean 
   )
 }
 
-/** A list in a table that several entities share, which has no foreign key. */
+/** Whether the attribute is a list whose pivot table several entities share, so that it has no foreign key. */
 function isShared(attribute: Attribute): attribute is ToManyAttribute {
   return attribute.kind === 'toMany' && attribute.via.kind === 'pivot' && attribute.via.discriminator !== undefined
 }
@@ -60,7 +60,7 @@ export async function removeWithLinks(removed: ReadonlyMap<Entity, Resource>, wo
   for (const entity of removed.keys()) work.em.remove(entity as never)
 }
 
-/** Collects a record and all that goes with it: MikroORM cascades to loaded relations only. */
+/** Collects a record and all that is removed with it. */
 export async function collectCascade(resource: Resource, entity: Entity, removed: Map<Entity, Resource>, work: Work): Promise<void> {
   if (removed.has(entity)) return
   removed.set(entity, resource)
@@ -73,7 +73,7 @@ export async function collectCascade(resource: Resource, entity: Entity, removed
   }
 }
 
-/** The relations of an attribute, with what holds them: those inside embedded objects are held by these. */
+/** Lists the relations of an attribute, each with its holder: the entity, or the embedded object that the relation is in. */
 function listRelations(attribute: Attribute, entity: Entity): { relation: RelationAttribute; holder: Entity }[] {
   if (attribute.kind === 'scalar') return []
   if (attribute.kind === 'toOneOf') {
@@ -88,7 +88,7 @@ function listRelations(attribute: Attribute, entity: Entity): { relation: Relati
   })
 }
 
-/** Takes away the links to records that go, where no foreign key does: those of relations to one of several entities. */
+/** Unlinks removed records where no foreign key does: in relations to one of several entities. */
 async function unlinkReferrers(removed: ReadonlyMap<Entity, Resource>, { em }: Work): Promise<void> {
   for (const [entity, { referrers }] of removed) {
     for (const { resource: other, attribute } of referrers) {
@@ -103,22 +103,22 @@ async function unlinkReferrers(removed: ReadonlyMap<Entity, Resource>, { em }: W
   }
 }
 
-/** Takes the records that go out of the lists that no foreign key keeps. */
+/** Takes removed records out of lists that have no foreign key. */
 async function leaveSharedLists(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
   let isLeaving = false
   for (const [entity, resource] of removed) {
     const lists = resource.attributes.filter(isShared)
     if (lists.length === 0) continue
-    // A record that need not be loaded to be removed has no lists.
+    // A record that can be removed without loading it has no lists.
     const loaded = await load(resource, keyOfEntity(resource, entity), work)
     for (const attribute of loaded === undefined ? [] : lists) (await loadCollection(loaded!, attribute, work.em)).removeAll()
     isLeaving = true
   }
-  // MikroORM writes no lists of what it removes.
+  // MikroORM does not write the lists of records that it removes.
   if (isLeaving) await work.connection.flush(work.em)
 }
 
-/** Refuses a removal after which records would link what is no longer there, and cannot go without. */
+/** Refuses a removal after which other records would lack a link that they require. */
 function refuseReferred(removed: ReadonlyMap<Entity, Resource>, work: Work): Awaitable<void> {
   const resources = [...removed.values()]
   if (resources.some(({ referrers }) => referrers.some(({ attribute }) => attribute.onDelete === 'refuse'))) {

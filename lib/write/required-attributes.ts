@@ -1,5 +1,5 @@
 /**
- * Required attributes: what a new record, or a new embedded object, must be given and was not. Refuses with forbidden where that is a link that does not exist
+ * Required attributes: finds those that a new record, or a new embedded object, was not given. Refuses with forbidden where one is a link that does not exist
  * for the caller: an error that asks for it would reveal it.
  */
 import { FieldErrors } from '../base/body-errors.ts'
@@ -12,22 +12,22 @@ import type { Visibility } from '../plan/visibility.ts'
 import { ValidationContext, joinPath } from './validation-context.ts'
 import type { LinkInput, ValueInput } from './write-plan.ts'
 
-/** What a new object is, and how its links are filled without its body. */
+/** A new object whose attributes are required. */
 interface NewObject {
   readonly attributes: readonly Attribute[]
   /** The attributes that the place of the record sets. */
   readonly filled?: readonly (string | undefined)[]
-  /** What cannot be done without the attributes. */
+  /** What the caller tries to do, for the error. */
   readonly action: string
 }
 
-/** Adds the errors of what a new object must be given and was not. */
+/** Adds the errors of required attributes that a new object was not given. */
 export function requireAttributes(given: JsonObject, { attributes, filled = [], action }: NewObject, context: ValidationContext): void {
   const missing: Attribute[] = []
   for (const attribute of attributes) {
     const { name } = attribute
     if (!attribute.required || filled.includes(name)) continue
-    // In a seed the other record may say so.
+    // In a seed the other record may set the link.
     if (context.seeding && attribute.kind === 'toOne' && !attribute.owner) continue
     if (Object.hasOwn(given, name) && given[name] !== undefined) continue
     context.errors.describe(() => {

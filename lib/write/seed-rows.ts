@@ -1,6 +1,6 @@
 /**
- * Seed rows: the records of a seed that infer.ts has looked through, as rows of their tables. They are inserted as they are, without an entity for each:
- * nobody listens, and nothing has to be found out. A value that does not fit after all leaves the whole seed to seed.ts, which says what is wrong.
+ * Seed rows: turns the records of a seed that the model was inferred from into rows of their tables, which are inserted without an entity for each: no code
+ * of the application listens. Where a value does not fit, seed.ts inserts the whole seed record by record and reports what is wrong.
  */
 import type { TableRows } from '../database/dialect.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
@@ -8,27 +8,27 @@ import type { Attribute, Model, Resource } from '../model/model.ts'
 /** Records by resource name, as `engine.seed` takes them. */
 export type SeedData = Readonly<Record<string, readonly object[]>>
 
-const proved = new WeakSet<object>()
+const inferred = new WeakSet<object>()
 
-/** Says that the records of a seed have been made for the model that they come with. */
-export function markProved<T extends SeedData>(data: T): T {
-  proved.add(data)
+/** Marks the records of a seed as those that their model was inferred from. */
+export function markInferred<T extends SeedData>(data: T): T {
+  inferred.add(data)
   return data
 }
 
-/** The rows of a seed; undefined where it has to be loaded record by record. */
-export function rowsOf(data: SeedData, model: Model): TableRows[] | undefined {
-  if (!proved.has(data)) return undefined
+/** Returns the rows of a seed; undefined where it must be inserted record by record. */
+export function buildRows(data: SeedData, model: Model): TableRows[] | undefined {
+  if (!inferred.has(data)) return undefined
   const tables: TableRows[] = []
   const pivots: TableRows[] = []
   for (const [name, records] of Object.entries(data)) {
     const resource = model.byName.get(name)
-    const plan = resource === undefined || !Array.isArray(records) ? undefined : planOf(resource)
+    const plan = resource === undefined || !Array.isArray(records) ? undefined : planRows(resource)
     if (plan === undefined) return undefined
     const rows: unknown[][] = []
     const lists = plan.lists.map(({ table, columns }): TableRows & { rows: unknown[][] } => ({ table, columns, rows: [] }))
     for (const record of records as readonly Record<string, unknown>[]) {
-      const row = rowOf(record, plan)
+      const row = buildRow(record, plan)
       if (row === undefined) return undefined
       rows.push(row)
       for (const [index, list] of plan.lists.entries()) {
@@ -50,19 +50,19 @@ interface Cell {
   readonly name: string
   readonly column: string
   readonly nullable: boolean
-  /** The value as it is stored; undefined where it does not fit. */
+  /** Returns the value as it is stored; undefined where it does not fit. */
   readonly store: (value: unknown) => unknown
 }
 
 interface Plan {
   readonly cells: readonly Cell[]
-  /** The place of the key. */
+  /** The index of the key among the cells. */
   readonly key: number
   readonly lists: readonly { readonly name: string; readonly table: string; readonly columns: readonly string[] }[]
   readonly names: ReadonlySet<string>
 }
 
-function planOf(resource: Resource): Plan | undefined {
+function planRows(resource: Resource): Plan | undefined {
   const [key, ...others] = resource.key
   if (key === undefined || others.length > 0 || resource.source.kind !== 'table' || resource.hierarchy !== undefined) return undefined
   const cells: Cell[] = []
@@ -71,11 +71,11 @@ function planOf(resource: Resource): Plan | undefined {
     if (attribute.kind === 'toMany') {
       if (attribute.via.kind === 'foreign') continue
       const { table, ownerColumns, targetColumns } = attribute.via
-      // The other side of a list has no order of its own, and no values in the data.
+      // The inverse side of a list has no order column and no values in the data.
       if (attribute.via.orderColumn !== undefined) lists.push({ name: attribute.name, table, columns: [...ownerColumns, ...targetColumns] })
       continue
     }
-    const cell = cellOf(attribute)
+    const cell = planCell(attribute)
     if (cell === undefined) return undefined
     cells.push(cell)
   }
@@ -84,7 +84,7 @@ function planOf(resource: Resource): Plan | undefined {
   return at < 0 ? undefined : { cells, key: at, lists, names }
 }
 
-function cellOf(attribute: Attribute): Cell | undefined {
+function planCell(attribute: Attribute): Cell | undefined {
   const { name } = attribute
   if (attribute.kind === 'toOne') {
     const [column, ...others] = attribute.columns
@@ -99,13 +99,13 @@ function cellOf(attribute: Attribute): Cell | undefined {
 const STORES: Readonly<Partial<Record<string, Cell['store']>>> = {
   integer: value => (Number.isSafeInteger(value) ? value : undefined),
   float: value => (Number.isFinite(value) ? value : undefined),
-  text: textOf,
-  uuid: textOf,
+  text: storeText,
+  uuid: storeText,
   boolean: value => (typeof value === 'boolean' ? Number(value) : undefined),
   json: value => JSON.stringify(value),
 }
 
-function textOf(value: unknown): string | undefined {
+function storeText(value: unknown): string | undefined {
   return typeof value === 'string' && value.isWellFormed() ? value : undefined
 }
 
@@ -113,7 +113,7 @@ function isKey(value: unknown): boolean {
   return typeof value === 'string' || Number.isSafeInteger(value)
 }
 
-function rowOf(record: Record<string, unknown>, { cells }: Plan): unknown[] | undefined {
+function buildRow(record: Record<string, unknown>, { cells }: Plan): unknown[] | undefined {
   const row: unknown[] = []
   for (const { name, nullable, store } of cells) {
     const value = record[name]

@@ -1,11 +1,11 @@
 /**
- * Seed: records by resource name, in any order, in one transaction, validated like bodies of POST. A record may refer to any other of the seed by its
- * ID, also to one that comes later, that is nested in another, or that refers back.
+ * Seed: inserts records by resource name, in any order, in one transaction, validated like bodies of POST. A record may link any other record of the seed by
+ * its ID, also one that comes later, one nested in another, or one that links back.
  */
 import { FlushMode } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import { create } from './apply.ts'
-import { checkChanges, givenKey, recordName } from './check-database.ts'
+import { checkChanges, findGivenKey, recordName } from './check-database.ts'
 import type { Implied } from './check-database.ts'
 import type { Connection } from '../database/dialect.ts'
 import { restError } from '../base/errors.ts'
@@ -15,7 +15,7 @@ import { hasKey, linkedValue, requireTargetKey, setLink } from './entity-links.t
 import { orderInserts } from './insert-order.ts'
 import type { EmbeddedAttribute, Model, RelationAttribute, ToOneAttribute } from '../model/model.ts'
 import type { Entity } from '../model/entity-key.ts'
-import { rowsOf } from './seed-rows.ts'
+import { buildRows } from './seed-rows.ts'
 import type { SeedData } from './seed-rows.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 import { load, reference } from './unit-of-work.ts'
@@ -28,14 +28,24 @@ import { EVERYTHING } from '../plan/visibility.ts'
 import { translateDatabaseError } from './database-errors.ts'
 import type { RecordInput, RecordRef } from './write-plan.ts'
 
-/** What is loaded by the application is judged by nobody's rules. */
-const UNJUDGED = { exists: () => true, stays: () => true, meets: () => true, authorize: () => undefined, mayMention: () => true } as const
+/** Access rules do not apply to records that the application inserts. */
+const WITHOUT_RULES = {
+  exists: () => true,
+  stays: () => true,
+  meets: () => true,
+  authorize: () => undefined,
+  mayMention: () => true,
+} as const
 
-/** @throws RestError with all errors of all records, each with its path (`users.0.email`). */
+/**
+ * Inserts the records of a seed.
+ *
+ * @throws RestError with all errors of all records, each with its path (`users.0.email`).
+ */
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
-  if (await insertedAtOnce(data, model, connection)) return
+  if (await insertAsRows(data, model, connection)) return
   const errors = new FieldErrors()
-  const changes = validated(data, model, errors)
+  const changes = validateAll(data, model, errors)
   try {
     await connection.write(async (em: EntityManager) => insert(changes, errors, em, connection))
   } catch (error) {
@@ -43,9 +53,9 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
   }
 }
 
-/** Whether the records could be inserted as rows; what the database refuses of them is found again, and named, one by one. */
-async function insertedAtOnce(data: SeedData, model: Model, connection: Connection): Promise<boolean> {
-  const tables = rowsOf(data, model)
+/** Inserts the records as rows and returns whether that was possible; inserting them one by one then finds what the database refuses. */
+async function insertAsRows(data: SeedData, model: Model, connection: Connection): Promise<boolean> {
+  const tables = buildRows(data, model)
   if (tables === undefined) return false
   try {
     return await connection.write(em => {
@@ -59,9 +69,9 @@ async function insertedAtOnce(data: SeedData, model: Model, connection: Connecti
 }
 
 /**
- * Checks and inserts records inside a transaction; gives their entities, in order.
+ * Checks and inserts records inside a transaction; returns their entities, in order.
  *
- * @param errors those that are known already
+ * @param errors the errors that validation has found
  */
 export async function insert(
   changes: readonly RecordInput[],
@@ -69,22 +79,22 @@ export async function insert(
   em: EntityManager,
   connection: Connection,
 ): Promise<Entity[]> {
-  const records = changes.flatMap(change => withNested(change))
+  const records = changes.flatMap(change => listRecords(change))
   await checkChanges(changes, { known: new Set(records.flatMap(record => record.name ?? [])) }, connection, EVERYTHING, errors)
   const refusal = errors.refusal()
   if (refusal !== undefined) throw refusal
-  // Looking for one record must not write others that are not linked yet.
+  // A query must not flush records that are not linked yet.
   em.setFlushMode(FlushMode.COMMIT)
   orderInserts(em)
-  // There is no such order where classes of one table refer to each other's owners.
+  // No order of inserts exists where classes of one table refer to each other's owners.
   connection.deferReferences()
-  const loader = new Loader(records, { em, connection, ...UNJUDGED, touched: [], listed: [], named: new Set() })
+  const loader = new Loader(records, { em, connection, ...WITHOUT_RULES, touched: [], listed: [], named: new Set() })
   loader.refuseCircles()
   await loader.load()
-  return changes.map(change => loader.entityOf(change))
+  return changes.map(change => loader.findEntity(change))
 }
 
-function validated(data: SeedData, model: Model, errors: FieldErrors): RecordInput[] {
+function validateAll(data: SeedData, model: Model, errors: FieldErrors): RecordInput[] {
   const changes: RecordInput[] = []
   for (const [name, records] of Object.entries(data)) {
     const resource = model.byName.get(name)
@@ -106,23 +116,23 @@ function validated(data: SeedData, model: Model, errors: FieldErrors): RecordInp
   return changes
 }
 
-/** A record of the seed, at the top or nested in another one, which then sets one of its links. */
+/** A record of the seed, at the top level or nested in another one, which then sets one of its links. */
 interface SeedRecord {
   readonly change: RecordInput
   readonly implied: (Implied & { readonly owner: RecordInput }) | undefined
-  /** What others call it, where it gives itself a key. */
+  /** The name by which others link it, where its key is given. */
   readonly name: string | undefined
 }
 
-function withNested(change: RecordInput, implied?: SeedRecord['implied']): SeedRecord[] {
-  const key = givenKey(change, implied)
+function listRecords(change: RecordInput, implied?: SeedRecord['implied']): SeedRecord[] {
+  const key = findGivenKey(change, implied)
   const record: SeedRecord = { change, implied, name: key === undefined ? undefined : recordName(change.resource, key) }
   return [
     record,
-    ...references(change).flatMap(({ relation, refs }) => {
+    ...listReferences(change).flatMap(({ relation, refs }) => {
       const name = owningName(relation)
       const inner = name === undefined ? undefined : { name, owner: change }
-      return refs.flatMap(ref => (ref.kind === 'new' ? withNested(ref.record, inner) : []))
+      return refs.flatMap(ref => (ref.kind === 'new' ? listRecords(ref.record, inner) : []))
     }),
   ]
 }
@@ -134,14 +144,14 @@ interface Referring {
   readonly refs: readonly RecordRef[]
 }
 
-function references(change: RecordInput): Referring[] {
+function listReferences(change: RecordInput): Referring[] {
   return [
     ...change.links.map(({ attribute, within, link }) => ({ relation: attribute, within, refs: link === null ? [] : [link] })),
     ...change.lists.map(({ attribute, items }) => ({ relation: attribute, refs: items })),
   ]
 }
 
-/** That a record cannot be inserted before another one. */
+/** A dependency: a record cannot be inserted before another one. */
 interface Need {
   readonly record: SeedRecord
   readonly needed: SeedRecord
@@ -149,7 +159,7 @@ interface Need {
   readonly at: string
   /** The link, where it is the record's own and not in an embedded object. */
   readonly link: ToOneAttribute | undefined
-  /** Whether the other record must be inserted before this one is made: a property holds its key (`mapToPk`), which the database gives. */
+  /** Whether the other record must be inserted before this one is created: a property holds its key (`mapToPk`), which the database generates. */
   readonly awaitsKey: boolean
 }
 
@@ -161,8 +171,8 @@ interface OpenLink {
   readonly ref: RecordRef
 }
 
-/** What a link between two records of the seed means for their order: the one that holds the foreign key comes second, unless it may be null. */
-function needOf(record: SeedRecord, { relation, within = [] }: Referring, other: SeedRecord): Need | undefined {
+/** Returns the dependency that a link between two records makes: the one with the foreign key comes second, unless that may be null. */
+function findNeed(record: SeedRecord, { relation, within = [] }: Referring, other: SeedRecord): Need | undefined {
   const name = owningName(relation)
   const held = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
   if (held === undefined || held.nullable) return undefined
@@ -179,8 +189,8 @@ function needOf(record: SeedRecord, { relation, within = [] }: Referring, other:
 }
 
 /**
- * Two rounds: first every record with its plain values and the links that are part of its key, then the other links, when all records are there to be
- * linked. MikroORM then finds the order of the inserts. What needs a key that only the database can give is made when that record is inserted.
+ * Loads records in two rounds: first every record with its plain values and the links that its constructor takes, then the other links, when all entities exist.
+ * MikroORM then orders the inserts. A record that needs a generated key of another one is created after that one is inserted.
  */
 class Loader {
   readonly #records: readonly SeedRecord[]
@@ -197,19 +207,19 @@ class Loader {
     this.#byName = new Map(records.flatMap(record => (record.name === undefined ? [] : [[record.name, record]])))
   }
 
-  entityOf(change: RecordInput): Entity {
+  findEntity(change: RecordInput): Entity {
     return this.#made.get(this.#byChange.get(change)!)!
   }
 
-  /** Refuses records that need each other in a circle: whichever came first would lack the next. */
+  /** Refuses records that need each other in a circle, so that none of them can come first. */
   refuseCircles(): void {
     const needs = new Map<SeedRecord, Need[]>(this.#records.map(record => [record, []]))
     const waiting = new Map<SeedRecord, SeedRecord[]>(this.#records.map(record => [record, []]))
     for (const record of this.#records) {
-      for (const referring of references(record.change)) {
+      for (const referring of listReferences(record.change)) {
         for (const ref of referring.refs) {
-          const other = this.#recordOf(ref, referring.relation)
-          const need = other === undefined ? undefined : needOf(record, referring, other)
+          const other = this.#findRecord(ref, referring.relation)
+          const need = other === undefined ? undefined : findNeed(record, referring, other)
           if (need === undefined) continue
           needs.get(need.record)!.push(need)
           waiting.get(need.needed)!.push(need.record)
@@ -217,7 +227,7 @@ class Loader {
       }
     }
     this.#needs = needs
-    // What needs nothing can be made, and then what needs only that; what is left over stands in circles, or needs one that does.
+    // Records without needs come first, then those that need only these. The rest are in circles, or need a record that is.
     const open = new Map([...needs].map(([record, all]) => [record, all.length]))
     const free = [...open].filter(([, count]) => count === 0).map(([record]) => record)
     for (let record = free.pop(); record !== undefined; record = free.pop()) {
@@ -247,22 +257,22 @@ class Loader {
 
   async load(): Promise<void> {
     let open: readonly OpenLink[] = this.#records.flatMap(record =>
-      references(record.change).flatMap(({ relation, within, refs }) => refs.map(ref => ({ record, relation, within, ref }))),
+      listReferences(record.change).flatMap(({ relation, within, refs }) => refs.map(ref => ({ record, relation, within, ref }))),
     )
-    for (const records of this.#stages()) {
+    for (const records of this.#groupRecords()) {
       for (const record of records) await this.#make(record)
       open = await this.#linkAll(open)
       await this.#work.em.flush()
     }
     if (open.length === 0) return
-    // What may be null, and could not be set before its record was there. Of two changes of records in several tables MikroORM mistakes the second's.
+    // Nullable links that had to wait for their records. Each is flushed alone: MikroORM confuses two changes of records in several tables.
     for (const link of open) {
       await this.#link(link, true)
       await this.#work.em.flush()
     }
   }
 
-  /** Makes a record, after those that the constructor of its class takes: it may read them. */
+  /** Creates a record, after those that the constructor of its class takes, since it may read them. */
   async #make(record: SeedRecord): Promise<void> {
     if (this.#made.has(record)) return
     const { change } = record
@@ -276,28 +286,29 @@ class Loader {
       }
       for (const { attribute, within, link } of change.links) {
         const isTaken = link?.kind === 'existing' && within === undefined && constructorParams.includes(attribute.property)
-        if (isTaken && attribute.owner && this.#recordOf(link, attribute) === undefined)
-          taken[attribute.property] = linkedValue(attribute, (await this.#target(link, attribute))!)
+        if (isTaken && attribute.owner && this.#findRecord(link, attribute) === undefined)
+          taken[attribute.property] = linkedValue(attribute, (await this.#findTarget(link, attribute))!)
       }
     }
     this.#made.set(record, await create({ ...change, links: [], lists: [] }, this.#work, taken))
   }
 
-  /** The records in groups, each of which can be inserted when those before are; nearly always that is one. */
-  #stages(): (readonly SeedRecord[])[] {
+  /** Returns the records in groups, each of which can be inserted after those before; nearly always there is one group. */
+  #groupRecords(): (readonly SeedRecord[])[] {
     if (![...this.#needs.values()].some(needs => needs.some(({ awaitsKey }) => awaitsKey))) return [this.#records]
     const known = new Map<SeedRecord, number>()
-    const stageOf = (record: SeedRecord): number => {
-      const stage = known.get(record) ?? Math.max(0, ...this.#needs.get(record)!.map(need => stageOf(need.needed) + Number(need.awaitsKey)))
+    const findStage = (record: SeedRecord): number => {
+      const stage =
+        known.get(record) ?? Math.max(0, ...this.#needs.get(record)!.map(need => findStage(need.needed) + Number(need.awaitsKey)))
       known.set(record, stage)
       return stage
     }
     const stages: SeedRecord[][] = []
-    for (const record of this.#records) (stages[stageOf(record)] ??= []).push(record)
+    for (const record of this.#records) (stages[findStage(record)] ??= []).push(record)
     return stages
   }
 
-  /** Sets the links between records that are made, and gives those that it could not set yet. */
+  /** Sets the links between records that exist, and returns those that it could not set yet. */
   async #linkAll(links: readonly OpenLink[]): Promise<OpenLink[]> {
     const later: OpenLink[] = []
     for (const link of links) if (!(await this.#link(link))) later.push(link)
@@ -306,7 +317,7 @@ class Loader {
 
   async #link({ record, relation, within, ref }: OpenLink, last = false): Promise<boolean> {
     const entity = this.#made.get(record)
-    const target = entity === undefined ? undefined : await this.#target(ref, relation)
+    const target = entity === undefined ? undefined : await this.#findTarget(ref, relation)
     if (entity === undefined || target === undefined) return false
     if (!last && this.#mustWait(record, relation, ref)) return false
     const name = owningName(relation)
@@ -317,7 +328,7 @@ class Loader {
     return true
   }
 
-  /** Links an entity, or holds its key where that is what the property does; not yet when there is none. */
+  /** Sets a link, to the entity or to its key; returns false while the key does not exist. */
   #setLink(entity: Entity, attribute: ToOneAttribute, target: Entity, within?: Referring['within']): boolean {
     requireTargetKey(attribute, target)
     if (attribute.holdsKey && !hasKey(target)) return false
@@ -326,9 +337,9 @@ class Loader {
     return true
   }
 
-  /** Of a record in several tables, MikroORM sets what is not there yet in the wrong one. */
+  /** Whether a link must wait: of a record in several tables, MikroORM sets a link to a new record in the wrong one. */
   #mustWait(record: SeedRecord, relation: RelationAttribute, ref: RecordRef): boolean {
-    const other = this.#recordOf(ref, relation)
+    const other = this.#findRecord(ref, relation)
     if (other === undefined) return false
     const name = owningName(relation)
     const holder = name === undefined ? record : other
@@ -336,13 +347,13 @@ class Loader {
     return held?.kind === 'toOne' && held.nullable && holder.change.resource.source.kind === 'joined'
   }
 
-  #recordOf(ref: RecordRef, relation: RelationAttribute): SeedRecord | undefined {
+  #findRecord(ref: RecordRef, relation: RelationAttribute): SeedRecord | undefined {
     return ref.kind === 'new' ? this.#byChange.get(ref.record) : this.#byName.get(recordName(relation.target, ref.key))
   }
 
-  /** What a reference means: a record of the seed, once it is made, or one that is there already. */
-  async #target(ref: RecordRef, relation: RelationAttribute): Promise<Entity | undefined> {
-    const record = this.#recordOf(ref, relation)
+  /** Returns the entity of a reference: a record of the seed, once it is created, or one of the database. */
+  async #findTarget(ref: RecordRef, relation: RelationAttribute): Promise<Entity | undefined> {
+    const record = this.#findRecord(ref, relation)
     if (record !== undefined) return this.#made.get(record)
     const { key } = ref as RecordRef & { kind: 'existing' }
     const isReferred = owningName(relation) === undefined && (relation.kind === 'toMany' || relation.targetKey === undefined)

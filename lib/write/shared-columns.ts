@@ -1,5 +1,5 @@
 /**
- * Shared columns: a composite foreign key may share a column with another attribute of its record. Both must say the same.
+ * Shared columns: a composite foreign key may share a column with another attribute of its record. Both must give it the same value.
  * Refuses with validation_failed.
  */
 import type { FieldErrors } from '../base/body-errors.ts'
@@ -13,14 +13,14 @@ import { hasKey, unwrap } from './entity-links.ts'
 import { owningAttribute } from './relation-sides.ts'
 import type { RecordInput, RecordRef } from './write-plan.ts'
 
-/** The errors of links whose foreign keys share columns with another attribute, which then cannot say something else. */
+/** Adds the errors of links whose foreign keys share columns with another attribute that has other values. */
 export function checkShared(change: RecordInput, entity: Entity | undefined, errors: FieldErrors): void {
   const { attributes } = change.resource
   for (const { attribute, within, link, path } of change.links) {
     if (link?.kind !== 'existing' || !attribute.owner) continue
     for (const other of attributes) {
       const columns = other === attribute || other === within?.[0] ? [] : tableColumns(other)
-      // Of two keys that share a column, the longer one is told of.
+      // Of two keys that share a column, the error names the longer one.
       if (columns.length > attribute.columns.length || !columns.some(column => attribute.columns.includes(column))) continue
       const values = findColumnValues(other, change, entity)
       const differs = attribute.columns.some((column, part) => values.has(column) && values.get(column) !== link.key[part])
@@ -31,7 +31,7 @@ export function checkShared(change: RecordInput, entity: Entity | undefined, err
   }
 }
 
-/** Refuses to link a record by its own foreign key where that shares a column with another attribute of it, its key perhaps, that says something else. */
+/** Refuses to link a record by its own foreign key where that shares a column with another attribute of it, such as its key, that has another value. */
 export function refuseShared(relation: RelationAttribute, ref: RecordRef, entity: Entity | undefined, owner: Entity): void {
   const other = owningAttribute(relation)!
   if (other.targetKey !== undefined || other.columns.length < 2 || !hasKey(owner)) return
@@ -47,7 +47,7 @@ export function refuseShared(relation: RelationAttribute, ref: RecordRef, entity
   }
 }
 
-/** The values that the columns of an attribute will have, as far as they are known. */
+/** Returns the values that the columns of an attribute will have, as far as they are known. */
 function findColumnValues(
   attribute: Attribute,
   change: Pick<RecordInput, 'links' | 'values'>,
@@ -61,7 +61,7 @@ function findColumnValues(
   const current = entity?.[attribute.property] ?? null
   if (current === null || attribute.kind === 'toMany' || attribute.kind === 'toOneOf' || attribute.kind === 'embedded') return new Map()
   if (attribute.kind === 'scalar') return new Map([[columns[0]!, fromProperty(current, attribute.type)]])
-  // A link that may be empty gives way: it has its own columns beside the shared ones.
+  // A nullable link does not conflict: it has its own columns beside the shared ones.
   if (attribute.nullable) return new Map()
   const key = attribute.holdsKey ? keyOfProperty(attribute.target, current) : keyOfEntity(attribute.target, unwrap(current))
   return new Map(columns.map((column, part) => [column, key[part]]))

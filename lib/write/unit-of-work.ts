@@ -1,5 +1,5 @@
 /**
- * The unit of work of one request: the entity manager that writes it, the questions that its writing asks about the caller, and what it remembers on the way.
+ * The unit of work of one request: the entity manager, what the caller may see and do, and what the write has touched so far.
  */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Awaitable } from '../base/awaitable.ts'
@@ -21,13 +21,13 @@ export interface Work {
   readonly meets: (list: ToManyAttribute, key: KeyValues) => Awaitable<boolean>
   /** Records that the body puts into lists with a condition, which they must meet once they are written. */
   readonly listed: Listed[]
-  /** Refuses what the caller may not do to records of the resource. */
+  /** Refuses an action on records of the resource that the caller may not take. */
   readonly authorize: (resource: Resource, action: 'update' | 'delete') => Awaitable<void>
-  /** Whether the record is still in what the application's scope lets the caller see, filters of its entity aside. */
+  /** Whether the record is still in the application's scope for the caller, filters of its entity aside. */
   readonly stays: (resource: Resource, key: KeyValues) => Awaitable<boolean>
-  /** Records that were made or linked otherwise on the way; those that were there before, with their keys. */
+  /** Records that the write has created, or linked in another way; the latter with their keys. */
   readonly touched: { readonly resource: Resource; readonly entity: Entity; readonly key?: KeyValues }[]
-  /** What the body links, by names of records and of their links: no list of it may remove the ones, nor unlink the others. */
+  /** Names of the records and links that the body sets: its lists must not remove those records, nor those links. */
   readonly named: Set<string>
 }
 
@@ -44,17 +44,17 @@ export function entityName(resource: Resource): EntityName {
   return resource.entity as EntityName
 }
 
-/** The entity of a key, not loaded: it can be linked. */
+/** Returns the entity of a key without loading it: it can be linked. */
 export function reference(resource: Resource, key: KeyValues, em: EntityManager): Entity {
   return em.getReference(entityName(resource), toPrimaryKey(resource, key) as never) as unknown as Entity
 }
 
-/** The entity of a key, loaded; undefined when there is none. */
+/** Loads the entity of a key; undefined when there is none. */
 export function load(resource: Resource, key: KeyValues, { em, connection }: Work): Awaitable<Entity | undefined> {
   return connection.load(entityName(resource), toPrimaryKey(resource, key), em) as Awaitable<Entity | undefined>
 }
 
-/** Whether a record exists when it can be loaded, since it is one row of one table. */
+/** Whether loading a record shows that it exists, since it is one row of one table. */
 export function loadsAlone(resource: Resource, { connection }: Work): boolean {
   return connection.loadsAlone(entityName(resource))
 }

@@ -1,5 +1,5 @@
 /**
- * Takes links away from records: what is linked no longer loses the link, or is removed as an orphan where the model says so and the caller may delete it.
+ * Unlinks records: they lose the link, or are removed as orphans where the model says so and the caller may delete them.
  * Refuses with owner_required, validation_failed and forbidden.
  */
 import { restError } from '../base/errors.ts'
@@ -15,8 +15,8 @@ import type { Work } from './unit-of-work.ts'
 import { owningAttribute } from './relation-sides.ts'
 
 /**
- * Changes a link that a record holds. Where the model removes what is linked no longer, the caller must be allowed to delete that; what does not exist
- * for them stays.
+ * Changes a link that a record holds. Where the model removes orphans, the caller must be allowed to delete the record that is unlinked; one that does not
+ * exist for them stays.
  *
  * @param holder the record, or the embedded object in it that has the link
  * @param resource that the record is of
@@ -43,22 +43,22 @@ export async function changeOwnLink(
   } else work.em.getUnitOfWork().cancelOrphanRemoval(orphan)
 }
 
-/** Removes all that goes with what is linked no longer: MikroORM, which removes that itself, cascades to loaded relations only. */
+/** Removes all that is removed with an orphan. MikroORM removes the orphan itself, but cascades to loaded relations only. */
 async function removeOrphan(target: Resource, orphan: Entity, work: Work): Promise<void> {
   const resource = classOf(target, orphan)
   if (!cascadesOrUnlinks(resource)) return
-  // A link knows no more than the key.
+  // The entity of a link may have nothing but its key.
   const loaded = await load(resource, keyOfEntity(resource, orphan), work)
   const removed = new Map<Entity, Resource>()
   if (loaded !== undefined) await collectCascade(classOf(resource, loaded), loaded, removed, work)
   await removeWithLinks(removed, work)
 }
 
-/** Takes the link to its owner from a record: an orphan is removed where the model says so, and cannot be where an owner is required. */
+/** Unlinks a record from its owner. An orphan is removed where the model says so, and refused where the owner is required. */
 export async function unlinkFromOwner(member: Entity, relation: RelationAttribute, path: string, work: Work): Promise<void> {
   const other = owningAttribute(relation)!
   const record = recordName(relation.target, keyOfEntity(relation.target, member))
-  // The body links it to another owner.
+  // The body itself sets this link, to another owner.
   if (work.named.has(nameLink(other, record))) return
   await work.authorize(relation.target, relation.orphanRemoval ? 'delete' : 'update')
   if (relation.orphanRemoval) {
@@ -83,16 +83,13 @@ export async function unlinkFromOwner(member: Entity, relation: RelationAttribut
   }
 }
 
-/** Refuses to link records to one that has gone with those that were linked before: MikroORM would insert it again. */
+/** Refuses to link records to an owner that was removed with its former members: MikroORM would insert it again. */
 export function refuseRemovedOwner(owner: Entity, path: string, { em }: Work): void {
   if (em.getUnitOfWork().getOriginalEntityData(owner) !== undefined) return
-  throw restError(
-    'owner_required',
-    `"${path}": what is linked no longer is removed, and the record itself with it, so nothing can be linked to it.`,
-  )
+  throw restError('owner_required', `"${path}": removing what was linked before removes the record itself, so nothing can be linked to it.`)
 }
 
-/** One name for the link of a record by its own foreign key. */
+/** Returns one name for the link of a record by its own foreign key. */
 export function nameLink({ name }: ToOneAttribute, record: string): string {
   return `${record}\0${name}`
 }

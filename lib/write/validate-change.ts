@@ -20,7 +20,7 @@ import { checkChanges } from './check-database.ts'
 import type { Implied } from './check-database.ts'
 import { addContradictions } from './contradictions.ts'
 import { checkShared } from './shared-columns.ts'
-import { givesForms, renderedIn, withoutUnchanged } from './unchanged.ts'
+import { givesStoredForms, listRendered, omitUnchanged } from './unchanged.ts'
 import { ValidationContext } from './validation-context.ts'
 import { validateRecord } from './validate-record.ts'
 import type { Validation } from './validate-record.ts'
@@ -42,21 +42,21 @@ export class ChangeValidator {
     this.#reader = reader
   }
 
-  /** The change that a body asks for; `entity` is the record that is changed. */
+  /** Returns the change that a body asks for; `entity` is the record that is changed. */
   *validate(body: JsonObject, resource: Resource, validation: Validation, view: View, entity?: Entity): Coroutine<RecordInput> {
     const { visibility, trace } = view
     const before = trace?.enter('validate')
-    const { change, errors } = yield* this.#changeAsked(body, resource, validation, view)
-    // First of all, so that the errors of a nested body tell nothing to those who may not make such records.
+    const { change, errors } = yield* this.#validateByModel(body, resource, validation, view)
+    // First of all, so that errors of a nested body reveal nothing to callers who may not create such records.
     if (change.links.length > 0 || change.lists.length > 0) yield* wait(this.#authorizeNested(change, view))
     if (entity !== undefined) {
       const required = yield* wait(retryWithRules(visibility, () => requireNewEmbedded(entity, change, visibility)))
-      // What was given and is wrong has its error already.
+      // An attribute with a wrong value has its error already.
       errors.push(...required.filter(({ attribute }) => !errors.has(attribute)))
     }
     checkShared(change, entity, errors)
     addContradictions(change, validation.key, errors)
-    const checking = { self: validation.key, implied: impliedBy(validation) }
+    const checking = { self: validation.key, implied: findImpliedOwner(validation) }
     yield* wait(checkChanges([change], checking, this.#connection, visibility, errors))
     const refusal = errors.refusal()
     if (refusal !== undefined) throw refusal
@@ -64,8 +64,8 @@ export class ChangeValidator {
     return change
   }
 
-  /** The change of a body as the model alone takes it: what is given as it is shown is no change, be it of a form that nobody may write. */
-  *#changeAsked(body: JsonObject, resource: Resource, validation: Validation, view: View): Coroutine<ValidatedInput> {
+  /** Validates a body against the model. A value that equals the one shown is not a change, even where the model would refuse it. */
+  *#validateByModel(body: JsonObject, resource: Resource, validation: Validation, view: View): Coroutine<ValidatedInput> {
     const { visibility } = view
     const ask = (given: JsonObject): Awaitable<ValidatedInput> =>
       retryWithRules(visibility, () => {
@@ -74,21 +74,21 @@ export class ChangeValidator {
       })
     const asked = yield* wait(ask(body))
     const { key, mode } = validation
-    if (mode !== 'update' || key === undefined || (asked.errors.listed.length === 0 && !givesForms(body, resource))) return asked
-    const rest = withoutUnchanged(body, resource, yield* this.#shown(body, resource, key, view))
+    if (mode !== 'update' || key === undefined || (asked.errors.listed.length === 0 && !givesStoredForms(body, resource))) return asked
+    const rest = omitUnchanged(body, resource, yield* this.#readShown(body, resource, key, view))
     return rest === body ? asked : yield* wait(ask(rest))
   }
 
-  /** What is shown of a record: as it is stored, and, of what the body gives, as it is rendered. */
-  *#shown(body: JsonObject, resource: Resource, key: KeyValues, view: View): Coroutine<readonly JsonRecord[]> {
-    const attributes = renderedIn(body, resource)
+  /** Returns what is shown of a record: its stored values, and the rendered values of attributes that the body gives. */
+  *#readShown(body: JsonObject, resource: Resource, key: KeyValues, view: View): Coroutine<readonly JsonRecord[]> {
+    const attributes = listRendered(body, resource)
     const stored = yield* wait(this.#reader.stored(resource, key))
     const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes }
     const rendered = attributes.length === 0 ? undefined : yield* wait(this.#reader.record(resource, key, { ...view, parameters }))
     return [stored, rendered].filter(record => record !== undefined)
   }
 
-  /** A body may only make records that the caller could make by themselves. */
+  /** Refuses a body that creates nested records which the caller may not create by themselves. */
   async #authorizeNested(change: RecordInput, view: View): Promise<void> {
     const refs = [...change.links.map(({ link }) => link), ...change.lists.flatMap(({ items }) => items)]
     for (const ref of refs) {
@@ -99,6 +99,6 @@ export class ChangeValidator {
   }
 }
 
-function impliedBy({ implied }: Validation): Implied | undefined {
+function findImpliedOwner({ implied }: Validation): Implied | undefined {
   return implied?.key === undefined ? undefined : { name: implied.name, owner: implied.key }
 }

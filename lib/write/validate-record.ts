@@ -1,5 +1,5 @@
 /**
- * Validate: a body becomes a RecordInput, or all its errors at once. All that the model alone can say is checked here; check-database.ts checks what needs
+ * Validate: turns a body into a RecordInput, or reports all its errors at once. Checks everything that needs the model only; check-database.ts checks what needs
  * the database: whether linked records exist, whether values are unique.
  */
 import { withArticle } from '../base/article.ts'
@@ -31,12 +31,12 @@ import { suggestName } from './validation-context.ts'
 import type { ValidationContext } from './validation-context.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './write-plan.ts'
 
-/** What is known of a record beside its body. */
+/** What is known about a record beside its body. */
 export interface Validation {
   readonly mode: 'create' | 'update'
   /** The key of the record that is changed; a body may repeat it. */
   readonly key?: KeyValues
-  /** The other side of the one-to-one by which its owner links the record, which is filled so. */
+  /** The inverse side of the one-to-one by which the owner links the record, so that the body need not give it. */
   readonly linkedFrom?: string | undefined
   /** The link that the path or the owner sets, so that the body need not. */
   readonly implied?: ImpliedLink
@@ -44,7 +44,7 @@ export interface Validation {
 
 /** A record whose body is being validated. */
 interface Draft {
-  /** Of an embedded object: whether it is made anew. */
+  /** Whether the record, or the embedded object, is new. */
   readonly mode: 'create' | 'update'
   /** The key of the record, as far as it is known: nested records may repeat it. */
   readonly owner: KeyValues | undefined
@@ -232,7 +232,7 @@ function addLink(attribute: ToOneAttribute, value: unknown, draft: Draft, contex
   if (link !== undefined) draft.links.push({ attribute, ...place, path, link })
 }
 
-/** Validates what a body relates a record to: an ID links, an object creates. */
+/** Validates a member of a relation: an ID links, an object creates. */
 function validateReference(
   attribute: RelationAttribute,
   value: unknown,

@@ -1,4 +1,4 @@
-/** The context of a validation: the place in the body that is looked at, the errors found so far, and what holds for the whole body. */
+/** The context of a validation: the current place in the body, the errors found so far, and the rules of the whole body. */
 import { withCapitalArticle } from '../base/article.ts'
 import type { FieldErrors } from '../base/body-errors.ts'
 import type { FieldError } from '../base/errors.ts'
@@ -7,7 +7,7 @@ import type { Attribute } from '../model/model.ts'
 import { EVERYTHING, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 
-/** What holds for all records of a body. */
+/** The rules for all records of a body. */
 export interface BodyRules {
   /** The body is a record of a seed, which may set what clients may only read. */
   readonly seeding?: boolean
@@ -45,7 +45,7 @@ export class ValidationContext {
     return undefined
   }
 
-  /** Adds the error that what is at this place is not among the attributes of an object. */
+  /** Adds the error of a name that is not an attribute of the object. */
   unknownAttribute(name: string, owner: string, attributes: () => readonly Attribute[]): undefined {
     this.errors.describe(() => {
       const names = openNames(attributes().filter(attribute => !attribute.readOnly))
@@ -66,7 +66,7 @@ export function joinPath(path: string, name: string | number): string {
   return path === '' ? String(name) : `${path}.${name}`
 }
 
-/** Returns the known name that is nearest to one that is not, as an error carries it. */
+/** Returns the known name nearest to an unknown one, as a member of an error. */
 export function suggestName(name: string, known: readonly string[]): { suggestion?: string } {
   const suggestion = findNearest(name, known)
   return suggestion === undefined ? {} : { suggestion }

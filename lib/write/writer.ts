@@ -1,5 +1,5 @@
 /**
- * Write: the writing stages put together: validate, check, apply, and the answer read by the reading stages, in one transaction a request.
+ * Write: puts the writing stages together: validate, check, apply. The reading stages render the answer. Each request is one transaction.
  * Refuses with body_invalid, validation_failed, unique_conflict, owner_required, version_conflict, record_not_found.
  */
 import { FlushMode } from '@mikro-orm/core'
@@ -33,16 +33,16 @@ import { parseBranchLink } from './fixed-attributes.ts'
 import { requireObject } from './validate-record.ts'
 import type { RecordInput } from './write-plan.ts'
 
-/** A written record: its key, and its rendering as the request wants it. */
+/** A written record: its key, and the record as the request asks for it. */
 export interface Written {
   readonly resource: Resource
   readonly key: KeyValues
   readonly record: JsonRecord
-  /** The write has removed the record, which is shown as it was. */
+  /** Whether the write has removed the record, which is shown as it was. */
   readonly removed?: boolean
 }
 
-/** A record of which the path gives the resource and the key; `id` is the key as the client sent it. */
+/** The address of a record: the resource and the key in the path; `id` is the key as the client sent it. */
 export interface Address {
   readonly resource: Resource
   readonly key: KeyValues
@@ -54,11 +54,11 @@ export class Writer {
   readonly #reader: Reader
   readonly #model: Model
   readonly #validator: ChangeValidator
-  /** Whether the application's functions have a say in what answers show. */
+  /** Whether functions of the application render attributes. */
   readonly #renders: boolean
   /** Whether classes inherit from each other. */
   readonly #inherits: boolean
-  /** Whether the model removes what is linked no longer: that may be the very record of the path. */
+  /** Whether the model removes orphans: one may be the record of the path itself. */
   readonly #removesOrphans: boolean
 
   constructor(connection: Connection, reader: Reader, model: Model) {
@@ -146,21 +146,21 @@ export class Writer {
     return yield* this.#changed(resource, key, view, before)
   }
 
-  /** An object changes the record that is linked, when it is of the resource that the object tells, if any; else it creates and links one. */
+  /** Changes the linked record, when it is of the resource that the type of the object names, if any; else creates and links one. */
   #changeOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
     return this.#transaction(work => this.#updateOneOf(address, attribute, body, view, work), view)
   }
 
   *#updateOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
-    const { [attribute.typeName]: told, ...rest } = body
+    const { [attribute.typeName]: type, ...rest } = body
     const branch = yield* wait(this.#reader.linkedBranch(address.resource, address.key, attribute, view))
-    const isOther = branch === undefined || branch.target.readOnly || (told !== undefined && told !== branch.target.singular)
+    const isOther = branch === undefined || branch.target.readOnly || (type !== undefined && type !== branch.target.singular)
     return isOther
       ? yield* this.#update(address, { [attribute.name]: body }, view, work)
       : yield* this.#updateLinked(address, branch, rest, view, work)
   }
 
-  /** An object changes the record that the to-one links, or creates and links one when there is none. */
+  /** Changes the record that the to-one links, or creates and links one when there is none. */
   #changeLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
     return this.#transaction(work => this.#updateLinked(address, attribute, body, view, work), view)
   }
@@ -191,15 +191,15 @@ export class Writer {
     return yield* this.#changed(resource, key, view, before)
   }
 
-  /** DELETE of a record; gives it as it was. */
+  /** DELETE of a record; returns it as it was. */
   delete(address: Address, view: View): Awaitable<Written> {
     return this.#transaction(work => this.#delete(address, view, work), view)
   }
 
   *#delete(address: Address, view: View, work: Work): Coroutine<Written> {
     const { resource, key, id } = address
-    // The answer is read in any case, and tells whether there is a record.
-    // One with a version may be subject to a precondition, and one of several classes is of more than one row.
+    // The answer is read in any case, which shows whether the record exists. A record with a version may be subject to a precondition, and one of several
+    // classes may be more than one row.
     const isPlain = resource.version === undefined && resource.hierarchy === undefined
     const isAlone = isPlain && view.visibility === EVERYTHING && removesAlone(resource, work)
     const loaded = isAlone ? undefined : yield* this.#loaded(address, work, view)
@@ -210,7 +210,7 @@ export class Writer {
     return { resource, key, record }
   }
 
-  /** DELETE of a to-one: the related record goes, and the reference to it. */
+  /** DELETE of a to-one: removes the related record, and the link to it. */
   deleteLinked(address: Address, relation: ToOneAttribute | ToOneOfAttribute, view: View): Awaitable<Written> {
     return this.#transaction(work => this.#deleteLinked(address, relation, view, work), view)
   }
@@ -242,7 +242,7 @@ export class Writer {
     return written
   }
 
-  /** DELETE of a list: the related records that meet the filters go; gives them as they were. */
+  /** DELETE of a list: removes the related records that meet the filters; returns them as they were. */
   deleteRelated(address: Address, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
     return this.#transaction(work => this.#deleteRelated(address, attribute, view, work), view)
   }
@@ -273,7 +273,7 @@ export class Writer {
     return entity
   }
 
-  /** Asks what the answer will come upon; gives the record as it is, where the change may remove it. */
+  /** Evaluates the access rules that the answer depends on; returns the record as it is, where the change may remove it. */
   #before({ resource, key }: Address, change: RecordInput | undefined, view: View): Awaitable<JsonRecord | undefined> {
     const isPlain = change !== undefined && change.links.length === 0 && change.lists.length === 0
     return this.#removesOrphans && !isPlain
@@ -281,7 +281,7 @@ export class Writer {
       : chain(this.#reader.prepare(resource, view), () => undefined)
   }
 
-  /** The record of the path after it was changed; as it was, where the model's own rules have removed it. */
+  /** Returns the record of the path after the change; as it was, where the model's own rules have removed it. */
   *#changed(resource: Resource, key: KeyValues, view: View, before: JsonRecord | undefined): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, view))
     return record === undefined ? yield* wait(this.#left(resource, key, view, before)) : { resource, key, record }
@@ -303,7 +303,7 @@ export class Writer {
     return { resource, key, record }
   }
 
-  /** One transaction: all or nothing. What the database itself refuses is told in terms of the model. */
+  /** Runs work in one transaction, and translates what the database refuses into terms of the model. */
   #transaction<T>(steps: (work: Work) => Coroutine<T>, { end, visibility, trace, ctx }: View): Awaitable<T> {
     const exists = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.exists(resource, key, visibility)
     const meets = (list: ToManyAttribute, key: KeyValues): Awaitable<boolean> => this.#reader.meets(list, key)
@@ -321,9 +321,9 @@ export class Writer {
     }
     const run = (em: EntityManager): Awaitable<T> => {
       end?.throwIfReached()
-      // Looking for one record must not write others that are half changed.
+      // A query must not flush entities that are half changed.
       em.setFlushMode(FlushMode.COMMIT)
-      // MikroORM does not find the order of inserts and deletes where a class refers to one that inherits.
+      // MikroORM does not order inserts and deletes where a class refers to one that inherits.
       if (this.#inherits) this.#connection.deferReferences()
       const work: Work = {
         em,

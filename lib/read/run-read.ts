@@ -41,7 +41,7 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
   const rows = given.limit === 0 ? [] : yield requestRows(statement, read.node, given, dialect)
   const records = build(rows, read.node, given)
   weigh(rows, read.node, undefined, undefined, given)
-  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, undefined, given, dialect)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
   const { limit, offset } = given
   // A page that is not full, and not past the end, shows the count itself.
   const known = rows.length < limit && (rows.length > 0 || offset === 0)
@@ -55,7 +55,7 @@ export function* readRecords(read: CompiledRead, given: Arguments, dialect: Dial
   const rows = yield requestRows(read.rows, read.node, given, dialect)
   const records = build(rows, read.node, given)
   weigh(rows, read.node, undefined, undefined, given)
-  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, undefined, given, dialect)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
   return records
 }
 
@@ -64,7 +64,7 @@ export function* readFirst(read: CompiledRead, given: Arguments, dialect: Dialec
   const rows = yield requestRows(read.rows, read.node, given, dialect)
   const records = build(rows, read.node, given)
   weigh(rows, read.node, undefined, undefined, given)
-  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll(rows, records, read.node, undefined, given, dialect)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
   return records[0]
 }
 
@@ -159,24 +159,14 @@ function build(rows: readonly Row[], node: CompiledNode, given: Arguments): Json
   return records
 }
 
-/**
- * Reads the relations of one or more records.
- *
- * @param times how often each record is shown; undefined: all once
- */
-function* attachAll(
-  rows: readonly Row[],
-  records: readonly JsonRecord[],
-  node: CompiledNode,
-  times: readonly number[] | undefined,
-  given: Arguments,
-  dialect: Dialect,
-): Reading<void> {
+/** Reads the relations of one or more records. */
+function* attachAll(owners: Owners, node: CompiledNode, given: Arguments, dialect: Dialect): Reading<void> {
+  const { rows, records, times } = owners
   for (const child of node.children) {
     const { only } = child
     if (rows.length > 1) {
       if (only === undefined) {
-        yield* attach(child, { rows, records, times }, given, dialect)
+        yield* attach(child, owners, given, dialect)
         continue
       }
       const having = rows.filter(only)
@@ -193,7 +183,8 @@ function* attachAll(
     const related = build(found, child.node, given)
     const shown = times === undefined || times[0] === 1 ? undefined : found.map(() => times[0]!)
     weigh(found, child.node, shown, child.name, given)
-    if (found.length > 0 && child.node.children.length > 0) yield* attachAll(found, related, child.node, shown, given, dialect)
+    if (found.length > 0 && child.node.children.length > 0)
+      yield* attachAll({ rows: found, records: related, times: shown }, child.node, given, dialect)
     put(records[0]!, child, child.cardinality === 'one' ? (related[0] ?? null) : related)
   }
 }
@@ -264,7 +255,8 @@ function* attach(child: CompiledChild, owners: Owners, given: Arguments, dialect
   const times = child.cardinality === 'one' ? putOnes(child, owners, found, related) : putLists(child, owners, found, related, isShared)
   const shown = isShared ? times : undefined
   weigh(found, child.node, shown, child.name, given)
-  if (found.length > 0 && child.node.children.length > 0) yield* attachAll(found, related, child.node, shown, given, dialect)
+  if (found.length > 0 && child.node.children.length > 0)
+    yield* attachAll({ rows: found, records: related, times: shown }, child.node, given, dialect)
 }
 
 /** Puts the records of a to-one into their owners; returns how often each is shown. */

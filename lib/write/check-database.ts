@@ -89,16 +89,21 @@ async function evaluateAllRules(changes: readonly RecordInput[], isStored: boole
 
 /** Whether a change needs no statement: it has no link, and no value that must be unique. */
 function needsNoStatement({ links, lists, values, resource }: RecordInput): boolean {
-  return (
-    links.length === 0 &&
-    lists.length === 0 &&
-    [...resource.uniques, resource.keyNames].every(paths => !paths.some(path => givesValue(values, path)))
-  )
+  if (links.length > 0 || lists.length > 0) return false
+  const unique = findUniqueNames(resource)
+  return !values.some(({ attribute }) => unique.has(attribute.name))
 }
 
-function givesValue(values: readonly ValueInput[], path: string): boolean {
-  const [name] = path.split('.', 1)
-  return values.some(({ attribute }) => attribute.name === name)
+const uniqueNames = new WeakMap<Resource, ReadonlySet<string>>()
+
+/** Returns the names of attributes that belong to a unique set, or hold an embedded attribute that does. */
+function findUniqueNames(resource: Resource): ReadonlySet<string> {
+  let names = uniqueNames.get(resource)
+  if (names === undefined) {
+    names = new Set([...resource.uniques, resource.keyNames].flat().map(path => path.split('.', 1)[0]!))
+    uniqueNames.set(resource, names)
+  }
+  return names
 }
 
 function* checkRecords(changes: readonly RecordInput[], check: Check): Reading<void> {

@@ -11,29 +11,33 @@ import type { KeyValues } from '../model/key.ts'
 import type { Resource } from '../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader } from '../read/reader.ts'
-import type { Work } from './unit-of-work.ts'
+import type { Touched, Work } from './unit-of-work.ts'
 
 /**
  * Flushes the unit of work; refuses records that the caller could not see afterwards.
  *
  * @param answered the record that the answer reads, which needs no check of its own
  */
-export function* flushAndCheck(work: Work, reader: Reader, answered?: Work['touched'][number]): Coroutine<void> {
+export function* flushAndCheck(work: Work, reader: Reader, answered?: Touched): Coroutine<void> {
   yield* wait(work.connection.flush(work.em))
-  const [touched, ...others] = work.touched
-  const { listed } = work
+  const { listed, touched } = work
   if (listed.length > 0) yield* wait(refuseUnlisted(work, reader))
   // Reading the answer shows whether the only record is visible.
-  else if (others.length === 0 && touched?.entity === answered?.entity && touched?.resource === answered?.resource) return
+  else if (touched.length < 2 && isAnswered(touched, answered)) return
   yield* refuseUnseen(work, reader)
 }
 
+/** Whether nothing else than the record of the answer has been touched. */
+function isAnswered([touched]: readonly Touched[], answered: Touched | undefined): boolean {
+  return touched?.entity === answered?.entity && touched?.resource === answered?.resource
+}
+
 /** Refuses a record that a body puts into a list whose condition it does not meet. */
-async function refuseUnlisted({ listed, meets }: Work, { limits }: Reader): Promise<void> {
+async function refuseUnlisted(work: Work, { limits }: Reader): Promise<void> {
   const errors = new FieldErrors(limits)
-  for (const { list, entity, path } of listed) {
+  for (const { list, entity, path } of work.listed) {
     const { target, name } = list
-    if (await meets(list, keyOfEntity(target, entity))) continue
+    if (await work.meets(list, keyOfEntity(target, entity))) continue
     const detail = `"${path === '' ? name : path}": the ${target.singular} does not meet the condition of the model ("where") for what is in "${name}".`
     errors.push({ code: 'conflict', detail, attribute: path === '' ? name : path })
   }
@@ -55,8 +59,8 @@ function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
  * Refuses a change by which a record has left the scope of the caller. It may leave a filter of its entity, such as that of soft deletion. A record that no
  * longer exists was removed by the model's own rules.
  */
-export async function refuseLeft(resource: Resource, key: KeyValues, { stays }: Work, reader: Reader): Promise<void> {
-  if (!(await stays(resource, key)) && (await reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
+export async function refuseLeft(resource: Resource, key: KeyValues, work: Work, reader: Reader): Promise<void> {
+  if (!(await work.stays(resource, key)) && (await reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
 }
 
 export function outsideScope(resource: Resource) {

@@ -126,7 +126,8 @@ function refuseReferred(removed: ReadonlyMap<Entity, Resource>, work: Work): Awa
   }
 }
 
-async function checkReferrers(removed: ReadonlyMap<Entity, Resource>, { connection, exists, mayMention }: Work): Promise<void> {
+async function checkReferrers(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
+  const { connection } = work
   const { dialect } = connection
   let isNeeded = false
   const left: string[] = []
@@ -142,8 +143,8 @@ async function checkReferrers(removed: ReadonlyMap<Entity, Resource>, { connecti
       const staying = rows.filter(row => !going.includes(row.map(String).join('\0')))
       if (staying.length === 0) continue
       isNeeded = true
-      if (attribute.hidden || !(await mayMention(other))) continue
-      const known = await keepOnly(staying, row => exists(other, row as KeyValues))
+      if (attribute.hidden || !(await work.mayMention(other))) continue
+      const known = await keepOnly(staying, row => work.exists(other, row as KeyValues))
       if (known.length > 0) left.push(`${known.length} ${known.length === 1 ? other.singular : other.plural} by "${path}"`)
     }
   }

@@ -14,21 +14,28 @@ export interface Work {
   readonly em: EntityManager
   readonly connection: Connection
   /** Whether the record exists for the caller. */
-  readonly exists: (resource: Resource, key: KeyValues) => Awaitable<boolean>
+  exists(resource: Resource, key: KeyValues): Awaitable<boolean>
   /** Whether an error may mention records of the resource to the caller. */
-  readonly mayMention: (resource: Resource) => Awaitable<boolean>
+  mayMention(resource: Resource): Awaitable<boolean>
   /** Whether the record meets the condition of a list, beside its link. */
-  readonly meets: (list: ToManyAttribute, key: KeyValues) => Awaitable<boolean>
+  meets(list: ToManyAttribute, key: KeyValues): Awaitable<boolean>
   /** Records that the body puts into lists with a condition, which they must meet once they are written. */
   readonly listed: Listed[]
   /** Refuses an action on records of the resource that the caller may not take. */
-  readonly authorize: (resource: Resource, action: 'update' | 'delete') => Awaitable<void>
+  authorize(resource: Resource, action: 'update' | 'delete'): Awaitable<void>
   /** Whether the record is still in the application's scope for the caller, filters of its entity aside. */
-  readonly stays: (resource: Resource, key: KeyValues) => Awaitable<boolean>
+  stays(resource: Resource, key: KeyValues): Awaitable<boolean>
   /** Records that the write has created, or linked in another way; the latter with their keys. */
-  readonly touched: { readonly resource: Resource; readonly entity: Entity; readonly key?: KeyValues }[]
+  readonly touched: Touched[]
   /** Names of the records and links that the body sets: its lists must not remove those records, nor those links. */
   readonly named: Set<string>
+}
+
+/** A record that a write has created or linked; one that was there before has its key. */
+export interface Touched {
+  readonly resource: Resource
+  readonly entity: Entity
+  readonly key?: KeyValues
 }
 
 /** A record in a list of a body. */

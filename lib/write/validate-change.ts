@@ -49,7 +49,7 @@ export class ChangeValidator {
     const { change, errors } = yield* this.#validateByModel(body, resource, validation, view)
     // First of all, so that errors of a nested body reveal nothing to callers who may not create such records.
     if (change.links.length > 0 || change.lists.length > 0) yield* wait(this.#authorizeNested(change, view))
-    if (entity !== undefined) {
+    if (entity !== undefined && change.values.some(({ attribute }) => attribute.kind === 'embedded')) {
       const required = yield* wait(retryWithRules(visibility, () => requireNewEmbedded(entity, change, visibility)))
       // An attribute with a wrong value has its error already.
       errors.push(...required.filter(({ attribute }) => !errors.has(attribute)))

@@ -23,6 +23,7 @@ import { flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
 import { translateDatabaseError } from './database-errors.ts'
 import { checkPrecondition } from './precondition.ts'
 import { remove } from './remove.ts'
+import { RequestWork } from './request-work.ts'
 import { load, loadsAlone, reference, removesAlone } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
 import { ChangeValidator } from './validate-change.ts'
@@ -304,50 +305,32 @@ export class Writer {
   }
 
   /** Runs work in one transaction, and translates what the database refuses into terms of the model. */
-  #transaction<T>(steps: (work: Work) => Coroutine<T>, { end, visibility, trace, ctx }: View): Awaitable<T> {
-    const exists = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.exists(resource, key, visibility)
-    const meets = (list: ToManyAttribute, key: KeyValues): Awaitable<boolean> => this.#reader.meets(list, key)
-    const stays = (resource: Resource, key: KeyValues): Awaitable<boolean> => this.#reader.stays(resource, key, visibility)
-    const may = (resource: Resource, action: 'update' | 'delete'): Awaitable<void> => authorize(resource, action, visibility, ctx)
-    const mayMention = async (resource: Resource): Promise<boolean> =>
-      (await visibility.permits(resource, 'get')) && (await visibility.permits(resource, 'list'))
+  #transaction<T>(steps: (work: Work) => Coroutine<T>, view: View): Awaitable<T> {
+    return runCoroutine(this.#transact(steps, view))
+  }
+
+  *#transact<T>(steps: (work: Work) => Coroutine<T>, view: View): Coroutine<T> {
+    const { end, visibility, trace } = view
     const before = trace?.enter('write')
-    const leave = (written: T): T => {
+    try {
+      const work = (em: EntityManager): Awaitable<T> => runCoroutine(this.#workIn(em, steps, view))
+      const written = yield* wait(this.#connection.write(work, end, visibility === EVERYTHING && !this.#renders))
       if (before !== undefined) trace?.enter(before)
       return written
-    }
-    const fail = (error: unknown): never => {
+    } catch (error) {
       throw translateDatabaseError(error, this.#connection.dialect, this.#model)
     }
-    const run = (em: EntityManager): Awaitable<T> => {
-      end?.throwIfReached()
-      // A query must not flush entities that are half changed.
-      em.setFlushMode(FlushMode.COMMIT)
-      // MikroORM does not order inserts and deletes where a class refers to one that inherits.
-      if (this.#inherits) this.#connection.deferReferences()
-      const work: Work = {
-        em,
-        connection: this.#connection,
-        exists,
-        stays,
-        meets,
-        authorize: may,
-        mayMention,
-        touched: [],
-        listed: [],
-        named: new Set(),
-      }
-      return chain(runCoroutine(steps(work)), result => {
-        end?.throwIfReached()
-        return result
-      })
-    }
-    try {
-      const result = this.#connection.write(run, end, visibility === EVERYTHING && !this.#renders)
-      return result instanceof Promise ? result.then(leave, fail) : leave(result)
-    } catch (error) {
-      return fail(error)
-    }
+  }
+
+  *#workIn<T>(em: EntityManager, steps: (work: Work) => Coroutine<T>, view: View): Coroutine<T> {
+    view.end?.throwIfReached()
+    // A query must not flush entities that are half changed.
+    em.setFlushMode(FlushMode.COMMIT)
+    // MikroORM does not order inserts and deletes where a class refers to one that inherits.
+    if (this.#inherits) this.#connection.deferReferences()
+    const result = yield* steps(new RequestWork(em, this.#connection, this.#reader, view))
+    view.end?.throwIfReached()
+    return result
   }
 }
 

@@ -1,0 +1,48 @@
+/** The unit of work of a request: its visibility determines which records exist for the caller, and what the caller may do. */
+import type { EntityManager } from '@mikro-orm/core'
+import { authorize } from '../access/access-rules.ts'
+import type { Awaitable } from '../base/awaitable.ts'
+import type { Connection } from '../database/dialect.ts'
+import type { KeyValues } from '../model/key.ts'
+import type { Resource, ToManyAttribute } from '../model/model.ts'
+import type { Reader, View } from '../read/reader.ts'
+import type { Listed, Touched, Work } from './unit-of-work.ts'
+
+export class RequestWork implements Work {
+  readonly em: EntityManager
+  readonly connection: Connection
+  readonly #reader: Reader
+  readonly #view: View
+  readonly listed: Listed[] = []
+  readonly touched: Touched[] = []
+  readonly named = new Set<string>()
+
+  constructor(em: EntityManager, connection: Connection, reader: Reader, view: View) {
+    this.em = em
+    this.connection = connection
+    this.#reader = reader
+    this.#view = view
+  }
+
+  exists(resource: Resource, key: KeyValues): Awaitable<boolean> {
+    return this.#reader.exists(resource, key, this.#view.visibility)
+  }
+
+  meets(list: ToManyAttribute, key: KeyValues): Awaitable<boolean> {
+    return this.#reader.meets(list, key)
+  }
+
+  stays(resource: Resource, key: KeyValues): Awaitable<boolean> {
+    return this.#reader.stays(resource, key, this.#view.visibility)
+  }
+
+  authorize(resource: Resource, action: 'update' | 'delete'): Awaitable<void> {
+    const { visibility, ctx } = this.#view
+    return authorize(resource, action, visibility, ctx)
+  }
+
+  async mayMention(resource: Resource): Promise<boolean> {
+    const { visibility } = this.#view
+    return (await visibility.permits(resource, 'get')) && (await visibility.permits(resource, 'list'))
+  }
+}

@@ -190,7 +190,7 @@ describe('the package', { timeout: TIMEOUT }, () => {
     for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'bin/serve.js', 'dist/lib/index.js', 'dist/lib/index.d.ts']) {
       assert.ok(paths.includes(path), path)
     }
-    assert.ok(packed.unpackedSize < 2_600_000, `${packed.unpackedSize} bytes`)
+    assert.ok(packed.unpackedSize < 3_000_000, `${packed.unpackedSize} bytes`)
   })
 
   it('has no dead link', async () => {
@@ -264,8 +264,8 @@ describe('the package', { timeout: TIMEOUT }, () => {
     }
     assert.deepEqual(builtins, [])
     assert.equal(imported.kysely, false)
-    assert.ok(imported.own <= 10, `${imported.own} files of the package are loaded by importing it`)
-    assert.ok(answered.own <= 12, `${answered.own} files of the package are loaded by a first answer`)
+    assert.ok(imported.own <= 20, `${imported.own} files of the package are loaded by importing it`)
+    assert.ok(answered.own <= 24, `${answered.own} files of the package are loaded by a first answer`)
   })
 
   it('answers a request in the process that imports it', async t => {

@@ -270,9 +270,9 @@ export class RestEngine {
    * const document = await engine.openapi({ version: 'v1' })
    * assert.equal(document.openapi, '3.1.1')
    */
-  async openapi(options: OpenApiOptions = {}): Promise<OpenApiDocument> {
+  async openapi(options: OpenApiOptions = {}, /** @internal */ isReadOnly = this.#options.readOnly): Promise<OpenApiDocument> {
     this.#life.assertOpen()
-    return this.#descriptions.describe(options)
+    return this.#descriptions.describe(options, isReadOnly)
   }
 
   /** @internal As `handle`, for doors: an answer that waits for nothing is given at once, and what `handle` rejects with is thrown then. */

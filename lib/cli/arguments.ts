@@ -39,6 +39,8 @@ export interface CommandArguments {
   /** The key that identifies the records of a JSON file. */
   readonly id: string | undefined
   readonly quiet: boolean
+  /** The file for the OpenAPI document; empty: standard output. */
+  readonly openapi: string | undefined
   /** The folder for the ejected project. */
   readonly eject: string | undefined
   /** The path of a single request, whose answer goes to standard output. */
@@ -50,6 +52,8 @@ interface Option {
   readonly type: 'string' | 'boolean'
   /** Name of the value in the help text. */
   readonly value?: string
+  /** Whether the value may be left out at the end of the command line. */
+  readonly isOptional?: boolean
   readonly text: string
 }
 
@@ -71,6 +75,12 @@ const OPTIONS = {
   strict: { type: 'boolean', text: 'refuse a JSON FILE with odd data, instead of printing notes' },
   id: { type: 'string', value: 'NAME', text: 'key that identifies the records of a JSON FILE (default id)' },
   quiet: { type: 'boolean', text: 'do not print a line for every request' },
+  openapi: {
+    type: 'string',
+    value: 'OUT',
+    isOptional: true,
+    text: 'write the OpenAPI document of the first version into OUT, and end (default standard output)',
+  },
   eject: { type: 'string', value: 'DIR', text: 'write the model as a project of modules into DIR' },
   get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },
   help: { type: 'boolean', text: 'show this text' },
@@ -110,7 +120,8 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     if (!isOptionName(name)) throw unknownOption(rawName)
     if (OPTIONS[name].type === 'boolean' && token.value !== undefined) throw misuse(`${rawName} takes no value, got "${token.value}".`)
     // A value that looks like an option usually means a forgotten value.
-    if (OPTIONS[name].type === 'string' && (token.value === undefined || (!token.inlineValue && token.value.startsWith('-')))) {
+    const mayLack = token.value === undefined && (OPTIONS[name] as Option).isOptional === true
+    if (OPTIONS[name].type === 'string' && !mayLack && (token.value === undefined || (!token.inlineValue && token.value.startsWith('-')))) {
       throw misuse(`${rawName} needs a value: ${rawName} ${(OPTIONS[name] as Option).value ?? ''}.`)
     }
     values.set(name, [...(values.get(name) ?? []), token.value ?? ''])
@@ -137,6 +148,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     id: last('id'),
     quiet: values.has('quiet'),
     get: last('get'),
+    openapi: last('openapi'),
     eject: last('eject'),
     help: values.has('help'),
   })
@@ -147,6 +159,11 @@ function check(args: CommandArguments): CommandArguments {
   if (args.get !== undefined && args.watch) throw misuse('--get answers one request and ends: it does not go with --watch.')
   if (args.explain && args.quiet && args.get === undefined)
     throw misuse('--explain prints below the line of each request, which --quiet leaves out: choose one of them.')
+  if (args.openapi !== undefined) {
+    const flags = { '--get': args.get !== undefined, '--eject': args.eject !== undefined, '--watch': args.watch, '--save': args.save }
+    const other = Object.entries(flags).find(([, isGiven]) => isGiven)
+    if (other !== undefined) throw misuse(`--openapi writes a document and ends: it does not go with ${other[0]}.`)
+  }
   if (args.eject !== undefined) {
     const flags = {
       '--get': args.get !== undefined,

@@ -55,7 +55,7 @@ export async function load(args: CommandArguments): Promise<Loaded> {
   if (readOnly && database !== ':memory:' && seed !== undefined)
     throw new CommandError(`--seed would write to ${database}, which --read-only opens for reading only.`, 2)
   const options = { ...model.options, ...versions, ...(readOnly ? { readOnly: true } : {}) }
-  const onlyReads = args.get !== undefined || args.eject !== undefined
+  const onlyReads = args.get !== undefined || args.eject !== undefined || args.openapi !== undefined
   return {
     ...model,
     seed,
@@ -76,7 +76,7 @@ async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: S
   )
   // A new file can be replaced by memory.
   if (size === 0 && entities !== undefined) return { ...options, ...records, database: ':memory:' }
-  if (seed !== undefined) throw new CommandError(`--seed would write to ${database}, which --get and --eject leave as it is.`, 2)
+  if (seed !== undefined) throw new CommandError(`--seed would write to ${database}, which --get, --openapi and --eject leave as it is.`, 2)
   return { ...options, readOnly: true }
 }
 

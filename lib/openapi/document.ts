@@ -1,5 +1,5 @@
 /** Document: the description of one version of an API in OpenAPI, put together from its parts. The same model gives the same document. */
-import type { Attribute, Resource } from '../model/model.ts'
+import type { Resource } from '../model/model.ts'
 import { Answers } from './answers.ts'
 import { BodySchemas } from './body-schemas.ts'
 import { Components } from './components.ts'
@@ -52,12 +52,13 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   sessionOperations(root, source, answers, records).forEach(place)
   // The operations of resources first: their names are those that links refer to.
   for (const { resource, path } of named) {
-    paths.add(path, operations.collection(path, resource))
-    if (resource.key.length > 0) paths.add(`${path}/{id}`, operations.record(`${path}/{id}`, resource))
+    const own = recordPath(path, resource)
+    if (own !== path) paths.add(path, operations.collection(path, resource))
+    if (resource.key.length > 0) paths.add(own, operations.record(own, resource))
   }
   for (const { resource, path } of named.filter(each => each.resource.key.length > 0)) {
     for (const attribute of resource.attributes) {
-      const own = `${path}/{id}/${segmentOfAttribute(attribute)}`
+      const own = `${recordPath(path, resource)}/${encodeURIComponent(attribute.name)}`
       paths.add(own, operations.attribute(own, resource, attribute))
     }
   }
@@ -108,8 +109,9 @@ function segmentOf(resource: Resource, { lookUp, version }: ApiSource): string |
   return [resource.plural, ...resource.accepted].find(name => lookUp(name, version) === resource)
 }
 
-function segmentOfAttribute({ name }: Attribute): string {
-  return encodeURIComponent(name)
+/** The path of a record; a single one has that of its resource. */
+function recordPath(path: string, { rules }: Resource): string {
+  return rules.single === undefined ? `${path}/{id}` : path
 }
 
 function tagsOf(

@@ -64,11 +64,11 @@ export class Operations {
 
   record(path: string, resource: Resource): Schema {
     const target: Target = { kind: 'record', resource, base: path, key: [], id: '' }
-    return this.#item(path, target, method => this.#ofRecord(method, resource), [this.#describers.parameters.id(resource)])
+    return this.#item(path, target, method => this.#ofRecord(method, resource), this.#idOf(path, resource))
   }
 
   attribute(path: string, resource: Resource, attribute: Attribute): Schema {
-    const { visibility, parameters } = this.#describers
+    const { visibility } = this.#describers
     const target: Target = { kind: 'attribute', resource, base: path, key: [], id: '', attribute }
     return this.#item(
       path,
@@ -83,7 +83,7 @@ export class Operations {
         if (attribute.kind === 'toMany') return this.#ofList(method, resource, attribute)
         return attribute.kind === 'toOne' ? this.#ofLink(method, resource, attribute) : this.#ofOneOf(method, resource, attribute)
       },
-      [parameters.id(resource)],
+      this.#idOf(path, resource),
     )
   }
 
@@ -155,11 +155,24 @@ export class Operations {
     }
   }
 
+  /** The parameter of a path that has an ID. */
+  #idOf(path: string, resource: Resource): Schema[] {
+    return path.includes('{id}') ? [this.#describers.parameters.id(resource)] : []
+  }
+
   /** From a new record to what can be done with it. */
   #links({ singular, keyNames, byName, rules, readOnly }: Resource): Schema {
     const [name = ''] = keyNames
     const key = byName.get(name)
-    if (keyNames.length !== 1 || key === undefined || key.kind !== 'scalar' || key.hidden || key.render !== undefined) return {}
+    if (
+      rules.single !== undefined ||
+      keyNames.length !== 1 ||
+      key === undefined ||
+      key.kind !== 'scalar' ||
+      key.hidden ||
+      key.render !== undefined
+    )
+      return {}
     const parameters = { id: `$response.body#/${singular}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` }
     const to = (verb: string, action: 'get' | 'update' | 'delete'): [string, Schema][] => {
       const id = `${verb}${pascalCase(singular)}`

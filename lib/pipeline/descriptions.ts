@@ -59,19 +59,20 @@ export class Descriptions {
   /**
    * Returns a document of its own to each caller.
    *
+   * @param readOnly describes what is served as read-only, or not; default: as the engine is
    * @throws TypeError, RangeError for options that are unknown or not of their form
    */
-  async describe(given: OpenApiOptions = {}): Promise<OpenApiDocument> {
+  async describe(given: OpenApiOptions = {}, readOnly = this.#parts.options.readOnly): Promise<OpenApiDocument> {
     const { version, options } = this.#checked(given)
     const { describeApi } = await import('../openapi/document.ts')
     const services = this.#parts.served.get(version)!
     const login = this.#parts.login(version)
     const examples = await this.#examples(services, version, login)
-    const key = JSON.stringify([version, options])
+    const key = JSON.stringify([version, options, readOnly])
     const shown = JSON.stringify([...examples.values()])
     const known = this.#known.get(key)
     if (known?.examples === shown) return JSON.parse(known.text) as OpenApiDocument
-    const text = JSON.stringify(describeApi(this.#sourceOf(services, version, login, examples), options))
+    const text = JSON.stringify(describeApi({ ...this.#sourceOf(services, version, login, examples), readOnly }, options))
     if (this.#known.size >= KEPT) this.#known.clear()
     this.#known.set(key, { examples: shown, text })
     return JSON.parse(text) as OpenApiDocument

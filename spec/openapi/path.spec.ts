@@ -1,8 +1,12 @@
 /** The path of a description, beside the resources of a version, and the options of `engine.openapi`. */
 import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { auth, resource, RestEngine } from '../../lib/index.ts'
+import { Command } from '../helpers/command.ts'
 import { describeTargets } from '../helpers/targets.ts'
 import { Conformity } from './conformity.ts'
 
@@ -59,6 +63,43 @@ describe('the path of a description', () => {
     assert.deepEqual(conformity.operationOf('POST', '/v1/login')?.node['security'], [])
     assert.deepEqual(conformity.bodyFaultsOf('POST', '/v1/login', { email: 'a', password: 'b' }), [])
     assert.notDeepEqual(conformity.bodyFaultsOf('POST', '/v1/login', { email: 'a' }), [])
+  })
+})
+
+describe('a single record', () => {
+  it('is described at the path of its resource, without an ID', async () => {
+    const seed = { notes: [{ id: 1, text: 'a' }] }
+    await using engine = await RestEngine.create({ entities, resources: [resource(Note, { single: 1 })], seed })
+    const document = await engine.openapi()
+    assert.deepEqual(Object.keys(document.paths['/v1/notes']!), ['get', 'put', 'patch'])
+    const conformity = new Conformity(document)
+    for (const path of ['/v1/notes', '/v1/notes/text'])
+      assert.deepEqual(conformity.faultsOf('GET', path, await engine.handle('GET', path)), [])
+  })
+})
+
+describe('the command with --openapi', () => {
+  it('writes the document of what would be served, and replaces no other file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-'))
+    try {
+      const run = async (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> => {
+        await using command = new Command(folder, ...args)
+        const { code } = await command.ended
+        return { code, stdout: command.stdout, stderr: command.stderr }
+      }
+      await writeFile(join(folder, 'data.json'), JSON.stringify({ notes: [{ id: 1, text: 'a' }] }))
+      for (let time = 0; time < 2; time++) assert.equal((await run('data.json', '--openapi', 'api.json')).code, 0)
+      const written = JSON.parse(await readFile(join(folder, 'api.json'), 'utf8')) as { paths: object }
+      assert.ok('/v1/notes/{id}' in written.paths)
+      const printed = await run('data.json', '--openapi')
+      assert.deepEqual(JSON.parse(printed.stdout), written)
+      const refused = await run('--openapi', 'data.json')
+      assert.equal(refused.code, 2)
+      assert.match(refused.stderr, /does not replace data\.json/)
+      assert.equal((await run('data.json', '--openapi', '--get', '/')).code, 2)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   })
 })
 

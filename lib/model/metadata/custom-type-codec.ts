@@ -64,57 +64,74 @@ function asRead(stored: unknown, runtime: string, platform: Platform): unknown {
   return runtime === 'boolean' && typeof stored === 'number' ? stored !== 0 : stored
 }
 
-/** The codec of a custom type. Every error of the type's own code means that the value is not of the type. */
+/** Returns the codec of a custom type. Every error of the type's own code means that the value is not of the type. */
 export function customCodec(prop: EntityProperty, platform: Platform): Codec {
   const type = prop.customType as unknown as MappedType
   const runtime = type.compareAsType()
-  const toProperty = (stored: unknown): unknown => type.convertToJSValue(asRead(stored, prop.runtimeType, platform), platform)
   const isText = isTextColumn(prop)
-  const fromProperty = (value: unknown): ScalarValue | undefined => storable(type.convertToDatabaseValue(value, platform), isText)
-  const jsonOfProperty = (value: unknown): unknown => plainJson(type.toJSON(value, platform))
-  const attempt = <T>(work: () => T): T | undefined => {
-    try {
-      return work()
-    } catch {
-      return undefined
-    }
-  }
-  /** A candidate for the property's value, as it would be stored, if it reads back as JSON of the kind that was given. */
-  const taken = (candidate: unknown, json: unknown, exactly = false): ScalarValue | undefined => {
-    const stored = fromProperty(candidate)
-    if (stored === undefined) return undefined
-    const back = jsonOfProperty(toProperty(stored))
-    return (exactly ? builtin.util.isDeepStrictEqual(back, json) : kindOf(back) === kindOf(json)) ? stored : undefined
-  }
-  const fromJson = (json: unknown): ScalarValue | undefined => {
-    return (
-      (type.fromJSON === undefined ? undefined : attempt(() => taken(type.fromJSON!(json, platform), json))) ??
-      attempt(() => taken(json, json)) ??
-      // A type whose JSON form is the stored one.
-      (typeof json === 'string' || typeof json === 'number' ? attempt(() => taken(toProperty(json), json, true)) : undefined)
-    )
+  const forms: TypeForms = {
+    toProperty: stored => type.convertToJSValue(asRead(stored, prop.runtimeType, platform), platform),
+    fromProperty: value => storable(type.convertToDatabaseValue(value, platform), isText),
+    toJson: value => plainJson(type.toJSON(value, platform)),
+    fromJson: type.fromJSON === undefined ? undefined : json => type.fromJSON!(json, platform),
   }
   const select = type.convertToJSValueSQL?.bind(type)
   const compare = type.convertToDatabaseValueSQL?.bind(type)
   return {
     toJson: stored => {
       // A value that the type itself cannot read is shown as it is stored: that is more use than failing the whole page.
-      const json = attempt(() => jsonOfProperty(toProperty(stored)))
+      const json = attempt(() => forms.toJson(forms.toProperty(stored)))
       return json === undefined ? plainJson(stored) : json
     },
-    fromJson,
+    fromJson: json => storeJson(json, forms),
     fromText: text => {
       for (const reading of readings(text, runtime)) {
-        const stored = fromJson(reading)
+        const stored = storeJson(reading, forms)
         if (stored !== undefined) return stored
       }
       return undefined
     },
-    toProperty,
-    fromProperty,
+    toProperty: forms.toProperty,
+    fromProperty: forms.fromProperty,
     ...(select === undefined ? {} : { selectSql: (column: string) => select(column, platform) }),
     ...(compare === undefined ? {} : { compareSql: (placeholder: string) => compare(placeholder, platform) }),
     exact: type instanceof BigIntType,
+  }
+}
+
+/** The conversions of a custom type; each may throw for a value that is not of the type. */
+interface TypeForms {
+  readonly toProperty: (stored: unknown) => unknown
+  readonly fromProperty: (value: unknown) => ScalarValue | undefined
+  readonly toJson: (value: unknown) => unknown
+  readonly fromJson: ((json: unknown) => unknown) | undefined
+}
+
+/** Returns the stored value of a JSON value, by the first reading that the type takes; undefined when it takes none. */
+function storeJson(json: unknown, forms: TypeForms): ScalarValue | undefined {
+  const { fromJson, toProperty } = forms
+  return (
+    (fromJson === undefined ? undefined : attempt(() => storeCandidate(fromJson(json), json, forms))) ??
+    attempt(() => storeCandidate(json, json, forms)) ??
+    // A type whose JSON form is the stored one.
+    (typeof json === 'string' || typeof json === 'number' ? attempt(() => storeCandidate(toProperty(json), json, forms, true)) : undefined)
+  )
+}
+
+/** Returns a candidate for the value of the property as it would be stored, if it reads back as JSON of the kind that was given. */
+function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exactly = false): ScalarValue | undefined {
+  const stored = forms.fromProperty(candidate)
+  if (stored === undefined) return undefined
+  const back = forms.toJson(forms.toProperty(stored))
+  return (exactly ? builtin.util.isDeepStrictEqual(back, json) : kindOf(back) === kindOf(json)) ? stored : undefined
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    // The code of the type rejects the value.
+    return undefined
   }
 }
 

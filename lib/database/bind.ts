@@ -196,9 +196,12 @@ function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfi
   return bound === null ? null : dialect.encode(bound, type, form, binding.inDocument)
 }
 
-/** Whether a value that is not of the type may still be what a column holds. Where several values are given, a wrong one is rather a mistake. */
+/**
+ * Whether a value that is not of the type may still be what a column of the record holds. Of several values a wrong one is rather a mistake, and a path
+ * may end in attributes of several types.
+ */
 function mayBeMisfit({ operator, negated, paths, values }: RawFilter, { codec }: ScalarType): boolean {
-  return operator === '=' && !negated && paths.length === 1 && values.length === 1 && codec === undefined
+  return operator === '=' && !negated && paths.length === 1 && !paths[0]!.includes('.') && values.length === 1 && codec === undefined
 }
 
 /** The typed value; null where nothing can equal it. */

@@ -286,6 +286,8 @@ export interface TableRows {
 /** Runs work on an open database. */
 export interface Connection {
   readonly dialect: Dialect
+  /** Whether a column may hold a value that is not of its attribute's type, since others have written to the database. */
+  readonly mayHoldMisfits: boolean
   /** The MikroORM instance on the database; made when it is first asked for. */
   readonly orm: MikroORM
   /** Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed. */

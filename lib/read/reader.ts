@@ -288,7 +288,7 @@ export class Reader {
       valuesOf: visibility.valuesOf,
       room: new AnswerBudget(this.limits, this.#vocabulary, parameters.pairs, tally),
       end,
-      misfits: parameters.filters.length === 0 ? undefined : {},
+      misfits: parameters.filters.length > 0 && this.#connection.mayHoldMisfits ? {} : undefined,
     }
     return read.rendered ? { ...given, pending: [] } : given
   }

@@ -49,6 +49,10 @@ export class SqliteConnection implements Connection {
     this.#unitsOfWork = new UnitsOfWork(content, this.transactions, () => this.orm)
   }
 
+  get mayHoldMisfits(): boolean {
+    return this.content.isOfOthers
+  }
+
   get orm(): MikroORM {
     return (this.#orm ??= this.#makeOrm(this.shareWithOrm()))
   }

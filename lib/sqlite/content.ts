@@ -41,13 +41,17 @@ export class Content {
   #clock: Clock | undefined
   #keys = new Autoincrement(new Map())
 
-  constructor(handle: SqliteDatabase) {
+  /** Whether others than the engine have written to it, who may have stored values that do not fit their column. */
+  readonly isOfOthers: boolean
+
+  constructor(handle: SqliteDatabase, isOfOthers: boolean) {
     this.#handle = handle
+    this.isOfOthers = isOfOthers
   }
 
   /** Opens an image in memory, as a copy of the parent with a life of its own. */
   static fork(image: SqliteImage, parent: Content): Content {
-    const content = new Content(new SqliteDatabase(image.bytes))
+    const content = new Content(new SqliteDatabase(image.bytes), parent.isOfOthers)
     if (parent.#isForeign) content.speakForeign()
     content.count(parent.#keys.counters)
     content.#keys.restore(image.keys)

@@ -45,7 +45,11 @@ export async function openSqlite(opening: Opening): Promise<Opened> {
     } else handle = database === ':memory:' ? new SqliteDatabase(database) : openFile(opening, isNew)
     const model = entities === undefined ? await modelOf(handle, database, opening.notes) : undefined
     const foreign = new ForeignModel(opening.notes, 'attachDatabases' in opening.orm)
-    const connection = await openWith({ ...opening, entities: entities ?? [...model!.entities] }, { handle, foreign, found: model })
+    const isOfOthers = database !== ':memory:' && !isNew
+    const connection = await openWith(
+      { ...opening, entities: entities ?? [...model!.entities] },
+      { handle, foreign, found: model, isOfOthers },
+    )
     return {
       connection,
       worlds: new SqliteWorldStore(connection),
@@ -108,9 +112,11 @@ interface Base {
   readonly foreign: ForeignModel
   /** The model that the file describes, where it is read from there. */
   readonly found: FileModel | undefined
+  /** Whether the file was there before. */
+  readonly isOfOthers: boolean
 }
 
-async function openWith({ entities, orm: extra, notes }: Opening, { handle, foreign, found }: Base): Promise<SqliteConnection> {
+async function openWith({ entities, orm: extra, notes }: Opening, { handle, foreign, found, isOfOthers }: Base): Promise<SqliteConnection> {
   const { discovery } = extra
   const optionsOn = (shared: SharedSqliteDialect): Options =>
     ({
@@ -129,7 +135,7 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
       driver: CountingDriver,
       driverOptions: shared,
     }) as unknown as Options
-  const connection = new SqliteConnection(new Content(handle), shared => new MikroORM(optionsOn(shared)))
+  const connection = new SqliteConnection(new Content(handle, isOfOthers), shared => new MikroORM(optionsOn(shared)))
   // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
   if (entities!.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.shareWithOrm())))
   checkMembers(connection.orm)

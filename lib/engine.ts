@@ -20,7 +20,7 @@ import type { DropOptions, FailOptions, FaultOptions } from './testing/fault-opt
 import type { FaultRequest, RequestMatch } from './testing/fault-request.ts'
 import type { FailedRequest } from './base/report-failure.ts'
 import { answer } from './server/fetch.ts'
-import { sharedStateOf } from './pipeline/shared-state.ts'
+import { createSharedState } from './pipeline/shared-state.ts'
 import type { SharedState } from './pipeline/shared-state.ts'
 import { Given } from './testing/given.ts'
 import type { Give } from './testing/given.ts'
@@ -46,7 +46,7 @@ import { openDatabase } from './pipeline/open-database.ts'
 import { checkOptions } from './pipeline/options.ts'
 import type { CheckedOptions, EngineOptions } from './pipeline/options.ts'
 import type { SeedData } from './write/seed-rows.ts'
-import { parse, pathOf } from './request/parse-request.ts'
+import { parse, readPath } from './request/parse-request.ts'
 import { NO_PARAMETERS } from './request/query-string.ts'
 import type { QueryInput } from './request/query-string.ts'
 import { RequestContext } from './request/request-context.ts'
@@ -114,7 +114,7 @@ export class RestEngine {
     const { connection, worlds, definitions } = opened
     const complete = definitions.length === 0 ? checked : { ...checked, resources: [...definitions, ...checked.resources] }
     try {
-      const engine = opened.complete(() => new RestEngine(complete, opened, sharedStateOf(complete, connection.orm, connection, notes)))
+      const engine = opened.complete(() => new RestEngine(complete, opened, createSharedState(complete, connection.orm, connection, notes)))
       if (checked.seed !== undefined) await engine.seed(checked.seed)
       worlds.start()
       engine.#followUsers()
@@ -282,7 +282,7 @@ export class RestEngine {
 
   /** @internal Whether a request logs in or out, for doors that let nobody write. */
   isSession(method: string, target: string): boolean {
-    return this.#authentication !== undefined && Authentication.isSession(method, pathOf(target).slice(1).split('/'))
+    return this.#authentication !== undefined && Authentication.isSession(method, readPath(target).slice(1).split('/'))
   }
 
   /**

@@ -4,7 +4,7 @@ import { suggestParameter } from '../request/habits.ts'
 import type { Limits } from '../base/limits.ts'
 import { isValue } from '../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
-import { NO_PARAMETERS, calledIn, longestOf, parseParameters } from '../request/query-string.ts'
+import { NO_PARAMETERS, calledIn, findLongest, parseParameters } from '../request/query-string.ts'
 import type { Pair, Parameters, RawFilter, Vocabulary } from '../request/query-string.ts'
 import { PARAMETERS, RESERVED } from '../request/reserved-parameters.ts'
 import type { Reserved } from '../request/reserved-parameters.ts'
@@ -85,7 +85,7 @@ function checkLength(pairs: readonly Pair[], { maxQueryLength }: Limits): void {
   throw parameterError({
     code: 'limit_exceeded',
     detail: `The names and values of a query may have at most ${maxQueryLength} characters together; these have ${length}.`,
-    parameter: longestOf(pairs),
+    parameter: findLongest(pairs),
   })
 }
 

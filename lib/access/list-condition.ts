@@ -9,7 +9,7 @@ import type { Condition } from '../plan/read-plan.ts'
 const known = new WeakMap<object, Condition>()
 
 /** The condition that the records of a list meet beside their link; undefined where all that are linked are of it. */
-export function conditionOf({ where, target, name }: ToManyAttribute): Condition | undefined {
+export function parseListCondition({ where, target, name }: ToManyAttribute): Condition | undefined {
   if (where === undefined) return undefined
   let condition = known.get(where)
   if (condition === undefined) {
@@ -25,7 +25,7 @@ export function requireConditions({ entities }: Model): void {
     for (const attribute of attributes) {
       if (attribute.kind !== 'toMany') continue
       try {
-        conditionOf(attribute)
+        parseListCondition(attribute)
       } catch (error) {
         throw new Error(`${className}.${attribute.property} cannot be served: ${(error as Error).message}`, { cause: error })
       }

@@ -63,7 +63,7 @@ function resolve(segments: readonly string[], version: string, model: Model, loo
       `A path has at most four segments: /{version}/{resource}/{ID}/{attribute}; "${more[0]}" is one too many.`,
     )
   }
-  const attribute = attributeName === undefined ? undefined : attributeOf(resource, decodeURIComponent(attributeName))
+  const attribute = attributeName === undefined ? undefined : findAttribute(resource, decodeURIComponent(attributeName))
   const key = keyFromText(id, resource, true)
   if (key === undefined) throw notFound(resource, id)
   return attribute === undefined ? { kind: 'record', resource, base, key, id } : { kind: 'attribute', resource, base, key, id, attribute }
@@ -123,7 +123,7 @@ function unknownResource(name: string, model: Model) {
   return restError('resource_unknown', `There is no resource "${name.slice(0, 100)}".${formatHint(suggestion)} Resources: ${known}.`)
 }
 
-function attributeOf(resource: Resource, name: string): Attribute {
+function findAttribute(resource: Resource, name: string): Attribute {
   const attribute = resource.byName.get(name)
   // A hidden attribute may be written by its path; for all other methods it does not exist.
   if (attribute !== undefined) return attribute

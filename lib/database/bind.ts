@@ -79,11 +79,11 @@ export function bindParameters(statement: Statement, given: Arguments, dialect: 
   const { bindings } = statement
   if (bindings.length === 0) return NO_PARAMETERS
   const parameters: unknown[] = []
-  for (const binding of bindings) parameters.push(parameterOf(binding, given, dialect))
+  for (const binding of bindings) parameters.push(bindParameter(binding, given, dialect))
   return parameters
 }
 
-function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unknown {
+function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): unknown {
   switch (binding.from) {
     case 'limit':
       return given.limit
@@ -116,19 +116,19 @@ function parameterOf(binding: Binding, given: Arguments, dialect: Dialect): unkn
       return filterParameter(binding, given, dialect)
     case 'filterKey': {
       const filter = given.filters[binding.filter]!
-      const key = keyOf(binding, filter, filter.values[binding.value]!)
+      const key = parseKey(binding, filter, filter.values[binding.value]!)
       return key === undefined ? null : dialect.encode(key[binding.part], binding.resource.key[binding.part]!.type, binding.form, false)
     }
   }
 }
 
 /** The key that a value of a filter is; undefined where it is one of another resource. */
-function keyOf(
+function parseKey(
   { resource, oneOf }: { readonly resource: Resource; readonly oneOf?: ToOneOfAttribute },
   filter: RawFilter,
   value: RawValue,
 ): KeyValues | undefined {
-  const text = textOf(value)
+  const text = unescape(value)
   if (oneOf !== undefined) {
     const typed = typedKeyFromText(text, oneOf)
     if (typed === undefined) throw wrongValue(filter, text, describeTypedKey(oneOf))
@@ -141,7 +141,7 @@ function keyOf(
 
 function keysParameter(binding: Binding & { from: 'filterKeys' }, filter: RawFilter, dialect: Dialect): string {
   const { type } = binding.resource.key[0]!
-  const keys = filter.values.flatMap(value => (value.kind === 'text' ? (keyOf(binding, filter, value) ?? []) : []))
+  const keys = filter.values.flatMap(value => (value.kind === 'text' ? (parseKey(binding, filter, value) ?? []) : []))
   return jsonList(keys.flatMap(key => binding.forms.map(form => dialect.encode(key, type, form, false))))
 }
 
@@ -149,7 +149,7 @@ function listParameter({ type, forms, inDocument }: Binding & { from: 'filterLis
   const values: unknown[] = []
   for (const value of filter.values) {
     if (value.kind !== 'text') continue
-    const bound = boundOf(value, type, filter)
+    const bound = parseBound(value, type, filter)
     if (bound !== null) for (const form of forms) values.push(dialect.encode(bound, type, form, inDocument))
   }
   return jsonList(values)
@@ -179,20 +179,20 @@ function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfi
   const filter = filters[binding.filter]!
   const value = filter.values[binding.value]!
   if (!OF_ONE_VALUE.has(form)) {
-    const pieces = value.kind === 'pattern' ? value.pieces : [textOf(value)]
+    const pieces = value.kind === 'pattern' ? value.pieces : [unescape(value)]
     if (filter.text.length > MAX_PATTERN) throw longPattern(filter)
     return dialect.encodePattern(pieces, form)
   }
   if (
     misfits !== undefined &&
     mayBeMisfit(filter, type) &&
-    isSpelledAsShown(textOf(value)) &&
-    parseScalar(textOf(value), type) === undefined
+    isSpelledAsShown(unescape(value)) &&
+    parseScalar(unescape(value), type) === undefined
   ) {
-    misfits.refusal = wrongValueOf(value, type, filter)
-    return form === 'value' || form === 'misfit' ? textOf(value) : null
+    misfits.refusal = wrongValueError(value, type, filter)
+    return form === 'value' || form === 'misfit' ? unescape(value) : null
   }
-  const bound = boundOf(value, type, filter)
+  const bound = parseBound(value, type, filter)
   return bound === null ? null : dialect.encode(bound, type, form, binding.inDocument)
 }
 
@@ -205,10 +205,10 @@ function mayBeMisfit({ operator, negated, paths, values }: RawFilter, { codec }:
 }
 
 /** The typed value; null where nothing can equal it. */
-function boundOf(value: RawValue, type: ScalarType, filter: RawFilter): unknown {
-  const text = textOf(value)
+function parseBound(value: RawValue, type: ScalarType, filter: RawFilter): unknown {
+  const text = unescape(value)
   const typed = parseScalar(text, type)
-  if (typed === undefined) throw wrongValueOf(value, type, filter)
+  if (typed === undefined) throw wrongValueError(value, type, filter)
   return type.kind === 'decimal' ? findDecimalBound(typed as string, filter.operator) : typed
 }
 
@@ -219,8 +219,8 @@ function isSpelledAsShown(text: string): boolean {
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]\d+)?$/i.test(text) && !Number.isSafeInteger(number)
 }
 
-function wrongValueOf(value: RawValue, type: ScalarType, filter: RawFilter) {
-  return wrongValue(filter, textOf(value), describeScalar(type), type.items)
+function wrongValueError(value: RawValue, type: ScalarType, filter: RawFilter) {
+  return wrongValue(filter, unescape(value), describeScalar(type), type.items)
 }
 
 function longPattern(filter: RawFilter) {
@@ -231,7 +231,7 @@ function longPattern(filter: RawFilter) {
   })
 }
 
-function textOf(value: RawValue): string {
+function unescape(value: RawValue): string {
   return value.kind === 'text' ? value.text : ''
 }
 

@@ -9,7 +9,7 @@ import { infer } from './infer.ts'
 import type { InferredAttribute, InferredCollection } from './infer-model.ts'
 import { readValue } from './infer-values.ts'
 import type { InferredType } from './infer-values.ts'
-import { camelCase, defaultNames, singularOf } from '../model/resource-names.ts'
+import { camelCase, defaultNames, toSingular } from '../model/resource-names.ts'
 import type { SeedData } from '../write/seed-rows.ts'
 import { ENVELOPE_KEYS } from '../base/envelope.ts'
 import { resource } from '../model/resource-config.ts'
@@ -109,7 +109,7 @@ function renameKeys(
   const access = isOfValues ? { access: READ_ONLY } : {}
   const isStandard = standard.plural === name && !ENVELOPE_KEYS.has(standard.singular) && !standard.accepted.some(each => others.has(each))
   if (isStandard) return isOfValues ? resource(schema, access) : undefined
-  const singular = singularOf(name)
+  const singular = toSingular(name)
   return resource(schema, { name, ...(others.has(singular) || ENVELOPE_KEYS.has(singular) ? {} : { singular }), ...access })
 }
 

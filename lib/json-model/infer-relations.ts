@@ -4,7 +4,7 @@
  */
 import type { CollectionDraft } from './infer-model.ts'
 import { shorten, readValue } from './infer-values.ts'
-import { pluralOf, singularOf, words } from '../model/resource-names.ts'
+import { toPlural, toSingular, words } from '../model/resource-names.ts'
 
 /** A key that holds IDs of another collection. */
 export interface Relation {
@@ -66,7 +66,7 @@ function findProposals(key: string, source: CollectionDraft, drafts: readonly Co
     return [{ kind, name: key, target: exact, isClear: false }]
   }
   const kind = isMany ? 'toMany' : 'toOne'
-  const name = isMany ? pluralOf(stem) : stem
+  const name = isMany ? toPlural(stem) : stem
   if (exact !== undefined) return [{ kind, name, target: exact, isClear: true }]
   const isEndOf = (end: readonly string[], of: readonly string[]): boolean =>
     end.length < of.length && end.every((word, index) => word === of[of.length - end.length + index])
@@ -91,7 +91,7 @@ function splitKey(key: string): { stem: string | undefined; isMany: boolean } {
 }
 
 function listSingularWords(parts: readonly string[]): string[] {
-  return parts.map((word, index) => (index === parts.length - 1 ? singularOf(word) || word : word))
+  return parts.map((word, index) => (index === parts.length - 1 ? toSingular(word) || word : word))
 }
 
 function listValues(key: string, { records }: CollectionDraft): unknown[] {

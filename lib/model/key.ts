@@ -87,7 +87,7 @@ export function describeKey(resource: Resource): string {
 }
 
 /** The parts of the key that one of its attributes holds: a relation holds as many as its target's key has. */
-export function partsOf(resource: Resource, name: string, key: KeyValues): KeyValues {
+export function takeKeyParts(resource: Resource, name: string, key: KeyValues): KeyValues {
   let start = 0
   for (const keyName of resource.keyNames) {
     const attribute = resource.byName.get(keyName)

@@ -16,7 +16,7 @@ function withLastWord(list: readonly string[], change: (word: string) => string)
 }
 
 /** A word that is nothing but an ending stays as it is. */
-function oneOf(word: string): string {
+function singularizeWord(word: string): string {
   return pluralize.singular(word) || word
 }
 
@@ -26,12 +26,12 @@ function camel(list: readonly string[]): string {
 
 /** As `camelCase`, of one of what the name is about: `order_items` is `orderItem`. */
 export function camelSingular(name: string): string {
-  return camel(withLastWord(words(name), oneOf))
+  return camel(withLastWord(words(name), singularizeWord))
 }
 
 /** As `camelCase`, of several of them: `order_item` is `orderItems`. */
 export function camelPlural(name: string): string {
-  return camel(withLastWord(withLastWord(words(name), oneOf), pluralize.plural))
+  return camel(withLastWord(withLastWord(words(name), singularizeWord), pluralize.plural))
 }
 
 /** The names of a resource: two canonical ones for bodies, and all that the URL accepts. */
@@ -50,7 +50,7 @@ export interface ResourceNames {
  * @example defaultNames('BlogEntry').accepted // ['blog_entries', 'blog_entry', 'blog-entries', 'blog-entry', 'blogEntries', 'blogEntry']
  */
 export function defaultNames(className: string): ResourceNames {
-  const one = withLastWord(words(className), oneOf)
+  const one = withLastWord(words(className), singularizeWord)
   const many = withLastWord(one, pluralize.plural)
   const forms = [many.join('_'), one.join('_'), many.join('-'), one.join('-'), camel(many), camel(one)]
   return { plural: many.join('_'), singular: one.join('_'), accepted: [...new Set(forms)] }
@@ -79,11 +79,11 @@ export function camelCase(name: string): string {
 }
 
 /** The plural of a name in any style: `blogPost` is `blogPosts`, `blog_post` is `blog_posts`. */
-export function pluralOf(name: string): string {
+export function toPlural(name: string): string {
   return pluralize.plural(name)
 }
 
 /** The singular of a name in any style. */
-export function singularOf(name: string): string {
+export function toSingular(name: string): string {
   return pluralize.singular(name)
 }

@@ -35,7 +35,7 @@ import {
   withoutBody,
 } from './respond.ts'
 import type { RestResponse } from '../base/response.ts'
-import { responseOf } from '../request/custom-routes.ts'
+import { buildResponse } from '../request/custom-routes.ts'
 import { retryWithRules } from '../plan/visibility.ts'
 import type { Writer } from '../write/writer.ts'
 
@@ -88,7 +88,7 @@ async function wrapped(wrapper: Wrapper, operation: Operation, services: Service
   }
   const run = async (): Promise<RestResponse> => {
     trace?.enter('handler')
-    const response = responseOf(await wrapper(ctx, next), `the ${ctx.action} handler of ${ctx.resource}`)
+    const response = buildResponse(await wrapper(ctx, next), `the ${ctx.action} handler of ${ctx.resource}`)
     trace?.enter('render')
     return response
   }
@@ -116,7 +116,7 @@ function perform(operation: Operation, services: Services): Awaitable<RestRespon
   return OPERATIONS[operation.request.method as HttpMethod](operation, services)
 }
 
-function timestampOf(services: Services): string {
+function formatTimestamp(services: Services): string {
   return formatIso(services.clock.time())
 }
 
@@ -128,45 +128,48 @@ function get({ request, target, view }: Operation, services: Services): Awaitabl
       throw new Error('get: a custom route.')
     case 'index':
       if (target.isDescription) return services.describe().then(respondDescription)
-      return respondIndex(services.model, services.versions, request.segments[0] ?? services.versions[0]!, timestampOf(services))
+      return respondIndex(services.model, services.versions, request.segments[0] ?? services.versions[0]!, formatTimestamp(services))
     case 'collection': {
       const range = findPageRange(parameters, limits)
       return chain(reader.page(target.resource, range, view), page =>
-        respondList({ resource: target.resource, page, range, parameters, vocabulary, path: request.path }, timestampOf(services)),
+        respondList({ resource: target.resource, page, range, parameters, vocabulary, path: request.path }, formatTimestamp(services)),
       )
     }
     case 'record':
       return chain(reader.record(target.resource, target.key, view), record => {
         if (record === undefined) throw notFound(target.resource, target.id)
-        return respondRecord(target.resource, record, timestampOf(services))
+        return respondRecord(target.resource, record, formatTimestamp(services))
       })
     case 'attribute': {
       const { resource, key, attribute } = target
-      if (attribute.kind === 'toOneOf') return getOneOf(target, attribute, view, services)
+      if (attribute.kind === 'toOneOf') return getPolymorphic(target, attribute, view, services)
       refuseHidden(resource, attribute, view.visibility)
       if (attribute.kind === 'toMany') {
         const range = findPageRange(parameters, limits)
         return chain(reader.relatedPage(resource, key, attribute, range, view), page => {
           if (page === undefined) throw notFound(resource, target.id)
-          return respondList({ resource: attribute.target, page, range, parameters, vocabulary, path: request.path }, timestampOf(services))
+          return respondList(
+            { resource: attribute.target, page, range, parameters, vocabulary, path: request.path },
+            formatTimestamp(services),
+          )
         })
       }
       if (attribute.kind === 'toOne') {
         return chain(reader.relatedRecord(resource, key, attribute, view), record => {
           if (record === undefined) throw notFound(resource, target.id)
-          return respondRecord(attribute.target, record, timestampOf(services))
+          return respondRecord(attribute.target, record, formatTimestamp(services))
         })
       }
       return chain(reader.value(resource, key, attribute, view), holder => {
         if (holder === undefined) throw notFound(resource, target.id)
-        return respondValue(resource, attribute, holder[attribute.name] ?? null, timestampOf(services))
+        return respondValue(resource, attribute, holder[attribute.name] ?? null, formatTimestamp(services))
       })
     }
   }
 }
 
 /** The record that a relation to one of several resources links: as what it is. */
-async function getOneOf(
+async function getPolymorphic(
   { resource, key, id }: Target & { kind: 'attribute' },
   attribute: ToOneOfAttribute,
   view: View,
@@ -176,8 +179,8 @@ async function getOneOf(
   await retryWithRules(view.visibility, () => refuseHidden(resource, attribute, view.visibility))
   if (!(await reader.exists(resource, key, view.visibility))) throw notFound(resource, id)
   const branch = await reader.linkedBranch(resource, key, attribute, view)
-  if (branch === undefined) return respondValue(resource, attribute, null, timestampOf(services))
-  return respondRecord(branch.target, (await reader.relatedRecord(resource, key, branch, view)) ?? null, timestampOf(services))
+  if (branch === undefined) return respondValue(resource, attribute, null, formatTimestamp(services))
+  return respondRecord(branch.target, (await reader.relatedRecord(resource, key, branch, view)) ?? null, formatTimestamp(services))
 }
 
 function post(operation: Operation, services: Services): Awaitable<RestResponse> {
@@ -185,13 +188,13 @@ function post(operation: Operation, services: Services): Awaitable<RestResponse>
   const { writer, createdStatus } = services
   if (target.kind === 'collection') {
     return chain(writer.create(target.resource, operation.ctx.body, view), ({ resource, key, record }) =>
-      respondCreated(resource, record, `${target.base}/${keyToSegment(key, resource)}`, createdStatus, timestampOf(services)),
+      respondCreated(resource, record, `${target.base}/${keyToSegment(key, resource)}`, createdStatus, formatTimestamp(services)),
     )
   }
   if (target.kind !== 'attribute' || target.attribute.kind !== 'toMany') throw new Error('post: not a list.')
   return chain(writer.append(target, target.attribute, operation.ctx.body, view), ({ resource, key, record }) => {
     const location = `/${request.segments[0]!}/${resource.plural}/${keyToSegment(key, resource)}`
-    return respondCreated(resource, record, location, createdStatus, timestampOf(services))
+    return respondCreated(resource, record, location, createdStatus, formatTimestamp(services))
   })
 }
 
@@ -204,14 +207,14 @@ function put(operation: Operation, services: Services): Awaitable<RestResponse> 
       ? writer.update(target, operation.ctx.body, view)
       : writer.updateAttribute(target, target.attribute, operation.ctx.body, view)
   return chain(written, ({ resource, record, removed }) =>
-    (removed === true ? respondDeleted : respondRecord)(resource, record, timestampOf(services)),
+    (removed === true ? respondDeleted : respondRecord)(resource, record, formatTimestamp(services)),
   )
 }
 
 function remove(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { target, view } = operation
   if (target.kind !== 'record') return removeRelated(operation, services)
-  return chain(services.writer.delete(target, view), ({ resource, record }) => respondDeleted(resource, record, timestampOf(services)))
+  return chain(services.writer.delete(target, view), ({ resource, record }) => respondDeleted(resource, record, formatTimestamp(services)))
 }
 
 async function removeRelated({ target, view }: Operation, services: Services): Promise<RestResponse> {
@@ -220,9 +223,9 @@ async function removeRelated({ target, view }: Operation, services: Services): P
   const { resource: owner, attribute } = target
   await retryWithRules(view.visibility, () => refuseHidden(owner, attribute, view.visibility))
   if (attribute.kind === 'toMany') {
-    return respondDeletedList(attribute.target, await writer.deleteRelated(target, attribute, view), timestampOf(services))
+    return respondDeletedList(attribute.target, await writer.deleteRelated(target, attribute, view), formatTimestamp(services))
   }
   if (attribute.kind !== 'toOne' && attribute.kind !== 'toOneOf') throw new Error('remove: not a relation.')
   const { resource, record } = await writer.deleteLinked(target, attribute, view)
-  return respondDeleted(resource, record, timestampOf(services))
+  return respondDeleted(resource, record, formatTimestamp(services))
 }

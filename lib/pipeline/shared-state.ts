@@ -20,7 +20,7 @@ export interface SharedState {
 }
 
 /** @throws TypeError, Error when the options are not fit for the model. */
-export function sharedStateOf(options: CheckedOptions, orm: MikroORM, connection: Connection, notes: Notes): SharedState {
+export function createSharedState(options: CheckedOptions, orm: MikroORM, connection: Connection, notes: Notes): SharedState {
   const editions = readVersions(options, orm, connection)
   const models = [...editions.values()].map(({ model }) => model)
   return {

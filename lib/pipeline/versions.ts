@@ -10,7 +10,7 @@ import { requireConditions } from '../access/list-condition.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
 import type { Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
-import { NO_PARAMETERS, vocabularyOf } from '../request/query-string.ts'
+import { NO_PARAMETERS, buildVocabulary } from '../request/query-string.ts'
 import type { Vocabulary } from '../request/query-string.ts'
 import { RESERVED } from '../request/reserved-parameters.ts'
 import type { Reserved } from '../request/reserved-parameters.ts'
@@ -41,7 +41,7 @@ export function readVersions(options: CheckedOptions, orm: MikroORM, connection:
   const editions = new Map<string, CompiledVersion>()
   for (const version of options.versions) {
     const model = readModel(orm, version, options.resources, secretOf(options, orm))
-    const vocabulary = vocabularyOf(renamed, model.flags, new Set(own.keys()))
+    const vocabulary = buildVocabulary(renamed, model.flags, new Set(own.keys()))
     checkVocabulary(vocabulary)
     requireConditions(model)
     checkModel(model, vocabulary, options, connection)

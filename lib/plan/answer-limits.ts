@@ -4,7 +4,7 @@
  */
 import { parameterError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
-import { calledIn, longestOf } from '../request/query-string.ts'
+import { calledIn, findLongest } from '../request/query-string.ts'
 import type { Pair, Vocabulary } from '../request/query-string.ts'
 
 /** So many IDs of a list count as one record. */
@@ -61,7 +61,7 @@ export class AnswerBudget {
 
   /** The parameter of the request that says most; that of its page without any. */
   get longest(): string {
-    return longestOf(this.#pairs) || calledIn(this.#vocabulary, 'limit')
+    return findLongest(this.#pairs) || calledIn(this.#vocabulary, 'limit')
   }
 
   #refusal(at: string | undefined) {

@@ -67,7 +67,7 @@ function planPath(written: string, filter: RawFilter, index: number, context: Fi
   })
   // A relation that is shown as something else must not tell by its records what it is.
   if (!isOpen(walk, 'filterable')) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
-  return anyPart(partsOf(walk, [], { path, filter, index, visibility }))
+  return anyPart(splitFilter(walk, [], { path, filter, index, visibility }))
 }
 
 /** Whether an attribute is a text that can be filtered by. */
@@ -97,12 +97,12 @@ function anyPart({ present, absent }: Parts): Condition {
 }
 
 /** @param before the to-ones since the last list */
-function partsOf(walk: Walk, before: readonly ToOneAttribute[], question: FilterRequest): Parts {
+function splitFilter(walk: Walk, before: readonly ToOneAttribute[], question: FilterRequest): Parts {
   const toOnes = [...before]
   for (const [index, hop] of walk.hops.entries()) {
     if (hop.kind === 'toMany') {
       // Each list is met when some record of it is.
-      const where = anyPart(partsOf({ ...walk, hops: walk.hops.slice(index + 1) }, [], question))
+      const where = anyPart(splitFilter({ ...walk, hops: walk.hops.slice(index + 1) }, [], question))
       return { present: [{ kind: 'some', hops: toOnes, relation: hop, where }], absent: [] }
     }
     toOnes.push(hop)
@@ -112,7 +112,7 @@ function partsOf(walk: Walk, before: readonly ToOneAttribute[], question: Filter
 
 /** Of several entities one is linked at most: what is there is in one of them, and what is not there is in none. */
 function partsOfFork({ fork, branches }: Forked, toOnes: readonly ToOneAttribute[], question: FilterRequest): Parts {
-  const parts = branches.map(({ branch, walk }) => partsOf(walk, [...toOnes, branch], question))
+  const parts = branches.map(({ branch, walk }) => splitFilter(walk, [...toOnes, branch], question))
   const absent = parts.flatMap(part => (part.absent.length === 0 ? [] : [anyPart({ present: [], absent: part.absent })]))
   if (absent.length > 0 && absent.length < parts.length) {
     throw notFilterable(
@@ -120,10 +120,10 @@ function partsOfFork({ fork, branches }: Forked, toOnes: readonly ToOneAttribute
       `"${question.path}" leads through a list for some of what "${fork.name}" links, and not for others.`,
     )
   }
-  return { present: parts.flatMap(({ present }) => present), absent: absent.length === 0 ? [] : [allOf(absent)] }
+  return { present: parts.flatMap(({ present }) => present), absent: absent.length === 0 ? [] : [joinConditions(absent)] }
 }
 
-function allOf(conditions: readonly Condition[]): Condition {
+function joinConditions(conditions: readonly Condition[]): Condition {
   return conditions.length === 1 ? conditions[0]! : { kind: 'all', of: conditions }
 }
 
@@ -135,7 +135,7 @@ function partsOfEnd(attribute: Attribute, toOnes: readonly ToOneAttribute[], { p
     case 'toOneOf': {
       const parts = branchesFor(attribute, visibility).map(branch => planRelation(toOnes, branch, filter, index, attribute))
       const absent = parts.flatMap(part => part.absent)
-      return { present: parts.flatMap(({ present }) => present), absent: absent.length === 0 ? [] : [allOf(absent)] }
+      return { present: parts.flatMap(({ present }) => present), absent: absent.length === 0 ? [] : [joinConditions(absent)] }
     }
     case 'embedded':
       if (attribute.array) throw notFilterable(filter, `"${path}" is an array, which cannot be filtered by.`)
@@ -272,14 +272,14 @@ function planValues(operand: Operand, filter: RawFilter, index: number): Conditi
   return [
     ...plain,
     ...matched.map((value): Condition => {
-      const form = formOf(filter.values[value]!)
+      const form = findForm(filter.values[value]!)
       return { kind: 'match', operand, form: fold && form !== 'any' ? 'general' : form, fold, value: ref(value) }
     }),
   ]
 }
 
 /** The form of a wildcard value; it is part of the shape of a request, since each form is compared in its own way. */
-export function formOf(value: RawValue): PatternForm {
+export function findForm(value: RawValue): PatternForm {
   if (value.kind !== 'pattern') return 'general'
   const { pieces } = value
   if (pieces.every(piece => piece === '')) return 'any'

@@ -93,7 +93,7 @@ function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: 
       ),
   })
   const isSortable = visibility === undefined || isOpen(walk, 'sortable')
-  const [term, ...or] = termsOf(walk, [], key, isSortable, visibility, parameter)
+  const [term, ...or] = listTerms(walk, [], key, isSortable, visibility, parameter)
   if (or.length === 0) return term!
   const kinds = new Set([term!, ...or].map(({ attribute }) => attribute?.type.kind))
   if (kinds.size > 1) {
@@ -108,7 +108,7 @@ function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: 
 }
 
 /** The terms of all ends of a path. */
-function termsOf(
+function listTerms(
   walk: Walk,
   before: readonly RelationAttribute[],
   key: RawSort,
@@ -119,7 +119,7 @@ function termsOf(
   const hops = [...before, ...walk.hops]
   const { descending } = key
   if ('fork' in walk) {
-    return walk.branches.flatMap(({ branch, walk: rest }) => termsOf(rest, [...hops, branch], key, isSortable, visibility, parameter))
+    return walk.branches.flatMap(({ branch, walk: rest }) => listTerms(rest, [...hops, branch], key, isSortable, visibility, parameter))
   }
   const { attribute } = walk
   if (attribute.kind === 'toOneOf' && isSortable) {

@@ -26,8 +26,8 @@ export interface Forked {
 export type Walk = Walked | Forked
 
 /** The attributes at the end of a path: more than one where it forks. */
-export function endsOf(walk: Walk): readonly Attribute[] {
-  return 'fork' in walk ? walk.branches.flatMap(branch => endsOf(branch.walk)) : [walk.attribute]
+export function listEnds(walk: Walk): readonly Attribute[] {
+  return 'fork' in walk ? walk.branches.flatMap(branch => listEnds(branch.walk)) : [walk.attribute]
 }
 
 /** Whether all of a path may be used as some rule tells of its attributes. */
@@ -103,10 +103,10 @@ interface PathCursor {
 }
 
 export function walkPath(path: string, root: Resource, context: PathContext): Walk {
-  return walkFrom(holderOf(root), 0, 0, { path, names: path.split('.'), context })
+  return walkFrom(makeHolder(root), 0, 0, { path, names: path.split('.'), context })
 }
 
-function holderOf({ byName, attributes, singular }: Resource): AttributeHolder {
+function makeHolder({ byName, attributes, singular }: Resource): AttributeHolder {
   return { byName, attributes, called: singular }
 }
 
@@ -147,7 +147,7 @@ function walkFrom(start: AttributeHolder, first: number, relations: number, way:
       holder = { byName: attribute.byName, attributes: attribute.attributes, called: name }
     } else {
       hops.push(attribute)
-      holder = holderOf(attribute.target)
+      holder = makeHolder(attribute.target)
     }
   }
   /* node:coverage ignore next */

@@ -1,6 +1,6 @@
 /**
  * Plan: what a reading request means. Takes a resource, an anchor, parsed Parameters and Limits; gives a ReadPlan, which depends on the shape of the
- * request only, never on its values: `shapeOf` is the key under which plans are cached.
+ * request only, never on its values: `formatShape` is the key under which plans are cached.
  * Refuses with parameter_invalid.
  */
 import type { Limits } from '../base/limits.ts'
@@ -8,7 +8,7 @@ import type { Attribute, Resource } from '../model/model.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters, RawValue, Vocabulary } from '../request/query-string.ts'
 import { formatReservedShape } from '../request/reserved-parameters.ts'
-import { formOf, planFilters } from './filters.ts'
+import { findForm, planFilters } from './filters.ts'
 import { planOrder } from './order.ts'
 import { isReachable } from './paths.ts'
 import { planSelection } from './selection.ts'
@@ -17,24 +17,24 @@ import { EVERYTHING, existsFor } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
 /** Returns the part of the parameters that a plan depends on, as a text. Two requests of one shape differ in values alone. */
-export function shapeOf(parameters: Parameters): string {
+export function formatShape(parameters: Parameters): string {
   if (parameters === NO_PARAMETERS) return ''
   // NUL separates, as no query contains one: two shapes can never read alike.
   let shape = formatReservedShape(parameters)
   for (const filter of parameters.filters) {
     shape += `\0\0${filter.negated ? '!' : ''}${filter.paths.join('|')}\0${filter.operator}`
-    shape += formsOf(filter.values)
+    shape += listForms(filter.values)
   }
   return shape
 }
 
 /** The forms of the values of a filter, those that come one after another counted: a list of a thousand makes a short text. */
-function formsOf(values: readonly RawValue[]): string {
+function listForms(values: readonly RawValue[]): string {
   let forms = ''
   let last = ''
   let times = 0
   for (const value of values) {
-    const form = value.kind === 'pattern' ? formOf(value) : value.kind
+    const form = value.kind === 'pattern' ? findForm(value) : value.kind
     if (form === last) times++
     else {
       if (times > 0) forms += `${last}${times} `

@@ -9,7 +9,7 @@ import type { Attribute, PolymorphicTarget, EmbeddedAttribute, Resource, ToOneOf
 import { calledIn } from '../request/query-string.ts'
 import type { Vocabulary } from '../request/query-string.ts'
 import { planListOrder } from './order.ts'
-import { endsOf, walkPath } from './paths.ts'
+import { listEnds, walkPath } from './paths.ts'
 import type { Field, RecordNode } from './read-plan.ts'
 import { branchesFor, isVisible } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
@@ -32,7 +32,7 @@ export interface SelectionContext {
 interface NameTree extends Map<string, NameTree> {}
 
 export function planSelection(resource: Resource, selection: Selection, scene: SelectionContext): RecordNode {
-  const expanded = treeOf(selection.expand ?? [], resource, 'expand', scene, attribute => {
+  const expanded = buildTree(selection.expand ?? [], resource, 'expand', scene, attribute => {
     if (!isValue(attribute)) return
     throw parameterError({
       code: 'not_a_relation',
@@ -44,16 +44,16 @@ export function planSelection(resource: Resource, selection: Selection, scene: S
   const names = selection.attributes ?? []
   const included = names.filter(name => !name.startsWith('!'))
   const excluded = names.filter(name => name.startsWith('!')).map(name => name.slice(1))
-  const include = included.length === 0 ? undefined : treeOf(included, resource, 'attributes', scene)
-  return nodeOf(
+  const include = included.length === 0 ? undefined : buildTree(included, resource, 'attributes', scene)
+  return buildNode(
     resource,
     selection.depth,
-    { expanded, include, exclude: treeOf(excluded, resource, 'attributes', scene) },
+    { expanded, include, exclude: buildTree(excluded, resource, 'attributes', scene) },
     scene.visibility,
   )
 }
 
-function treeOf(
+function buildTree(
   paths: readonly string[],
   root: Resource,
   reserved: 'expand' | 'attributes',
@@ -63,7 +63,7 @@ function treeOf(
   const parameter = calledIn(scene.vocabulary, reserved)
   const tree: NameTree = new Map()
   for (const path of paths) {
-    for (const end of endsOf(walkPath(path, root, { parameter, ...scene }))) check?.(end)
+    for (const end of listEnds(walkPath(path, root, { parameter, ...scene }))) check?.(end)
     add(tree, path.split('.'), reserved === 'attributes')
   }
   return tree
@@ -116,13 +116,13 @@ function isWanted(attribute: Attribute, said: ParsedSelection): boolean {
   return said.include === undefined || said.include.has(attribute.name)
 }
 
-function nodeOf(resource: Resource, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): RecordNode {
+function buildNode(resource: Resource, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): RecordNode {
   const wanted = resource.attributes.filter(attribute => isWanted(attribute, said))
-  const fields = wanted.flatMap(attribute => fieldOf(attribute, depth, said, visibility) ?? [])
+  const fields = wanted.flatMap(attribute => buildField(attribute, depth, said, visibility) ?? [])
   return { resource, fields }
 }
 
-function fieldOf(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field | undefined {
+function buildField(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field | undefined {
   if (attribute.kind === 'scalar') return isVisible(attribute, visibility) ? { kind: 'scalar', attribute } : undefined
   // What renders an object of many attributes is given all of them, whatever is said of them.
   if (attribute.kind === 'embedded') {
@@ -134,7 +134,7 @@ function fieldOf(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelection, 
   if ((shown === undefined && depth === 0) || !isVisible(attribute, visibility)) return undefined
   if (attribute.kind === 'toOneOf') return oneOfField(attribute, shown, inside(said, attribute.name), visibility)
   if (shown !== undefined) {
-    const node = nodeOf(attribute.target, shown, inside(said, attribute.name), visibility)
+    const node = buildNode(attribute.target, shown, inside(said, attribute.name), visibility)
     return attribute.kind === 'toOne'
       ? { kind: 'record', attribute, node }
       : { kind: 'records', attribute, order: planListOrder(attribute), node }
@@ -146,7 +146,7 @@ function fieldOf(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelection, 
 function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, said: ParsedSelection, visibility: Visibility): Field {
   const nodeFor = ({ target, type }: PolymorphicTarget): RecordNode | undefined => {
     if (shown === undefined) return undefined
-    const { resource, fields } = nodeOf(target, shown, said, visibility)
+    const { resource, fields } = buildNode(target, shown, said, visibility)
     return { resource, fields: isWanted(type, said) ? [{ kind: 'scalar', attribute: type }, ...fields] : fields }
   }
   return { kind: 'oneOf', attribute, shown: branchesFor(attribute, visibility).map(branch => ({ branch, node: nodeFor(branch) })) }
@@ -155,5 +155,5 @@ function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, s
 /** What is inside an embedded object is at the depth of the record that it is in. */
 function embeddedField(attribute: EmbeddedAttribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field {
   const wanted = attribute.attributes.filter(child => isWanted(child, said))
-  return { kind: 'embedded', attribute, fields: wanted.flatMap(child => fieldOf(child, depth, said, visibility) ?? []) }
+  return { kind: 'embedded', attribute, fields: wanted.flatMap(child => buildField(child, depth, said, visibility) ?? []) }
 }

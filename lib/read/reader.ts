@@ -21,7 +21,7 @@ import type {
 } from '../model/model.ts'
 import { AnswerBudget } from '../plan/answer-limits.ts'
 import type { Tally } from '../plan/answer-limits.ts'
-import { planKeys, planRead, planStored, shapeOf } from '../plan/plan.ts'
+import { planKeys, planRead, planStored, formatShape } from '../plan/plan.ts'
 import type { Anchor } from '../plan/read-plan.ts'
 import { EVERYTHING, branchesFor, retryWithRules } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
@@ -318,7 +318,7 @@ export class Reader {
     let cached = true
     const planned = findOrMake(
       this.#plans.reads,
-      `${where}\0${view.visibility.shape}\0${shapeOf(parameters)}`,
+      `${where}\0${view.visibility.shape}\0${formatShape(parameters)}`,
       view.visibility,
       visibility => {
         cached = false

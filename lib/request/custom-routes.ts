@@ -43,11 +43,13 @@ export class Routes {
     for (const [index, route] of this.#routes.entries()) {
       const shadow = this.#routes.slice(0, index).find(earlier => shadows(earlier, route))
       if (shadow !== undefined) {
-        throw new TypeError(`routes: ${nameOf(route.route)} can never be reached, since ${nameOf(shadow.route)} comes before it.`)
+        throw new TypeError(`routes: ${formatRoute(route.route)} can never be reached, since ${formatRoute(shadow.route)} comes before it.`)
       }
       const [first] = route.segments
       if (first !== undefined && first.name !== 'version' && !versions.includes(first.text)) {
-        throw new TypeError(`routes: ${nameOf(route.route)} must begin with "/{version}" or one of the versions ${versions.join(', ')}.`)
+        throw new TypeError(
+          `routes: ${formatRoute(route.route)} must begin with "/{version}" or one of the versions ${versions.join(', ')}.`,
+        )
       }
     }
   }
@@ -80,7 +82,7 @@ export class Routes {
   }
 }
 
-function nameOf({ method, path }: Route): string {
+function formatRoute({ method, path }: Route): string {
   return `${method} ${path}`
 }
 
@@ -92,18 +94,18 @@ function checked(route: Route): CheckedRoute {
   if (typeof route.path !== 'string' || !/^\/[^/]/.test(route.path) || /\/$|\/\/|\?/.test(route.path)) {
     throw new TypeError(`routes: the path "${route.path}" must begin with "/", and have no empty segment and no query.`)
   }
-  if (typeof route.handler !== 'function') throw new TypeError(`routes: ${nameOf(route)} has no handler function.`)
+  if (typeof route.handler !== 'function') throw new TypeError(`routes: ${formatRoute(route)} has no handler function.`)
   const segments = route.path
     .slice(1)
     .split('/')
     .map(text => ({ name: /^\{(\w+)\}$/.exec(text)?.[1], text }))
   const names = segments.flatMap(({ name, text }) => {
     if (name === undefined && /[{}]/.test(text))
-      throw new TypeError(`routes: in ${nameOf(route)}, "${text}" must be a whole segment "{name}".`)
+      throw new TypeError(`routes: in ${formatRoute(route)}, "${text}" must be a whole segment "{name}".`)
     return name ?? []
   })
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new TypeError(`routes: ${nameOf(route)} has two parts "{${twice}}".`)
+  if (twice !== undefined) throw new TypeError(`routes: ${formatRoute(route)} has two parts "{${twice}}".`)
   return { route, segments }
 }
 
@@ -123,7 +125,7 @@ function shadows(earlier: CheckedRoute, later: CheckedRoute): boolean {
  *
  * @throws TypeError that names the place when it is not of its form.
  */
-export function responseOf(answer: HandlerResponse | undefined, place: string): RestResponse {
+export function buildResponse(answer: HandlerResponse | undefined, place: string): RestResponse {
   if (typeof answer !== 'object' || answer === null)
     throw new TypeError(
       `${place} must give { status, headers, body }, gave ${answer === null ? 'null' : typeof answer}.${answer === undefined ? ' Is its "return" missing?' : ''}`,
@@ -147,6 +149,6 @@ export async function runRoute(
     throw restError('version_unknown', `The path must begin with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".`)
   }
   const ctx = new RequestContext({ ...parts, version, params })
-  const response = responseOf(await route.handler(ctx), `the handler of ${nameOf(route)}`)
+  const response = buildResponse(await route.handler(ctx), `the handler of ${formatRoute(route)}`)
   return parts.request.method === 'HEAD' ? { ...response, body: undefined } : response
 }

@@ -56,18 +56,18 @@ const NO_PAIRS: readonly Pair[] = Object.freeze([])
 export function parse(method: string, target: string, query: QueryInput | undefined, body: unknown, sender: Sender): Request {
   if (typeof method !== 'string') throw new TypeError(`handle: method must be a string, got ${typeof method}.`)
   if (typeof target !== 'string') throw new TypeError(`handle: path must be a string, got ${typeof target}.`)
-  const path = pathOf(target)
-  return new ParsedRequest(method.toUpperCase(), path, segmentsOf(path), pairsOf(target, query), body, sender)
+  const path = readPath(target)
+  return new ParsedRequest(method.toUpperCase(), path, splitSegments(path), readPairs(target, query), body, sender)
 }
 
 /** The path of a target, without its query and without one trailing slash. */
-export function pathOf(target: string): string {
+export function readPath(target: string): string {
   const mark = target.indexOf('?')
   return withoutTrailingSlash(mark < 0 ? target : target.slice(0, mark))
 }
 
 /** The query parameters: those that the target carries, then those that are given beside it. */
-export function pairsOf(target: string, query: QueryInput | undefined): readonly Pair[] {
+export function readPairs(target: string, query: QueryInput | undefined): readonly Pair[] {
   const mark = target.indexOf('?')
   return mark < 0 ? pairsGiven(query) : [...pairsOfText(target.slice(mark + 1)), ...pairsGiven(query)]
 }
@@ -84,7 +84,7 @@ function withoutTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') && !path.endsWith('//') ? path.slice(0, -1) : path
 }
 
-function segmentsOf(path: string): string[] {
+function splitSegments(path: string): string[] {
   if (!path.startsWith('/')) throw restError('path_unknown', `A path begins with "/", got "${path.slice(0, 100)}".`)
   if (path === '/') return []
   const segments: string[] = []

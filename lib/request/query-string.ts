@@ -118,7 +118,7 @@ export function pairsOfText(query: string): Pair[] {
     const left = decode(equals < 0 ? part : part.slice(0, equals))
     const right = equals < 0 ? undefined : decode(part.slice(equals + 1))
     if (left.includes('\0') || right?.includes('\0') === true) throw nul()
-    pairs.push(pairOf(left, right))
+    pairs.push(makePair(left, right))
   }
   return pairs
 }
@@ -127,7 +127,7 @@ export function pairsOfText(query: string): Pair[] {
  * `age>=18` is cut at its first `=` into `age>` and `18`, `age>18` not at all, and `age%3E%3D=18` (a client that encodes names) into `age>=` and
  * `18`: all three are put together again here. Hence a value that begins with `=` is written `\=` behind `>` and `<`.
  */
-function pairOf(left: string, right: string | undefined): Pair {
+function makePair(left: string, right: string | undefined): Pair {
   const angle = findAngle(left)
   if (angle >= 0) {
     const name = left.slice(0, angle)
@@ -156,7 +156,7 @@ export function textOfPair(pair: Pair): string {
 }
 
 /** The parameter that says most, by its name with operator: the one to begin with where all of them say too much. */
-export function longestOf(pairs: readonly Pair[]): string {
+export function findLongest(pairs: readonly Pair[]): string {
   let longest: Pair | undefined
   const length = ({ name, value }: Pair): number => name.length + value.length
   for (const pair of pairs) if (longest === undefined || length(pair) > length(longest)) longest = pair
@@ -175,7 +175,7 @@ export interface Vocabulary {
 }
 
 /** @param renamed other names of reserved parameters */
-export function vocabularyOf(
+export function buildVocabulary(
   renamed: Readonly<Partial<Record<Reserved, string>>>,
   flags: ReadonlySet<string>,
   own: ReadonlySet<string>,

@@ -119,11 +119,11 @@ export class RequestContext implements HookContext {
     return this.#parts.logsIn
   }
   get query(): Readonly<Record<string, string | readonly string[]>> {
-    return (this.#query ??= queryOf(this.#parts.request))
+    return (this.#query ??= buildQuery(this.#parts.request))
   }
 }
 
-function queryOf({ pairs }: Request): Readonly<Record<string, string | readonly string[]>> {
+function buildQuery({ pairs }: Request): Readonly<Record<string, string | readonly string[]>> {
   const query: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>
   for (const { name, operator, value } of pairs) {
     const key = name + operator

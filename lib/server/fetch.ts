@@ -12,7 +12,7 @@ import { JsonBody } from './json-body.ts'
  * is aborted, when its body was read before, when the engine is closed, and, as for real, when the connection is lost.
  */
 export async function answer(engine: TransportEngine, asked: Request | URL | string, init?: RequestInit): Promise<Response> {
-  const request = typeof asked === 'string' || asked instanceof URL || init !== undefined ? requestOf(asked, init) : asked
+  const request = typeof asked === 'string' || asked instanceof URL || init !== undefined ? toRequest(asked, init) : asked
   const headers = Object.fromEntries(request.headers)
   // The URL of a request keeps its fragment, which is never sent.
   const target = originForm(request.url.split('#', 1)[0] ?? '')
@@ -34,7 +34,7 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
   }
 }
 
-function requestOf(asked: Request | URL | string, init: RequestInit | undefined): Request {
+function toRequest(asked: Request | URL | string, init: RequestInit | undefined): Request {
   return new Request(typeof asked === 'string' ? new URL(asked, 'http://localhost') : asked, init)
 }
 

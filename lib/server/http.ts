@@ -170,7 +170,7 @@ class HttpDoor {
       return
     }
     const unread = error instanceof RestError && error.code === 'body_too_large'
-    this.#deliver(request, response, this.#engine.respondFailure(error, nameOf(request)), unread, started)
+    this.#deliver(request, response, this.#engine.respondFailure(error, readRequestName(request)), unread, started)
   }
 
   /** Writes an answer, and says so. Nothing is thrown: nobody above would catch it. */
@@ -191,7 +191,7 @@ class HttpDoor {
 
   /** Answers with a 500 where an answer could not be written, and breaks the connection where half of it is out already. */
   #giveUp(request: IncomingMessage, response: ServerResponse, error: unknown): number {
-    const { status, headers, body } = this.#engine.respondFailure(error, nameOf(request))
+    const { status, headers, body } = this.#engine.respondFailure(error, readRequestName(request))
     if (response.headersSent) {
       request.socket.destroy()
       return status
@@ -308,7 +308,7 @@ class HttpDoor {
 
   /** Gives the status that was written: an answer that has no text is answered with another one. */
   #write(request: IncomingMessage, response: ServerResponse, given: TransportResponse, unread: boolean): number {
-    const answer = written(this.#engine, given, nameOf(request))
+    const answer = written(this.#engine, given, readRequestName(request))
     const headers: OutgoingHttpHeaders = { ...answer.headers }
     if (this.#readOnly && answer.headers['allow'] !== undefined && !this.#isSession('POST', request))
       headers['allow'] = keepReadingMethods(answer.headers['allow'])
@@ -350,6 +350,6 @@ function failed(cause: unknown): never {
 }
 
 /** The request as `onError` has it. */
-function nameOf({ method = '', url = '/' }: IncomingMessage): { method: string; path: string } {
+function readRequestName({ method = '', url = '/' }: IncomingMessage): { method: string; path: string } {
   return { method, path: originForm(url) }
 }

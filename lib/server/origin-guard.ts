@@ -55,7 +55,7 @@ export class OriginGuard {
 
   /** Refuses a request that is not addressed to this server, or that the page of another site sends to change something. */
   check(request: IncomingMessage, aim: RequestTarget): void {
-    const host = hostOf(request)
+    const host = readHost(request)
     const checks = this.#always || (this.#isLocal ?? isLoopback(request.socket.localAddress))
     if (checks && this.#allowed !== undefined) {
       if (host !== undefined && host !== this.#known) this.#checkHost(host, request)
@@ -72,7 +72,7 @@ export class OriginGuard {
   }
 
   #checkHost(host: string, request: IncomingMessage): void {
-    const name = nameOf(host)
+    const name = parseHostName(host)
     if (name !== undefined && (isLocal(name) || this.#isAllowed(name))) {
       this.#known = host
       return
@@ -116,7 +116,7 @@ export class OriginGuard {
 }
 
 /** The one `Host` of a request. Node makes the object of headers when it is asked for, which most requests are answered without. */
-function hostOf({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+function readHost({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
   let host: string | undefined
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]!
@@ -129,7 +129,7 @@ function hostOf({ rawHeaders, httpVersion }: IncomingMessage): string | undefine
 }
 
 /** The name in a `Host` header: lower case, without port, brackets and the dot that ends a full name. Undefined for what is not of that form. */
-function nameOf(host: string): string | undefined {
+function parseHostName(host: string): string | undefined {
   const match = HOST.exec(host)
   return (match?.[1] ?? match?.[2]?.replace(/\.$/, ''))?.toLowerCase()
 }

@@ -133,7 +133,7 @@ export class TestControls {
         return {}
       }),
       control('POST', '/seed', 'loads records by resource name: { "users": [{ "name": "Ann" }] }', async ({ world, body }) => {
-        await world.engine.seed(objectOf(body, '{ "users": [{ "name": "Ann" }] }') as Record<string, object[]>)
+        await world.engine.seed(readObject(body, '{ "users": [{ "name": "Ann" }] }') as Record<string, object[]>)
         return {}
       }),
       control(
@@ -141,7 +141,7 @@ export class TestControls {
         '/given',
         'makes up records: { "resource": "order", "overrides": { ... }, "seed": 7, "count": 3 }',
         async ({ world, body }) => {
-          const { resource, overrides = {}, count, ...options } = objectOf(body, '{ "resource": "order" }')
+          const { resource, overrides = {}, count, ...options } = readObject(body, '{ "resource": "order" }')
           if (typeof resource !== 'string') throw invalid('"resource" must be the name of a resource.')
           if (!isObject(overrides)) throw invalid('"overrides" must be an object of attributes.')
           const { given } = world.engine
@@ -174,7 +174,7 @@ export class TestControls {
         '/faults',
         'adds one: { "kind": "fail", "match": "POST /v1/orders", "status": 503, "times": 1 }',
         ({ world, body }) => {
-          const fault = addFault(world, objectOf(body, '{ "kind": "fail", "match": "POST /v1/orders", "status": 503 }'))
+          const fault = addFault(world, readObject(body, '{ "kind": "fail", "match": "POST /v1/orders", "status": 503 }'))
           const id = world.name('f')
           world.faults.set(id, fault)
           return { fault: shown(id, fault) }
@@ -200,23 +200,23 @@ export class TestControls {
         async ({ world, id, body, signal }) => {
           const { timeout = ARRIVAL } = optionalObject(body, ['timeout'], '{ "timeout": 30000 }')
           if (typeof timeout !== 'number' || !(timeout >= 0)) throw invalid('"timeout" must be a number of milliseconds of 0 or more.')
-          const request = await within(gateOf(world, id).arrived, timeout, signal)
+          const request = await within(findGate(world, id).arrived, timeout, signal)
           return { arrived: request !== undefined, request: request === undefined ? null : { method: request.method, path: request.path } }
         },
       ),
       control('POST', '/faults/{id}/release', 'opens a gate', ({ world, id }) => {
-        gateOf(world, id).release()
+        findGate(world, id).release()
         world.faults.delete(id)
         return {}
       }),
       control('POST', '/faults/{id}/fail', 'answers what a gate holds with an error: { "status": 503 }', ({ world, id, body }) => {
-        const { status, ...details } = objectOf(body, '{ "status": 503 }')
-        asked(() => gateOf(world, id).fail(status as number, details as FailureDetails))
+        const { status, ...details } = readObject(body, '{ "status": 503 }')
+        asked(() => findGate(world, id).fail(status as number, details as FailureDetails))
         world.faults.delete(id)
         return {}
       }),
       control('POST', '/faults/{id}/drop', 'loses the connections of what a gate holds', ({ world, id }) => {
-        gateOf(world, id).drop()
+        findGate(world, id).drop()
         world.faults.delete(id)
         return {}
       }),
@@ -226,12 +226,12 @@ export class TestControls {
         '/clock',
         'sets or advances the time: { "set": "2026-01-01T00:00:00Z" }, { "advance": "31d" }, { "reset": true }',
         ({ world, body }) => {
-          setClock(world, objectOf(body, '{ "advance": "31d" }'))
+          setClock(world, readObject(body, '{ "advance": "31d" }'))
           return { now: world.engine.clock.now().toISOString() }
         },
       ),
       control('POST', '/token', 'mints a token: { "user": 1, "ttl": 60 }', ({ world, body }) => {
-        const { user, ...options } = objectOf(body, '{ "user": 1 }')
+        const { user, ...options } = readObject(body, '{ "user": 1 }')
         return { auth_token: asked(() => world.engine.token(user, options as { ttl?: number })) }
       }),
       control(
@@ -250,13 +250,13 @@ export class TestControls {
 
 /** The name of a world in the header or cookie X-World. */
 function worldName(headers: Readonly<Record<string, unknown>>): string | undefined {
-  const name = headers['x-world'] ?? cookieOf(headers['cookie'])
+  const name = headers['x-world'] ?? readCookie(headers['cookie'])
   if (name === undefined || name === '') return undefined
   if (typeof name === 'string' && WORLD_NAME.test(name)) return name
   throw restError('request_malformed', 'X-World must be a name of at most 100 letters, digits and "_", ".", ":", "-".')
 }
 
-function cookieOf(header: unknown): string | undefined {
+function readCookie(header: unknown): string | undefined {
   if (typeof header !== 'string') return undefined
   // Cookies are separated by "; " (RFC 6265 section 4.2.1).
   const cookie = header
@@ -279,14 +279,14 @@ function invalid(detail: string, cause?: unknown): RestError {
   return restError('body_invalid', detail, cause === undefined ? {} : { cause })
 }
 
-function objectOf(body: unknown, example: string): Record<string, unknown> {
+function readObject(body: unknown, example: string): Record<string, unknown> {
   if (!isObject(body)) throw invalid(`The body must be an object, such as ${example}.`)
   return body
 }
 
 function optionalObject(body: unknown, names: readonly string[], example: string): Record<string, unknown> {
   if (body === undefined) return {}
-  const object = objectOf(body, example)
+  const object = readObject(body, example)
   asked(() => checkNames(object, names, 'the body'))
   return object
 }
@@ -315,7 +315,7 @@ function isGate(handle: FaultHandle | Gate): handle is Gate {
   return 'release' in handle
 }
 
-function gateOf(world: World, id: string): Gate {
+function findGate(world: World, id: string): Gate {
   const { handle, kind } = known(world.faults, id, 'fault')
   if (!isGate(handle)) throw invalid(`"${id}" is no gate but a ${kind}: gates are made with { "kind": "hold" }.`)
   return handle

@@ -24,7 +24,7 @@ export interface Making {
 const TRIES = 5000
 
 /** How many values there are to choose from; Infinity for more than are ever tried. */
-export function domainOf({ items, kind, length }: ScalarType): number {
+export function countDomain({ items, kind, length }: ScalarType): number {
   if (items !== undefined) return items.length
   if (kind === 'boolean') return 2
   if (kind === 'text' && length !== undefined && length <= 2) return 36 ** length

@@ -29,7 +29,7 @@ async function load(): Promise<Readable | undefined> {
   let random: Random
   const faker = new Own({ locale: module.faker.rawDefinitions, randomizer: { next: () => random.fraction(), seed: () => {} } })
   return (words, resource, stream) => {
-    const topic = topicOf(words, resource)
+    const topic = findTopic(words, resource)
     if (topic === undefined) return undefined
     random = stream
     return TOPICS[topic](faker)
@@ -165,7 +165,7 @@ const NAMED: Readonly<Record<string, Topic>> = {
   country: 'country',
 }
 
-function topicOf(words: readonly string[], resource: readonly string[]): Topic | undefined {
+function findTopic(words: readonly string[], resource: readonly string[]): Topic | undefined {
   const last = words.at(-1) ?? ''
   const lastTwo = words.slice(-2).join(' ')
   if (Object.hasOwn(BY_NAME, lastTwo) && words.length > 1) return BY_NAME[lastTwo]

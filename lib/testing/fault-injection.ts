@@ -209,7 +209,7 @@ export class Faults {
       if (end.ended) return done
     }
     if (effect.kind === 'fail') return refused(effect.refusal)
-    throw connectionLost(`The connection was lost: drop("${end.label}") has met ${nameOf(request)}.`)
+    throw connectionLost(`The connection was lost: drop("${end.label}") has met ${formatRequestName(request)}.`)
   }
 
   #wait(rule: FaultRule, request: FaultRequest, ms: number | undefined, signal: AbortSignal | undefined): Promise<RestError | undefined> {
@@ -249,7 +249,7 @@ export class Faults {
   close(): void {
     for (const [rule, held] of Map.groupBy(this.#waiting, ({ rule }) => rule)) {
       if (rule.effect.kind !== 'hold') continue
-      const names = held.map(({ request }) => nameOf(request)).join(', ')
+      const names = held.map(({ request }) => formatRequestName(request)).join(', ')
       process.emitWarning(
         `The gate "${rule.label}" still held ${held.length === 1 ? 'a request' : `${held.length} requests`} when the engine was closed: ${names}. ` +
           'The connection of each is lost: release or dispose gates before.',
@@ -268,12 +268,12 @@ export class Faults {
   }
 }
 
-function nameOf({ method, path }: FaultRequest): string {
+function formatRequestName({ method, path }: FaultRequest): string {
   return `${method} ${path}`
 }
 
 function lostBy({ rule, request }: Waiting, what: string): Error {
-  return connectionLost(`The connection was lost: ${nameOf(request)} ${what} ("${rule.label}").`)
+  return connectionLost(`The connection was lost: ${formatRequestName(request)} ${what} ("${rule.label}").`)
 }
 
 function computeDelay(ms: number | ((request: FaultRequest) => number), request: FaultRequest): number {

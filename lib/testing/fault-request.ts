@@ -1,5 +1,5 @@
 /** The request as faults see it, and the match that selects requests. */
-import { lowerCase, pairsOf, pathOf } from '../request/parse-request.ts'
+import { lowerCase, readPairs, readPath } from '../request/parse-request.ts'
 import type { Pair, QueryInput } from '../request/query-string.ts'
 import { meetsPattern, readPattern } from '../request/route-pattern.ts'
 
@@ -40,7 +40,7 @@ export function faultRequest(
   let pairs: FaultRequest['query'] | undefined
   return {
     method: method.toUpperCase(),
-    path: pathOf(target),
+    path: readPath(target),
     get query() {
       return (pairs ??= readable(target, query).map(({ name, operator, value }) => [name + operator, value] as const))
     },
@@ -51,7 +51,7 @@ export function faultRequest(
 
 function readable(target: string, query: QueryInput | undefined): readonly Pair[] {
   try {
-    return pairsOf(target, query)
+    return readPairs(target, query)
   } catch {
     // What is wrong with it is answered by the engine, if the request gets there.
     return []

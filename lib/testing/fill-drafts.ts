@@ -10,7 +10,7 @@ import type { Attribute, Resource, ScalarAttribute } from '../model/model.ts'
 import { readExists } from '../read/run-read.ts'
 import { readScalar } from '../values/scalar-type.ts'
 import { isObject } from '../base/json.ts'
-import { domainOf, fakeValues } from './fake-values.ts'
+import { countDomain, fakeValues } from './fake-values.ts'
 import type { Readable } from './faker-text.ts'
 import { Random } from './random.ts'
 import type { RecordDraft, Slot } from './draft.ts'
@@ -123,7 +123,7 @@ export class DraftFiller {
   /** Draws all values of a record; returns whether they are free. */
   async #draw({ slots, stream }: RecordDraft, sets: readonly UniqueSet[], round: number): Promise<boolean> {
     // The widest choice is made last, when there is most to make up for.
-    const ordered = slots.toSorted((a, b) => domainOf(a.attribute.type) - domainOf(b.attribute.type))
+    const ordered = slots.toSorted((a, b) => countDomain(a.attribute.type) - countDomain(b.attribute.type))
     let isFree = true
     for (const [index, { attribute, holder, path, bearer }] of ordered.entries()) {
       const decided = sets.filter(({ parts }) => parts.every(part => part.kind !== 'slot' || ordered.indexOf(part.slot) <= index))

@@ -7,7 +7,7 @@ import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { Connection, Dialect, Reading } from '../database/dialect.ts'
 import type { FieldErrors } from '../base/body-errors.ts'
-import { keyToSegment, partsOf, sameKey } from '../model/key.ts'
+import { keyToSegment, takeKeyParts, sameKey } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { pathOf, rootOf } from '../model/model.ts'
 import type { Attribute, RelationAttribute, Resource } from '../model/model.ts'
@@ -151,7 +151,7 @@ function* checkRecord(change: RecordInput, check: Check): Reading<void> {
     if (
       holder !== undefined &&
       target.keyNames.includes(holder) &&
-      (own === undefined || !sameKey(own, partsOf(target, holder, ref.key)))
+      (own === undefined || !sameKey(own, takeKeyParts(target, holder, ref.key)))
     ) {
       errors.push({
         code: 'key_fixed',

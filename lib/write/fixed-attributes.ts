@@ -3,7 +3,7 @@
  */
 import { isObject } from '../base/json.ts'
 import type { FieldError } from '../base/errors.ts'
-import { keyFromJson, partsOf, sameKey } from '../model/key.ts'
+import { keyFromJson, takeKeyParts, sameKey } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Attribute, PolymorphicTarget, Resource, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
 import { readScalar } from '../values/scalar-type.ts'
@@ -54,7 +54,7 @@ export function findFixed(attribute: Attribute, resource: Resource, { mode, key,
       text: 'is the key of the record and cannot be changed.',
       isSame: value => {
         const given = readKeyPart(attribute, value)
-        return given !== undefined && sameKey(given, partsOf(resource, attribute.name, key))
+        return given !== undefined && sameKey(given, takeKeyParts(resource, attribute.name, key))
       },
     }
   }

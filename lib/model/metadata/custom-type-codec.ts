@@ -38,7 +38,7 @@ function isTextColumn(prop: EntityProperty): boolean {
   return /char|clob|text/i.test(declared) && !/int/i.test(declared)
 }
 
-function kindOf(json: unknown): string {
+function findJsonKind(json: unknown): string {
   return Array.isArray(json) ? 'array' : json === null ? 'null' : typeof json
 }
 
@@ -123,7 +123,7 @@ function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exa
   const stored = forms.fromProperty(candidate)
   if (stored === undefined) return undefined
   const back = forms.toJson(forms.toProperty(stored))
-  return (exactly ? builtin.util.isDeepStrictEqual(back, json) : kindOf(back) === kindOf(json)) ? stored : undefined
+  return (exactly ? builtin.util.isDeepStrictEqual(back, json) : findJsonKind(back) === findJsonKind(json)) ? stored : undefined
 }
 
 function attempt<T>(work: () => T): T | undefined {

@@ -112,7 +112,7 @@ export function unreadableIn(meta: Meta, prop: Property): string | undefined {
     if (each.embedded !== undefined || isGetter(each)) continue
     const isHeld = each.polymorphic !== true && (each.kind === 'm:1' || (each.kind === '1:1' && each.owner))
     const get = (): unknown => {
-      if (each.kind === 'scalar' || each.kind === 'embedded') return sampleOf(each)
+      if (each.kind === 'scalar' || each.kind === 'embedded') return makeSample(each)
       if (!isHeld) found ??= each.name
       return linked(each.name, each.targetMeta)
     }
@@ -127,7 +127,7 @@ export function unreadableIn(meta: Meta, prop: Property): string | undefined {
   return found
 }
 
-function sampleOf({ kind, runtimeType, array }: Property): unknown {
+function makeSample({ kind, runtimeType, array }: Property): unknown {
   if (array === true) return []
   if (kind === 'embedded') return {}
   const samples: Record<string, unknown> = { number: 0, boolean: false, Date: new Date(0), string: '' }

@@ -45,8 +45,8 @@ export function scalarType(prop: Property): ScalarType | undefined {
   const type = prop.customType
   const runtime = prop.runtimeType
   if (type instanceof FileType) return type.scalar
-  if (type instanceof ArrayType) return { kind: 'array', ...items, codec: arrayCodec(prop, platformOf(prop)) }
-  if (type !== undefined && !isBuiltIn(type)) return { kind: 'custom', codec: customCodec(prop, platformOf(prop)) }
+  if (type instanceof ArrayType) return { kind: 'array', ...items, codec: arrayCodec(prop, findPlatform(prop)) }
+  if (type !== undefined && !isBuiltIn(type)) return { kind: 'custom', codec: customCodec(prop, findPlatform(prop)) }
   if (type instanceof BigIntType) return { kind: 'bigint', asNumber: type.mode === 'number', asText: type.mode === 'string' }
   if (type instanceof DecimalType) {
     return {
@@ -83,6 +83,6 @@ export function scalarType(prop: Property): ScalarType | undefined {
   return /^text$/i.test(prop.columnTypes?.[0] ?? '') ? { kind: 'text', ...items } : undefined
 }
 
-function platformOf(prop: Property): Platform {
+function findPlatform(prop: Property): Platform {
   return (prop.customType as unknown as { platform: Platform }).platform
 }

@@ -3,7 +3,7 @@ import type { Attribute } from '../model.ts'
 import { relationRender } from './getters.ts'
 import { publicName } from './property-type.ts'
 import { readEmbedded } from './read-embedded.ts'
-import { readToOneOf } from './read-polymorphic.ts'
+import { readPolymorphicToOne } from './read-polymorphic.ts'
 import { readRelation } from './read-relation.ts'
 import type { PropertyContext, ResourcesByClass } from './read-common.ts'
 import { isInitialised, readScalarAttribute, readUnstored } from './read-scalar.ts'
@@ -32,5 +32,5 @@ function readByKind(context: PropertyContext, resources: ResourcesByClass, paths
   if (prop.kind === 'embedded')
     return prop.persist === false ? readUnstored(context) : readEmbedded(context, { paths, resources, path: name })
   const isOneOf = prop.polymorphic === true && prop.kind !== 'm:n' && prop.mappedBy === undefined
-  return isOneOf ? readToOneOf(context, resources) : readRelation(context, resources)
+  return isOneOf ? readPolymorphicToOne(context, resources) : readRelation(context, resources)
 }

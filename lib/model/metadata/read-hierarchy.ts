@@ -24,11 +24,11 @@ export function isConcrete(meta: Meta): boolean {
   return !meta.abstract || isInherited(meta)
 }
 
-function extendsOf(meta: Meta): Meta | undefined {
-  return meta.tptParent ?? parentOf(meta)
+function findExtended(meta: Meta): Meta | undefined {
+  return meta.tptParent ?? findParent(meta)
 }
 
-function parentOf(meta: Meta): Meta | undefined {
+function findParent(meta: Meta): Meta | undefined {
   const { extends: declared } = meta as { extends?: unknown }
   const named = family.get(meta.root)?.find(({ className, class: entity }) => {
     const { meta: schema } = Object(declared) as { meta?: { class?: unknown } }
@@ -48,7 +48,7 @@ function parentOf(meta: Meta): Meta | undefined {
 const family = new WeakMap<Meta, readonly Meta[]>()
 
 function descendsFrom(meta: Meta, ancestor: Meta): boolean {
-  for (let at: Meta | undefined = meta; at !== undefined; at = extendsOf(at)) if (at === ancestor) return true
+  for (let at: Meta | undefined = meta; at !== undefined; at = findExtended(at)) if (at === ancestor) return true
   return false
 }
 
@@ -56,11 +56,11 @@ function descendsFrom(meta: Meta, ancestor: Meta): boolean {
 export function linkHierarchies(drafts: Drafts): void {
   const all = [...drafts.keys()].filter(isInherited)
   for (const meta of all) family.set(meta.root, [...(family.get(meta.root)?.filter(other => other !== meta) ?? []), meta])
-  for (const meta of all) drafts.get(meta)!.hierarchy = hierarchyOf(meta, all, drafts)
+  for (const meta of all) drafts.get(meta)!.hierarchy = readHierarchyOfTables(meta, all, drafts)
   for (const [meta, draft] of drafts) if (meta.inheritanceType === 'tpt') draft.source = joinedTables(meta, all)
 }
 
-function hierarchyOf(meta: Meta, all: readonly Meta[], drafts: Drafts): Hierarchy {
+function readHierarchyOfTables(meta: Meta, all: readonly Meta[], drafts: Drafts): Hierarchy {
   const { root } = meta
   const map = Object.entries(root.discriminatorMap as Record<string, unknown>)
   const byValue = new Map<string, Resource>()
@@ -80,7 +80,7 @@ function hierarchyOf(meta: Meta, all: readonly Meta[], drafts: Drafts): Hierarch
   }
 }
 
-function columnsOf(prop: EntityProperty): readonly string[] {
+function listColumns(prop: EntityProperty): readonly string[] {
   const stored =
     prop.persist !== false &&
     prop.formula === undefined &&
@@ -96,7 +96,7 @@ function joinedTables(meta: Meta, all: readonly Meta[]): TableSource {
   const key = (of: Meta): string[] => of.getPrimaryProps().flatMap(prop => prop.fieldNames)
   const own = (of: Meta): string[] => {
     const props = of.tptParent === undefined ? of.props : (of.ownProps ?? [])
-    return [...new Set(props.flatMap(prop => columnsOf(prop)))]
+    return [...new Set(props.flatMap(prop => listColumns(prop)))]
   }
   const ancestors: Meta[] = []
   for (let at: Meta | undefined = meta; at !== undefined; at = at.tptParent) ancestors.push(at)
@@ -108,7 +108,7 @@ function joinedTables(meta: Meta, all: readonly Meta[]): TableSource {
       return true
     })
   const tables = ancestors.map(of => ({ table: of.tableName, key: key(of), columns: free([...key(of), ...own(of)]) }))
-  const below = all.filter(other => other !== meta && descendsFrom(other, meta)).toSorted((a, b) => depthOf(b) - depthOf(a))
+  const below = all.filter(other => other !== meta && descendsFrom(other, meta)).toSorted((a, b) => countAncestors(b) - countAncestors(a))
   const optional = below.map(of => ({
     table: of.tableName,
     key: key(of),
@@ -118,12 +118,12 @@ function joinedTables(meta: Meta, all: readonly Meta[]): TableSource {
   return { kind: 'joined', tables, optional, typeColumn: TYPE_COLUMN, own: (meta.discriminatorValue as string | undefined) ?? '' }
 }
 
-function depthOf(meta: Meta): number {
-  return meta.tptParent === undefined ? 0 : depthOf(meta.tptParent) + 1
+function countAncestors(meta: Meta): number {
+  return meta.tptParent === undefined ? 0 : countAncestors(meta.tptParent) + 1
 }
 
 /** What a virtual entity selects from. */
-export function queryOf(meta: Meta, orm: MikroORM): TableSource {
+export function buildQuery(meta: Meta, orm: MikroORM): TableSource {
   const { expression } = meta as unknown as { expression: string | ((em: EntityManager, where: object, options: object) => unknown) }
   const given = typeof expression === 'string' ? expression : expression(orm.em.fork(), {}, {})
   if (typeof given === 'string') return { kind: 'query', sql: given }
@@ -146,15 +146,15 @@ export function addInherited(drafts: Drafts): void {
   const own = new Map<Resource, readonly Attribute[]>([...drafts.values()].map(draft => [draft, draft.attributes]))
   for (const [meta, draft] of drafts) {
     if (draft.hierarchy === undefined) continue
-    const attribute = meta.root.inheritanceType === 'sti' ? discriminatorOf(meta, draft) : undefined
+    const attribute = meta.root.inheritanceType === 'sti' ? findDiscriminator(meta, draft) : undefined
     draft.hierarchy = { ...draft.hierarchy, attribute: attribute?.name }
     const attributes = own.get(draft)!.map(each => (each.name === attribute?.name ? attribute : each))
     draft.attributes = Object.freeze([...attributes, ...added(draft, attributes, own)])
-    draft.byName = byNameOf(draft.attributes)
+    draft.byName = indexByName(draft.attributes)
   }
 }
 
-function byNameOf(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
+function indexByName(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
   const byName = new Map<string, Attribute>()
   // Classes may have different attributes of one name; a path means the first.
   for (const attribute of attributes) if (!byName.has(attribute.name)) byName.set(attribute.name, attribute)
@@ -162,7 +162,7 @@ function byNameOf(attributes: readonly Attribute[]): ReadonlyMap<string, Attribu
 }
 
 /** The attribute that tells the class: it may be left out where the resource tells it. */
-function discriminatorOf(meta: Meta, draft: Resource): Attribute | undefined {
+function findDiscriminator(meta: Meta, draft: Resource): Attribute | undefined {
   const attribute = draft.attributes.find(({ property }) => property === meta.root.discriminatorColumn)
   if (attribute?.kind !== 'scalar') return undefined
   const { own, byValue } = draft.hierarchy!
@@ -193,12 +193,12 @@ function isSame(a: Attribute, b: Attribute): boolean {
     a.kind === b.kind &&
     a.hidden === b.hidden &&
     a.render === b.render &&
-    typeOf(a) === typeOf(b) &&
+    formatType(a) === formatType(b) &&
     tableColumns(a).join() === tableColumns(b).join()
   )
 }
 
-function typeOf(attribute: Attribute): string {
+function formatType(attribute: Attribute): string {
   if (isValue(attribute)) return attribute.kind === 'scalar' ? attribute.type.kind : ''
   return targetsOf(attribute)
     .map(({ className }) => className)

@@ -18,7 +18,7 @@ import { readAttribute } from './read-attribute.ts'
 import { isHiddenInverse, isMixedList } from './read-common.ts'
 import { unsupported, unsupportedReason } from './unsupported.ts'
 import type { Meta } from './unsupported.ts'
-import { addInherited, isConcrete, linkHierarchies, queryOf } from './read-hierarchy.ts'
+import { addInherited, isConcrete, linkHierarchies, buildQuery } from './read-hierarchy.ts'
 import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
@@ -41,7 +41,7 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
       entity: meta.class,
       className: meta.className,
       table: tableOf(meta),
-      source: isQuery(meta) ? queryOf(meta, orm) : { kind: 'table' },
+      source: isQuery(meta) ? buildQuery(meta, orm) : { kind: 'table' },
       hierarchy: undefined,
       readOnly: isReadOnly(meta),
       plural: names.plural,

@@ -8,7 +8,7 @@ import { unsupported } from './unsupported.ts'
 import type { Meta, Property } from './unsupported.ts'
 
 /** Reads a polymorphic relation: the branches are its to-ones. */
-export function readToOneOf(context: PropertyContext, resources: ResourcesByClass): ToOneOfAttribute {
+export function readPolymorphicToOne(context: PropertyContext, resources: ResourcesByClass): ToOneOfAttribute {
   const { meta, prop } = context
   const targets = prop.polymorphTargets!.map(of => ({ of, target: findBranchTarget(meta, prop, of, resources) }))
   const typeName = findTypeName(meta, prop)

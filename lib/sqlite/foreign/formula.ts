@@ -26,7 +26,7 @@ export function adaptFormulas(orm: MikroORM, db: Database.Database, model: Forei
       const written = prop.formula as unknown as Formula | undefined
       if (typeof written !== 'function' || meta.tableName === undefined || prop.through !== undefined) continue
       const given = model.schemas.size === 0 ? written : inMain(written)
-      const run = (formula: Formula): string | undefined => problemOf(formula, meta, db)
+      const run = (formula: Formula): string | undefined => findProblem(formula, meta, db)
       const isFine = (problem: string | undefined): boolean => !isOfAnother(problem)
       if (isFine(run(given))) {
         if (given !== written) prop.formula = given as unknown as NonNullable<Property['formula']>
@@ -51,7 +51,7 @@ export function adaptFormulas(orm: MikroORM, db: Database.Database, model: Forei
 }
 
 /** What SQLite says of a formula; undefined when it can run it. */
-function problemOf(formula: Formula, meta: Meta, db: Database.Database): string | undefined {
+function findProblem(formula: Formula, meta: Meta, db: Database.Database): string | undefined {
   const alias = 'f0'
   const table = { alias, name: meta.tableName, schema: undefined, qualifiedName: meta.tableName, toString: () => alias }
   let made: unknown

@@ -1,23 +1,23 @@
 /** Foreign list: lists of values as PostgreSQL writes them in one text. */
-import { isMark, tokensOf } from './translate-sql.ts'
+import { isMark, tokenize } from './translate-sql.ts'
 
 /** The items of a literal of a list: `'{a,b}'`, `ARRAY['a','b']::text[]`; undefined for another text. */
-export function listOf(sql: string): (string | null)[] | undefined {
+export function parseList(sql: string): (string | null)[] | undefined {
   const bare = sql
     .trim()
     .replace(/(?:::[\w\s".]+(?:\(\d+\))?(?:\[\d*\])*)+$/, '')
     .trim()
   const array = /^\(?\s*array\s*\[(.*)\]\s*\)?$/is.exec(bare)
   if (array !== null) {
-    const items = tokensOf(array[1]!.replaceAll(/::[\w\s".]+(?=,|$)/g, '')).filter(token => !isMark(token, ','))
+    const items = tokenize(array[1]!.replaceAll(/::[\w\s".]+(?=,|$)/g, '')).filter(token => !isMark(token, ','))
     return items.map(({ kind, text }) => (kind === 'text' ? text.slice(1, -1).replaceAll("''", "'") : text))
   }
   const text = /^'(\{.*\})'$/s.exec(bare)?.[1]
-  return text === undefined ? undefined : itemsOf(text.replaceAll("''", "'"))
+  return text === undefined ? undefined : parseItems(text.replaceAll("''", "'"))
 }
 
 /** The items of a text as PostgreSQL writes a list: `{a,"b c",NULL}`; undefined for another text. */
-export function itemsOf(text: string): (string | null)[] | undefined {
+export function parseItems(text: string): (string | null)[] | undefined {
   if (!/^\{.*\}$/s.test(text) || /^\{\s*[{]/.test(text)) return undefined
   const body = text.slice(1, -1)
   if (body.trim() === '') return []

@@ -6,7 +6,7 @@ import { ArrayType, BigIntType, Type } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty } from '@mikro-orm/core'
 import type { Notes } from '../../base/notes.ts'
 import { translateColumn, ignoresCase, isSerial, findItemType, findMeaning } from '../orm/foreign-column-types.ts'
-import { itemsOf } from './lists.ts'
+import { parseItems } from './lists.ts'
 import type { SharedSqliteDialect } from '../orm/shared-dialect.ts'
 import { literal } from '../sql/sql.ts'
 
@@ -219,7 +219,7 @@ export class ForeignModel {
       this.found()
     }
     if ((prop.array === true || /\[\]$|^array$/i.test(named) || typeName === 'ArrayType') && typeof prop.default === 'string') {
-      const list = itemsOf(prop.default)
+      const list = parseItems(prop.default)
       if (list !== undefined) {
         prop.default = list
         this.found()

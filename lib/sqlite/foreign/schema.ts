@@ -6,7 +6,7 @@ import { ArrayType, DateType, TimeType, isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
 import type { ForeignModel } from './model.ts'
 import { isOrdinaryMethod, toSqliteIndex } from './indexes.ts'
-import { listOf } from './lists.ts'
+import { parseList } from './lists.ts'
 import { isBuiltIn } from '../../model/metadata/custom-type-codec.ts'
 import { Probe } from './probe.ts'
 import { adaptTypes } from './type-sql.ts'
@@ -79,7 +79,7 @@ export class ForeignSchema {
 
   #adaptDefault(meta: Meta, prop: Property, given: string): void {
     const place = `${meta.className}.${prop.name}`
-    const list = prop.customType instanceof ArrayType ? listOf(given) : undefined
+    const list = prop.customType instanceof ArrayType ? parseList(given) : undefined
     if (list !== undefined) {
       const items = list.filter(item => item !== null)
       prop.defaultRaw = literal(this.#platform.marshallArray(items))

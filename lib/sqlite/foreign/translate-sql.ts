@@ -15,7 +15,7 @@ const TOKEN =
   /(?<gap>(?:\s+|--[^\n]*|\/\*[^]*?(?:\*\/|$))*)(?:(?<text>(?:[eEnN])?'(?:[^']|'')*')|(?<name>"(?:[^"]|"")*"|`(?:[^`]|``)*`)|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<word>[\p{L}_$][\p{L}\p{N}_$]*)|(?<mark>::|->>|->|#>>|#>|\|\||~\*|!~\*|!~|<=|>=|<>|!=|@>|<@|\?\?|[^]))/guy
 
 /** The tokens of a text, each with what stands before it. */
-export function tokensOf(sql: string): Token[] {
+export function tokenize(sql: string): Token[] {
   const tokens: Token[] = []
   for (const { groups = {} } of sql.matchAll(TOKEN)) {
     const { gap = '' } = groups
@@ -27,7 +27,7 @@ export function tokensOf(sql: string): Token[] {
   return tokens
 }
 
-function textOf(tokens: readonly Token[]): string {
+function formatTokens(tokens: readonly Token[]): string {
   return tokens.map(({ gap, text }) => gap + text).join('')
 }
 
@@ -144,7 +144,7 @@ const UNITS: Readonly<Record<string, number>> = {
 }
 
 /** Milliseconds of a text such as `1 day 02:00:00`; undefined for another. */
-function millisecondsOf(text: string): number | undefined {
+function parseMilliseconds(text: string): number | undefined {
   let total = 0
   const rest = text.replaceAll(/([+-]?\d+(?:\.\d+)?)\s*([a-z]+)/gi, (whole, amount: string, unit: string) => {
     const size = UNITS[unit.toLowerCase().replace(/s$/, '')]
@@ -196,7 +196,7 @@ const cast: Rewrite = (tokens, at) => {
   const operand = tokens.slice(start, at)
   const { type, end } = typeAt(tokens, at + 1)
   const { gap } = operand[0]!
-  const made = tokensOf(castTo(type, textOf([{ ...operand[0]!, gap: '' }, ...operand.slice(1)])))
+  const made = tokenize(castTo(type, formatTokens([{ ...operand[0]!, gap: '' }, ...operand.slice(1)])))
   tokens.splice(start, end - start + 1, ...made.map((token, index) => (index === 0 ? { ...token, gap } : token)))
   return true
 }
@@ -251,11 +251,11 @@ const PARTS: Readonly<Record<string, string>> = {
 function extract(tokens: Token[], at: number, end: number): boolean {
   const part = word(tokens[at + 2])
   if (word(tokens[at + 3]) !== 'from') return false
-  const of = textOf(tokens.slice(at + 4, end)).trim()
+  const of = formatTokens(tokens.slice(at + 4, end)).trim()
   const format = PARTS[part]
   if (part !== 'epoch' && format === undefined) return false
   const text = part === 'epoch' ? `((${of}) / 1000.0)` : `cast(strftime('${format}', (${of}) / 1000.0, 'unixepoch') as integer)`
-  tokens.splice(at, end - at + 1, ...tokensOf(text).map((token, index) => (index === 0 ? { ...token, gap: tokens[at]!.gap } : token)))
+  tokens.splice(at, end - at + 1, ...tokenize(text).map((token, index) => (index === 0 ? { ...token, gap: tokens[at]!.gap } : token)))
   return true
 }
 
@@ -279,7 +279,7 @@ const phrase: Rewrite = (tokens, at) => {
   if (name === 'interval' && (next?.kind === 'text' || next?.kind === 'number')) {
     const isSplit = next.kind === 'number' || /^'[+-]?\d+'$/.test(next.text)
     const amount = next.text.replaceAll("'", '')
-    const milliseconds = millisecondsOf(isSplit ? `${amount} ${word(tokens[at + 2])}` : amount)
+    const milliseconds = parseMilliseconds(isSplit ? `${amount} ${word(tokens[at + 2])}` : amount)
     if (milliseconds === undefined) return false
     tokens.splice(at, isSplit ? 3 : 2, asText(String(milliseconds), token.gap))
     return true
@@ -337,7 +337,7 @@ const SCHEMAS = ['public', 'pg_catalog', 'extensions', 'dbo']
 
 /** The text as SQLite says it, as far as it is known here. */
 export function toSqlite(sql: string, schemas: Iterable<string> = []): string {
-  const tokens = tokensOf(sql)
+  const tokens = tokenize(sql)
   const rewrites = [schemaIn(new Set([...SCHEMAS, ...schemas])), phrase, call, cast]
   let changed = false
   for (let at = 0; at < tokens.length; at++) {
@@ -350,7 +350,7 @@ export function toSqlite(sql: string, schemas: Iterable<string> = []): string {
     }
     if (tokens.length > 5000) break
   }
-  return changed ? textOf(tokens).trim() : sql
+  return changed ? formatTokens(tokens).trim() : sql
 }
 
 /** Errors that say that a statement is of another dialect, and not that something is missing. */

@@ -28,7 +28,7 @@ function countPlaceholders(sql: string): number | undefined {
  * Returns a value as better-sqlite3 binds it. Undefined when it cannot be bound. Integers become BigInt, since a number would be stored
  * as REAL.
  */
-function parameterOf(value: unknown): unknown {
+function toParameter(value: unknown): unknown {
   if (value === undefined || value === null) return null
   switch (typeof value) {
     case 'string':
@@ -63,6 +63,6 @@ function withFragments(query: string, params: readonly unknown[]): { text: strin
 export function bindStatement(sql: string, given: readonly unknown[]): { sql: string; values: unknown[] } | undefined {
   const { text, params } = withFragments(sql, given)
   if (params.length > MAX_PARAMETERS || countPlaceholders(text) !== params.length) return undefined
-  const values = params.map(parameterOf)
+  const values = params.map(toParameter)
   return values.includes(undefined) ? undefined : { sql: text, values }
 }

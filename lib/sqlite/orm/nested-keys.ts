@@ -17,7 +17,7 @@ export function resolveKeys(row: Dictionary): void {
 export function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean = () => true): void {
   for (const name in holder) {
     const value: unknown = holder[name]
-    if (Array.isArray(value) && isKey(name) && value.some(isKeyOfSeveral)) holder[name] = value.flatMap(partsOf)
+    if (Array.isArray(value) && isKey(name) && value.some(isKeyOfSeveral)) holder[name] = value.flatMap(flattenParts)
   }
 }
 
@@ -31,8 +31,8 @@ function isKeyOfSeveral(part: unknown): part is object {
   return Array.isArray(part) || Utils.isPlainObject(part)
 }
 
-function partsOf(part: unknown): unknown[] {
-  return isKeyOfSeveral(part) ? Object.values(part).flatMap(partsOf) : [part]
+function flattenParts(part: unknown): unknown[] {
+  return isKeyOfSeveral(part) ? Object.values(part).flatMap(flattenParts) : [part]
 }
 
 function hasOpenKey(value: unknown): boolean {

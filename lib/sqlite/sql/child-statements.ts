@@ -21,7 +21,7 @@ function isLink(columns: readonly string[]): Sql {
 }
 
 /** The statement that reads a relation of many records, and the one that reads it of one. */
-export function statementsOf(
+export function compileStatements(
   select: Select,
   about: string,
   links: readonly string[],

@@ -2,7 +2,7 @@
 import type { ValueForm } from '../../database/dialect.ts'
 import type { Operand, ValueRef } from '../../plan/read-plan.ts'
 import type { Order } from './compare-time.ts'
-import { filterValue, listOf } from './filter-value.ts'
+import { filterValue, compileList } from './filter-value.ts'
 import type { FromClause } from './from-clause.ts'
 import { sql } from './sql.ts'
 import type { Sql } from './sql.ts'
@@ -29,7 +29,7 @@ export function isOneOfWithin(operand: Operand, ref: ValueRef, scope: FromClause
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
   const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))
-  const list = (...forms: ValueForm[]): Sql => listOf(ref, attribute, forms)
+  const list = (...forms: ValueForm[]): Sql => compileList(ref, attribute, forms)
   const same = sql`mikro_json(${value}) in ${list('json')}`
   const number = sql`${value} in ${list('number')}`
   return sql`case ${type} when 'text' then ${value} in ${list('value', 'jsonText')} when 'object' then ${same} when 'array' then ${same} when 'true' then 'true' in ${list('value')} when 'false' then 'false' in ${list('value')} when 'integer' then ${number} when 'real' then ${number} end`

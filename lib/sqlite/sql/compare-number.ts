@@ -6,7 +6,7 @@ import { filterValue } from './filter-value.ts'
 import type { FromClause } from './from-clause.ts'
 import { sql } from './sql.ts'
 import type { Sql } from './sql.ts'
-import { operandOf } from './stored-value.ts'
+import { compileOperand } from './stored-value.ts'
 
 /** Whether values are shown with fewer digits than may be stored. */
 export function isRounded({ kind, scale, asNumber, loose }: ScalarType): boolean {
@@ -15,7 +15,7 @@ export function isRounded({ kind, scale, asNumber, loose }: ScalarType): boolean
 
 /** Decimals are compared as they are shown, rounded to their scale: by the numbers between which all are shown so. */
 export function compareRounded(operand: Operand, operator: '=' | Order, ref: ValueRef, scope: FromClause): Sql {
-  const column = operandOf(operand, scope)
+  const column = compileOperand(operand, scope)
   const [low, high] = [filterValue(ref, operand.attribute, 'roundLow'), filterValue(ref, operand.attribute, 'roundHigh')]
   switch (operator) {
     case '=':
@@ -34,7 +34,7 @@ export function compareRounded(operand: Operand, operator: '=' | Order, ref: Val
 
 /** Numbers are compared with numbers, texts with what is no number. */
 export function compareAny({ operand, operator, value }: Condition & { kind: 'compare' }, scope: FromClause): Sql {
-  const stored = operandOf(operand, scope)
+  const stored = compileOperand(operand, scope)
   const number = filterValue(value, operand.attribute, 'number')
   const isText = sql`typeof(${stored}) = 'text' and ${stored} ${operator} ${filterValue(value, operand.attribute)}`
   return sql`case when ${number} is null then ${isText} else typeof(${stored}) in ('integer', 'real') and ${stored} ${operator} ${number} end`

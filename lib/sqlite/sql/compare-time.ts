@@ -5,7 +5,7 @@ import { filterValue } from './filter-value.ts'
 import type { FromClause } from './from-clause.ts'
 import { literal, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
-import { columnOf } from './stored-value.ts'
+import { findOperandColumn } from './stored-value.ts'
 
 /** The operators of an order. */
 export type Order = '>=' | '<=' | '>' | '<'
@@ -22,7 +22,7 @@ export function mayBeText({ type, source }: ScalarAttribute): boolean {
 
 /** A date-time is found in milliseconds, of which SQLite's own functions make fractions, and in a text that is shown as the same. */
 export function equalsTime(operand: Operand, ref: ValueRef, scope: FromClause): Sql {
-  const column = columnOf(operand, scope)
+  const column = findOperandColumn(operand, scope)
   const [value, next] = [filterValue(ref, operand.attribute), filterValue(ref, operand.attribute, 'timeNext')]
   const [low, high] = [filterValue(ref, operand.attribute, 'timeLow'), filterValue(ref, operand.attribute, 'timeHigh')]
   const text = sql`${column} >= ${low} and ${column} <= ${high} and mikro_moment(${column}, 'text') = ${value}`
@@ -31,7 +31,7 @@ export function equalsTime(operand: Operand, ref: ValueRef, scope: FromClause): 
 
 /** The same for an order. What is text sorts after all numbers, so an index finds either. */
 export function compareTimeOrText(operand: Operand, operator: Order, ref: ValueRef, scope: FromClause): Sql {
-  const column = columnOf(operand, scope)
+  const column = findOperandColumn(operand, scope)
   const bound = filterValue(ref, operand.attribute, operator === '>' || operator === '<=' ? 'timeNext' : 'value')
   const text = sql`mikro_moment(${column}, 'text') ${operator} ${filterValue(ref, operand.attribute)}`
   if (operator.startsWith('>')) return sql`(${column} >= ${bound} and (typeof(${column}) <> 'text' or ${text}))`
@@ -39,7 +39,7 @@ export function compareTimeOrText(operand: Operand, operator: Order, ref: ValueR
 }
 
 /** Milliseconds since 1970 of a date-time of a file, however it is stored; NULL for what is no time. */
-export function momentOf({ hops, attribute }: Operand, scope: FromClause): Sql {
+export function compileMoment({ hops, attribute }: Operand, scope: FromClause): Sql {
   const { column } = attribute.source as typeof attribute.source & { kind: 'column' }
   return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(attribute.type.time!.unit)})`)
 }
@@ -52,7 +52,7 @@ export function compareTime({ hops, attribute }: Operand, operator: '=' | Order,
   const { type, source } = attribute
   const { uniform } = type.time!
   const column = scope.through(hops).column((source as typeof source & { kind: 'column' }).column)
-  const exact = sql`${momentOf({ hops, attribute }, scope)} ${operator} ${filterValue(ref, attribute)}`
+  const exact = sql`${compileMoment({ hops, attribute }, scope)} ${operator} ${filterValue(ref, attribute)}`
   if (!uniform) return exact
   const [low, high] = [filterValue(ref, attribute, 'timeLow'), filterValue(ref, attribute, 'timeHigh')]
   if (operator === '=') return sql`(${column} >= ${low} and ${column} <= ${high} and ${exact})`

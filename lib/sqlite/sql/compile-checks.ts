@@ -3,7 +3,7 @@ import type { Statement } from '../../database/dialect.ts'
 import type { Attribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { ScopeLookup } from '../../plan/read-plan.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
-import { FromClause, conjunction, tableOf, discriminatorCondition } from './from-clause.ts'
+import { FromClause, conjunction, formatTable, discriminatorCondition } from './from-clause.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
 import { bind, join, literal, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
@@ -13,7 +13,7 @@ export function compileExists(resource: Resource, scopeOf: ScopeLookup, list?: T
   const select = new Select(scopeOf)
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   select.columns.push(text('1'))
-  select.from = sql`${tableOf(resource)} as ${scope.alias}`
+  select.from = sql`${formatTable(resource)} as ${scope.alias}`
   const listed = list === undefined ? undefined : scope.tables.meets(list, scope.alias)
   select.where = [isKey(scope.key, resource.key), ...existing(scope), ...(listed === undefined ? [] : [listed])]
   return select.finish()
@@ -24,7 +24,7 @@ export function compileColumns(resource: Resource, columns: readonly string[]): 
   const select = new Select()
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   for (const column of columns) select.columns.push(text(scope.column(column)))
-  select.from = sql`${tableOf(resource)} as ${scope.alias}`
+  select.from = sql`${formatTable(resource)} as ${scope.alias}`
   select.where = [isKey(scope.key, resource.key)]
   return select.finish()
 }
@@ -44,14 +44,14 @@ export function compileTaken(
     const columns = columnsOfAttribute(attribute)
     if (columns === undefined) return undefined
     const ofSelf = ({ column }: ComparedColumn): Sql =>
-      sql`(select ${self.column(column)} from ${tableOf(resource)} as ${self.alias} where ${isKey(self.key, resource.key)})`
+      sql`(select ${self.column(column)} from ${formatTable(resource)} as ${self.alias} where ${isKey(self.key, resource.key)})`
     for (const column of columns) {
       where.push(sql`${scope.column(column.column)} = ${given ? givenValue(column, select, () => index++) : ofSelf(column)}`)
     }
   }
   if (excludeSelf) where.push(sql`not (${isKey(scope.key, resource.key)})`)
   select.columns.push(text('1'))
-  select.from = sql`${tableOf(resource)} as ${scope.alias}`
+  select.from = sql`${formatTable(resource)} as ${scope.alias}`
   select.where = where
   return select.finish()
 }
@@ -72,7 +72,7 @@ function givenValue({ type, constant, relation }: ComparedColumn, select: Select
   const { target, targetKey } = relation
   const there = new FromClause(target, select.tables, select.tables.next(), select.joins)
   const isLinked = target.key.map((part, at) => sql`${there.key[at]!} = ${bind({ from: 'given', index: next(), type: part.type })}`)
-  return sql`(select ${there.column(targetKey.part.column)} from ${tableOf(target)} as ${there.alias} where ${join(isLinked, ' and ')})`
+  return sql`(select ${there.column(targetKey.part.column)} from ${formatTable(target)} as ${there.alias} where ${join(isLinked, ' and ')})`
 }
 
 function columnsOfAttribute(attribute: Attribute): ComparedColumn[] | undefined {
@@ -93,7 +93,7 @@ export function compileReferrers(resource: Resource, attribute: ToOneAttribute):
   const select = new Select()
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   for (const [index, column] of scope.key.entries()) select.columns.push(selected(text(column), isExact(resource.key[index]!)))
-  select.from = sql`${tableOf(resource)} as ${scope.alias}`
+  select.from = sql`${formatTable(resource)} as ${scope.alias}`
   select.where = [refersToKey(attribute, scope)]
   return select.finish()
 }
@@ -106,7 +106,7 @@ function refersToKey(attribute: ToOneAttribute, scope: FromClause): Sql {
   if (targetKey === undefined) return conjunction(isKey(here, target.key), isMeant)
   const there = new FromClause(target, scope.tables, scope.tables.next())
   const referred = there.referred(targetKey)[0]!
-  return sql`${here[0]!} in (select ${referred} from ${tableOf(target)} as ${there.alias} where ${isKey(there.key, target.key)})`
+  return sql`${here[0]!} in (select ${referred} from ${formatTable(target)} as ${there.alias} where ${isKey(there.key, target.key)})`
 }
 
 /** What SQLite does not do to views, to columns that are generated, and to tables that it keeps itself. */

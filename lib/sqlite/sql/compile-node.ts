@@ -8,12 +8,12 @@ import { referredParts, tableColumns, targetKeyOf } from '../../model/model.ts'
 import type { Attribute, EmbeddedAttribute, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Field, RecordNode } from '../../plan/read-plan.ts'
 import { BuilderSource } from './builder-source.ts'
-import { statementsOf } from './child-statements.ts'
+import { compileStatements } from './child-statements.ts'
 import { decodeDocument, documentAt } from './decode.ts'
 import { sortTerm } from './sort-term.ts'
-import { FromClause, discriminatorCondition, startList, tableOf } from './from-clause.ts'
+import { FromClause, discriminatorCondition, startList, formatTable } from './from-clause.ts'
 import { addKey, isNumeric, keyExpression, keyThere } from './row-key.ts'
-import { VALUE_BYTES, bytesOf, scalarExpression } from './scalar-value.ts'
+import { VALUE_BYTES, estimateBytes, scalarExpression } from './scalar-value.ts'
 import type { NodeContext } from './scalar-value.ts'
 import { existing, keyOrder } from './select.ts'
 import type { Select } from './select.ts'
@@ -31,28 +31,28 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
     // Only the records of some classes have the attribute, and only they are given what is read for it.
     if (of !== undefined)
       for (const [index, child] of children.entries())
-        if (index >= known) children[index] = { ...child, only: allow(isOf(of, context), child.only) }
+        if (index >= known) children[index] = { ...child, only: allow(compileClassCheck(of, context), child.only) }
     return { name: field.attribute.name, expression, of }
   })
   const renders = node.fields.flatMap(field => {
     const { of } = field.attribute
-    return rendersOf(field).map(render => (of === undefined ? render : { ...render, only: isOf(of, context) }))
+    return compileRenders(field).map(render => (of === undefined ? render : { ...render, only: compileClassCheck(of, context) }))
   })
   return {
     build: source.finish(recordExpression(entries, context)),
     renders,
     source: renders.length === 0 ? undefined : stored(scope, select),
     children,
-    bytes: bytesOf(node.fields),
+    bytes: estimateBytes(node.fields),
     long: [...source.long],
     areIds: false,
   }
 }
 
 /** What is rendered of a field: of an embedded object first what is inside, and then itself. */
-function rendersOf(field: Field): CompiledRender[] {
+function compileRenders(field: Field): CompiledRender[] {
   const { name: called, render } = field.attribute
-  const inside = field.kind === 'embedded' ? field.fields.flatMap(rendersOf).map(inner => ({ ...inner, ...place(called, inner) })) : []
+  const inside = field.kind === 'embedded' ? field.fields.flatMap(compileRenders).map(inner => ({ ...inner, ...place(called, inner) })) : []
   return render === undefined ? inside : [...inside, { name: called, render }]
 }
 
@@ -86,7 +86,7 @@ function allow(first: (row: Row) => boolean, second: ((row: Row) => boolean) | u
 }
 
 /** Whether a row is of one of the classes. */
-function isOf(of: ReadonlySet<string>, { scope, select }: NodeContext): (row: Row) => boolean {
+function compileClassCheck(of: ReadonlySet<string>, { scope, select }: NodeContext): (row: Row) => boolean {
   const at = select.add(text(scope.column(scope.resource.hierarchy!.column)))
   return row => of.has(String(row[at]))
 }
@@ -157,7 +157,7 @@ function stored(scope: FromClause, select: Select): Builder {
       isStored(attribute) || (hasGetters && attribute.kind === 'toOne' && attribute.owner),
   )
   return source.finish(
-    source.object(plain.map(attribute => [attribute.name, fieldExpression(fieldOf(attribute), { ...context, children: [] })] as const)),
+    source.object(plain.map(attribute => [attribute.name, fieldExpression(makeField(attribute), { ...context, children: [] })] as const)),
   )
 }
 
@@ -168,10 +168,10 @@ function isStored(attribute: Attribute): attribute is ScalarAttribute | Embedded
   )
 }
 
-function fieldOf(attribute: ScalarAttribute | EmbeddedAttribute | ToOneAttribute): Field {
+function makeField(attribute: ScalarAttribute | EmbeddedAttribute | ToOneAttribute): Field {
   if (attribute.kind === 'toOne') return { kind: 'reference', attribute }
   if (attribute.kind === 'scalar') return { kind: 'scalar', attribute }
-  return { kind: 'embedded', attribute, fields: attribute.attributes.filter(isStored).map(fieldOf) }
+  return { kind: 'embedded', attribute, fields: attribute.attributes.filter(isStored).map(makeField) }
 }
 
 function embeddedExpression(attribute: EmbeddedAttribute, fields: readonly Field[], context: NodeContext): string {
@@ -242,7 +242,7 @@ function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, selec
   const isMeant = owner ? undefined : discriminatorCondition(attribute.discriminator, column => there.column(column))
   const to = addKey(links, parts, select)
   const compiled = compileNode(node, there, select)
-  select.from = sql`${tableOf(target)} as ${there.alias}`
+  select.from = sql`${formatTable(target)} as ${there.alias}`
   return {
     name: attribute.name,
     cardinality: 'one',
@@ -250,7 +250,7 @@ function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, selec
     to,
     numericLinks: isNumeric(parts),
     isPivoted: false,
-    ...statementsOf(select, attribute.name, links, [...(isMeant === undefined ? [] : [isMeant]), ...existing(there)]),
+    ...compileStatements(select, attribute.name, links, [...(isMeant === undefined ? [] : [isMeant]), ...existing(there)]),
     node: compiled,
   }
 }
@@ -278,7 +278,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
     to,
     numericLinks: isNumeric(parts),
     isPivoted: via.kind === 'pivot',
-    ...statementsOf(select, attribute.name, opened.links, opened.existing === undefined ? [] : [opened.existing]),
+    ...compileStatements(select, attribute.name, opened.links, opened.existing === undefined ? [] : [opened.existing]),
     node: compiled,
   }
 }

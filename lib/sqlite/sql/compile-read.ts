@@ -6,7 +6,7 @@ import type { CompiledNode, CompiledRead, Statement } from '../../database/diale
 import type { Condition, ReadPlan } from '../../plan/read-plan.ts'
 import { compileIds, compileNode } from './compile-node.ts'
 import { condition } from './condition.ts'
-import { FromClause, conjunction, discriminatorCondition, tableOf } from './from-clause.ts'
+import { FromClause, conjunction, discriminatorCondition, formatTable } from './from-clause.ts'
 import { Select, existing, isKey, keyOrder } from './select.ts'
 import { bind, join, name, sql, text, tuple, withLiterals } from './sql.ts'
 import type { Sql } from './sql.ts'
@@ -18,16 +18,22 @@ export function compileRead(plan: ReadPlan): CompiledRead {
   rows.tables.watched = []
   const root = new FromClause(plan.resource, rows.tables, rows.tables.next(), rows.joins)
   const node = plan.node === undefined ? compileIds(root, rows) : compileNode(plan.node, root, rows)
-  rows.from = sql`${tableOf(plan.resource)} as ${root.alias}`
+  rows.from = sql`${formatTable(plan.resource)} as ${root.alias}`
   if (plan.order.length > 0 || plan.where.length > 0) rows.watch(root, plan.anchor.kind === 'collection')
-  rows.where = whereOf(plan, root)
+  rows.where = compileWhere(plan, root)
   if (!plan.paged) return { rows: rows.finish('rows'), count: undefined, deep: undefined, node, rendered: isRendered(node) }
-  rows.order = orderOf(plan, root)
+  rows.order = compileOrder(plan, root)
   rows.page = true
-  return { rows: rows.finish('rows'), count: compileCount(plan), deep: deepOf(plan, root, rows), node, rendered: isRendered(node) }
+  return {
+    rows: rows.finish('rows'),
+    count: compileCount(plan),
+    deep: compileLateLookUp(plan, root, rows),
+    node,
+    rendered: isRendered(node),
+  }
 }
 
-function orderOf(plan: ReadPlan, root: FromClause): Sql[] {
+function compileOrder(plan: ReadPlan, root: FromClause): Sql[] {
   const wide = asksAll(plan, root)
   return [...plan.order.map(term => sortTerm(term, root, wide)), ...keyOrder(root.columns(plan.resource.order))]
 }
@@ -36,7 +42,7 @@ function orderOf(plan: ReadPlan, root: FromClause): Sql[] {
  * The same rows by way of their keys: SQLite then passes over an index where it would pass over rows, and sorts keys where it would sort rows. By the key
  * alone there is nothing to win; and a key of another kind may be NULL in SQLite, which no comparison finds.
  */
-function deepOf(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
+function compileLateLookUp(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource } = plan
   const [first] = plan.order
   const isByKey = first === undefined || (first.hops.length === 0 && first.attribute?.primary === true)
@@ -47,9 +53,9 @@ function deepOf(plan: ReadPlan, root: FromClause, rows: Select): (() => Statemen
     const joins: Sql[] = []
     const inner = new FromClause(resource, rows.tables, rows.tables.next(), joins)
     inner.origin = root.origin
-    const where = whereOf(plan, inner)
-    const order = orderOf(plan, inner)
-    const parts = [sql`select ${tuple(inner.key)} from ${tableOf(resource)} as ${inner.alias}`, ...joins]
+    const where = compileWhere(plan, inner)
+    const order = compileOrder(plan, inner)
+    const parts = [sql`select ${tuple(inner.key)} from ${formatTable(resource)} as ${inner.alias}`, ...joins]
     const [key] = inner.key
     const isWatched = rows.mark !== '' && key !== undefined
     if (where.length > 0) parts.push(sql`where ${isWatched ? mark(key, true) : ''}${join(where, ' and ')}`)
@@ -71,9 +77,9 @@ function compileCount(plan: ReadPlan): Statement {
   const count = new Select(plan.scopeOf)
   const root = new FromClause(plan.resource, count.tables, count.tables.next(), count.joins)
   count.columns.push(text('count(*)'))
-  count.from = sql`${tableOf(plan.resource)} as ${root.alias}`
+  count.from = sql`${formatTable(plan.resource)} as ${root.alias}`
   if (plan.where.length > 0) count.watch(root, plan.anchor.kind === 'collection')
-  count.where = whereOf(plan, root)
+  count.where = compileWhere(plan, root)
   return count.finish('count')
 }
 
@@ -101,7 +107,7 @@ function asksAll({ anchor, where }: ReadPlan, { resource, tables }: FromClause):
   return anchor.kind === 'collection' && !tables.isScoped(resource) && where.every(isAboutList)
 }
 
-function whereOf(plan: ReadPlan, root: FromClause): Sql[] {
+function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
   const { anchor } = plan
   const scoped = anchor.kind === 'record' && anchor.left === true ? [] : existing(root)
   const wide = asksAll(plan, root)
@@ -129,7 +135,7 @@ function whereOf(plan: ReadPlan, root: FromClause): Sql[] {
       discriminatorCondition(relation.discriminator, column => own([column])[0]!),
     )
     const held = relation.formula === undefined ? own(relation.columns) : [`(${withLiterals(relation.formula(alias, name))})`]
-    const related = sql`select ${held.join(', ')} from ${tableOf(owner)} as ${alias} where ${isOwner}`
+    const related = sql`select ${held.join(', ')} from ${formatTable(owner)} as ${alias} where ${isOwner}`
     return [sql`${tuple(root.referred(relation.targetKey))} in (${related})`, ...filters]
   }
   const { columns, targetKey, discriminator } =
@@ -138,6 +144,6 @@ function whereOf(plan: ReadPlan, root: FromClause): Sql[] {
   if (isMeant !== undefined) filters.push(isMeant)
   if (targetKey === undefined) return [isKey(root.columns(columns), owner.key), ...filters]
   const key = own(owner.key.map(part => part.column))
-  const referred = sql`select ${own([targetKey.part.column])[0]!} from ${tableOf(owner)} as ${alias} where ${isKey(key, owner.key)}`
+  const referred = sql`select ${own([targetKey.part.column])[0]!} from ${formatTable(owner)} as ${alias} where ${isKey(key, owner.key)}`
   return [sql`${root.column(columns[0]!)} in (${referred})`, ...filters]
 }

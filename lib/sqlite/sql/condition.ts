@@ -4,14 +4,14 @@ import type { ToOneAttribute } from '../../model/model.ts'
 import type { Condition, Operand, ValueRef } from '../../plan/read-plan.ts'
 import { compareWithin, isOneOfWithin } from './compare-json.ts'
 import { compareAny, compareRounded, isRounded } from './compare-number.ts'
-import { compareTime, compareTimeOrText, equalsTime, isLooseTime, mayBeText, momentOf } from './compare-time.ts'
-import { MANY, areOfOneFilter, filterValue, formsOf, isOneOf, keyIn, listOf } from './filter-value.ts'
+import { compareTime, compareTimeOrText, equalsTime, isLooseTime, mayBeText, compileMoment } from './compare-time.ts'
+import { MANY, areOfOneFilter, filterValue, listForms, compileIsOneOf, keyIn, compileList } from './filter-value.ts'
 import { startList } from './from-clause.ts'
 import type { FromClause } from './from-clause.ts'
-import { matchText, textOf } from './match-text.ts'
+import { matchText, compileText } from './match-text.ts'
 import { bind, join, joinEvenly, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
-import { columnOf, operandOf, within } from './stored-value.ts'
+import { findOperandColumn, compileOperand, within } from './stored-value.ts'
 
 /**
  * A condition as SQL. `wide` says that all records are asked: then the owners of the list's records that meet a condition are found once, for all of them
@@ -33,7 +33,7 @@ export function condition(node: Condition, scope: FromClause, wide = false): Sql
         const { json, names } = node.operand.attribute.source
         return sql`ifnull(${within(json, names, scope.through(node.operand.hops)).type}, 'null') = 'null'`
       }
-      return sql`${operandOf(node.operand, scope)} is null`
+      return sql`${compileOperand(node.operand, scope)} is null`
     case 'in':
       return isOneOfValues(node, scope)
     case 'compare':
@@ -42,26 +42,26 @@ export function condition(node: Condition, scope: FromClause, wide = false): Sql
       return matchText(node, scope)
     case 'matchAny': {
       const patterns = bind({ from: 'filterPatterns', filter: node.filter })
-      return sql`mikro_match(${textOf(node.operand, scope)}, ${patterns}, ${node.fold ? '1' : '0'})`
+      return sql`mikro_match(${compileText(node.operand, scope)}, ${patterns}, ${node.fold ? '1' : '0'})`
     }
     case 'like':
-      return sql`${operandOf(node.operand, scope)} like ${filterValue(node.value, node.operand.attribute)}`
+      return sql`${compileOperand(node.operand, scope)} like ${filterValue(node.value, node.operand.attribute)}`
     case 'unlinked':
       return sql`(${join(
-        linkOf(node.hops, node.relation, scope).map(column => text(`${column} is null`)),
+        compileLink(node.hops, node.relation, scope).map(column => text(`${column} is null`)),
         ' or ',
       )})`
     case 'linked':
-      return keyIn(linkOf(node.hops, node.relation, scope), node.keys)
+      return keyIn(compileLink(node.hops, node.relation, scope), node.keys)
     case 'some':
-      return someOf(node, scope, wide)
+      return compileSome(node, scope, wide)
     case 'key':
       return keyIn(scope.key, node.keys)
   }
 }
 
 /** The columns that are NULL when a to-one is empty, and else hold the key of the record it links. */
-function linkOf(hops: readonly ToOneAttribute[], relation: ToOneAttribute, scope: FromClause): readonly string[] {
+function compileLink(hops: readonly ToOneAttribute[], relation: ToOneAttribute, scope: FromClause): readonly string[] {
   return scope.through(hops).toOne(relation).key
 }
 
@@ -71,36 +71,36 @@ function isOneOfValues({ operand, values }: Condition & { kind: 'in' }, scope: F
   const isList = areOfOneFilter(values)
   if (attribute.source.kind === 'within') {
     if (values.length > 1 && isList) return isOneOfWithin(operand, values[0]!, scope)
-    return anyOf(values, value => compareWithin(operand, '=', value, scope))
+    return compileAny(values, value => compareWithin(operand, '=', value, scope))
   }
   if (values.length > MANY && isList && attribute.type.codec === undefined) return isInList(operand, values[0]!, scope)
-  if (isRounded(attribute.type)) return anyOf(values, value => compareRounded(operand, '=', value, scope))
-  if (mayBeText(attribute)) return anyOf(values, value => equalsTime(operand, value, scope))
+  if (isRounded(attribute.type)) return compileAny(values, value => compareRounded(operand, '=', value, scope))
+  if (mayBeText(attribute)) return compileAny(values, value => equalsTime(operand, value, scope))
   if (isLooseTime(attribute)) {
-    return anyOf(values, value => {
+    return compileAny(values, value => {
       const misfit = filterValue(value, attribute, 'misfit')
-      return sql`(${compareTime(operand, '=', value, scope)} or ${columnOf(operand, scope)} = ${misfit})`
+      return sql`(${compareTime(operand, '=', value, scope)} or ${findOperandColumn(operand, scope)} = ${misfit})`
     })
   }
-  return isOneOf(
-    operandOf(operand, scope),
-    values.flatMap(value => formsOf(value.type).map(form => filterValue(value, attribute, form))),
+  return compileIsOneOf(
+    compileOperand(operand, scope),
+    values.flatMap(value => listForms(value.type).map(form => filterValue(value, attribute, form))),
   )
 }
 
-function anyOf(values: readonly ValueRef[], compare: (value: ValueRef) => Sql): Sql {
+function compileAny(values: readonly ValueRef[], compare: (value: ValueRef) => Sql): Sql {
   return sql`(${joinEvenly(values.map(compare), ' or ')})`
 }
 
 /** One of many values of a filter. */
 function isInList(operand: Operand, ref: ValueRef, scope: FromClause): Sql {
   const { attribute } = operand
-  const list = listOf(ref, attribute, formsOf(ref.type))
-  if (isLooseTime(attribute)) return sql`${momentOf(operand, scope)} in ${list}`
-  const value = operandOf(operand, scope)
+  const list = compileList(ref, attribute, listForms(ref.type))
+  if (isLooseTime(attribute)) return sql`${compileMoment(operand, scope)} in ${list}`
+  const value = compileOperand(operand, scope)
   if (mayBeText(attribute)) return sql`(${value} in ${list} or (${value} >= '' and mikro_moment(${value}, 'text') in ${list}))`
   if (isRounded(attribute.type))
-    return sql`mikro_rounded(${value}, ${String(attribute.type.scale)}) in ${listOf(ref, attribute, ['number'])}`
+    return sql`mikro_rounded(${value}, ${String(attribute.type.scale)}) in ${compileList(ref, attribute, ['number'])}`
   return sql`${value} in ${list}`
 }
 
@@ -113,11 +113,11 @@ function compareValue(node: Condition & { kind: 'compare' }, scope: FromClause):
   if (isRounded(attribute.type)) return compareRounded(operand, operator, value, scope)
   if (attribute.source.kind === 'within') return compareWithin(operand, operator, value, scope)
   if (value.type.kind === 'any') return compareAny(node, scope)
-  return sql`${operandOf(operand, scope)} ${operator} ${filterValue(value, attribute)}`
+  return sql`${compileOperand(operand, scope)} ${operator} ${filterValue(value, attribute)}`
 }
 
 /** A list has a record that meets a condition, or any record. */
-function someOf({ hops, relation, where }: Condition & { kind: 'some' }, scope: FromClause, wide: boolean): Sql {
+function compileSome({ hops, relation, where }: Condition & { kind: 'some' }, scope: FromClause, wide: boolean): Sql {
   const owner = scope.through(hops)
   const joins: Sql[] = []
   // The owners of known records are few, whoever asks.

@@ -27,7 +27,7 @@ function decodeNumber(value: unknown): unknown {
 }
 
 /** A number as decimal digits without an exponent, with the scale of its type. */
-function decimalOf(value: unknown, scale: number | undefined): unknown {
+function formatDecimal(value: unknown, scale: number | undefined): unknown {
   if (typeof value === 'string' && scale !== undefined && /^-?\d+(\.\d+)?$/.test(value)) {
     const [whole = '', fraction = ''] = value.split('.')
     return scale === 0 && fraction === '' ? whole : `${whole}.${fraction.padEnd(scale, '0')}`.replace(/\.$/, '')
@@ -62,8 +62,8 @@ export function decodeOdd(value: unknown): unknown {
 }
 
 /** The decoder of a column's value, or undefined when SQLite's value is the JSON value unless it is bytes: see `decodeOdd`. */
-export function decoderOf(type: ScalarType): Decoder | undefined {
-  if (type.loose === true) return looseDecoderOf(type)
+export function findDecoder(type: ScalarType): Decoder | undefined {
+  if (type.loose === true) return findLooseDecoder(type)
   switch (type.kind) {
     case 'integer':
     case 'text':
@@ -76,7 +76,7 @@ export function decoderOf(type: ScalarType): Decoder | undefined {
     case 'float':
       return decodeNumber
     case 'decimal':
-      return type.asNumber === true ? decodeNumber : (value: unknown) => decimalOf(value, type.scale)
+      return type.asNumber === true ? decodeNumber : (value: unknown) => formatDecimal(value, type.scale)
     case 'boolean':
       return decodeBoolean
     case 'datetime':
@@ -96,7 +96,7 @@ export function decoderOf(type: ScalarType): Decoder | undefined {
 }
 
 /** The decoder of a column that may hold anything. */
-function looseDecoderOf(type: ScalarType): Decoder {
+function findLooseDecoder(type: ScalarType): Decoder {
   switch (type.kind) {
     case 'boolean':
       return (value: unknown) => (value === 1 ? true : value === 0 ? false : decodeOdd(value))
@@ -142,7 +142,7 @@ function decodeInDocument(attribute: ScalarAttribute, value: unknown): unknown {
     case 'bigint':
       return type.asNumber === true ? Number(value) : typeof value === 'string' ? value : JSON.stringify(value)
     case 'decimal':
-      return type.asNumber === true ? Number(value) : decimalOf(value, type.scale)
+      return type.asNumber === true ? Number(value) : formatDecimal(value, type.scale)
     case 'blob':
       return decodeBuffer(value)
     case 'array':
@@ -168,7 +168,7 @@ export function decodeDocument(embedded: EmbeddedAttribute, fields: readonly Fie
 function decodeObject({ variants, byName }: EmbeddedAttribute, fields: readonly Field[], holder: unknown): unknown {
   if (holder === null || typeof holder !== 'object') return null
   const given = holder as Record<string, unknown>
-  const own = variants?.byValue.get(String(given[keyOf(byName.get(variants.discriminator) as ScalarAttribute)]))
+  const own = variants?.byValue.get(String(given[formatKeyColumn(byName.get(variants.discriminator) as ScalarAttribute)]))
   const object: Record<string, unknown> = {}
   const shown = own === undefined ? fields : own.flatMap(({ name }) => fields.filter(field => field.attribute.name === name))
   for (const field of shown) {
@@ -178,7 +178,7 @@ function decodeObject({ variants, byName }: EmbeddedAttribute, fields: readonly 
       object[attribute.name] = null
       continue
     }
-    const value = given[keyOf(attribute)]
+    const value = given[formatKeyColumn(attribute)]
     object[attribute.name] =
       attribute.kind === 'embedded'
         ? decodeDocument(attribute, ofClass((field as Field & { kind: 'embedded' }).fields, own, attribute.name), value ?? null)
@@ -194,7 +194,7 @@ function ofClass(fields: readonly Field[], own: readonly InnerAttribute[] | unde
 }
 
 /** The key of an attribute in the object that holds it. */
-function keyOf(attribute: ScalarAttribute | EmbeddedAttribute): string {
+function formatKeyColumn(attribute: ScalarAttribute | EmbeddedAttribute): string {
   if (attribute.kind === 'embedded') return attribute.document!.keys.at(-1)!
   return attribute.source.kind === 'document' ? attribute.source.keys.at(-1)! : ''
 }

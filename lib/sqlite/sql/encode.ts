@@ -4,7 +4,7 @@ import { parseNumber } from '../../values/scalar-type.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 import { findRoundedBound } from '../../values/rounded.ts'
 import { findNeighbour } from '../../values/stored-time.ts'
-import { globOf, isAscii, jsonFunction, likeOf, upperBound } from './match.ts'
+import { formatGlob, isAscii, jsonFunction, formatLike, upperBound } from './match.ts'
 
 /** A value as better-sqlite3 binds it: it takes no booleans, and binds numbers as REAL, which a column or a comparison with one turns back. */
 export function encode(value: unknown, type: ScalarType, form: ValueForm, inDocument: boolean): unknown {
@@ -48,9 +48,9 @@ export function encodePattern(pieces: readonly string[], form: ValueForm): unkno
     case 'contains':
       return pieces[1]
     case 'glob':
-      return globOf(pieces)
+      return formatGlob(pieces)
     case 'like':
-      return likeOf(pieces)
+      return formatLike(pieces)
     case 'isAscii':
       return isAscii(pieces) ? 1 : 0
     case 'pieces':

@@ -14,7 +14,7 @@ export function filterValue(ref: ValueRef, attribute: ScalarAttribute, form: Val
 }
 
 /** The forms that a value is compared in: a UUID may be stored in upper or lower case, and `true` as a text. */
-export function formsOf({ kind }: ScalarType): readonly ValueForm[] {
+export function listForms({ kind }: ScalarType): readonly ValueForm[] {
   if (kind === 'boolean') return ['value', 'word']
   if (kind === 'time') return ['value', 'minutes']
   return kind === 'any' ? ['value', 'number'] : kind === 'uuid' ? ['value', 'upper'] : ['value']
@@ -29,14 +29,14 @@ export function areOfOneFilter(refs: readonly { readonly from: ValueRef['from'] 
 }
 
 /** All plain values of a filter, as a subquery: in the statement they are one parameter, however many they are. */
-export function listOf(ref: ValueRef, { source }: ScalarAttribute, forms: readonly ValueForm[]): Sql {
+export function compileList(ref: ValueRef, { source }: ScalarAttribute, forms: readonly ValueForm[]): Sql {
   if (ref.from !== 'filter') throw new Error('listOf: only filters have lists.')
   const { filter, type } = ref
   return sql`(select value from json_each(${bind({ from: 'filterList', filter, type, forms, inDocument: source.kind === 'document' })}))`
 }
 
 /** A value is one of several. */
-export function isOneOf(value: Sql, parameters: readonly Sql[]): Sql {
+export function compileIsOneOf(value: Sql, parameters: readonly Sql[]): Sql {
   return parameters.length === 1 ? sql`${value} = ${parameters[0]!}` : sql`${value} in (${join(parameters, ', ')})`
 }
 
@@ -61,7 +61,7 @@ export function keyIn(columns: readonly string[], keys: readonly KeyRef[]): Sql 
       const list = bind({ from: 'filterKeys', filter, resource, forms, ...(oneOf === undefined ? {} : { oneOf }) })
       return sql`${columns[0]!} in (select value from json_each(${list}))`
     }
-    return isOneOf(
+    return compileIsOneOf(
       text(columns[0]!),
       keys.flatMap(key => part(key, 0)),
     )
@@ -69,7 +69,7 @@ export function keyIn(columns: readonly string[], keys: readonly KeyRef[]): Sql 
   const whole = keys.map(
     key =>
       sql`(${join(
-        columns.map((column, index) => isOneOf(text(column), part(key, index))),
+        columns.map((column, index) => compileIsOneOf(text(column), part(key, index))),
         ' and ',
       )})`,
   )

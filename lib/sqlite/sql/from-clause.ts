@@ -5,7 +5,7 @@
 import { referredParts, targetKeyOf } from '../../model/model.ts'
 import type { Discriminator, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Origin, Visit } from '../../database/dialect.ts'
-import { conditionOf } from '../../access/list-condition.ts'
+import { parseListCondition } from '../../access/list-condition.ts'
 import type { Condition, ScopeLookup } from '../../plan/read-plan.ts'
 import { mark } from './time-checks.ts'
 import { inDocument, join, literal, name, sql, text, withLiterals } from './sql.ts'
@@ -56,7 +56,7 @@ export class Tables {
 
   /** The list's own condition; undefined where it has none. */
   meets(list: ToManyAttribute, alias: string): Sql | undefined {
-    return this.#meets(list.target, alias, conditionOf(list))
+    return this.#meets(list.target, alias, parseListCondition(list))
   }
 
   #inScope(resource: Resource, alias: string): Sql | undefined {
@@ -77,12 +77,12 @@ export class Tables {
       inner.key,
       resource.key.map(part => `${alias}.${name(part.column)}`),
     )
-    return sql`exists (select 1 from ${tableOf(resource)} as ${inner.alias} ${join([...inner.joins, text('')], ' ')}where ${same} and ${where})`
+    return sql`exists (select 1 from ${formatTable(resource)} as ${inner.alias} ${join([...inner.joins, text('')], ' ')}where ${same} and ${where})`
   }
 }
 
 /** What a resource reads its rows from, as it stands in a FROM clause: its table, or a subquery, which SQLite merges with the query around it. */
-export function tableOf({ table, source }: Resource): string {
+export function formatTable({ table, source }: Resource): string {
   if (source.kind === 'table') return name(table)
   if (source.kind === 'query') return `(${source.sql})`
   const { tables, optional, typeColumn, own } = source
@@ -182,7 +182,7 @@ export class FromClause {
         relation.owner ? this.column(column) : `${alias}.${name(column)}`,
       )
       const on = conjunction(conjunction(linked, isMeant), this.tables.existing(relation.target, alias))
-      this.joins.push(sql`left join ${tableOf(relation.target)} as ${alias} on ${on}`)
+      this.joins.push(sql`left join ${formatTable(relation.target)} as ${alias} on ${on}`)
       return alias
     }
     // A foreign key to a record that does not exist for the caller is not a link: then the joined record's own key counts. So it does where another key links, and
@@ -279,7 +279,7 @@ function openList(relation: ToManyAttribute, from: FromClause | undefined, table
   const isInteger = target.key.length === 1 && target.key[0]!.type.kind === 'integer'
   const key = via.kind === 'foreign' ? target.key[0]?.column : via.targetColumns[0]
   const marked = tables.watched === undefined || key === undefined ? '' : mark(`${alias}.${name(key)}`, isInteger)
-  const visit = visitOf(relation, from?.origin, isFiltered || relation.where !== undefined || tables.isScoped(target))
+  const visit = compileVisit(relation, from?.origin, isFiltered || relation.where !== undefined || tables.isScoped(target))
   if (marked !== '') tables.watched!.push(visit)
   const start: ListStart = { tables, joins, owner: from?.referred(targetKeyOf(relation)) ?? [], alias, mark: marked, visit }
   return via.kind === 'foreign' ? openForeign(relation, via, start) : openPivot(relation, via, start)
@@ -300,7 +300,7 @@ function openForeign(
   scope.origin = { visit, isOnce: visit.from?.isOnce !== false }
   return {
     scope,
-    from: sql`${tableOf(target)} as ${alias}`,
+    from: sql`${formatTable(target)} as ${alias}`,
     on: sql`${marked}${conjunction(equal(links, owner), existing)}`,
     links,
     existing,
@@ -325,7 +325,7 @@ function openPivot(
       target.key.map(part => `${table}.${name(part.column)}`),
       keys,
     )
-    joins.push(sql`join ${tableOf(target)} as ${table} on ${conjunction(linked, tables.listed(relation, table))}`)
+    joins.push(sql`join ${formatTable(target)} as ${table} on ${conjunction(linked, tables.listed(relation, table))}`)
     return table
   }
   // The join leaves out what does not exist for the caller, and what a table without foreign keys still links.
@@ -346,7 +346,7 @@ function openPivot(
 }
 
 /** What a list goes through. */
-function visitOf(relation: ToManyAttribute, from: Origin | undefined, isFiltered: boolean): Visit {
+function compileVisit(relation: ToManyAttribute, from: Origin | undefined, isFiltered: boolean): Visit {
   const { target, via } = relation
   const rows = target.source.kind === 'query' ? undefined : target.table
   const origin = from !== undefined && targetKeyOf(relation) !== undefined ? { ...from, isOnce: false } : from

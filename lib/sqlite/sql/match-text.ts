@@ -5,13 +5,13 @@ import { filterValue } from './filter-value.ts'
 import type { FromClause } from './from-clause.ts'
 import { sql } from './sql.ts'
 import type { Sql } from './sql.ts'
-import { operandOf, within } from './stored-value.ts'
+import { compileOperand, within } from './stored-value.ts'
 
 /** The operand of a text comparison. Inside a JSON value, and in a column of a file, there may be something else than a text. */
-export function textOf(operand: Operand, scope: FromClause): Sql {
+export function compileText(operand: Operand, scope: FromClause): Sql {
   const { source, type: declared } = operand.attribute
   if (source.kind !== 'within') {
-    const stored = operandOf(operand, scope)
+    const stored = compileOperand(operand, scope)
     return declared.kind === 'any' ? sql`case typeof(${stored}) when 'text' then ${stored} end` : stored
   }
   const { value, type } = within(source.json, source.names, scope.through(operand.hops))
@@ -20,7 +20,7 @@ export function textOf(operand: Operand, scope: FromClause): Sql {
 
 /** A text meets a pattern. */
 export function matchText(node: Condition & { kind: 'match' }, scope: FromClause): Sql {
-  const value = textOf(node.operand, scope)
+  const value = compileText(node.operand, scope)
   const parameter = (form: ValueForm): Sql => filterValue(node.value, node.operand.attribute, form)
   // SQLite's LIKE folds ASCII only, neither LIKE nor GLOB looks behind a NUL, and all of them take long over long texts: such rows are left to our own function.
   if (node.form === 'any') return sql`${value} is not null`

@@ -48,7 +48,7 @@ export function matchFunction(look: () => void): (value: unknown, pieces: unknow
       work = 0
       look()
     }
-    return matcherOf(String(pieces), fold === 1)(value, look) ? 1 : 0
+    return parseMatcher(String(pieces), fold === 1)(value, look) ? 1 : 0
   }
 }
 
@@ -63,7 +63,7 @@ const matchers = new LruCache<Matcher>(1000, { bytes: 4 << 20, weigh: (_, key) =
 /** The last one that was asked for: a statement asks for one again with every row, and a key of thousands of characters is long to look up. */
 let last: { readonly pieces: string; readonly fold: boolean; readonly matcher: Matcher } | undefined
 
-function matcherOf(pieces: string, fold: boolean): Matcher {
+function parseMatcher(pieces: string, fold: boolean): Matcher {
   if (last?.pieces === pieces && last.fold === fold) return last.matcher
   const matcher = knownMatcher(pieces, fold)
   last = { pieces, fold, matcher }
@@ -93,7 +93,7 @@ function compileMatchers(patterns: readonly (readonly string[])[], fold: boolean
 
 /** The text that a string is compared as. Simple case folding (Unicode, CaseFolding.txt C and S) is what the `iu` flags of RegExp do. */
 function compileMatcher(pieces: readonly string[], fold: boolean): Matcher {
-  const finders = pieces.map(piece => finderOf(piece, fold))
+  const finders = pieces.map(piece => compileFinder(piece, fold))
   const last = pieces.length - 1
   if (last === 0) return text => text.length === pieces[0]!.length && finders[0]!.startsAt(text, 0)
   return (text, look) => {
@@ -121,12 +121,14 @@ interface Finder {
 /** Characters of a text times characters of a piece up to which any search is quick. */
 const QUICK = 1_000_000
 
-function finderOf(piece: string, fold: boolean): Finder {
+function compileFinder(piece: string, fold: boolean): Finder {
   if (!fold) {
     let next: Uint16Array | undefined
     return Object.assign(
       (text: string, from: number) =>
-        (text.length - from) * piece.length <= QUICK ? text.indexOf(piece, from) : indexOf(text, piece, from, (next ??= failuresOf(piece))),
+        (text.length - from) * piece.length <= QUICK
+          ? text.indexOf(piece, from)
+          : findIndex(text, piece, from, (next ??= computeFailures(piece))),
       { startsAt: (text: string, at: number) => text.startsWith(piece, at) },
     )
   }
@@ -167,7 +169,7 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 /** For each place in a piece the length of the longest beginning of the piece that ends there (Knuth, Morris, Pratt). */
-function failuresOf(piece: string): Uint16Array {
+function computeFailures(piece: string): Uint16Array {
   const failures = new Uint16Array(piece.length)
   for (let at = 1, length = 0; at < piece.length; at++) {
     while (length > 0 && piece.charCodeAt(at) !== piece.charCodeAt(length)) length = failures[length - 1]!
@@ -177,8 +179,8 @@ function failuresOf(piece: string): Uint16Array {
   return failures
 }
 
-/** As `indexOf` of strings, in a time that grows with the text alone. */
-function indexOf(text: string, piece: string, from: number, failures: Uint16Array): number {
+/** As `findIndex` of strings, in a time that grows with the text alone. */
+function findIndex(text: string, piece: string, from: number, failures: Uint16Array): number {
   let length = 0
   for (let at = from; at < text.length; at++) {
     const unit = text.charCodeAt(at)
@@ -190,12 +192,12 @@ function indexOf(text: string, piece: string, from: number, failures: Uint16Arra
 }
 
 /** A GLOB pattern: case-sensitive, and only our stars are special. */
-export function globOf(pieces: readonly string[]): string {
+export function formatGlob(pieces: readonly string[]): string {
   return pieces.map(piece => piece.replaceAll(/[*?[]/g, '[$&]')).join('*')
 }
 
 /** A LIKE pattern with `\` as escape. */
-export function likeOf(pieces: readonly string[]): string {
+export function formatLike(pieces: readonly string[]): string {
   return pieces.map(piece => piece.replaceAll(/[\\%_]/g, String.raw`\$&`)).join('%')
 }
 

@@ -2,8 +2,8 @@
 import { joinKey } from '../../model/key.ts'
 import type { KeyPart, Resource, ToOneAttribute } from '../../model/model.ts'
 import type { BuilderSource } from './builder-source.ts'
-import { decoderOf } from './decode.ts'
-import { FromClause, conjunction, discriminatorCondition, equal, tableOf } from './from-clause.ts'
+import { findDecoder } from './decode.ts'
+import { FromClause, conjunction, discriminatorCondition, equal, formatTable } from './from-clause.ts'
 import { isLong } from './scalar-value.ts'
 import { existing, isExact, selected } from './select.ts'
 import type { Select } from './select.ts'
@@ -16,7 +16,7 @@ export function keyExpression(columns: readonly Sql[], target: Resource, select:
   for (const [index, at] of places.entries()) if (isLong(target.key[index]!.type)) source.long.add(at)
   const raw = places.map(at => `r[${at}]`)
   const parts = raw.map((part, index) => {
-    const decoder = decoderOf(target.key[index]!.type)
+    const decoder = findDecoder(target.key[index]!.type)
     return decoder === undefined ? part : `${source.helper(decoder)}(${part})`
   })
   if (parts.length === 1) return parts[0] === raw[0] ? raw[0]! : `(${raw[0]!}===null?null:${parts[0]!})`
@@ -47,7 +47,7 @@ export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
   )
   const where = join([on, ...existing(rows)], ' and ')
   return attribute.target.key.map((part, index) => {
-    const found = sql`(select ${alias}.${name(part.column)} from ${tableOf(attribute.target)} as ${alias} where ${where})`
+    const found = sql`(select ${alias}.${name(part.column)} from ${formatTable(attribute.target)} as ${alias} where ${where})`
     if (!scope.tables.recalls || targetKey === undefined || !owner) return found
     return sql`ifnull(${found}, mikro_gone(${literal(referredColumn(attribute))}, ${String(index)}, ${scope.column(columns[0]!)}))`
   })

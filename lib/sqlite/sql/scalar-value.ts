@@ -4,8 +4,8 @@ import type { ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../plan/read-plan.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 import type { BuilderSource } from './builder-source.ts'
-import { decodeOdd, decoderOf, plainTest } from './decode.ts'
-import { valueOf } from './stored-value.ts'
+import { decodeOdd, findDecoder, plainTest } from './decode.ts'
+import { compileStoredValue } from './stored-value.ts'
 import type { FromClause } from './from-clause.ts'
 import { selected } from './select.ts'
 import type { Select } from './select.ts'
@@ -25,9 +25,9 @@ export interface NodeContext {
 }
 
 /** What is read of an attribute: of a column of a file, what it holds. Integers that a JavaScript number cannot hold leave SQLite as text. */
-function shownOf(attribute: ScalarAttribute, scope: FromClause): Sql {
+function compileShown(attribute: ScalarAttribute, scope: FromClause): Sql {
   const { type, source } = attribute
-  if (type.loose !== true || source.kind !== 'column') return valueOf(attribute, scope)
+  if (type.loose !== true || source.kind !== 'column') return compileStoredValue(attribute, scope)
   const column = scope.column(source.column)
   // The key has shown that it is small.
   if ((type.kind !== 'integer' && type.kind !== 'any') || attribute.primary) return text(column)
@@ -45,10 +45,10 @@ export function isLong(type: ScalarType): boolean {
 }
 
 /** What a record takes in an answer beside its long texts: names, punctuation, and short values. */
-export function bytesOf(fields: readonly Field[]): number {
+export function estimateBytes(fields: readonly Field[]): number {
   return fields.reduce((bytes, field) => {
     const own = field.attribute.name.length + 4
-    return bytes + own + (field.kind === 'embedded' ? bytesOf(field.fields) : VALUE_BYTES)
+    return bytes + own + (field.kind === 'embedded' ? estimateBytes(field.fields) : VALUE_BYTES)
   }, 2)
 }
 
@@ -61,10 +61,10 @@ export function scalarExpression(attribute: ScalarAttribute, { scope, select, so
   // What a getter gives is put in later.
   if (attribute.source.kind === 'getter') return 'null'
   const { selectSql, exact = type.kind === 'bigint' && type.asNumber !== true } = type.codec ?? {}
-  const value = shownOf(attribute, scope)
+  const value = compileShown(attribute, scope)
   const at = select.add(selected(selectSql === undefined ? value : { ...value, text: selectSql(value.text) }, exact))
   if (isLong(type)) source.long.add(at)
-  const decoder = decoderOf(type)
+  const decoder = findDecoder(type)
   // A column may hold bytes, whatever it declares.
   if (decoder === undefined) return `(typeof r[${at}]==="object"&&r[${at}]!==null?${source.helper(decodeOdd)}(r[${at}]):r[${at}])`
   return `(${plainTest(type, `r[${at}]`)}?r[${at}]:${source.helper(decoder)}(r[${at}]))`

@@ -3,7 +3,7 @@ import type { Binding, Statement } from '../../database/dialect.ts'
 import type { KeyPart } from '../../model/model.ts'
 import type { ScopeLookup } from '../../plan/read-plan.ts'
 import { condition } from './condition.ts'
-import { mark, statementOf } from './time-checks.ts'
+import { mark, buildStatement } from './time-checks.ts'
 import { NO_SCOPES, Tables } from './from-clause.ts'
 import type { FromClause } from './from-clause.ts'
 import { bind, join, sql, text } from './sql.ts'
@@ -65,7 +65,7 @@ export class Select {
     if (this.order.length > 0) parts.push(sql`${this.where.length > 0 ? '' : this.wholeMark}order by ${join(this.order, ', ')}`)
     if (this.page) parts.push(sql`limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`)
     const whole = join(parts, ' ')
-    return statementOf(whole, this.tables.watched ?? [], about)
+    return buildStatement(whole, this.tables.watched ?? [], about)
   }
 }
 

@@ -3,11 +3,11 @@ import type { Origin } from '../../database/dialect.ts'
 import { targetKeyOf } from '../../model/model.ts'
 import type { RelationAttribute, Resource } from '../../model/model.ts'
 import type { SortTerm } from '../../plan/read-plan.ts'
-import { FromClause, startList, tableOf } from './from-clause.ts'
+import { FromClause, startList, formatTable } from './from-clause.ts'
 import type { Tables } from './from-clause.ts'
 import { join, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
-import { valueOf } from './stored-value.ts'
+import { compileStoredValue } from './stored-value.ts'
 
 /**
  * A sort term as an expression with its direction. NULL is the smallest value in SQLite, as the contract wants it. `wide` says that all records are asked, as
@@ -37,7 +37,7 @@ function sortValue(term: SortTerm, root: FromClause, wide: boolean): Sql {
     scope = scope.toOne(hop)
   }
   if (term.attribute !== undefined) {
-    const value = valueOf(term.attribute, scope)
+    const value = compileStoredValue(term.attribute, scope)
     // A bare number would be the position of a column.
     return term.attribute.source.kind === 'formula' ? sql`ifnull(${value}, null)` : value
   }
@@ -59,7 +59,7 @@ function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
   for (const hop of term.hops.slice(first + 1)) scope = scope.joinAny(hop)
   let what: Sql
   if (term.attribute !== undefined) {
-    what = sql`${term.descending ? 'max' : 'min'}(${valueOf(term.attribute, scope)})`
+    what = sql`${term.descending ? 'max' : 'min'}(${compileStoredValue(term.attribute, scope)})`
   } else if (first === term.hops.length - 1 && relation.via.kind === 'foreign') {
     what = text('count(*)')
   } else {
@@ -95,7 +95,7 @@ function comesBack({ hops, attribute }: SortTerm, { resource }: FromClause): boo
 function reachedBy(term: SortTerm, first: number, owner: FromClause): Sql {
   let { resource } = owner
   const steps = term.hops.slice(first).map((hop, index) => {
-    const step = stepOf(hop, resource, owner.tables, index === 0 ? undefined : owner.origin)
+    const step = compileStep(hop, resource, owner.tables, index === 0 ? undefined : owner.origin)
     resource = hop.target
     return step
   })
@@ -107,7 +107,7 @@ function reachedBy(term: SortTerm, first: number, owner: FromClause): Sql {
  *
  * @param from the rows for each of which they may be walked
  */
-function stepOf(hop: RelationAttribute, resource: Resource, tables: Tables, from: Origin | undefined): Sql {
+function compileStep(hop: RelationAttribute, resource: Resource, tables: Tables, from: Origin | undefined): Sql {
   const joins: Sql[] = []
   const select = (links: readonly string[], reached: FromClause, from: Sql, existing: Sql | undefined): Sql => {
     const what = `mikro_links(${numberable(links, resource)}, ${numberable(reached.key, hop.target)})`
@@ -121,7 +121,7 @@ function stepOf(hop: RelationAttribute, resource: Resource, tables: Tables, from
   }
   tables.watched?.push({ table: resource.source.kind === 'query' ? undefined : resource.table, from })
   const here = new FromClause(resource, tables, tables.next(), joins)
-  return select(here.key, here.toOne(hop), sql`${tableOf(resource)} as ${here.alias}`, undefined)
+  return select(here.key, here.toOne(hop), sql`${formatTable(resource)} as ${here.alias}`, undefined)
 }
 
 /** A key as one value, NULL where there is none. */

@@ -68,10 +68,10 @@ export function literal(value: string): string {
 export function withLiterals({ sql: expression, values }: SqlText): string {
   if (values.length === 0) return expression
   const left = [...values]
-  return expression.replaceAll('?', () => literalOf(left.shift()))
+  return expression.replaceAll('?', () => formatLiteral(left.shift()))
 }
 
-function literalOf(value: unknown): string {
+function formatLiteral(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   if (typeof value === 'boolean') return String(Number(value))

@@ -6,7 +6,7 @@ import { bind, inDocument, jsonKey, literal, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** The stored value of an attribute, in a form that compares and sorts as its type does. */
-export function valueOf(attribute: ScalarAttribute, scope: FromClause): Sql {
+export function compileStoredValue(attribute: ScalarAttribute, scope: FromClause): Sql {
   const { source, type } = attribute
   switch (source.kind) {
     case 'column': {
@@ -56,7 +56,7 @@ function momentOfText(column: string): string {
 export function within(json: ScalarAttribute, names: readonly string[], scope: FromClause): { value: Sql; type: Sql } {
   const { source } = json
   const keys = source.kind === 'document' ? source.keys : []
-  const whole = source.kind === 'document' ? text(scope.column(source.column)) : valueOf(json, scope)
+  const whole = source.kind === 'document' ? text(scope.column(source.column)) : compileStoredValue(json, scope)
   if (names.length === 0 && keys.length === 0) {
     // What is no JSON is shown as the text that it is.
     return {
@@ -87,12 +87,12 @@ export function within(json: ScalarAttribute, names: readonly string[], scope: F
 }
 
 /** The stored value of what a filter is about. */
-export function operandOf(operand: Operand, scope: FromClause): Sql {
-  return valueOf(operand.attribute, scope.through(operand.hops))
+export function compileOperand(operand: Operand, scope: FromClause): Sql {
+  return compileStoredValue(operand.attribute, scope.through(operand.hops))
 }
 
 /** The column of what a filter is about. */
-export function columnOf({ hops, attribute: { source, name } }: Operand, scope: FromClause): string {
+export function findOperandColumn({ hops, attribute: { source, name } }: Operand, scope: FromClause): string {
   if (source.kind !== 'column') throw new Error(`"${name}" is not a column.`)
   return scope.through(hops).column(source.column)
 }

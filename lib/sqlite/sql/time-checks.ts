@@ -28,7 +28,7 @@ const PER_MILLISECOND = 2000
 const HEAVY = 200
 
 /** A statement as it is run as a rule, and what may be needed of it otherwise. */
-export function statementOf(whole: Sql, visits: readonly Visit[], about: string): Statement {
+export function buildStatement(whole: Sql, visits: readonly Visit[], about: string): Statement {
   const sql = whole.text.replaceAll(CLAUSE, '').replaceAll(MARK, '')
   if (sql === whole.text) return { sql, bindings: whole.bindings }
   // What is done with JSON, by functions of ours, and by the application's expressions costs more than a comparison.

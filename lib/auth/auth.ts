@@ -3,7 +3,7 @@
  * Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked, login_failed, login_throttled, and with body_invalid
  * and validation_failed for credentials that are not of their form.
  */
-import type { EntityName, MikroORM } from '@mikro-orm/core'
+import type { MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../base/article.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
@@ -18,6 +18,7 @@ import type { Stored } from '../read/reader.ts'
 import { formatScalar } from '../values/scalar-type.ts'
 import { keyOfEntity } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
+import type { AuthModule } from './auth-options.ts'
 import { verifyPassword } from './password.ts'
 import type { Request } from '../request/parse-request.ts'
 import { compilePattern, meetsPattern } from '../request/route-pattern.ts'
@@ -25,78 +26,13 @@ import type { RequestPattern } from '../request/route-pattern.ts'
 import type { Principal } from '../request/request-context.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import type { Route } from '../request/custom-routes.ts'
-import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
+import { formatHint, findNearest } from '../base/suggest.ts'
 import { LoginThrottle } from './throttle.ts'
 import type { FailedLogins } from './throttle.ts'
 import { SigningKey, Tokens } from './tokens.ts'
 import { Removals, isOfState, findStateColumns, computeState } from './user-state.ts'
 import type { RemovalState, StateColumns } from './user-state.ts'
 import { isObject } from '../base/json.ts'
-
-/** Options of the authentication module. */
-export interface AuthOptions {
-  /** The entity of the users. */
-  readonly entity: EntityName
-  /** Property by which a user logs in; must be unique. Default `email`. */
-  readonly identifier?: string
-  /** Property that holds the scrypt hash of the password. Default `password`. */
-  readonly password?: string
-  /** Life of a token, in seconds. Default 3600. */
-  readonly ttl?: number
-  /** The key pair follows from it, so that tokens outlive the engine. Default: a random key. */
-  readonly secret?: string
-  /** Replaces the check of identifier and password: gives the user (an entity, or its ID), or nothing. */
-  readonly authenticate?: (credentials: unknown, ctx: HookContext) => unknown
-  /** Requests that need no token: `GET /v1/posts*`, where `*` stands for any run of characters. HEAD goes with GET. */
-  readonly public?: readonly string[]
-}
-
-/** The authentication module, for the option `auth`. */
-export interface AuthModule {
-  readonly options: Required<Omit<AuthOptions, 'secret' | 'authenticate'>> & Pick<AuthOptions, 'secret' | 'authenticate'>
-}
-
-const OPTIONS = ['entity', 'identifier', 'password', 'ttl', 'secret', 'authenticate', 'public']
-
-/** What other libraries call the options. */
-const HABITS: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(['user', 'users', 'model', 'userEntity', 'userModel', 'entities'].map(name => [name, 'entity'])),
-  ...Object.fromEntries(['username', 'usernameField', 'email', 'login', 'identity', 'identifierField'].map(name => [name, 'identifier'])),
-  ...Object.fromEntries(['passwordField', 'passwordHash', 'hash'].map(name => [name, 'password'])),
-  ...Object.fromEntries(['expiresIn', 'expires', 'expiry', 'maxAge', 'lifetime'].map(name => [name, 'ttl'])),
-  ...Object.fromEntries(['key', 'jwtSecret', 'secretOrKey', 'privateKey'].map(name => [name, 'secret'])),
-  ...Object.fromEntries(['verify', 'validate', 'check', 'credentials'].map(name => [name, 'authenticate'])),
-  ...Object.fromEntries(['except', 'exclude', 'open', 'allow', 'unprotected', 'anonymous', 'routes'].map(name => [name, 'public'])),
-}
-
-/**
- * Switches log-in on.
- *
- * @throws TypeError, RangeError for options that are unknown or not of their form.
- * @example RestEngine.create({ entities, auth: auth({ entity: User, public: ['GET /v1/posts*'] }) })
- */
-export function auth(options: AuthOptions): AuthModule {
-  const isEntity = typeof options === 'function' || '_meta' in ((options as object | null | undefined) ?? {})
-  if (typeof options !== 'object' || options === null || isEntity)
-    throw new TypeError('auth: the options must be an object: { entity: User }.')
-  checkNames(options, OPTIONS, 'auth', HABITS)
-  const { entity, identifier = 'email', password = 'password', ttl = 3600, public: open = [] } = options
-  if (entity === undefined) throw new TypeError('auth: "entity" is needed: the entity of the users.')
-  if (!Number.isFinite(ttl) || ttl <= 0) throw new RangeError('auth: "ttl" must be a number of seconds above 0.')
-  if (options.secret !== undefined && (typeof options.secret !== 'string' || options.secret === ''))
-    throw new TypeError('auth: "secret" must be a text that is not empty.')
-  if (options.authenticate !== undefined && typeof options.authenticate !== 'function')
-    throw new TypeError('auth: "authenticate" must be a function.')
-  for (const [name, value] of Object.entries({ identifier, password })) {
-    if (typeof value !== 'string' || value === '') throw new TypeError(`auth: "${name}" must be the name of a property.`)
-  }
-  if (!Array.isArray(open)) throw new TypeError('auth: "public" must be an array of patterns like "GET /v1/posts*".')
-  for (const pattern of open) {
-    if (typeof pattern !== 'string' || !/^([A-Z]+|\*) \/.*$/.test(pattern))
-      throw new TypeError(`auth: public: "${pattern}" must be like "GET /v1/posts*".`)
-  }
-  return { options: { ...options, entity, identifier, password, ttl, public: open } }
-}
 
 /** No cache may keep a token (RFC 6749 section 5.1). */
 const NO_STORE = Object.freeze({ 'cache-control': 'no-store' })
@@ -117,7 +53,7 @@ export interface AuthServices {
   readonly stored: (resource: Resource, key: KeyValues, columns: readonly string[]) => Awaitable<Stored | undefined>
   /** These columns alone, at once. */
   readonly columns: (resource: Resource, key: KeyValues, columns: readonly string[]) => readonly unknown[] | undefined
-  /** The user's record as he sees it himself. */
+  /** The user's record as the user sees it. */
   readonly shown: (resource: Resource, key: KeyValues, principal: Principal, ctx: HookContext) => Promise<JsonRecord | undefined>
 }
 

@@ -1,11 +1,11 @@
 /**
- * Life: how long an engine answers. Counts the requests that run, so that closing can wait for them, and ends an era when the data is replaced under
- * them, so that they cannot write into what they do not know.
+ * Lifecycle: how long an engine answers. It counts the running requests, so that closing can wait for them. When the data is replaced, a new generation
+ * begins and the requests of the old one are aborted, so that they cannot write into data they have not seen.
  */
 import { connectionLost, engineClosed } from '../base/errors.ts'
 
 export class Lifecycle {
-  #era = new AbortController()
+  #generation = new AbortController()
   #closed = false
   #running = 0
   #whenIdle: (() => void) | undefined
@@ -21,14 +21,14 @@ export class Lifecycle {
 
   /** Aborts when the data is replaced under the requests that begin now. */
   get generation(): AbortSignal {
-    return this.#era.signal
+    return this.#generation.signal
   }
 
-  /** Cuts off the requests that still run: whatever they do belongs to the world that goes away. */
+  /** Begins a new generation, and aborts the requests of the one before. */
   invalidate(by: string): void {
-    const era = this.#era
-    this.#era = new AbortController()
-    era.abort(connectionLost(`engine.${by}() has replaced the data while the request was running.`))
+    const previous = this.#generation
+    this.#generation = new AbortController()
+    previous.abort(connectionLost(`engine.${by}() has replaced the data while the request was running.`))
   }
 
   /** A request begins to wait for something. */

@@ -98,7 +98,7 @@ export function respondIndex(model: Model, versions: readonly string[], version:
 
 /** An OpenAPI document, which has no envelope. */
 export function respondDescription(document: object): RestResponse {
-  return ok(document as JsonRecord)
+  return ok(document)
 }
 
 export function respondOptions(allowed: readonly string[]): RestResponse {

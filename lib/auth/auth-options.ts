@@ -1,0 +1,69 @@
+/** Auth options: what the application gives `auth({ … })`, checked and completed with defaults. Unknown names are refused with the nearest known one. */
+import type { EntityName } from '@mikro-orm/core'
+import { checkNames } from '../base/suggest.ts'
+import type { HookContext } from '../request/hook-context.ts'
+
+/** Options of the authentication module. */
+export interface AuthOptions {
+  /** The entity of the users. */
+  readonly entity: EntityName
+  /** Property by which a user logs in; must be unique. Default `email`. */
+  readonly identifier?: string
+  /** Property that holds the scrypt hash of the password. Default `password`. */
+  readonly password?: string
+  /** Life of a token, in seconds. Default 3600. */
+  readonly ttl?: number
+  /** The key pair follows from it, so that tokens outlive the engine. Default: a random key. */
+  readonly secret?: string
+  /** Replaces the check of identifier and password: gives the user (an entity, or its ID), or nothing. */
+  readonly authenticate?: (credentials: unknown, ctx: HookContext) => unknown
+  /** Requests that need no token: `GET /v1/posts*`, where `*` stands for any run of characters. HEAD goes with GET. */
+  readonly public?: readonly string[]
+}
+
+/** The authentication module, for the option `auth`. */
+export interface AuthModule {
+  readonly options: Required<Omit<AuthOptions, 'secret' | 'authenticate'>> & Pick<AuthOptions, 'secret' | 'authenticate'>
+}
+
+const OPTIONS = ['entity', 'identifier', 'password', 'ttl', 'secret', 'authenticate', 'public']
+
+/** What other libraries call the options. */
+const HABITS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['user', 'users', 'model', 'userEntity', 'userModel', 'entities'].map(name => [name, 'entity'])),
+  ...Object.fromEntries(['username', 'usernameField', 'email', 'login', 'identity', 'identifierField'].map(name => [name, 'identifier'])),
+  ...Object.fromEntries(['passwordField', 'passwordHash', 'hash'].map(name => [name, 'password'])),
+  ...Object.fromEntries(['expiresIn', 'expires', 'expiry', 'maxAge', 'lifetime'].map(name => [name, 'ttl'])),
+  ...Object.fromEntries(['key', 'jwtSecret', 'secretOrKey', 'privateKey'].map(name => [name, 'secret'])),
+  ...Object.fromEntries(['verify', 'validate', 'check', 'credentials'].map(name => [name, 'authenticate'])),
+  ...Object.fromEntries(['except', 'exclude', 'open', 'allow', 'unprotected', 'anonymous', 'routes'].map(name => [name, 'public'])),
+}
+
+/**
+ * Switches log-in on.
+ *
+ * @throws TypeError, RangeError for options that are unknown or not of their form.
+ * @example RestEngine.create({ entities, auth: auth({ entity: User, public: ['GET /v1/posts*'] }) })
+ */
+export function auth(options: AuthOptions): AuthModule {
+  const isEntity = typeof options === 'function' || '_meta' in ((options as object | null | undefined) ?? {})
+  if (typeof options !== 'object' || options === null || isEntity)
+    throw new TypeError('auth: the options must be an object: { entity: User }.')
+  checkNames(options, OPTIONS, 'auth', HABITS)
+  const { entity, identifier = 'email', password = 'password', ttl = 3600, public: open = [] } = options
+  if (entity === undefined) throw new TypeError('auth: "entity" is needed: the entity of the users.')
+  if (!Number.isFinite(ttl) || ttl <= 0) throw new RangeError('auth: "ttl" must be a number of seconds above 0.')
+  if (options.secret !== undefined && (typeof options.secret !== 'string' || options.secret === ''))
+    throw new TypeError('auth: "secret" must be a text that is not empty.')
+  if (options.authenticate !== undefined && typeof options.authenticate !== 'function')
+    throw new TypeError('auth: "authenticate" must be a function.')
+  for (const [name, value] of Object.entries({ identifier, password })) {
+    if (typeof value !== 'string' || value === '') throw new TypeError(`auth: "${name}" must be the name of a property.`)
+  }
+  if (!Array.isArray(open)) throw new TypeError('auth: "public" must be an array of patterns like "GET /v1/posts*".')
+  for (const pattern of open) {
+    if (typeof pattern !== 'string' || !/^([A-Z]+|\*) \/.*$/.test(pattern))
+      throw new TypeError(`auth: public: "${pattern}" must be like "GET /v1/posts*".`)
+  }
+  return { options: { ...options, entity, identifier, password, ttl, public: open } }
+}

@@ -85,7 +85,7 @@ function refuse(meta: Meta, property: string | undefined, reason: string): Comma
 }
 
 function refuseEntity(meta: Meta, isFromFile: boolean): void {
-  if (!/^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(meta.className)) throw refuse(meta, undefined, 'its name is no identifier')
+  if (!/^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(meta.className)) throw refuse(meta, undefined, 'its name is not an identifier')
   if (meta.inheritanceType !== undefined || meta.root.inheritanceType !== undefined)
     throw refuse(meta, undefined, 'it is part of an inheritance')
   const isView = meta.virtual === true || meta.view === true || meta.expression !== undefined

@@ -60,6 +60,6 @@ export interface ChangeSink {
 
 /** Reports the rows that change. */
 export interface ChangeRecorder {
-  /** Those who hear of every change, whoever makes it. */
+  /** Receive every change of a row, also those outside of requests. */
   readonly watchers: Set<ChangeSink>
 }

@@ -87,7 +87,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   readonly #database: () => Database.Database
   readonly #readList: ReadList
   readonly #current: () => ChangeSink | undefined
-  /** Those who hear of every change, whoever makes it. */
+  /** Receive every change of a row, also those outside of requests. */
   readonly watchers = new Set<ChangeSink>()
   /** Changes of the open transaction. */
   #pending: Pending[] = []

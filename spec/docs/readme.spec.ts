@@ -4,14 +4,14 @@
  * Blocks below `<!-- run configured -->` are for configured.spec.ts, the guides (`<!-- file ... -->`, `<!-- guide -->`) for package.spec.ts.
  */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { Command as RunningCommand } from '../helpers/command.ts'
 import { markedBlocks } from '../helpers/markdown.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
@@ -119,30 +119,13 @@ function shellCommands(): Command[] {
 const noCurl = spawnSync('curl', ['--version']).error === undefined ? false : 'there is no curl'
 
 describe('examples of requests', { skip: noCurl }, () => {
-  let server: ChildProcess
+  let server: RunningCommand
   let origin: string
   before(async () => {
-    server = spawn(process.execPath, ['bin/serve.js', '--port', '0'], {
-      cwd: root,
-      env: environment(),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    origin = await new Promise((found, reject) => {
-      let output = ''
-      server.stdout!.setEncoding('utf8').on('data', (text: string) => {
-        output += text
-        const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(output) ?? []
-        if (address !== undefined) found(address)
-      })
-      server.once('exit', code => reject(new Error(`bin/serve.js ended with ${code}: ${output}`)))
-    })
+    server = new RunningCommand(root, '--port', '0')
+    origin = await server.origin()
   })
-  after(async () => {
-    if (server.exitCode !== null) return
-    const ended = new Promise(resolvePromise => server.once('exit', resolvePromise))
-    server.kill('SIGTERM')
-    assert.equal(await ended, 0)
-  })
+  after(async () => assert.equal(await server.stop(), 0))
 
   for (const { page, text, line, status, prints } of shellCommands()) {
     it(`${page}:${line} is answered with ${status}`, () => {

@@ -26,7 +26,7 @@ import { SharedSqliteDialect } from './orm/shared-dialect.ts'
 import { runsForeignCode } from './orm/user-hooks.ts'
 import { Readings } from './readings.ts'
 import { Recorder } from './recorder.ts'
-import { name } from './sql/sql.ts'
+import { name } from '../sql/sql.ts'
 import { Transactions } from './transactions.ts'
 import { UnitsOfWork } from './units-of-work.ts'
 

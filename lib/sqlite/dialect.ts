@@ -1,18 +1,8 @@
 /** Dialect: what the stages ask of SQLite without an open database: how plans compile, how values are stored, and what its errors mean. */
 import type { Dialect } from '../database/dialect.ts'
-import {
-  breaksConstraint,
-  breaksReference,
-  brokenCheck,
-  compileColumns,
-  compileExists,
-  compileReferrers,
-  compileTaken,
-  failure,
-  refusal,
-  violation,
-} from './sql/compile-checks.ts'
-import { compileRead } from './sql/compile-read.ts'
+import { compileColumns, compileExists, compileReferrers, compileTaken } from '../sql/compile-checks.ts'
+import { compileRead } from '../sql/compile-read.ts'
+import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, violation } from './errors.ts'
 import { encode, encodePattern } from './sql/encode.ts'
 
 export const SQLITE: Dialect = {

@@ -9,7 +9,7 @@ import { jsonFunction, matchFunction, momentFunction, roundedFunction, timeFunct
 import { FileIdentity } from './file-identity.ts'
 import { PreparedQuery } from './prepared.ts'
 import { ReachableCounter } from './count-reachable.ts'
-import { name } from '../sql/sql.ts'
+import { name } from '../../sql/sql.ts'
 import { followTime } from './time-functions.ts'
 
 /** Limit of the cached prepared statements, of the engine and of MikroORM each. */

@@ -8,7 +8,7 @@ import type { RunStatement } from '../../base/trace.ts'
 import { SqliteDatabase } from '../database/sqlite-database.ts'
 import { readPlan } from './query-plan.ts'
 import type { PlanLine } from './query-plan.ts'
-import { name } from '../sql/sql.ts'
+import { name } from '../../sql/sql.ts'
 import { findTables } from './sql-text.ts'
 import type { IndexPart, UsedTable } from './sql-text.ts'
 

@@ -7,7 +7,7 @@ import type { UnindexedLink } from '../../database/explained-statements.ts'
 import { owningLinks } from '../../model/model.ts'
 import type { Resource } from '../../model/model.ts'
 import { countUpTo } from './explain.ts'
-import { name } from '../sql/sql.ts'
+import { name } from '../../sql/sql.ts'
 
 /**
  * @param resources relations of the model that the schema does not declare

@@ -4,7 +4,7 @@ import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
 import type { ForeignModel } from './model.ts'
 import { isOfAnother, toSqlite } from './translate-sql.ts'
-import { name } from '../sql/sql.ts'
+import { name } from '../../sql/sql.ts'
 
 type Meta = EntityMetadata
 type Property = EntityProperty

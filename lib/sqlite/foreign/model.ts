@@ -8,7 +8,7 @@ import type { Notes } from '../../base/notes.ts'
 import { translateColumn, ignoresCase, isSerial, findItemType, findMeaning } from '../orm/foreign-column-types.ts'
 import { parseItems } from './lists.ts'
 import type { SharedSqliteDialect } from '../orm/shared-dialect.ts'
-import { literal } from '../sql/sql.ts'
+import { literal } from '../../sql/sql.ts'
 
 type Property = EntityProperty
 type Mutable = { -readonly [K in keyof Property]?: unknown } & Pick<Property, 'name'>

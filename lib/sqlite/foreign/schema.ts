@@ -12,7 +12,7 @@ import { Probe } from './probe.ts'
 import { adaptTypes } from './type-sql.ts'
 import { NOW, isOfAnother, toSqlite } from './translate-sql.ts'
 import { translateColumn } from '../orm/foreign-column-types.ts'
-import { literal, name } from '../sql/sql.ts'
+import { literal, name } from '../../sql/sql.ts'
 
 type Meta = EntityMetadata
 type Property = EntityProperty

@@ -6,7 +6,7 @@ import type Database from 'better-sqlite3'
 import type { ScalarKind, ScalarType } from '../../values/scalar-type.ts'
 import { areDates, findStoredTime } from '../../values/stored-time.ts'
 import type { Column, Table } from './introspect.ts'
-import { name as quoted } from '../sql/sql.ts'
+import { name as quoted } from '../../sql/sql.ts'
 
 /** How MySQL and programs that follow it declare booleans. */
 const TINY = /^\s*TINYINT\s*\(\s*1\s*\)\s*$/i

@@ -15,7 +15,7 @@ import { ColumnTypes } from './column-type.ts'
 import type { Column, ForeignKey, Introspection, Table } from './introspect.ts'
 import { isWritable, findRelations } from './relations.ts'
 import type { Link, Pivot, Relations } from './relations.ts'
-import { name as quoted } from '../sql/sql.ts'
+import { name as quoted } from '../../sql/sql.ts'
 
 /** The model of a file. */
 export interface FileModel {

@@ -5,7 +5,7 @@
  */
 import type Database from 'better-sqlite3'
 import { readDdl } from '../database/ddl.ts'
-import { name as quoted } from '../sql/sql.ts'
+import { name as quoted } from '../../sql/sql.ts'
 
 /** A column of a table or view. */
 export interface Column {

@@ -7,7 +7,7 @@ import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
 import type { Notes } from '../../base/notes.ts'
 import { readDdl } from '../database/ddl.ts'
-import { name } from '../sql/sql.ts'
+import { name } from '../../sql/sql.ts'
 
 /** The largest integer that SQLite stores. */
 const LARGEST = 2n ** 63n - 1n

@@ -9,7 +9,7 @@ import type { Notes } from '../../base/notes.ts'
 import { Findings, compareTable, createTable } from './compare-table.ts'
 import type { Addition, Comparing } from './compare-table.ts'
 import { readExistingTable, foldCase, findObject } from './existing-table.ts'
-import { name as quoted } from '../sql/sql.ts'
+import { name as quoted } from '../../sql/sql.ts'
 
 /** Limit of the problems that an error lists. */
 const SHOWN = 5

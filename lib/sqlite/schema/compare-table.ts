@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3'
 import { foldCase, hasTrigger, findObject } from './existing-table.ts'
 import type { ExistingTable } from './existing-table.ts'
 import type { Column as ExistingColumn } from '../introspect/introspect.ts'
-import { name as quoted } from '../sql/sql.ts'
+import { name as quoted } from '../../sql/sql.ts'
 
 /** One statement that adds something. */
 export interface Addition {

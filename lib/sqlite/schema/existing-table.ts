@@ -2,7 +2,7 @@
 import type Database from 'better-sqlite3'
 import { readTable } from '../introspect/introspect.ts'
 import type { Table, TableRow } from '../introspect/introspect.ts'
-import { name as quoted } from '../sql/sql.ts'
+import { name as quoted } from '../../sql/sql.ts'
 
 /** An index with its columns. The index of a constraint has no statement of its own. */
 export interface ExistingIndex {

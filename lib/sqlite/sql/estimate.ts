@@ -4,7 +4,7 @@
  */
 import type Database from 'better-sqlite3'
 import type { Costs, Visit } from '../../database/dialect.ts'
-import { name } from './sql.ts'
+import { name } from '../../sql/sql.ts'
 
 /** How long the number of rows of a table is taken for true, in milliseconds. */
 const FRESH = 1000

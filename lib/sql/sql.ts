@@ -1,6 +1,6 @@
 /** SQL fragments: text with the bindings of its `?` in the order of the text, put together by a template tag. */
-import type { Binding } from '../../database/dialect.ts'
-import type { SqlText } from '../../model/model.ts'
+import type { Binding } from '../database/dialect.ts'
+import type { SqlText } from '../model/model.ts'
 
 /** A piece of SQL with its bindings. */
 export interface Sql {

@@ -2,8 +2,8 @@
  * Compile: a ReadPlan becomes SQLite statements, and for each node the function that makes a record of a row. Pure; done once per plan.
  * One statement for the rows, one for the count, and one for each relation that is shown: never one per row.
  */
-import type { CompiledNode, CompiledRead, Statement } from '../../database/dialect.ts'
-import type { Condition, ReadPlan } from '../../plan/read-plan.ts'
+import type { CompiledNode, CompiledRead, Statement } from '../database/dialect.ts'
+import type { Condition, ReadPlan } from '../plan/read-plan.ts'
 import { compileIds, compileNode } from './compile-node.ts'
 import { condition } from './condition.ts'
 import { FromClause, conjunction, discriminatorCondition, formatTable } from './from-clause.ts'
@@ -11,7 +11,7 @@ import { Select, existing, isKey, keyOrder } from './select.ts'
 import { bind, join, name, sql, text, tuple, withLiterals } from './sql.ts'
 import type { Sql } from './sql.ts'
 import { sortTerm } from './sort-term.ts'
-import { mark } from './time-checks.ts'
+import { mark } from './time-marks.ts'
 
 export function compileRead(plan: ReadPlan): CompiledRead {
   const rows = new Select(plan.scopeOf)

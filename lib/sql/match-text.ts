@@ -1,6 +1,6 @@
 /** Match text: a text against a wildcard pattern, by what SQLite has where that is right and quick, and else by a function of the engine's own. */
-import type { ValueForm } from '../../database/dialect.ts'
-import type { Condition, Operand } from '../../plan/read-plan.ts'
+import type { ValueForm } from '../database/dialect.ts'
+import type { Condition, Operand } from '../plan/read-plan.ts'
 import { filterValue } from './filter-value.ts'
 import type { FromClause } from './from-clause.ts'
 import { sql } from './sql.ts'

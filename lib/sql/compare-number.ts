@@ -1,6 +1,6 @@
 /** Compare numbers: those that are shown with fewer digits than may be stored, and those of columns that hold texts, too. */
-import type { Condition, Operand, ValueRef } from '../../plan/read-plan.ts'
-import type { ScalarType } from '../../values/scalar-type.ts'
+import type { Condition, Operand, ValueRef } from '../plan/read-plan.ts'
+import type { ScalarType } from '../values/scalar-type.ts'
 import type { Order } from './compare-time.ts'
 import { filterValue } from './filter-value.ts'
 import type { FromClause } from './from-clause.ts'

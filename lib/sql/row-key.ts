@@ -1,6 +1,6 @@
 /** Row key: the keys of records and of what they link, in the columns of a statement and in the records that are made of its rows. */
-import { joinKey } from '../../model/key.ts'
-import type { KeyPart, Resource, ToOneAttribute } from '../../model/model.ts'
+import { joinKey } from '../model/key.ts'
+import type { KeyPart, Resource, ToOneAttribute } from '../model/model.ts'
 import type { BuilderSource } from './builder-source.ts'
 import { findDecoder } from './decode.ts'
 import { FromClause, conjunction, discriminatorCondition, equal, formatTable } from './from-clause.ts'

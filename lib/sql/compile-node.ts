@@ -2,11 +2,11 @@
  * Compile a node: the columns that are read of its records, the function that makes a record of a row, and a statement for each relation that is shown, which
  * has a node of its own.
  */
-import { putInside } from '../../base/json.ts'
-import type { Builder, CompiledChild, CompiledNode, CompiledRender, Row } from '../../database/dialect.ts'
-import { referredParts, tableColumns, targetKeyOf } from '../../model/model.ts'
-import type { Attribute, EmbeddedAttribute, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
-import type { Field, RecordNode } from '../../plan/read-plan.ts'
+import { putInside } from '../base/json.ts'
+import type { Builder, CompiledChild, CompiledNode, CompiledRender, Row } from '../database/dialect.ts'
+import { referredParts, tableColumns, targetKeyOf } from '../model/model.ts'
+import type { Attribute, EmbeddedAttribute, ScalarAttribute, ToOneAttribute } from '../model/model.ts'
+import type { Field, RecordNode } from '../plan/read-plan.ts'
 import { BuilderSource } from './builder-source.ts'
 import { compileStatements } from './child-statements.ts'
 import { decodeDocument, documentAt } from './decode.ts'

@@ -1,7 +1,7 @@
 /** Condition: a condition of a plan as SQL. Three-valued logic is left as it is; `not` makes the exact complement. */
-import { targetKeyOf } from '../../model/model.ts'
-import type { ToOneAttribute } from '../../model/model.ts'
-import type { Condition, Operand, ValueRef } from '../../plan/read-plan.ts'
+import { targetKeyOf } from '../model/model.ts'
+import type { ToOneAttribute } from '../model/model.ts'
+import type { Condition, Operand, ValueRef } from '../plan/read-plan.ts'
 import { compareWithin, isOneOfWithin } from './compare-json.ts'
 import { compareAny, compareRounded, isRounded } from './compare-number.ts'
 import { compareTime, compareTimeOrText, equalsTime, isLooseTime, mayBeText, compileMoment } from './compare-time.ts'

@@ -1,8 +1,8 @@
 /** Filter value: the values and keys of a filter as parameters, one by one or as one list. */
-import type { ValueForm } from '../../database/dialect.ts'
-import type { ScalarAttribute } from '../../model/model.ts'
-import type { KeyRef, ValueRef } from '../../plan/read-plan.ts'
-import type { ScalarType } from '../../values/scalar-type.ts'
+import type { ValueForm } from '../database/dialect.ts'
+import type { ScalarAttribute } from '../model/model.ts'
+import type { KeyRef, ValueRef } from '../plan/read-plan.ts'
+import type { ScalarType } from '../values/scalar-type.ts'
 import { bind, join, joinEvenly, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 

@@ -1,5 +1,5 @@
 /** Builder source: the text of the function that makes the record of a row, while it is generated. */
-import type { Builder } from '../../database/dialect.ts'
+import type { Builder } from '../database/dialect.ts'
 
 /** A value of a record while its function is generated: an expression over the row `r` and the helpers `h`. */
 export class BuilderSource {

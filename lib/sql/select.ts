@@ -1,9 +1,9 @@
 /** Select: a SELECT statement under construction, and the conditions on keys that every statement is made of. */
-import type { Binding, Statement } from '../../database/dialect.ts'
-import type { KeyPart } from '../../model/model.ts'
-import type { ScopeLookup } from '../../plan/read-plan.ts'
+import type { Binding, Statement } from '../database/dialect.ts'
+import type { KeyPart } from '../model/model.ts'
+import type { ScopeLookup } from '../plan/read-plan.ts'
 import { condition } from './condition.ts'
-import { mark, buildStatement } from './time-checks.ts'
+import { mark, buildStatement } from './time-marks.ts'
 import { NO_SCOPES, Tables } from './from-clause.ts'
 import type { FromClause } from './from-clause.ts'
 import { bind, join, sql, text } from './sql.ts'

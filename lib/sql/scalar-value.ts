@@ -1,8 +1,8 @@
 /** Scalar value: what a statement reads of a scalar attribute, and how a record takes it from the row. */
-import type { CompiledChild } from '../../database/dialect.ts'
-import type { ScalarAttribute } from '../../model/model.ts'
-import type { Field } from '../../plan/read-plan.ts'
-import type { ScalarType } from '../../values/scalar-type.ts'
+import type { CompiledChild } from '../database/dialect.ts'
+import type { ScalarAttribute } from '../model/model.ts'
+import type { Field } from '../plan/read-plan.ts'
+import type { ScalarType } from '../values/scalar-type.ts'
 import type { BuilderSource } from './builder-source.ts'
 import { decodeOdd, findDecoder, plainTest } from './decode.ts'
 import { compileStoredValue } from './stored-value.ts'

@@ -2,12 +2,12 @@
  * From clause: one table of a SELECT with the to-one relations joined to it as they are needed. A left join of a to-one never multiplies rows.
  * Lists are never joined to rows that are shown or counted; inside a subquery that takes a minimum or a distinct count they may be (`joinList`).
  */
-import { referredParts, targetKeyOf } from '../../model/model.ts'
-import type { Discriminator, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
-import type { Origin, Visit } from '../../database/dialect.ts'
-import { parseListCondition } from '../../access/list-condition.ts'
-import type { Condition, ScopeLookup } from '../../plan/read-plan.ts'
-import { mark } from './time-checks.ts'
+import { referredParts, targetKeyOf } from '../model/model.ts'
+import type { Discriminator, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
+import type { Origin, Visit } from '../database/dialect.ts'
+import { parseListCondition } from '../access/list-condition.ts'
+import type { Condition, ScopeLookup } from '../plan/read-plan.ts'
+import { mark } from './time-marks.ts'
 import { inDocument, join, literal, name, sql, text, withLiterals } from './sql.ts'
 import type { Sql } from './sql.ts'
 

@@ -1,5 +1,5 @@
 /** Child statements: how the rows of one relation are found for many records above, and for one. */
-import type { Statement } from '../../database/dialect.ts'
+import type { Statement } from '../database/dialect.ts'
 import type { Select } from './select.ts'
 import { bind, join, sql, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'

@@ -1,6 +1,6 @@
 /** Stored value: attributes as SQL, in a form that compares and sorts as their types do. */
-import type { ScalarAttribute } from '../../model/model.ts'
-import type { Operand } from '../../plan/read-plan.ts'
+import type { ScalarAttribute } from '../model/model.ts'
+import type { Operand } from '../plan/read-plan.ts'
 import type { FromClause } from './from-clause.ts'
 import { bind, inDocument, jsonKey, literal, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'

@@ -1,6 +1,6 @@
 /** Compare JSON: values inside JSON values are compared as what they are. */
-import type { ValueForm } from '../../database/dialect.ts'
-import type { Operand, ValueRef } from '../../plan/read-plan.ts'
+import type { ValueForm } from '../database/dialect.ts'
+import type { Operand, ValueRef } from '../plan/read-plan.ts'
 import type { Order } from './compare-time.ts'
 import { filterValue, compileList } from './filter-value.ts'
 import type { FromClause } from './from-clause.ts'

@@ -1,7 +1,7 @@
 /** Row image: a row as a trigger hands it over, and what makes a record of it, by the same code that reads one. */
-import type { Builder } from '../../database/dialect.ts'
-import type { Resource } from '../../model/model.ts'
-import type { RecordNode } from '../../plan/read-plan.ts'
+import type { Builder } from '../database/dialect.ts'
+import type { Resource } from '../model/model.ts'
+import type { RecordNode } from '../plan/read-plan.ts'
 import { BuilderSource } from './builder-source.ts'
 import { compileIds, compileNode } from './compile-node.ts'
 import { FromClause } from './from-clause.ts'

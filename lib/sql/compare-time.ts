@@ -1,6 +1,6 @@
 /** Compare times: date-times are compared as they are shown, in milliseconds, whatever a column holds. */
-import type { ScalarAttribute } from '../../model/model.ts'
-import type { Operand, ValueRef } from '../../plan/read-plan.ts'
+import type { ScalarAttribute } from '../model/model.ts'
+import type { Operand, ValueRef } from '../plan/read-plan.ts'
 import { filterValue } from './filter-value.ts'
 import type { FromClause } from './from-clause.ts'
 import { literal, sql, text } from './sql.ts'

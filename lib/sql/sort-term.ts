@@ -1,8 +1,8 @@
 /** Sort term: what records are sorted by as SQL: values, values through relations, and counts. */
-import type { Origin } from '../../database/dialect.ts'
-import { targetKeyOf } from '../../model/model.ts'
-import type { RelationAttribute, Resource } from '../../model/model.ts'
-import type { SortTerm } from '../../plan/read-plan.ts'
+import type { Origin } from '../database/dialect.ts'
+import { targetKeyOf } from '../model/model.ts'
+import type { RelationAttribute, Resource } from '../model/model.ts'
+import type { SortTerm } from '../plan/read-plan.ts'
 import { FromClause, startList, formatTable } from './from-clause.ts'
 import type { Tables } from './from-clause.ts'
 import { join, sql, text } from './sql.ts'

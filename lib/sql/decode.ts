@@ -1,10 +1,10 @@
 /** Decode: values as SQLite gives them to their JSON form. A value that does not fit its declared type (SQLite allows it) is shown as it is. */
-import { formatIso } from '../../values/iso-time.ts'
-import { isValue } from '../../model/model.ts'
-import type { EmbeddedAttribute, InnerAttribute, ScalarAttribute } from '../../model/model.ts'
-import type { Field } from '../../plan/read-plan.ts'
-import type { ScalarType } from '../../values/scalar-type.ts'
-import { parseStoredTime } from '../../values/stored-time.ts'
+import { formatIso } from '../values/iso-time.ts'
+import { isValue } from '../model/model.ts'
+import type { EmbeddedAttribute, InnerAttribute, ScalarAttribute } from '../model/model.ts'
+import type { Field } from '../plan/read-plan.ts'
+import type { ScalarType } from '../values/scalar-type.ts'
+import { parseStoredTime } from '../values/stored-time.ts'
 
 /** The JSON form of a value. NULL is decided before: a decoder is only asked for what is there. */
 export type Decoder = (value: never) => unknown

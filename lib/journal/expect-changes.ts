@@ -167,7 +167,8 @@ function findCauses(requests: readonly JournalEntry[], changes: readonly Change[
   return ['Requests:', ...lines, '', `All in all: ${summarize(changes)}`]
 }
 
-function summarize(changes: readonly Change[]): string {
+function summarize(changes: readonly Change[] | undefined): string {
+  if (changes === undefined) return 'changes that are no longer kept'
   const texts = [...Map.groupBy(changes, ({ resource }) => resource)].map(([name]) => `${name} ${describe(countChanges(changes, name))}`)
   return texts.length === 0 ? 'no changes' : texts.join('; ')
 }

@@ -42,8 +42,8 @@ export interface JournalEntry {
   readonly response: any
   /** Milliseconds from the call of `handle` to its answer. */
   readonly duration: number
-  /** The rows that it has changed in a committed transaction. Undefined when they are no longer kept, as `response`; the type omits that. */
-  readonly changes: readonly Change[]
+  /** The rows that it has changed in a committed transaction. Undefined when they are no longer kept, as `response`. */
+  readonly changes: readonly Change[] | undefined
   /** Milliseconds at each stage, where the option `serverTiming` is on. */
   readonly timing?: Readonly<Record<string, number>>
   /** Whether a hook or handler made the request while it answered another one. */
@@ -282,7 +282,7 @@ export class Journal {
       status: record.status,
       response: masked.response,
       duration: Math.round(record.time * 1000) / 1000,
-      changes: record.isForgotten ? (undefined as never) : listChanges(record, masked),
+      changes: record.isForgotten ? undefined : listChanges(record, masked),
       nested: record.nested,
       ...(record.trace === undefined ? {} : { timing: Object.freeze(summarizeTimes(record.trace)) }),
       ...(masked.error === undefined ? {} : { error: masked.error }),

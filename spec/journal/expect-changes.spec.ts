@@ -117,6 +117,17 @@ describe('engine.expect', () => {
     assert.equal(error.operator, 'engine.expect')
   })
 
+  it('says of requests whose changes are no longer kept that they are not', async () => {
+    const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.text(), seen: p.integer() } })
+    await using engine = await RestEngine.create({ entities: [Note], seed: { notes: [{ id: 1, text: 'x'.repeat(2 ** 20), seen: 0 }] } })
+    const { message } = await failureOf(engine, { notes: 1 }, async () => {
+      for (let seen = 1; seen <= 20; seen++) await engine.handle('PUT', '/v1/notes/1', { attributes: 'id' }, { seen })
+    })
+    assert.match(message, /^ {2}PUT \/v1\/notes\/1 200: changes that are no longer kept$/m)
+    assert.match(message, /^ {2}PUT \/v1\/notes\/1 200: notes 1 updated$/m)
+    assert.equal(engine.requests[0]!.changes, undefined)
+  })
+
   it('tells of resources that are not named only where they are at fault', async () => {
     await using engine = await start()
     const { message } = await failureOf(engine, { orders: 0 }, () => engine.handle('POST', '/v1/labels', undefined, { name: 'x' }))

@@ -102,7 +102,7 @@ function last(engine: RestEngine): JournalEntry {
 async function changesOf(engine: RestEngine, ...request: Parameters<RestEngine['handle']>): Promise<readonly Change[]> {
   const { status, body } = await engine.handle(...request)
   assert.ok(status < 300, JSON.stringify(body))
-  return last(engine).changes
+  return last(engine).changes!
 }
 
 function brief(changes: readonly Change[]): string[] {
@@ -255,7 +255,7 @@ describe('the journal', () => {
         headers: { 'content-type': 'application/json' },
       }),
     )
-    assert.deepEqual(brief(last(engine).changes), ['insert customers 3'])
+    assert.deepEqual(brief(last(engine).changes!), ['insert customers 3'])
   })
 
   it('cannot be falsified by those who have asked or look', async () => {
@@ -268,7 +268,7 @@ describe('the journal', () => {
     assert.equal(last(engine).response.customer.name, 'Cid')
     assert.deepEqual(entry.body, { name: 'Cid', address: { street: 'x' } })
     assert.throws(() => Object.assign(entry.response.customer, { name: 'y' }), TypeError)
-    assert.throws(() => Object.assign(entry.changes[0]!.after, { name: 'y' }), TypeError)
+    assert.throws(() => Object.assign(entry.changes![0]!.after, { name: 'y' }), TypeError)
     engine.requests.pop()
     assert.equal(engine.requests.length, 1)
     assert.equal(engine.requests[0], entry)
@@ -441,7 +441,7 @@ describe('the changes of a request', () => {
       assert.equal(stored, 'shown' in body ? '2026-01-31T00:00:00.000Z' : null)
     }
     const [change] = await changesOf(engine, 'PUT', '/v1/plains/1', undefined, { parts: [], pet: null, tags: null, numbers: [3] })
-    assert.deepEqual(change!.before, engine.requests[0]!.changes[0]!.after)
+    assert.deepEqual(change!.before, engine.requests[0]!.changes![0]!.after)
     assert.deepEqual(change!.after, { ...change!.before, parts: [], pet: null, tags: null, numbers: [3] })
   })
 
@@ -596,7 +596,7 @@ describe('the changes of a request', () => {
     }
     assert.deepEqual(brief(await changesOf(engine, 'POST', '/v1/orders', undefined, { title: 'a', customer: 1 })), ['insert orders 1'])
     const [inner, outer] = engine.requests
-    assert.deepEqual([inner!.path, inner!.nested, brief(inner!.changes)], ['/v1/labels', true, ['insert labels 4']])
+    assert.deepEqual([inner!.path, inner!.nested, brief(inner!.changes!)], ['/v1/labels', true, ['insert labels 4']])
     assert.deepEqual([outer!.path, outer!.nested], ['/v1/orders', false])
   })
 
@@ -624,8 +624,8 @@ describe('the changes of a request', () => {
     const titles = Array.from({ length: 20 }, (_, index) => `order ${index}`)
     await Promise.all(titles.map(title => engine.handle('POST', '/v1/orders', undefined, { title, customer: 1 })))
     for (const { body, changes } of engine.requests) {
-      assert.equal(changes.length, 1)
-      assert.equal(changes[0]!.after.title, body.title)
+      assert.equal(changes!.length, 1)
+      assert.equal(changes![0]!.after.title, body.title)
     }
   })
 
@@ -638,7 +638,7 @@ describe('the changes of a request', () => {
     await engine.seed({ labels: [{ name: 'by seed' }] })
     await engine.handle('GET', '/v1/labels')
     assert.deepEqual(
-      engine.requests.map(({ changes }) => changes.length),
+      engine.requests.map(({ changes }) => changes!.length),
       [1, 0],
     )
   })
@@ -649,7 +649,7 @@ describe('the changes of a request', () => {
       await engine.handle('POST', '/v1/labels', undefined, { name: 'x' })
       assert.deepEqual(last(engine).changes, [])
     })
-    assert.deepEqual(brief(last(engine).changes), ['insert labels 4'])
+    assert.deepEqual(brief(last(engine).changes!), ['insert labels 4'])
     await assert.rejects(
       engine.orm.em.fork().transactional(async () => {
         await engine.handle('POST', '/v1/labels', undefined, { name: 'y' })
@@ -892,7 +892,7 @@ describe('what the journal never holds', () => {
     const masked = { email: 'b@x.test', password: '[secret]', code: '[secret]', key: '[secret]' }
     await engine.handle('POST', '/v1/users', undefined, { ...author, email: 'c@x.test', posts: [{ code: 'shown too' }] })
     assert.deepEqual(last(engine).body, { ...masked, email: 'c@x.test', posts: [{ code: 'shown too' }] })
-    assert.ok(last(engine).changes.some(({ after }) => after.code === 'shown too'))
+    assert.ok(last(engine).changes!.some(({ after }) => after.code === 'shown too'))
     await engine.handle('POST', '/v1/posts', undefined, { code: 'shown', author })
     assert.deepEqual(last(engine).body, { code: 'shown', author: masked })
     assert.equal(last(engine).response.post.code, 'shown')
@@ -975,7 +975,7 @@ describe('what the journal never holds', () => {
     await engine.handle('GET', `/v1/posts?${token}=1`)
     await engine.handle('POST', '/v1/posts', undefined, { author: 1, code: `see ${token}!`, [token]: 1 })
     await engine.handle('POST', '/v1/posts', undefined, { author: 1, code: `see ${token}!` })
-    assert.equal(last(engine).changes[0]!.after.code, 'see [secret]!')
+    assert.equal(last(engine).changes![0]!.after.code, 'see [secret]!')
     assert.equal(engine.requests[0]!.path, '/v1/posts/[secret]')
     assert.doesNotMatch(JSON.stringify(engine.requests), /eyJzdWI|c2lnbmF0dXJl/)
   })

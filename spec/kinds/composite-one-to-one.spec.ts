@@ -15,7 +15,7 @@ async function serve(entities: readonly unknown[]) {
     assert.equal(answer.status, 200, `${method} ${path}: ${JSON.stringify(given)} ${String(failures[0])}`)
     return given[given['resource'] as string]
   }
-  const changes = (): unknown[] => engine.requests.at(-1)!.changes.map(({ resource, type }) => [resource, type])
+  const changes = (): unknown[] => engine.requests.at(-1)!.changes!.map(({ resource, type }) => [resource, type])
   return { engine, ask, changes, [Symbol.asyncDispose]: () => engine.close() }
 }
 

@@ -204,7 +204,7 @@ describeTargets('code of embeddables', { entities, fresh: 'test' }, target => {
     assert.match(given['total'].text, /^-?\d+\.\d\d EUR$/)
     assert.match(given['doc'].text, /^-?\d+\.\d\d EUR$/)
     const { changes } = (await call('POST', '/v1/bills', {}, { total: amount })) && target.engine.requests.at(-1)!
-    assert.deepEqual(changes[0]!.after.total, amount)
+    assert.deepEqual(changes![0]!.after.total, amount)
   })
 })
 

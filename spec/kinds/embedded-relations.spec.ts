@@ -253,7 +253,7 @@ describeTargets('relations inside embedded objects', { entities, prepare: seed }
     for (const { id } of await record('/v1/storeds')) assert.equal((await target.call('DELETE', `/v1/storeds/${id}`)).status, 200)
     const answer = await target.call('DELETE', '/v1/regions/n')
     assert.equal(answer.status, 200, JSON.stringify(answer.body))
-    const told = target.engine.requests.at(-1)!.changes.filter(({ resource }) => resource === 'inlines')
+    const told = target.engine.requests.at(-1)!.changes!.filter(({ resource }) => resource === 'inlines')
     assert.equal((await record('/v1/inlines/4')).home.spot.zone, null)
     assert.deepEqual(
       told.map(({ id, after }) => [id, after.home.spot.zone]),

@@ -129,7 +129,7 @@ describe('many-to-many lists of several entities', () => {
       { type: 'clip', id: 1, tag: 3 },
       { type: 'post', id: 1, tag: 3 },
     ])
-    const changes = engine.requests.at(-1)!.changes.map(({ resource, id, after }) => ({ resource, id, after }))
+    const changes = engine.requests.at(-1)!.changes!.map(({ resource, id, after }) => ({ resource, id, after }))
     assert.deepEqual(changes, [{ resource: 'clips', id: 1, after: { tags: [1, 2, 3] } }])
   })
 

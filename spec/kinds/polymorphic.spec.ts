@@ -443,7 +443,7 @@ describe('relations to one of several entities', () => {
         assert.deepEqual(await idsOf(engine, 'target=null'), [2, 4])
         const { changes } = engine.requests.findLast(({ method }) => method === 'DELETE')!
         assert.deepEqual(
-          changes
+          changes!
             .map(({ type, resource: of, id, before, after }) => [
               type,
               of,
@@ -508,7 +508,7 @@ describe('relations to one of several entities', () => {
         const world = await engine.fork()
         await done(world, 'PUT', '/v1/comments/1', { target: { type: 'photo', id: 1 } })
         assert.deepEqual(
-          world.requests.at(-1)!.changes.map(({ before, after }) => [before.target, after.target]),
+          world.requests.at(-1)!.changes!.map(({ before, after }) => [before.target, after.target]),
           [
             [
               { type: 'post', id: 1 },

@@ -355,7 +355,7 @@ describe('links by another key than the primary one', () => {
     await engine.handle('PUT', '/v1/people/3', {}, { code: 'other' })
     const changed = engine.requests
       .at(-1)!
-      .changes.filter(({ resource: of }) => of === 'notes')
+      .changes!.filter(({ resource: of }) => of === 'notes')
       .toSorted((a, b) => Number(a.id) - Number(b.id))
     assert.deepEqual(
       changed.map(({ id, before, after }) => [id, before.author, after.author, before.owner, after.owner]),
@@ -366,7 +366,7 @@ describe('links by another key than the primary one', () => {
     )
     await engine.handle('PUT', '/v1/notes/4', {}, { owner: 4 })
     await engine.handle('DELETE', '/v1/people/3')
-    const [note] = engine.requests.at(-1)!.changes.filter(({ resource: of }) => of === 'notes')
+    const [note] = engine.requests.at(-1)!.changes!.filter(({ resource: of }) => of === 'notes')
     assert.deepEqual([note!.id, note!.before.author, note!.after.author], [3, 3, null])
   })
 

@@ -80,8 +80,8 @@ describe('what is kept of requests', () => {
     }
     const kept = held() - start
     assert.ok(kept < 80, `${kept.toFixed(0)} MiB are kept`)
-    assert.equal(engine.requests.at(-1)?.changes.length, 1)
-    assert.equal(engine.requests.at(-1)?.changes[0]?.after.seen, false)
+    assert.equal(engine.requests.at(-1)?.changes?.length, 1)
+    assert.equal(engine.requests.at(-1)?.changes?.[0]?.after.seen, false)
     assert.equal(engine.requests[0]?.changes, undefined)
     // What has changed no row has nothing to forget.
     assert.deepEqual(engine.requests[1]?.changes, [])

@@ -41,8 +41,8 @@ async function snapshot(engine: RestEngine): Promise<Map<string, Json>> {
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 function compare(before: Map<string, Json>, after: Map<string, Json>, { changes, status }: JournalEntry): void {
-  const told = new Map(changes.map((change): [string, Change] => [`${change.resource} ${change.id}`, change]))
-  assert.equal(told.size, changes.length, 'a record is told of twice')
+  const told = new Map(changes!.map((change): [string, Change] => [`${change.resource} ${change.id}`, change]))
+  assert.equal(told.size, changes!.length, 'a record is told of twice')
   if (status! >= 400) assert.deepEqual(changes, [])
   for (const key of new Set([...before.keys(), ...after.keys(), ...told.keys()])) {
     const [old, now, change] = [before.get(key), after.get(key), told.get(key)]

@@ -64,16 +64,21 @@ function asRead(stored: unknown, runtime: string, platform: Platform): unknown {
   return runtime === 'boolean' && typeof stored === 'number' ? stored !== 0 : stored
 }
 
-/** Returns the codec of a custom type. Every error of the type's own code means that the value is not of the type. */
+/** Returns the codec of a custom type. Every error of the type's own code means that the value is not of the type; any other error is thrown on. */
 export function customCodec(prop: EntityProperty, platform: Platform): Codec {
   const type = prop.customType as unknown as MappedType
   const runtime = type.compareAsType()
   const isText = isTextColumn(prop)
+  const toProperty = (stored: unknown): unknown => type.convertToJSValue(asRead(stored, prop.runtimeType, platform), platform)
+  const toColumn = (value: unknown): unknown => type.convertToDatabaseValue(value, platform)
   const forms: TypeForms = {
-    toProperty: stored => type.convertToJSValue(asRead(stored, prop.runtimeType, platform), platform),
-    fromProperty: value => storable(type.convertToDatabaseValue(value, platform), isText),
-    toJson: value => plainJson(type.toJSON(value, platform)),
-    fromJson: type.fromJSON === undefined ? undefined : json => type.fromJSON!(json, platform),
+    toProperty: stored => callType(() => toProperty(stored)),
+    fromProperty: value => {
+      const stored = callType(() => toColumn(value))
+      return storable(stored, isText)
+    },
+    toJson: value => callType(() => plainJson(type.toJSON(value, platform))),
+    fromJson: type.fromJSON === undefined ? undefined : json => callType(() => type.fromJSON!(json, platform)),
   }
   const select = type.convertToJSValueSQL?.bind(type)
   const compare = type.convertToDatabaseValueSQL?.bind(type)
@@ -91,15 +96,15 @@ export function customCodec(prop: EntityProperty, platform: Platform): Codec {
       }
       return undefined
     },
-    toProperty: forms.toProperty,
-    fromProperty: forms.fromProperty,
+    toProperty,
+    fromProperty: value => storable(toColumn(value), isText),
     ...(select === undefined ? {} : { selectSql: (column: string) => select(column, platform) }),
     ...(compare === undefined ? {} : { compareSql: (placeholder: string) => compare(placeholder, platform) }),
     exact: type instanceof BigIntType,
   }
 }
 
-/** The conversions of a custom type; each may throw for a value that is not of the type. */
+/** The conversions of a custom type. Each throws a ValueRefusal for a value that is not of the type. */
 interface TypeForms {
   readonly toProperty: (stored: unknown) => unknown
   readonly fromProperty: (value: unknown) => ScalarValue | undefined
@@ -126,12 +131,25 @@ function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exa
   return (exactly ? builtin.util.isDeepStrictEqual(back, json) : findJsonKind(back) === findJsonKind(json)) ? stored : undefined
 }
 
+/** The code of a type has thrown: the value is not of the type. */
+class ValueRefusal extends Error {}
+
+/** Calls the code of a type. @throws ValueRefusal for whatever that throws. */
+function callType<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new ValueRefusal('The type refuses the value.', { cause: error })
+  }
+}
+
+/** Returns undefined where the code of a type has refused a value. Errors of the engine itself are thrown on. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work()
-  } catch {
-    // The code of the type rejects the value.
-    return undefined
+  } catch (error) {
+    if (error instanceof ValueRefusal) return undefined
+    throw error
   }
 }
 
@@ -142,24 +160,17 @@ export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
   const fromProperty = (value: unknown): ScalarValue | undefined => storable(type.convertToDatabaseValue(value as never, platform), true)
   const toJson = (stored: unknown): unknown => {
     if (typeof stored !== 'string') return plainJson(stored)
-    try {
-      return plainJson((toProperty(stored) as unknown[]).map(item => (typeof item === 'bigint' ? item.toString() : item)))
-    } catch {
-      // As with custom types: a file may hold anything.
-      return stored
-    }
+    const items = attempt(() => callType(() => toProperty(stored)))
+    // As with custom types: a file may hold anything.
+    if (!Array.isArray(items)) return stored
+    return plainJson(items.map((item: unknown) => (typeof item === 'bigint' ? item.toString() : item)))
   }
   return {
     toJson,
     fromJson: json => {
       if (!Array.isArray(json)) return undefined
-      try {
-        const stored = fromProperty(json)
-        return stored !== undefined && builtin.util.isDeepStrictEqual(toJson(stored), json) ? stored : undefined
-      } catch {
-        // What the type refuses.
-        return undefined
-      }
+      const stored = attempt(() => callType(() => fromProperty(json)))
+      return stored !== undefined && builtin.util.isDeepStrictEqual(toJson(stored), json) ? stored : undefined
     },
     fromText: () => undefined,
     toProperty,

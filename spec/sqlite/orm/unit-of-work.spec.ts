@@ -236,7 +236,7 @@ describe('a write that waits for nothing', () => {
       ['e'],
     )
     assert.deepEqual(
-      engine.requests.map(({ status, changes }) => [status, changes.length]),
+      engine.requests.map(({ status, changes }) => [status, changes!.length]),
       [
         [200, 1],
         [409, 0],

@@ -26,7 +26,7 @@ import type { RequestPattern } from '../request/route-pattern.ts'
 import type { Principal } from '../request/request-context.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import type { Route } from '../request/custom-routes.ts'
-import { formatHint, findNearest } from '../base/suggest.ts'
+import { checkNames, findNearest, formatHint } from '../base/suggest.ts'
 import { LoginThrottle } from './throttle.ts'
 import type { FailedLogins } from './throttle.ts'
 import { SigningKey, Tokens } from './tokens.ts'
@@ -205,11 +205,15 @@ export class Authentication {
   }
 
   /**
-   * A token for a user: an entity, or an ID.
+   * Mints a token for a user.
    *
+   * @param user an entity, or the ID of one
+   * @param options `ttl` in seconds; default: that of the module
    * @throws TypeError, RangeError
    */
-  mint(user: unknown, ttl: number = this.#options.ttl): string {
+  mint(user: unknown, options: { readonly ttl?: number }): string {
+    checkNames(options, ['ttl'], 'token')
+    const { ttl = this.#options.ttl } = options
     if (!Number.isFinite(ttl)) throw new RangeError(`token: "ttl" must be a number of seconds, got ${String(ttl)}.`)
     const resource = this.#resource('')
     const key = this.#keyOf(user, resource)

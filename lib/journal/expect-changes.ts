@@ -6,8 +6,10 @@ import type { AssertionError } from 'node:assert'
 import { builtin } from '../base/builtins.ts'
 import { computeNetChanges } from './changes.ts'
 import type { Change } from './changes.ts'
+import type { Awaitable } from '../base/awaitable.ts'
+import type { Connection } from '../database/dialect.ts'
 import type { ChangeSink, RawChange, WatchedTable } from '../database/changes.ts'
-import type { JournalEntry } from './journal.ts'
+import type { Journal, JournalEntry } from './journal.ts'
 import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
 
 /** The expected inserts, updates and deletes of a resource. Default: 0 each. */
@@ -26,13 +28,10 @@ export type ExpectedChanges = Readonly<Record<string, ExpectedChange>>
 /** The parts of the engine that an assertion needs. */
 export interface ExpectServices {
   readonly tables: readonly WatchedTable[]
-  /** Canonical name of a resource by any of its names. */
-  readonly nameOf: (name: string) => string | undefined
-  /** The number of rows of each table. */
-  readonly count: () => readonly number[] | Promise<readonly number[]>
+  readonly connection: Pick<Connection, 'countRows'>
   readonly watchers: Set<ChangeSink>
-  /** Starts to collect requests; the returned function lists them. */
-  readonly follow: () => () => readonly JournalEntry[]
+  /** Undefined when no journal is kept. */
+  readonly journal: Journal | undefined
 }
 
 const COUNTS = ['inserted', 'updated', 'deleted'] as const
@@ -49,28 +48,30 @@ export async function expectChanges<T>(expected: ExpectedChanges, work: () => T 
   if (typeof work !== 'function') throw new TypeError('expect: the second argument must be a function.')
   const raw: RawChange[] = []
   const watcher: ChangeSink = { add: change => raw.push(change) }
-  const requests = services.follow()
-  const before = await services.count()
-  services.watchers.add(watcher)
+  const { tables, connection, watchers, journal } = services
+  const count = (): Awaitable<readonly number[]> => connection.countRows(tables.map(({ resource }) => resource.table))
+  const position = journal?.position ?? 0
+  const before = await count()
+  watchers.add(watcher)
   let result: T
   try {
     result = await work()
   } finally {
-    services.watchers.delete(watcher)
+    watchers.delete(watcher)
   }
-  const after = await services.count()
+  const after = await count()
   const changes = computeNetChanges(raw)
-  const lines = services.tables.map(({ name }, index) => judge(name, checked, after[index]! - before[index]!, countChanges(changes, name)))
-  if (lines.some(line => !line.met)) throw failure(lines, requests(), changes)
+  const lines = tables.map(({ name }, index) => judge(name, checked, after[index]! - before[index]!, countChanges(changes, name)))
+  if (lines.some(line => !line.met)) throw failure(lines, journal?.since(position) ?? [], changes)
   return result
 }
 
-function check(expected: ExpectedChanges, { tables, nameOf }: ExpectServices): Map<string, ExpectedChange> {
+function check(expected: ExpectedChanges, { tables }: ExpectServices): Map<string, ExpectedChange> {
   if (typeof expected !== 'object' || expected === null || Array.isArray(expected))
     throw new TypeError('expect: the first argument must be an object: { orders: 1, products: { updated: 1 } }.')
   const checked = new Map<string, ExpectedChange>()
   for (const [given, value] of Object.entries(expected)) {
-    const name = given === REST ? REST : nameOf(given)
+    const name = given === REST ? REST : findTable(given, tables)?.name
     if (name === undefined) {
       const known = tables.map(table => table.name)
       throw new TypeError(
@@ -82,6 +83,11 @@ function check(expected: ExpectedChanges, { tables, nameOf }: ExpectServices): M
     checked.set(name, value)
   }
   return checked
+}
+
+/** Finds the table of a resource by any name that the resource has. */
+function findTable(name: string, tables: readonly WatchedTable[]): WatchedTable | undefined {
+  return tables.find(({ resource, name: own }) => own === name || (resource.served && resource.accepted.includes(name)))
 }
 
 function checkValue(value: unknown, where: string): void {

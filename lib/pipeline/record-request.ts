@@ -70,6 +70,23 @@ export class RequestRecorder {
     return this.#explanation({ method, path }, record, response, trace)
   }
 
+  /** Whether a request may write, so that explaining it needs a fork. What is not a method at all is refused before. */
+  mayWrite(method: string): boolean {
+    return typeof method === 'string' && !READ_METHODS.includes(method.toUpperCase()) && !this.#parts.options.readOnly
+  }
+
+  /** Explains a request that may write, on a fork: its first transaction prepares what all others find prepared. */
+  async explainWrite(
+    method: string,
+    path: string,
+    query: QueryInput | undefined,
+    body: unknown,
+    context: HandleContext,
+  ): Promise<Explanation> {
+    await this.#parts.connection.write(async () => {})
+    return this.explain(method, path, query, body, context)
+  }
+
   /** Answers a request as `handle` does; `explain` then returns what ran, or undefined when the engine has been closed meanwhile. */
   async explained(
     method: string,

@@ -1,4 +1,4 @@
-/** Family: what an engine shares with its forks: what follows from model and options alone. */
+/** Shared state: the part of an engine that follows from its model and options alone. It shares this with its forks. */
 import type { MikroORM } from '@mikro-orm/core'
 import { listWatched } from '../journal/changes.ts'
 import type { Watched } from '../database/changes.ts'
@@ -10,7 +10,7 @@ import { readVersions } from './versions.ts'
 import type { CompiledVersion } from './versions.ts'
 
 export interface SharedState {
-  readonly editions: ReadonlyMap<string, CompiledVersion>
+  readonly versions: ReadonlyMap<string, CompiledVersion>
   readonly watched: Watched
   readonly secrets: Secrets
   /** Whether a request that reads may run code of the application's, which may write. */
@@ -21,10 +21,10 @@ export interface SharedState {
 
 /** @throws TypeError, Error when the options are not fit for the model. */
 export function createSharedState(options: CheckedOptions, orm: MikroORM, connection: Connection, notes: Notes): SharedState {
-  const editions = readVersions(options, orm, connection)
-  const models = [...editions.values()].map(({ model }) => model)
+  const versions = readVersions(options, orm, connection)
+  const models = [...versions.values()].map(({ model }) => model)
   return {
-    editions,
+    versions,
     watched: listWatched(models),
     secrets: new Secrets(models, options.auth?.options?.identifier, options.auth?.options?.password),
     mayRunApplicationCode: runsApplicationCode(options, orm),

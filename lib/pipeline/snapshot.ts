@@ -3,12 +3,12 @@ import type { AuthState } from '../auth/auth.ts'
 import type { ClockSetting } from '../base/clock.ts'
 import type { WorldImage } from '../database/world-store.ts'
 
-/** What belongs to a world beside its data. */
+/** The part of a world beside its data. */
 export interface WorldState {
   readonly clock: ClockSetting
   /** Undefined when the authentication module is off. */
   readonly auth: AuthState | undefined
-  /** The seed of the next made-up record that has none of its own. */
+  /** The seed of the next generated record that has none of its own. */
   readonly nextSeed: number
 }
 
@@ -17,16 +17,16 @@ export interface WorldState {
  * number of times, also by forks of the engine.
  */
 export class Snapshot {
-  readonly #family: object
+  readonly #shared: object
   readonly #image: WorldImage
   readonly #state: WorldState
 
   /**
    * @internal
-   * @param family what an engine shares with its forks
+   * @param shared the state that an engine shares with its forks
    */
-  constructor(family: object, image: WorldImage, state: WorldState) {
-    this.#family = family
+  constructor(shared: object, image: WorldImage, state: WorldState) {
+    this.#shared = shared
     this.#image = image
     this.#state = state
   }
@@ -46,8 +46,8 @@ export class Snapshot {
     return this.#state
   }
 
-  /** @internal Whether it was taken from an engine of this family, whose schema is the same. */
-  isOf(family: object): boolean {
-    return family === this.#family
+  /** @internal Whether it was taken of an engine with this shared state, whose schema is the same. */
+  isOf(shared: object): boolean {
+    return shared === this.#shared
   }
 }

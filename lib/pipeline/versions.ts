@@ -38,33 +38,33 @@ export interface CompiledVersion {
 export function readVersions(options: CheckedOptions, orm: MikroORM, connection: Connection): Map<string, CompiledVersion> {
   checkDefinitions(options, orm)
   const { renamed, own } = readParameters(options.parameters)
-  const editions = new Map<string, CompiledVersion>()
+  const compiled = new Map<string, CompiledVersion>()
   for (const version of options.versions) {
     const model = readModel(orm, version, options.resources, secretOf(options, orm))
     const vocabulary = buildVocabulary(renamed, model.flags, new Set(own.keys()))
     checkVocabulary(vocabulary)
     requireConditions(model)
     checkModel(model, vocabulary, options, connection)
-    editions.set(version, { model, lookUp: lookUpOf(options, model, orm), vocabulary, customParameters: own, plans: new Plans() })
+    compiled.set(version, { model, lookUp: lookUpOf(options, model, orm), vocabulary, customParameters: own, plans: new Plans() })
   }
-  return editions
+  return compiled
 }
 
-/** The versions on one database, with one clock. */
+/** Returns the services of each version on one database, with one clock. */
 export function serveVersions(
-  editions: ReadonlyMap<string, CompiledVersion>,
+  compiled: ReadonlyMap<string, CompiledVersion>,
   { limits, versions, createdStatus }: CheckedOptions,
   connection: Connection,
   clock: Clock,
   describe: (version: string) => Promise<object>,
 ): Map<string, Services> {
   const served = new Map<string, Services>()
-  for (const [version, { plans, ...edition }] of editions) {
-    const reader = new Reader(connection, limits, edition.vocabulary, plans)
+  for (const [version, { plans, ...parts }] of compiled) {
+    const reader = new Reader(connection, limits, parts.vocabulary, plans)
     served.set(version, {
-      ...edition,
+      ...parts,
       reader,
-      writer: new Writer(connection, reader, edition.model),
+      writer: new Writer(connection, reader, parts.model),
       clock,
       limits,
       versions,

@@ -1,0 +1,164 @@
+/**
+ * Assemble: puts an engine together on an open database. `openEngine` opens the database and begins its life, `assemble` composes the parts, `copyWorld`
+ * gives what a fork is assembled from. Throws TypeError, RangeError and Error for options and models that cannot be served.
+ */
+import type { EntityManager } from '@mikro-orm/core'
+import { Authentication } from '../auth/auth.ts'
+import { loadSignatures } from '../auth/tokens.ts'
+import type { SigningKey } from '../auth/tokens.ts'
+import { Clock } from '../base/clock.ts'
+import { Notes } from '../base/notes.ts'
+import { Traces } from '../base/trace.ts'
+import type { ChangeRecorder } from '../database/changes.ts'
+import type { OpenDatabase } from '../database/world-store.ts'
+import { Journal } from '../journal/journal.ts'
+import type { Resource } from '../model/model.ts'
+import { Routes } from '../request/custom-routes.ts'
+import type { EngineHandle } from '../request/hook-context.ts'
+import type { RequestContext } from '../request/request-context.ts'
+import { Faults } from '../testing/fault-injection.ts'
+import { Given } from '../testing/given.ts'
+import { seed } from '../write/seed.ts'
+import { createAuthServices, revokeTokensOfRemovedUsers } from './auth-services.ts'
+import { Descriptions } from './descriptions.ts'
+import { createCreationContext, createIndexContext } from './engine-context.ts'
+import type { ContextOrigin } from './engine-context.ts'
+import { Lifecycle } from './lifecycle.ts'
+import { openDatabase } from './open-database.ts'
+import { checkOptions } from './options.ts'
+import type { CheckedOptions, EngineOptions } from './options.ts'
+import { RequestRecorder } from './record-request.ts'
+import type { RecorderParts } from './record-request.ts'
+import { createSharedState } from './shared-state.ts'
+import type { SharedState } from './shared-state.ts'
+import type { Snapshot, WorldState } from './snapshot.ts'
+import { serveVersions } from './versions.ts'
+import { World } from './world.ts'
+
+/** What an engine is assembled from. */
+export interface Composition {
+  readonly options: CheckedOptions
+  readonly database: OpenDatabase
+  readonly shared: SharedState
+  /** Undefined for an engine that is not a fork. */
+  readonly parent?: { readonly state: WorldState; readonly signingKey: SigningKey | undefined }
+}
+
+/** The parts of an engine. */
+export interface EngineParts<E extends EngineHandle = EngineHandle> extends RecorderParts {
+  readonly engine: E
+  readonly shared: SharedState
+  readonly world: World
+  readonly given: Given
+  readonly recorder: ChangeRecorder
+  readonly requests: RequestRecorder
+  readonly descriptions: Descriptions
+  /** Closed with the engine. */
+  readonly interceptions: Set<Disposable>
+}
+
+/**
+ * Opens the database, reads the model, builds the engine, brings the schema up to date and loads the seed.
+ *
+ * @param build makes the engine, and returns its parts
+ * @throws TypeError, RangeError for options that are unknown or not of their form; Error for a model that cannot be served.
+ */
+export async function openEngine<E extends EngineHandle>(
+  options: EngineOptions,
+  build: (composition: Composition) => EngineParts<E>,
+): Promise<E> {
+  const checked = checkOptions(options)
+  const notes = new Notes(checked.notes)
+  if (checked.auth !== undefined) await loadSignatures()
+  const opened = await openDatabase({ ...checked, notes })
+  const { connection, worlds, definitions } = opened
+  const complete = definitions.length === 0 ? checked : { ...checked, resources: [...definitions, ...checked.resources] }
+  try {
+    const parts = opened.complete(() => {
+      const shared = createSharedState(complete, connection.orm, connection, notes)
+      return build({ options: complete, database: opened, shared })
+    })
+    if (checked.seed !== undefined) await seed(checked.seed, parts.model, connection)
+    worlds.start()
+    revokeTokensOfRemovedUsers(parts)
+    return parts.engine
+  } catch (error) {
+    await opened.abandon()
+    throw error
+  }
+}
+
+/** Returns what a fork with a copy of the world is assembled from. See RestEngine.fork. */
+export async function copyWorld(
+  { options, shared, world, authentication }: EngineParts,
+  snapshot: Snapshot | undefined,
+): Promise<Composition> {
+  const { database, state } = await world.copy(snapshot)
+  return { options, shared, database, parent: { state, signingKey: authentication?.tokens.key } }
+}
+
+/** Composes the parts of an engine. They call the engine itself only while requests are answered. */
+export function assemble<E extends EngineHandle>(engine: E, composition: Composition): EngineParts<E> {
+  const { options, database, shared, parent } = composition
+  const { connection } = database
+  const services = createServices(engine, composition)
+  const { clock, model, given, authentication } = services
+  const journal = options.journal === 0 ? undefined : new Journal(options.journal, shared.secrets, model)
+  const recorder = connection.record(shared.watched, () => journal?.current())
+  const life = new Lifecycle()
+  const faults = new Faults(options.routes.map(({ method }) => method))
+  const world = new World({ shared, store: database.worlds, clock, given, authentication, life, faults, journal }, parent?.state)
+  if (parent !== undefined) revokeTokensOfRemovedUsers({ authentication, recorder })
+  const traces = new Traces()
+  connection.observe(traces)
+  const parts = {
+    ...services,
+    engine,
+    options,
+    life,
+    routes: new Routes([...(authentication?.routes() ?? []), ...options.routes], options.versions),
+    failureOf: (error: unknown) => connection.dialect.failure(error),
+    journal,
+    faults,
+    traces,
+    connection,
+    secrets: shared.secrets,
+    mayRunApplicationCode: shared.mayRunApplicationCode,
+  }
+  return { ...parts, shared, world, recorder, requests: new RequestRecorder(parts), interceptions: new Set() }
+}
+
+type EngineServices = Pick<EngineParts, 'clock' | 'served' | 'model' | 'fork' | 'given' | 'authentication' | 'descriptions'>
+
+/** Creates the parts of an engine that read and write records. */
+function createServices(engine: EngineHandle, { options, database: { connection }, shared, parent }: Composition): EngineServices {
+  const clock = new Clock(options.clock)
+  connection.follow(clock)
+  const fork = (): EntityManager => connection.orm.em.fork()
+  const origin: ContextOrigin = { engine, fork, logsIn: options.auth !== undefined }
+  const served = serveVersions(shared.versions, options, connection, clock, version => descriptions.describe({ version }))
+  const first = options.versions[0]!
+  const { model, reader } = served.get(first)!
+  const context = ({ plural }: Resource): RequestContext => createCreationContext(origin, first, plural)
+  const given = new Given({ model, connection, reader, clock, context })
+  const authentication =
+    options.auth === undefined
+      ? undefined
+      : new Authentication(options.auth, createAuthServices(connection, served, clock), parent?.signingKey)
+  const descriptions = new Descriptions({
+    options,
+    served,
+    login: version => authentication?.describe(version),
+    context: version => createIndexContext(origin, version),
+  })
+  return { clock, served, model, fork, given, authentication, descriptions }
+}
+
+/** Ends the interceptions, waits for the requests that run, and closes the database. See RestEngine.close. */
+export async function closeEngine({ life, faults, interceptions, connection }: EngineParts): Promise<void> {
+  life.end()
+  faults.close()
+  for (const interception of interceptions) interception[Symbol.dispose]()
+  await life.idle()
+  await connection.close()
+}

@@ -1,0 +1,42 @@
+/** Engine context: the context of a request that nobody has sent, for the records that the engine itself reads and generates. */
+import type { EntityManager } from '@mikro-orm/core'
+import type { EngineHandle } from '../request/hook-context.ts'
+import { parse } from '../request/parse-request.ts'
+import { RequestContext } from '../request/request-context.ts'
+import { NO_CONTEXT } from './handle.ts'
+
+/** The parts of an engine that a context refers to. */
+export interface ContextOrigin {
+  readonly engine: EngineHandle
+  /** Returns an entity manager of its own for the request. */
+  readonly fork: () => EntityManager
+  /** Whether the authentication module is on. */
+  readonly logsIn: boolean
+}
+
+/** Returns the context of a GET of a version's index. */
+export function createIndexContext(origin: ContextOrigin, version: string): RequestContext {
+  return createContext(origin, 'GET', version, undefined)
+}
+
+/**
+ * Returns the context of a POST that creates a record.
+ *
+ * @param resource its plural name
+ */
+export function createCreationContext(origin: ContextOrigin, version: string, resource: string): RequestContext {
+  return createContext(origin, 'POST', version, resource)
+}
+
+function createContext(origin: ContextOrigin, method: 'GET' | 'POST', version: string, resource: string | undefined): RequestContext {
+  const path = resource === undefined ? `/${version}` : `/${version}/${resource}`
+  const request = parse(method, path, undefined, undefined, NO_CONTEXT)
+  const action = method === 'POST' ? 'create' : undefined
+  return new RequestContext({
+    ...origin,
+    request,
+    version,
+    principal: undefined,
+    about: { action, resource, id: undefined, attribute: undefined },
+  })
+}

@@ -5,7 +5,6 @@ import type { PublicKey } from './auth/tokens.ts'
 import type { Awaitable } from './base/awaitable.ts'
 import type { Clock } from './base/clock.ts'
 import type { Limits } from './base/limits.ts'
-import type { FailedRequest } from './base/report-failure.ts'
 import type { RestResponse } from './base/response.ts'
 import type { UnindexedLink } from './database/explained-statements.ts'
 import { expectChanges } from './journal/expect-changes.ts'
@@ -15,6 +14,7 @@ import type { JournalEntry } from './journal/journal.ts'
 import type { Model } from './model/model.ts'
 import type { OpenApiDocument } from './openapi/document.ts'
 import { answerError, answerTransportFailure } from './pipeline/answer-failure.ts'
+import type { ReceivedRequest } from './pipeline/answer-failure.ts'
 import { assemble, closeEngine, copyWorld, openEngine } from './pipeline/assemble.ts'
 import type { Composition, EngineParts } from './pipeline/assemble.ts'
 import type { OpenApiOptions } from './pipeline/descriptions.ts'
@@ -392,7 +392,7 @@ export class RestEngine {
   }
 
   /** @internal Answers an error of a transport, and reports it where it is the server's fault. */
-  respondFailure(error: unknown, request: FailedRequest): RestResponse {
+  respondFailure(error: unknown, request: ReceivedRequest): RestResponse {
     return answerTransportFailure(error, request, this.#parts)
   }
 

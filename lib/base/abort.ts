@@ -9,6 +9,8 @@ export interface Client {
 /** The headers of a request, with lower-case names. They may be made on first use. */
 export interface HeaderSource {
   readonly headers: Readonly<Record<string, string>>
+  /** Names and values by turns, as they came, where they are at hand without making the headers. */
+  readonly rawHeaders?: readonly string[]
 }
 
 /** A client whose signal and headers are made on first use, since most requests are answered without either. */
@@ -29,6 +31,19 @@ export class LazyClient implements Client {
 
   get headers(): Readonly<Record<string, string>> {
     return this.#source.headers
+  }
+
+  /** Returns one header without making the others; repeated ones are joined as a list. The name is in lower case. */
+  header(name: string): string | undefined {
+    const { rawHeaders } = this.#source
+    if (rawHeaders === undefined) return this.#source.headers[name]
+    let found: string | undefined
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      const given = rawHeaders[index]!
+      if (given.length !== name.length || given.toLowerCase() !== name) continue
+      found = found === undefined ? rawHeaders[index + 1]! : `${found}, ${rawHeaders[index + 1]!}`
+    }
+    return found
   }
 
   get signal(): AbortSignal {

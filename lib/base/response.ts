@@ -10,3 +10,6 @@ export interface RestResponse {
 
 /** The media type of every body (RFC 8259, with a charset as existing clients expect it). */
 export const JSON_TYPE = 'application/json; charset=UTF-8'
+
+/** The media type of an error body for those that ask for it (RFC 9457), which has no parameters. */
+export const PROBLEM_TYPE = 'application/problem+json'

@@ -1,8 +1,9 @@
 /** Failures: the answers to what is refused, by status, with the codes of the error table. */
 import { ERRORS, FIELD_ERRORS } from '../base/errors.ts'
+import { PROBLEM_TYPE } from '../base/response.ts'
 import type { Components } from './components.ts'
 import { objectOf } from './schema.ts'
-import type { Schema } from './schema.ts'
+import type { ObjectMembers, Schema } from './schema.ts'
 import type { ApiSource } from './source.ts'
 
 /** Names of the components, and what the statuses are called. */
@@ -47,16 +48,21 @@ export class Failures {
     const [name, description] = STATUSES[status]!
     return this.#components.refer('responses', name, `status ${status}`, () => {
       const codes = codesOf(status, this.#source.validationStatus)
-      const schema = this.#source.runsApplicationCode
-        ? this.#failure()
-        : { allOf: [this.#failure(), { type: 'object', properties: { status: { const: status }, code: { enum: codes } } }] }
+      const narrow = (schema: Schema): Schema =>
+        this.#source.runsApplicationCode
+          ? schema
+          : { allOf: [schema, { type: 'object', properties: { status: { const: status }, code: { enum: codes } } }] }
       const list = codes.map(code => `\`${code}\``).join(', ')
       return {
         description: `${description} Codes: ${list}.`,
         ...(RETRIED.has(status) || status === 401 ? { headers: this.#headers(status) } : {}),
-        content: { 'application/json': { schema } },
+        content: this.#content(narrow),
       }
     })
+  }
+
+  #content(narrow: (schema: Schema) => Schema): Schema {
+    return { 'application/json': { schema: narrow(this.#failure()) }, [PROBLEM_TYPE]: { schema: narrow(this.#problem()) } }
   }
 
   #headers(status: number): Schema {
@@ -69,26 +75,42 @@ export class Failures {
   #other(): Schema {
     return this.#components.refer('responses', 'OtherFailure', 'status other', () => ({
       description: 'What the application itself refuses with, by a code of its own.',
-      content: { 'application/json': { schema: this.#failure() } },
+      content: this.#content(schema => schema),
     }))
   }
 
   #failure(): Schema {
     return this.#components.refer('schemas', 'Failure', 'failure', () => ({
-      ...objectOf({
-        properties: {
-          success: { const: false },
-          timestamp: { type: 'string', format: 'date-time' },
-          status: { type: 'integer', minimum: 400, maximum: 599 },
-          code: this.#codes(),
-          title: { type: 'string' },
-          detail: { type: 'string' },
-          errors: { type: 'array', items: this.#fault() },
-        },
-        required: ['success', 'timestamp', 'status', 'code', 'title', 'detail'],
-      }),
+      ...objectOf(this.#members()),
       description: 'The one form of every refusal. `code` is stable; `title` and `detail` are for people and may change.',
     }))
+  }
+
+  /** The same as problem details (RFC 9457). */
+  #problem(): Schema {
+    return this.#components.refer('schemas', 'Problem', 'problem', () => {
+      const { properties, required } = this.#members()
+      const type = { type: 'string', format: 'uri', description: 'Names the code, or is `about:blank` for one of the application.' }
+      return {
+        ...objectOf({ properties: { type, ...properties }, required: ['type', ...required] }),
+        description: 'A refusal as problem details (RFC 9457), for requests whose `Accept` names them.',
+      }
+    })
+  }
+
+  #members(): ObjectMembers {
+    return {
+      properties: {
+        success: { const: false },
+        timestamp: { type: 'string', format: 'date-time' },
+        status: { type: 'integer', minimum: 400, maximum: 599 },
+        code: this.#codes(),
+        title: { type: 'string' },
+        detail: { type: 'string' },
+        errors: { type: 'array', items: this.#fault() },
+      },
+      required: ['success', 'timestamp', 'status', 'code', 'title', 'detail'],
+    }
   }
 
   #codes(): Schema {

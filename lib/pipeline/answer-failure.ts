@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.ts'
 import { takesBody } from '../base/http-methods.ts'
 import type { RestResponse } from '../base/response.ts'
 import type { JournalRecord } from '../journal/journal.ts'
+import { readHeader } from '../request/parse-request.ts'
 import type { QueryInput } from '../request/query-string.ts'
 import type { CheckedOptions } from './options.ts'
 import { respondError, withoutBody } from './respond.ts'
@@ -18,7 +19,13 @@ interface FailedArrival {
   readonly path: string
   readonly query: QueryInput | undefined
   readonly body: unknown
+  readonly context: Parameters<typeof readHeader>[0]
   readonly record: JournalRecord | undefined
+}
+
+/** The request that a transport has received, with headers of lower-case names. */
+export interface ReceivedRequest extends FailedRequest {
+  readonly headers: Readonly<Partial<Record<string, string>>>
 }
 
 /** What an answer to a failure needs of the engine. */
@@ -31,9 +38,9 @@ interface FailureParts {
 
 /** Answers an error that a stage has thrown. */
 export function answerFailure(error: unknown, arrival: FailedArrival, parts: FailureParts): RestResponse {
-  const { method, path, record } = arrival
+  const { method, path, context, record } = arrival
   const meant = describeMisplacedBody(error, arrival)
-  const response = answerError(describeDatabaseFailure(meant, parts.failureOf(meant)), parts)
+  const response = answerError(describeDatabaseFailure(meant, parts.failureOf(meant)), parts, readHeader(context, 'accept'))
   if (response.status >= 500) {
     if (record !== undefined) record.failure = findReason(meant)
     reportFailure(parts.options.onError, meant, { method, path })
@@ -42,14 +49,18 @@ export function answerFailure(error: unknown, arrival: FailedArrival, parts: Fai
 }
 
 /** Answers what a transport has met itself; a fault of the server is reported. */
-export function answerTransportFailure(error: unknown, request: FailedRequest, parts: FailureParts): RestResponse {
-  const response = answerError(error, parts)
-  if (response.status >= 500 && !(error instanceof RestError)) reportFailure(parts.options.onError, error, request)
+export function answerTransportFailure(error: unknown, { method, path, headers }: ReceivedRequest, parts: FailureParts): RestResponse {
+  const response = answerError(error, parts, headers['accept'])
+  if (response.status >= 500 && !(error instanceof RestError)) reportFailure(parts.options.onError, error, { method, path })
   return response
 }
 
-/** Returns the one error body, also for faults that a transport finds before the engine can be asked. */
-export function answerError(error: unknown, { clock, options }: FailureParts): RestResponse {
+/**
+ * Returns the one error body, also for faults that a transport finds before the engine can be asked.
+ *
+ * @param accept the header `Accept` of the request
+ */
+export function answerError(error: unknown, { clock, options }: FailureParts, accept?: string): RestResponse {
   let timestamp: string
   try {
     timestamp = clock.now().toISOString()
@@ -57,7 +68,7 @@ export function answerError(error: unknown, { clock, options }: FailureParts): R
     // A clock of the application's that fails is such an error itself.
     timestamp = new Date().toISOString()
   }
-  return respondError(error, timestamp, options.validationStatus)
+  return respondError(error, { timestamp, validationStatus: options.validationStatus, accept })
 }
 
 /** Whether the caller of `handle` broke its types. */

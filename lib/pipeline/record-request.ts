@@ -16,7 +16,7 @@ import type { Explanation } from '../journal/explanation.ts'
 import { JournalRecord, maskRecord } from '../journal/journal.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Secrets } from '../journal/redact.ts'
-import { NO_HEADERS } from '../request/parse-request.ts'
+import { NO_HEADERS, readHeader } from '../request/parse-request.ts'
 import type { QueryInput } from '../request/query-string.ts'
 import type { Faults } from '../testing/fault-injection.ts'
 import { faultRequest } from '../testing/fault-request.ts'
@@ -220,7 +220,7 @@ export class RequestRecorder {
       return answerFailure(error, arrival, this.#parts)
     }
     return faults.take(course, context.signal, answering, refusal => {
-      const response = answerError(refusal, this.#parts)
+      const response = answerError(refusal, this.#parts, readHeader(context, 'accept'))
       return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
     })
   }

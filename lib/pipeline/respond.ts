@@ -2,6 +2,8 @@
  * Respond: the envelopes of all answers, and the one body of all errors. The only place that knows status codes of success.
  * Bodies are plain JSON values; keys come in the order of the contract.
  */
+import { Accept, JSON_MEDIA, asksForJson } from '../base/accept.ts'
+import type { MediaType } from '../base/accept.ts'
 import { builtin } from '../base/builtins.ts'
 import type { Envelope } from '../base/envelope.ts'
 import { ERRORS, RestError, restError } from '../base/errors.ts'
@@ -12,7 +14,7 @@ import { calledIn, textOfPair } from '../request/query-string.ts'
 import type { Pair, Parameters, Vocabulary } from '../request/query-string.ts'
 import type { OrderedPage, PageRange } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
-import { JSON_TYPE } from '../base/response.ts'
+import { JSON_TYPE, PROBLEM_TYPE } from '../base/response.ts'
 import type { RestResponse } from '../base/response.ts'
 
 /** The index, which shows no records: its members take no name from resources. */
@@ -110,8 +112,17 @@ export function withoutBody(response: RestResponse): RestResponse {
   return { ...response, body: undefined }
 }
 
+/** How an error is answered. */
+interface ErrorForm {
+  readonly timestamp: string
+  /** Status of a body that the model refuses. */
+  readonly validationStatus: number
+  /** The header `Accept` of the request. */
+  readonly accept: string | undefined
+}
+
 /** The one body of all errors (member names of RFC 9457). What is not a refusal is a 500 that tells nothing. */
-export function respondError(error: unknown, timestamp: string, validationStatus = 422): RestResponse {
+export function respondError(error: unknown, { timestamp, validationStatus, accept }: ErrorForm): RestResponse {
   const refusal = error instanceof RestError ? error : restError('internal_error', 'Something went wrong inside the server.')
   const status = refusal.code === 'validation_failed' && refusal.status === 422 ? validationStatus : refusal.status
   const known = Object.hasOwn(ERRORS, refusal.code) ? ERRORS[refusal.code as keyof typeof ERRORS].title : builtin.http.STATUS_CODES[status]
@@ -124,5 +135,22 @@ export function respondError(error: unknown, timestamp: string, validationStatus
     detail: refusal.message,
     ...(refusal.errors === undefined ? {} : { errors: refusal.errors }),
   }
-  return { status, headers: { 'content-type': JSON_TYPE, ...refusal.headers }, body }
+  if (!asksForProblem(accept)) return { status, headers: { 'content-type': JSON_TYPE, ...refusal.headers }, body }
+  const headers = { 'content-type': PROBLEM_TYPE, vary: 'Accept', ...refusal.headers }
+  return { status, headers, body: { type: nameProblem(refusal.code), ...body } }
+}
+
+const PROBLEM: MediaType = { name: PROBLEM_TYPE }
+
+/** Whether a client asks for errors as problem details: it names the media type, and wants it as much as JSON at least. */
+function asksForProblem(accept: string | undefined): boolean {
+  if (asksForJson(accept)) return false
+  const accepted = new Accept(accept!)
+  const { weight, isNamed } = accepted.preferenceFor(PROBLEM)
+  return isNamed && weight > 0 && weight >= accepted.preferenceFor(JSON_MEDIA).weight
+}
+
+/** Returns the URI of a kind of problem (RFC 9457 section 3.1.1). A code of the application has none; its title is that of the status. */
+function nameProblem(code: string): string {
+  return Object.hasOwn(ERRORS, code) ? `urn:problem-type:mikro-rest:${code}` : 'about:blank'
 }

@@ -2,6 +2,7 @@
  * Parse: method, path and query become a Request: the intent, of which nobody knows yet whether it makes sense.
  * Refuses with path_malformed and query_malformed.
  */
+import { LazyClient } from '../base/abort.ts'
 import { restError } from '../base/errors.ts'
 import { pairsOfObject, pairsOfText } from './query-string.ts'
 import type { Pair, QueryInput } from './query-string.ts'
@@ -17,6 +18,8 @@ export interface Request {
   readonly pairs: readonly Pair[]
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
+  /** Returns one header, without making the others. The name is in lower case. */
+  header(name: string): string | undefined
 }
 
 /** Where the headers of a request come from. */
@@ -46,6 +49,17 @@ class ParsedRequest implements Request {
   get headers(): Readonly<Record<string, string>> {
     return (this.#headers ??= lowerCase(this.#sender.headers ?? NO_HEADERS))
   }
+
+  header(name: string): string | undefined {
+    return readHeader(this.#sender, name)
+  }
+}
+
+/** Returns one header of a sender. The name is in lower case; those of the sender may be in any. */
+export function readHeader(sender: Sender, name: string): string | undefined {
+  if (sender instanceof LazyClient) return sender.header(name)
+  const { headers } = sender
+  return headers === undefined ? undefined : (headers[name] ?? lowerCase(headers)[name])
 }
 
 /** The headers of a request without any. */

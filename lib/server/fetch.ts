@@ -2,7 +2,7 @@
  * Fetch: the WHATWG door. A standard Request goes in, a standard Response comes out; no socket is involved.
  */
 import { originForm, written } from './transport.ts'
-import type { TransportEngine, TransportResponse } from './transport.ts'
+import type { ReceivedRequest, TransportEngine, TransportResponse } from './transport.ts'
 import { RestError, isConnectionLost } from '../base/errors.ts'
 import { takesBody } from '../base/http-methods.ts'
 import { JsonBody } from './json-body.ts'
@@ -16,18 +16,18 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
   const headers = Object.fromEntries(request.headers)
   // The URL of a request keeps its fragment, which is never sent.
   const target = originForm(request.url.split('#', 1)[0] ?? '')
-  const named = { method: request.method, path: target }
+  const received = { method: request.method, path: target, headers }
   let body: unknown
   if (request.body !== null && takesBody(request.method)) {
     try {
       body = await readBody(request.body, new JsonBody(headers, engine.limits.maxBodyBytes))
     } catch (error) {
-      if (error instanceof RestError) return write(engine, engine.respondFailure(error, named), named)
+      if (error instanceof RestError) return write(engine, engine.respondFailure(error, received), received)
       throw error
     }
   }
   try {
-    return write(engine, await engine.handle(request.method, target, undefined, body, { headers, signal: request.signal }), named)
+    return write(engine, await engine.handle(request.method, target, undefined, body, { headers, signal: request.signal }), received)
   } catch (cause) {
     // As the real one says it.
     throw isConnectionLost(cause) ? new TypeError('fetch failed', { cause }) : cause
@@ -44,7 +44,7 @@ async function readBody(stream: ReadableStream<Uint8Array>, body: JsonBody): Pro
   return body.value()
 }
 
-function write(engine: TransportEngine, answer: TransportResponse, request: { readonly method: string; readonly path: string }): Response {
+function write(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): Response {
   const { status, headers, text } = written(engine, answer, request)
   try {
     // Undefined for HEAD and 204, to which the constructor allows no body.

@@ -10,7 +10,7 @@ import type { Awaitable } from '../base/awaitable.ts'
 import { builtin } from '../base/builtins.ts'
 import { Cors } from './cors.ts'
 import { originForm, written } from './transport.ts'
-import type { TransportResponse } from './transport.ts'
+import type { ReceivedRequest, TransportResponse } from './transport.ts'
 import { LazyClient } from '../base/abort.ts'
 import type { HeaderSource } from '../base/abort.ts'
 import { RestError, isConnectionLost, isEngineClosed, restError } from '../base/errors.ts'
@@ -170,7 +170,7 @@ class HttpDoor {
       return
     }
     const unread = error instanceof RestError && error.code === 'body_too_large'
-    this.#deliver(request, response, this.#engine.respondFailure(error, readRequestName(request)), unread, started)
+    this.#deliver(request, response, this.#engine.respondFailure(error, describeRequest(request)), unread, started)
   }
 
   /** Writes an answer, and says so. Nothing is thrown: nobody above would catch it. */
@@ -191,7 +191,7 @@ class HttpDoor {
 
   /** Answers with a 500 where an answer could not be written, and breaks the connection where half of it is out already. */
   #giveUp(request: IncomingMessage, response: ServerResponse, error: unknown): number {
-    const { status, headers, body } = this.#engine.respondFailure(error, readRequestName(request))
+    const { status, headers, body } = this.#engine.respondFailure(error, describeRequest(request))
     if (response.headersSent) {
       request.socket.destroy()
       return status
@@ -308,7 +308,7 @@ class HttpDoor {
 
   /** Gives the status that was written: an answer that has no text is answered with another one. */
   #write(request: IncomingMessage, response: ServerResponse, given: TransportResponse, unread: boolean): number {
-    const answer = written(this.#engine, given, readRequestName(request))
+    const answer = written(this.#engine, given, describeRequest(request))
     const headers: OutgoingHttpHeaders = { ...answer.headers }
     if (this.#readOnly && answer.headers['allow'] !== undefined && !this.#isSession('POST', request))
       headers['allow'] = keepReadingMethods(answer.headers['allow'])
@@ -349,7 +349,14 @@ function failed(cause: unknown): never {
   throw isEngineClosed(cause) ? restError('server_closed', 'The engine is closed.', { cause }) : cause
 }
 
-/** The request as `onError` has it. */
-function readRequestName({ method = '', url = '/' }: IncomingMessage): { method: string; path: string } {
-  return { method, path: originForm(url) }
+/** The request as answers to failures need it; its headers are made when they are read. */
+function describeRequest(request: IncomingMessage): ReceivedRequest {
+  const { method = '', url = '/' } = request
+  return {
+    method,
+    path: originForm(url),
+    get headers() {
+      return (request as HeaderSource).headers
+    },
+  }
 }

@@ -12,6 +12,13 @@ export interface TransportResponse {
   readonly body?: unknown
 }
 
+/** A request as a transport has received it, with headers of lower-case names. */
+export interface ReceivedRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Partial<Record<string, string>>>
+}
+
 /** What a door uses of `RestEngine`. */
 export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
@@ -27,7 +34,7 @@ export interface TransportEngine {
   /** The answer to an error that a door has met itself. */
   respondError(error: unknown): TransportResponse
   /** The same for one that may be a fault of the server: that is reported. */
-  respondFailure(error: unknown, request: { readonly method: string; readonly path: string }): TransportResponse
+  respondFailure(error: unknown, request: ReceivedRequest): TransportResponse
 }
 
 /**
@@ -51,11 +58,7 @@ export interface WrittenResponse {
  * An answer with its body as text. What cannot be written (a text longer than any may be, a value that has no JSON form) is answered with a 500 that
  * is reported: nothing that is thrown while an answer is written may end a process.
  */
-export function written(
-  engine: TransportEngine,
-  answer: TransportResponse,
-  request: { readonly method: string; readonly path: string },
-): WrittenResponse {
+export function written(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): WrittenResponse {
   const { status, headers, body } = answer
   try {
     return { status, headers, text: body === undefined ? undefined : JSON.stringify(body) }

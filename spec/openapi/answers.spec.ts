@@ -75,6 +75,9 @@ for (const { name, create, headers: headersOf } of worlds) {
               const answer = await world.handle(method, path, method === 'GET' ? 'nonsense=1' : undefined, body, { headers })
               assert.deepEqual(conformity.faultsOf(method, path, answer), [], `${method} ${path} ${JSON.stringify(body)}`)
             }
+            const problem = { ...headers, accept: 'application/problem+json' }
+            const told = await world.handle(method, path, 'nonsense=1', {}, { headers: problem })
+            assert.deepEqual(conformity.faultsOf(method, path, told), [], `${method} ${path} as a problem`)
             const other = await world.handle(method, path, 'nonsense=1', {}, { headers: { ...headers, 'if-match': '"never"' } })
             assert.deepEqual(conformity.faultsOf(method, path, other), [], `${method} ${path}`)
           }

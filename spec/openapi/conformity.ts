@@ -82,11 +82,15 @@ export class Conformity {
     const { pointer, node } = this.#resolve(`${operation.pointer}/responses/${key}`)
     const described = (node['headers'] ?? {}) as Node
     const lacking = Object.keys(headers).filter(
-      name => !['content-type', 'cache-control'].includes(name) && !Object.keys(described).some(each => each.toLowerCase() === name),
+      name =>
+        !['content-type', 'cache-control', 'vary'].includes(name) && !Object.keys(described).some(each => each.toLowerCase() === name),
     )
     const more = lacking.map(name => `${operation.operationId} ${status}: the header "${name}" is not described`)
     if (method === 'HEAD') return more
-    const schema = `${pointer}/content/application~1json/schema`
+    const type = (headers['content-type'] ?? 'application/json').split(';', 1)[0]!
+    const contents = (node['content'] ?? {}) as Node
+    if (!(type in contents)) return [...more, `${operation.operationId} ${status}: the media type ${type} is not described`]
+    const schema = `${pointer}/content${pointerOf(type)}/schema`
     return [...more, ...this.#faults(schema, body).map(fault => `${operation.operationId} ${status}: ${fault}`)]
   }
 

@@ -1,0 +1,114 @@
+/**
+ * Accept: compares the media types that a client accepts (RFC 9110 section 12.5.1) with those that an answer may have. Elements that are not of the
+ * grammar are ignored, as servers do: what a client prefers is no reason to refuse a request.
+ */
+
+/** A media type that an answer may have, in lower case, with the parameters that a client may ask for. */
+export interface MediaType {
+  /** `text/csv` */
+  readonly name: string
+  readonly parameters?: Readonly<Record<string, string>>
+}
+
+/** One element of an `Accept` header. */
+interface MediaRange {
+  /** In lower case: a media type, `text/*`, or `*` + `/*`. */
+  readonly name: string
+  readonly parameters: readonly (readonly [name: string, value: string])[]
+  readonly weight: number
+}
+
+/** How much a client wants a media type. */
+export interface Preference {
+  /** From 0 (not acceptable) to 1. */
+  readonly weight: number
+  /** Whether the header names the type itself, and not only a range that includes it. */
+  readonly isNamed: boolean
+}
+
+const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
+const RANGE = new RegExp(`^${TOKEN}/${TOKEN}$`)
+const PARAMETER = new RegExp(`^(${TOKEN})\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|(${TOKEN}))$`)
+const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
+const NONE: Preference = Object.freeze({ weight: 0, isNamed: false })
+
+/** The media type of JSON, as `Accept` headers name it. */
+export const JSON_MEDIA: MediaType = { name: 'application/json', parameters: { charset: 'utf-8' } }
+
+/** Whether a header asks for nothing but the standard form of answers: no header, or one that most clients send. No other header is parsed for JSON. */
+export function asksForJson(header: string | undefined): boolean {
+  return header === undefined || header === '*/*' || header === 'application/json'
+}
+
+/** An `Accept` header. */
+export class Accept {
+  readonly #ranges: readonly MediaRange[]
+
+  /** @param header its value; repeated headers are joined by commas */
+  constructor(header: string) {
+    this.#ranges = split(header, ',').flatMap(element => parseRange(element) ?? [])
+  }
+
+  /** Returns how much the client wants a media type: the most specific range that includes it decides. */
+  preferenceFor(type: MediaType): Preference {
+    let found = NONE
+    let best = -1
+    for (const range of this.#ranges) {
+      const specificity = measure(range, type)
+      if (specificity <= best) continue
+      best = specificity
+      found = { weight: range.weight, isNamed: specificity >= SAME_TYPE }
+    }
+    return found
+  }
+}
+
+const SAME_TYPE = 2
+
+/** Returns how exactly a range names a type: 0 for any type, 1 for a part of it, more for the type with each parameter; -1 when it does not include it. */
+function measure({ name, parameters }: MediaRange, type: MediaType): number {
+  if (name !== type.name) {
+    if (name === '*/*') return 0
+    return name.endsWith('/*') && type.name.startsWith(name.slice(0, -1)) ? 1 : -1
+  }
+  const isMet = parameters.every(([parameter, value]) => type.parameters?.[parameter] === value.toLowerCase())
+  return isMet ? SAME_TYPE + parameters.length : -1
+}
+
+function parseRange(element: string): MediaRange[] | undefined {
+  const [name = '', ...rest] = split(element, ';')
+  if (!RANGE.test(name)) return undefined
+  const parameters: (readonly [string, string])[] = []
+  for (const text of rest) {
+    if (text === '') continue
+    const match = PARAMETER.exec(text)
+    if (match === null) return undefined
+    const [, key = '', quoted, token] = match
+    const value = quoted === undefined ? token! : quoted.replaceAll(/\\(.)/g, '$1')
+    if (key.toLowerCase() !== 'q') {
+      parameters.push([key.toLowerCase(), value])
+      continue
+    }
+    // What follows the weight was an extension that RFC 9110 has removed.
+    return WEIGHT.test(value) ? [{ name: name.toLowerCase(), parameters, weight: Number(value) }] : undefined
+  }
+  return [{ name: name.toLowerCase(), parameters, weight: 1 }]
+}
+
+/** Splits a header where the separator stands outside of quoted texts; the pieces are without white space around them. */
+function split(text: string, separator: ',' | ';'): string[] {
+  const pieces: string[] = []
+  let start = 0
+  let isQuoted = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (isQuoted && character === '\\') at++
+    else if (character === '"') isQuoted = !isQuoted
+    else if (!isQuoted && character === separator) {
+      pieces.push(text.slice(start, at).trim())
+      start = at + 1
+    }
+  }
+  pieces.push(text.slice(start).trim())
+  return pieces
+}

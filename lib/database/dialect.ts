@@ -83,7 +83,7 @@ export type Binding =
   /** The keys of the rows above, for a statement that reads one relation of all of them. */
   | { readonly from: 'links' }
   /** A part of the key of the one row above. */
-  | { readonly from: 'link'; readonly part: number }
+  | { readonly from: 'link'; readonly part: number; readonly type: ScalarType }
   | { readonly from: 'limit' }
   | { readonly from: 'offset' }
   | { readonly from: 'literal'; readonly value: unknown }

@@ -3,39 +3,41 @@ import type { Statement } from '../database/dialect.ts'
 import type { Attribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { ScopeLookup } from '../plan/read-plan.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
+import type { Flavour } from './flavour.ts'
 import { FromClause, conjunction, formatTable, discriminatorCondition } from './from-clause.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
 import { bind, join, literal, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** A statement that gives one row when the record of the request's key exists, and meets the condition of a list, if one is given. */
-export function compileExists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute): Statement {
-  const select = new Select(scopeOf)
+export function compileExists(flavour: Flavour, resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute): Statement {
+  const select = new Select(flavour, scopeOf)
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   select.columns.push(text('1'))
   select.from = sql`${formatTable(resource)} as ${scope.alias}`
   const listed = list === undefined ? undefined : scope.tables.meets(list, scope.alias)
-  select.where = [isKey(scope.key, resource.key), ...existing(scope), ...(listed === undefined ? [] : [listed])]
+  select.where = [isKey(scope.key, resource.key, flavour), ...existing(scope), ...(listed === undefined ? [] : [listed])]
   return select.finish()
 }
 
 /** See `Dialect.columns`. */
-export function compileColumns(resource: Resource, columns: readonly string[]): Statement {
-  const select = new Select()
+export function compileColumns(flavour: Flavour, resource: Resource, columns: readonly string[]): Statement {
+  const select = new Select(flavour)
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   for (const column of columns) select.columns.push(text(scope.column(column)))
   select.from = sql`${formatTable(resource)} as ${scope.alias}`
-  select.where = [isKey(scope.key, resource.key)]
+  select.where = [isKey(scope.key, resource.key, flavour)]
   return select.finish()
 }
 
 /** See `Dialect.taken`. */
 export function compileTaken(
+  flavour: Flavour,
   resource: Resource,
   attributes: readonly { readonly attribute: Attribute; readonly given: boolean }[],
   excludeSelf: boolean,
 ): Statement | undefined {
-  const select = new Select()
+  const select = new Select(flavour)
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   const self = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   const where: Sql[] = []
@@ -44,12 +46,12 @@ export function compileTaken(
     const columns = columnsOfAttribute(attribute)
     if (columns === undefined) return undefined
     const ofSelf = ({ column }: ComparedColumn): Sql =>
-      sql`(select ${self.column(column)} from ${formatTable(resource)} as ${self.alias} where ${isKey(self.key, resource.key)})`
+      sql`(select ${self.column(column)} from ${formatTable(resource)} as ${self.alias} where ${isKey(self.key, resource.key, flavour)})`
     for (const column of columns) {
       where.push(sql`${scope.column(column.column)} = ${given ? givenValue(column, select, () => index++) : ofSelf(column)}`)
     }
   }
-  if (excludeSelf) where.push(sql`not (${isKey(scope.key, resource.key)})`)
+  if (excludeSelf) where.push(sql`not (${isKey(scope.key, resource.key, flavour)})`)
   select.columns.push(text('1'))
   select.from = sql`${formatTable(resource)} as ${scope.alias}`
   select.where = where
@@ -89,10 +91,10 @@ function columnsOfAttribute(attribute: Attribute): ComparedColumn[] | undefined 
 }
 
 /** See `Dialect.referrers`. */
-export function compileReferrers(resource: Resource, attribute: ToOneAttribute): Statement {
-  const select = new Select()
+export function compileReferrers(flavour: Flavour, resource: Resource, attribute: ToOneAttribute): Statement {
+  const select = new Select(flavour)
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
-  for (const [index, column] of scope.key.entries()) select.columns.push(selected(text(column), isExact(resource.key[index]!)))
+  for (const [index, column] of scope.key.entries()) select.columns.push(selected(text(column), isExact(resource.key[index]!), flavour))
   select.from = sql`${formatTable(resource)} as ${scope.alias}`
   select.where = [refersToKey(attribute, scope)]
   return select.finish()
@@ -101,10 +103,11 @@ export function compileReferrers(resource: Resource, attribute: ToOneAttribute):
 /** The record links the one of the request's key. */
 function refersToKey(attribute: ToOneAttribute, scope: FromClause): Sql {
   const { target, targetKey, discriminator } = attribute
+  const { flavour } = scope.tables
   const here = scope.foreignKey(attribute)
   const isMeant = discriminatorCondition(discriminator, column => scope.column(column))
-  if (targetKey === undefined) return conjunction(isKey(here, target.key), isMeant)
+  if (targetKey === undefined) return conjunction(isKey(here, target.key, flavour), isMeant)
   const there = new FromClause(target, scope.tables, scope.tables.next())
   const referred = there.referred(targetKey)[0]!
-  return sql`${here[0]!} in (select ${referred} from ${formatTable(target)} as ${there.alias} where ${isKey(there.key, target.key)})`
+  return sql`${here[0]!} in (select ${referred} from ${formatTable(target)} as ${there.alias} where ${isKey(there.key, target.key, flavour)})`
 }

@@ -9,7 +9,7 @@ import type { Attribute, EmbeddedAttribute, ScalarAttribute, ToOneAttribute } fr
 import type { Field, RecordNode } from '../plan/read-plan.ts'
 import { BuilderSource } from './builder-source.ts'
 import { compileStatements } from './child-statements.ts'
-import { decodeDocument, documentAt } from './decode.ts'
+import { decodeDocument, documentAt } from './decode-document.ts'
 import { sortTerm } from './sort-term.ts'
 import { FromClause, discriminatorCondition, startList, formatTable } from './from-clause.ts'
 import { addKey, isNumeric, keyExpression, keyThere } from './row-key.ts'
@@ -129,7 +129,7 @@ function oneOfExpression({ attribute, shown }: Field & { kind: 'oneOf' }, contex
       continue
     }
     // The image of a row shows what stands in it, whatever has become of the record.
-    const key = scope.tables.recalls ? scope.columns(branch.columns).map(text) : keyThere(branch, scope)
+    const key = scope.tables.recall !== undefined ? scope.columns(branch.columns).map(text) : keyThere(branch, scope)
     const id = keyExpression(key, branch.target, select, source)
     const tagged = source.object([
       [attribute.typeName, JSON.stringify(branch.target.singular)],
@@ -250,7 +250,10 @@ function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, selec
     to,
     numericLinks: isNumeric(parts),
     isPivoted: false,
-    ...compileStatements(select, attribute.name, links, [...(isMeant === undefined ? [] : [isMeant]), ...existing(there)]),
+    ...compileStatements(select, attribute.name, { columns: links, parts }, [
+      ...(isMeant === undefined ? [] : [isMeant]),
+      ...existing(there),
+    ]),
     node: compiled,
   }
 }
@@ -269,8 +272,8 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
   const position = via.kind === 'pivot' && via.orderColumn !== undefined ? [text(`${opened.alias}.${name(via.orderColumn)}`)] : []
   select.from = opened.from
   select.mark = opened.mark
-  // The links first: rows then come in the order of the index on them, and SQLite need not sort.
-  select.order = [...opened.links.map(text), ...order, ...position, ...keyOrder(opened.scope.key)]
+  // The links first: rows then come in the order of the index on them, and need not be sorted.
+  select.order = [...opened.links.map(text), ...order, ...position, ...keyOrder(opened.scope)]
   return {
     name: attribute.name,
     cardinality: 'many',
@@ -278,7 +281,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
     to,
     numericLinks: isNumeric(parts),
     isPivoted: via.kind === 'pivot',
-    ...compileStatements(select, attribute.name, opened.links, opened.existing === undefined ? [] : [opened.existing]),
+    ...compileStatements(select, attribute.name, { columns: opened.links, parts }, opened.existing === undefined ? [] : [opened.existing]),
     node: compiled,
   }
 }

@@ -1,20 +1,20 @@
 /**
- * Compile: a ReadPlan becomes SQLite statements, and for each node the function that makes a record of a row. Pure; done once per plan.
+ * Compile: a ReadPlan becomes SQL statements, and for each node the function that makes a record of a row. Pure; done once per plan.
  * One statement for the rows, one for the count, and one for each relation that is shown: never one per row.
  */
 import type { CompiledNode, CompiledRead, Statement } from '../database/dialect.ts'
 import type { Condition, ReadPlan } from '../plan/read-plan.ts'
 import { compileIds, compileNode } from './compile-node.ts'
 import { condition } from './condition.ts'
+import type { Flavour } from './flavour.ts'
 import { FromClause, conjunction, discriminatorCondition, formatTable } from './from-clause.ts'
-import { Select, existing, isKey, keyOrder } from './select.ts'
+import { Select, existing, isKey } from './select.ts'
 import { bind, join, name, sql, text, tuple, withLiterals } from './sql.ts'
 import type { Sql } from './sql.ts'
 import { sortTerm } from './sort-term.ts'
-import { mark } from './time-marks.ts'
 
-export function compileRead(plan: ReadPlan): CompiledRead {
-  const rows = new Select(plan.scopeOf)
+export function compileRead(plan: ReadPlan, flavour: Flavour): CompiledRead {
+  const rows = new Select(flavour, plan.scopeOf)
   rows.tables.watched = []
   const root = new FromClause(plan.resource, rows.tables, rows.tables.next(), rows.joins)
   const node = plan.node === undefined ? compileIds(root, rows) : compileNode(plan.node, root, rows)
@@ -26,7 +26,7 @@ export function compileRead(plan: ReadPlan): CompiledRead {
   rows.page = true
   return {
     rows: rows.finish('rows'),
-    count: compileCount(plan),
+    count: compileCount(plan, flavour),
     deep: compileLateLookUp(plan, root, rows),
     node,
     rendered: isRendered(node),
@@ -35,12 +35,15 @@ export function compileRead(plan: ReadPlan): CompiledRead {
 
 function compileOrder(plan: ReadPlan, root: FromClause): Sql[] {
   const wide = asksAll(plan, root)
-  return [...plan.order.map(term => sortTerm(term, root, wide)), ...keyOrder(root.columns(plan.resource.order))]
+  const { key, order } = plan.resource
+  const { flavour } = root.tables
+  const last = order.map(column => flavour.keyOrder(root.column(column), key.find(part => part.column === column)?.type))
+  return [...plan.order.map(term => sortTerm(term, root, wide)), ...last]
 }
 
 /**
- * The same rows by way of their keys: SQLite then passes over an index where it would pass over rows, and sorts keys where it would sort rows. By the key
- * alone there is nothing to win; and a key of another kind may be NULL in SQLite, which no comparison finds.
+ * The same rows by way of their keys: the database then passes over an index where it would pass over rows, and sorts keys where it would sort rows. By the key
+ * alone there is nothing to win; and a key of another kind may be NULL (SQLite allows it), which no comparison finds.
  */
 function compileLateLookUp(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource } = plan
@@ -58,8 +61,8 @@ function compileLateLookUp(plan: ReadPlan, root: FromClause, rows: Select): (() 
     const parts = [sql`select ${tuple(inner.key)} from ${formatTable(resource)} as ${inner.alias}`, ...joins]
     const [key] = inner.key
     const isWatched = rows.mark !== '' && key !== undefined
-    if (where.length > 0) parts.push(sql`where ${isWatched ? mark(key, true) : ''}${join(where, ' and ')}`)
-    else if (isWatched) parts.push(text(mark(key, true, true)))
+    if (where.length > 0) parts.push(sql`where ${isWatched ? root.tables.flavour.mark(key, true) : ''}${join(where, ' and ')}`)
+    else if (isWatched) parts.push(text(root.tables.flavour.mark(key, true, true)))
     rows.mark = ''
     parts.push(sql`order by ${join(order, ', ')} limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`)
     rows.where = [sql`${tuple(root.key)} in (${join(parts, ' ')})`]
@@ -73,8 +76,8 @@ function isRendered(node: CompiledNode): boolean {
 }
 
 /** The count joins only what the filters need, and sorts nothing. */
-function compileCount(plan: ReadPlan): Statement {
-  const count = new Select(plan.scopeOf)
+function compileCount(plan: ReadPlan, flavour: Flavour): Statement {
+  const count = new Select(flavour, plan.scopeOf)
   const root = new FromClause(plan.resource, count.tables, count.tables.next(), count.joins)
   count.columns.push(text('count(*)'))
   count.from = sql`${formatTable(plan.resource)} as ${root.alias}`
@@ -109,11 +112,12 @@ function asksAll({ anchor, where }: ReadPlan, { resource, tables }: FromClause):
 
 function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
   const { anchor } = plan
+  const { flavour } = root.tables
   const scoped = anchor.kind === 'record' && anchor.left === true ? [] : existing(root)
   const wide = asksAll(plan, root)
   const filters = [...scoped, ...plan.where.map(part => condition(part, root, wide))]
   if (anchor.kind === 'collection') return filters
-  if (anchor.kind === 'record') return [isKey(root.key, plan.resource.key), ...filters]
+  if (anchor.kind === 'record') return [isKey(root.key, plan.resource.key, flavour), ...filters]
   const { relation, owner } = anchor
   const listed = relation.kind === 'toMany' ? root.tables.meets(relation, root.alias) : undefined
   if (listed !== undefined) filters.push(listed)
@@ -122,7 +126,7 @@ function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
   if (relation.kind === 'toMany' && relation.via.kind === 'pivot') {
     const { table, ownerColumns, targetColumns, discriminator } = relation.via
     const isOwner = conjunction(
-      isKey(own(ownerColumns), owner.key),
+      isKey(own(ownerColumns), owner.key, flavour),
       discriminatorCondition(discriminator, column => own([column])[0]!),
     )
     const related = sql`select ${own(targetColumns).join(', ')} from ${name(table)} as ${alias} where ${isOwner}`
@@ -131,10 +135,11 @@ function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
   if (relation.kind === 'toOne' && relation.owner) {
     const key = own(owner.key.map(part => part.column))
     const isOwner = conjunction(
-      isKey(key, owner.key),
+      isKey(key, owner.key, flavour),
       discriminatorCondition(relation.discriminator, column => own([column])[0]!),
     )
-    const held = relation.formula === undefined ? own(relation.columns) : [`(${withLiterals(relation.formula(alias, name))})`]
+    const held =
+      relation.formula === undefined ? own(relation.columns) : [`(${withLiterals(relation.formula(alias, name), flavour.formatBoolean)})`]
     const related = sql`select ${held.join(', ')} from ${formatTable(owner)} as ${alias} where ${isOwner}`
     return [sql`${tuple(root.referred(relation.targetKey))} in (${related})`, ...filters]
   }
@@ -142,8 +147,8 @@ function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
     relation.kind === 'toMany' ? (relation.via as typeof relation.via & { kind: 'foreign' }) : relation
   const isMeant = discriminatorCondition(discriminator, column => root.column(column))
   if (isMeant !== undefined) filters.push(isMeant)
-  if (targetKey === undefined) return [isKey(root.columns(columns), owner.key), ...filters]
+  if (targetKey === undefined) return [isKey(root.columns(columns), owner.key, flavour), ...filters]
   const key = own(owner.key.map(part => part.column))
-  const referred = sql`select ${own([targetKey.part.column])[0]!} from ${formatTable(owner)} as ${alias} where ${isKey(key, owner.key)}`
+  const referred = sql`select ${own([targetKey.part.column])[0]!} from ${formatTable(owner)} as ${alias} where ${isKey(key, owner.key, flavour)}`
   return [sql`${root.column(columns[0]!)} in (${referred})`, ...filters]
 }

@@ -2,7 +2,7 @@
 import type { ValueForm } from '../database/dialect.ts'
 import type { ScalarAttribute } from '../model/model.ts'
 import type { KeyRef, ValueRef } from '../plan/read-plan.ts'
-import type { ScalarType } from '../values/scalar-type.ts'
+import type { Flavour } from './flavour.ts'
 import { bind, join, joinEvenly, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
@@ -13,26 +13,12 @@ export function filterValue(ref: ValueRef, attribute: ScalarAttribute, form: Val
   return compareSql === undefined ? value : { ...value, text: compareSql(value.text) }
 }
 
-/** The forms that a value is compared in: a UUID may be stored in upper or lower case, and `true` as a text. */
-export function listForms({ kind }: ScalarType): readonly ValueForm[] {
-  if (kind === 'boolean') return ['value', 'word']
-  if (kind === 'time') return ['value', 'minutes']
-  return kind === 'any' ? ['value', 'number'] : kind === 'uuid' ? ['value', 'upper'] : ['value']
-}
-
-/** From how many values on a list is one parameter. There may be 32,766 parameters in a statement. */
+/** From how many values on a list is one parameter. SQLite takes 32,766 parameters in a statement. */
 export const MANY = 32
 
 /** Whether all values come from one filter of the request. */
 export function areOfOneFilter(refs: readonly { readonly from: ValueRef['from'] }[]): boolean {
   return refs.every(({ from }) => from === 'filter')
-}
-
-/** All plain values of a filter, as a subquery: in the statement they are one parameter, however many they are. */
-export function compileList(ref: ValueRef, { source }: ScalarAttribute, forms: readonly ValueForm[]): Sql {
-  if (ref.from !== 'filter') throw new Error('listOf: only filters have lists.')
-  const { filter, type } = ref
-  return sql`(select value from json_each(${bind({ from: 'filterList', filter, type, forms, inDocument: source.kind === 'document' })}))`
 }
 
 /** A value is one of several. */
@@ -41,7 +27,7 @@ export function compileIsOneOf(value: Sql, parameters: readonly Sql[]): Sql {
 }
 
 /** A key is one of several. */
-export function keyIn(columns: readonly string[], keys: readonly KeyRef[]): Sql {
+export function keyIn(columns: readonly string[], keys: readonly KeyRef[], flavour: Flavour): Sql {
   const part = (key: KeyRef, index: number): Sql[] => {
     const value = (form: ValueForm): Sql =>
       bind(
@@ -51,15 +37,14 @@ export function keyIn(columns: readonly string[], keys: readonly KeyRef[]): Sql 
             ? { from: 'model', value: key.key[index], type: key.resource.key[index]!.type, form, inDocument: false }
             : { from: 'scopeKey', of: key.of, index: key.index, part: index, type: key.resource.key[index]!.type, form },
       )
-    return key.resource.key[index]!.type.kind === 'uuid' ? [value('value'), value('upper')] : [value('value')]
+    return flavour.keyForms(key.resource.key[index]!.type).map(value)
   }
   if (columns.length === 1) {
     const [{ from, resource }] = keys as [KeyRef]
     if (keys.length > MANY && from === 'filter' && areOfOneFilter(keys) && resource.key[0]!.type.codec === undefined) {
       const { filter, oneOf } = keys[0] as KeyRef & { from: 'filter' }
-      const forms: readonly ValueForm[] = resource.key[0]!.type.kind === 'uuid' ? ['value', 'upper'] : ['value']
-      const list = bind({ from: 'filterKeys', filter, resource, forms, ...(oneOf === undefined ? {} : { oneOf }) })
-      return sql`${columns[0]!} in (select value from json_each(${list}))`
+      const forms = flavour.keyForms(resource.key[0]!.type)
+      return flavour.isInKeys(columns[0]!, { from: 'filterKeys', filter, resource, forms, ...(oneOf === undefined ? {} : { oneOf }) })
     }
     return compileIsOneOf(
       text(columns[0]!),

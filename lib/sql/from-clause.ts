@@ -7,8 +7,8 @@ import type { Discriminator, RelationAttribute, Resource, TargetKey, ToManyAttri
 import type { Origin, Visit } from '../database/dialect.ts'
 import { parseListCondition } from '../access/list-condition.ts'
 import type { Condition, ScopeLookup } from '../plan/read-plan.ts'
-import { mark } from './time-marks.ts'
-import { inDocument, join, literal, name, sql, text, withLiterals } from './sql.ts'
+import type { ColumnScope, Flavour } from './flavour.ts'
+import { join, literal, name, sql, text, withLiterals } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** All rows exist. */
@@ -16,15 +16,17 @@ export const NO_SCOPES: ScopeLookup = () => undefined
 
 /** What the tables of one statement share: their aliases, and which rows of each resource exist. */
 export class Tables {
-  /** Whether links to records that have gone are found in what is remembered of those, as in the image of a row. */
-  recalls = false
+  /** Finds links to records that have gone in what is remembered of those, as in the image of a row; undefined where none are remembered. */
+  recall: Recall | undefined
+  readonly flavour: Flavour
   /** What a statement goes through, where it can be run with looks at the clock; undefined where it cannot. */
   watched: Visit[] | undefined
   #count: { value: number }
   readonly #scopeOf: ScopeLookup
   readonly #compile: CompileCondition
 
-  constructor(scopeOf: ScopeLookup, compile: CompileCondition, count = { value: 0 }) {
+  constructor(flavour: Flavour, scopeOf: ScopeLookup, compile: CompileCondition, count = { value: 0 }) {
+    this.flavour = flavour
     this.#scopeOf = scopeOf
     this.#compile = compile
     this.#count = count
@@ -66,7 +68,7 @@ export class Tables {
   #meets(resource: Resource, alias: string, condition: Condition | undefined): Sql | undefined {
     if (condition === undefined) return undefined
     // A scope is judged on all rows there are: inside it there are no scopes.
-    const plain = new Tables(NO_SCOPES, this.#compile, this.#count)
+    const plain = new Tables(this.flavour, NO_SCOPES, this.#compile, this.#count)
     const bare = new FromClause(resource, plain, alias)
     const direct = this.#compile(condition, bare)
     if (bare.joins.length === 0) return direct
@@ -81,7 +83,7 @@ export class Tables {
   }
 }
 
-/** What a resource reads its rows from, as it stands in a FROM clause: its table, or a subquery, which SQLite merges with the query around it. */
+/** What a resource reads its rows from, as it stands in a FROM clause: its table, or a subquery, which the database merges with the query around it. */
 export function formatTable({ table, source }: Resource): string {
   if (source.kind === 'table') return name(table)
   if (source.kind === 'query') return `(${source.sql})`
@@ -102,9 +104,17 @@ export function formatTable({ table, source }: Resource): string {
   return `(select ${columns.join(', ')}, ${type} as ${name(typeColumn)} from ${name(first.table)} as ${first.alias}${joins.join('')})`
 }
 
+/**
+ * Returns a part of the key of a linked record that may have gone.
+ *
+ * @param found the part while the record is there
+ * @param column the column that links it by another key than the primary one
+ */
+export type Recall = (found: Sql, attribute: ToOneAttribute, part: number, column: string) => Sql
+
 type CompileCondition = (condition: Condition, scope: FromClause) => Sql
 
-export class FromClause {
+export class FromClause implements ColumnScope {
   readonly resource: Resource
   readonly tables: Tables
   /** The tables of the FROM clause after the first one. */
@@ -159,8 +169,8 @@ export class FromClause {
 
   /** The foreign key of an owning to-one. */
   foreignKey({ columns, document, formula }: ToOneAttribute): readonly string[] {
-    if (formula !== undefined) return [`(${withLiterals(formula(this.alias, name))})`]
-    return document === undefined ? this.columns(columns) : [inDocument(this.column(document.column), document.keys)]
+    if (formula !== undefined) return [`(${withLiterals(formula(this.alias, name), this.tables.flavour.formatBoolean)})`]
+    return document === undefined ? this.columns(columns) : [this.tables.flavour.document(this.column(document.column), document.keys)]
   }
 
   /** The scope of the record that a to-one links; its columns are NULL where there is none. */
@@ -278,7 +288,7 @@ function openList(relation: ToManyAttribute, from: FromClause | undefined, table
   const alias = tables.next()
   const isInteger = target.key.length === 1 && target.key[0]!.type.kind === 'integer'
   const key = via.kind === 'foreign' ? target.key[0]?.column : via.targetColumns[0]
-  const marked = tables.watched === undefined || key === undefined ? '' : mark(`${alias}.${name(key)}`, isInteger)
+  const marked = tables.watched === undefined || key === undefined ? '' : tables.flavour.mark(`${alias}.${name(key)}`, isInteger)
   const visit = compileVisit(relation, from?.origin, isFiltered || relation.where !== undefined || tables.isScoped(target))
   if (marked !== '') tables.watched!.push(visit)
   const start: ListStart = { tables, joins, owner: from?.referred(targetKeyOf(relation)) ?? [], alias, mark: marked, visit }

@@ -4,7 +4,9 @@ import type { Resource } from '../model/model.ts'
 import type { RecordNode } from '../plan/read-plan.ts'
 import { BuilderSource } from './builder-source.ts'
 import { compileIds, compileNode } from './compile-node.ts'
+import type { Flavour } from './flavour.ts'
 import { FromClause } from './from-clause.ts'
+import type { Recall } from './from-clause.ts'
 import { keyExpression, referredColumn, tableWith } from './row-key.ts'
 import { Select } from './select.ts'
 import { name, text } from './sql.ts'
@@ -20,24 +22,30 @@ export interface CompiledImage {
  * A row as a trigger sees it, under the alias `"old"` or `"new"`: its ID, and the fields that the row itself holds.
  *
  * @param node fields without lists, inverse relations and computed attributes: those are not in the row
+ * @param recall finds the keys of linked records that have gone
  */
-export function compileImage(node: RecordNode, alias: string): CompiledImage {
-  const select = new Select()
-  select.tables.recalls = true
+export function compileImage(node: RecordNode, alias: string, flavour: Flavour, recall: Recall): CompiledImage {
+  const select = new Select(flavour)
+  select.tables.recall = recall
   const scope = new FromClause(node.resource, select.tables, alias, select.joins)
   const record = compileNode(node, scope, select).build
   return { record, id: compileIds(scope, select).build, columns: select.columns.map(column => column.text) }
 }
 
 /** The ID of a record that other columns than its own hold, as a trigger sees them. */
-export function compileLink(resource: Resource, alias: string, columns: readonly string[]): Omit<CompiledImage, 'record'> {
-  const select = new Select()
+export function compileLink(
+  resource: Resource,
+  alias: string,
+  columns: readonly string[],
+  flavour: Flavour,
+): Omit<CompiledImage, 'record'> {
+  const select = new Select(flavour)
   const source = new BuilderSource()
   const key = columns.map(column => text(`${alias}.${name(column)}`))
   return { id: source.finish(keyExpression(key, resource, select, source)), columns: select.columns.map(column => column.text) }
 }
 
-/** What triggers must remember of records that go, or get another key, so that those that link them by it still have an ID: see `mikro_gone`. */
+/** What triggers must remember of records that go, or get another key, so that those that link them by it still have an ID. */
 export interface RecalledKey {
   readonly name: string
   readonly table: string

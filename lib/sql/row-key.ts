@@ -2,21 +2,21 @@
 import { joinKey } from '../model/key.ts'
 import type { KeyPart, Resource, ToOneAttribute } from '../model/model.ts'
 import type { BuilderSource } from './builder-source.ts'
-import { findDecoder } from './decode.ts'
 import { FromClause, conjunction, discriminatorCondition, equal, formatTable } from './from-clause.ts'
 import { isLong } from './scalar-value.ts'
 import { existing, isExact, selected } from './select.ts'
 import type { Select } from './select.ts'
-import { join, literal, name, sql, text } from './sql.ts'
+import { join, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** An ID: a single key as it is, a composite one joined. */
 export function keyExpression(columns: readonly Sql[], target: Resource, select: Select, source: BuilderSource): string {
-  const places = columns.map((column, index) => select.add(selected(column, isExact(target.key[index]!))))
+  const { flavour } = select.tables
+  const places = columns.map((column, index) => select.add(selected(column, isExact(target.key[index]!), flavour)))
   for (const [index, at] of places.entries()) if (isLong(target.key[index]!.type)) source.long.add(at)
   const raw = places.map(at => `r[${at}]`)
   const parts = raw.map((part, index) => {
-    const decoder = findDecoder(target.key[index]!.type)
+    const decoder = flavour.findDecoder(target.key[index]!.type)
     return decoder === undefined ? part : `${source.helper(decoder)}(${part})`
   })
   if (parts.length === 1) return parts[0] === raw[0] ? raw[0]! : `(${raw[0]!}===null?null:${parts[0]!})`
@@ -25,7 +25,9 @@ export function keyExpression(columns: readonly Sql[], target: Resource, select:
 
 /** Adds the columns of a key; returns their positions in the rows. */
 export function addKey(columns: readonly string[], parts: readonly KeyPart[], select: Select): number[] {
-  return columns.map((column, index) => select.add(selected(text(column), isExact(parts[index]!) || parts[index]!.type.kind === 'bigint')))
+  const { flavour } = select.tables
+  const isText = (part: KeyPart): boolean => isExact(part) || part.type.kind === 'bigint'
+  return columns.map((column, index) => select.add(selected(text(column), isText(parts[index]!), flavour)))
 }
 
 /** Which parts of a key are written into a list of keys as they are. */
@@ -48,8 +50,8 @@ export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
   const where = join([on, ...existing(rows)], ' and ')
   return attribute.target.key.map((part, index) => {
     const found = sql`(select ${alias}.${name(part.column)} from ${formatTable(attribute.target)} as ${alias} where ${where})`
-    if (!scope.tables.recalls || targetKey === undefined || !owner) return found
-    return sql`ifnull(${found}, mikro_gone(${literal(referredColumn(attribute))}, ${String(index)}, ${scope.column(columns[0]!)}))`
+    const { recall } = scope.tables
+    return recall === undefined || targetKey === undefined || !owner ? found : recall(found, attribute, index, scope.column(columns[0]!))
   })
 }
 

@@ -4,13 +4,9 @@ import type { ScalarAttribute } from '../model/model.ts'
 import type { Field } from '../plan/read-plan.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 import type { BuilderSource } from './builder-source.ts'
-import { decodeOdd, findDecoder, plainTest } from './decode.ts'
-import { compileStoredValue } from './stored-value.ts'
 import type { FromClause } from './from-clause.ts'
 import { selected } from './select.ts'
 import type { Select } from './select.ts'
-import { text } from './sql.ts'
-import type { Sql } from './sql.ts'
 
 /** What a node of a plan is compiled into. */
 export interface NodeContext {
@@ -22,18 +18,6 @@ export interface NodeContext {
   readonly source: BuilderSource
   /** The statements of its relations. */
   readonly children: CompiledChild[]
-}
-
-/** What is read of an attribute: of a column of a file, what it holds. Integers that a JavaScript number cannot hold leave SQLite as text. */
-function compileShown(attribute: ScalarAttribute, scope: FromClause): Sql {
-  const { type, source } = attribute
-  if (type.loose !== true || source.kind !== 'column') return compileStoredValue(attribute, scope)
-  const column = scope.column(source.column)
-  // The key has shown that it is small.
-  if ((type.kind !== 'integer' && type.kind !== 'any') || attribute.primary) return text(column)
-  const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number
-  const other = `case typeof(${column}) when 'integer' then cast(${column} as text) else ${column} end`
-  return text(`case when ${column} between ${least} and ${most} then ${column} else ${other} end`)
 }
 
 /** Kinds whose values are short whatever they are. */
@@ -61,11 +45,9 @@ export function scalarExpression(attribute: ScalarAttribute, { scope, select, so
   // What a getter gives is put in later.
   if (attribute.source.kind === 'getter') return 'null'
   const { selectSql, exact = type.kind === 'bigint' && type.asNumber !== true } = type.codec ?? {}
-  const value = compileShown(attribute, scope)
-  const at = select.add(selected(selectSql === undefined ? value : { ...value, text: selectSql(value.text) }, exact))
+  const { flavour } = scope.tables
+  const value = flavour.shown(attribute, scope)
+  const at = select.add(selected(selectSql === undefined ? value : { ...value, text: selectSql(value.text) }, exact, flavour))
   if (isLong(type)) source.long.add(at)
-  const decoder = findDecoder(type)
-  // A column may hold bytes, whatever it declares.
-  if (decoder === undefined) return `(typeof r[${at}]==="object"&&r[${at}]!==null?${source.helper(decodeOdd)}(r[${at}]):r[${at}])`
-  return `(${plainTest(type, `r[${at}]`)}?r[${at}]:${source.helper(decoder)}(r[${at}]))`
+  return flavour.readValue(type, `r[${at}]`, source)
 }

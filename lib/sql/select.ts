@@ -1,10 +1,11 @@
 /** Select: a SELECT statement under construction, and the conditions on keys that every statement is made of. */
-import type { Binding, Statement } from '../database/dialect.ts'
+import type { Statement, ValueForm } from '../database/dialect.ts'
 import type { KeyPart } from '../model/model.ts'
 import type { ScopeLookup } from '../plan/read-plan.ts'
 import { condition } from './condition.ts'
-import { mark, buildStatement } from './time-marks.ts'
+import type { Flavour } from './flavour.ts'
 import { NO_SCOPES, Tables } from './from-clause.ts'
+import { compileIsOneOf } from './filter-value.ts'
 import type { FromClause } from './from-clause.ts'
 import { bind, join, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
@@ -24,11 +25,13 @@ export class Select {
   /** The same where there are none. */
   wholeMark = ''
 
+  readonly #flavour: Flavour
   readonly #scopeOf: ScopeLookup
 
-  constructor(scopeOf: ScopeLookup = NO_SCOPES) {
+  constructor(flavour: Flavour, scopeOf: ScopeLookup = NO_SCOPES) {
+    this.#flavour = flavour
     this.#scopeOf = scopeOf
-    this.tables = new Tables(scopeOf, condition)
+    this.tables = new Tables(flavour, scopeOf, condition)
   }
 
   /** From now on the statement can be run with looks at the clock, as it goes through the rows of a scope; `all` says that these may be all that there are. */
@@ -41,13 +44,13 @@ export class Select {
     if (all) this.tables.watched.push(visit)
     scope.origin = { visit, isOnce: true }
     const isInteger = resource.key.length === 1 && resource.key[0]!.type.kind === 'integer'
-    this.mark = mark(key, isInteger)
-    this.wholeMark = mark(key, isInteger, true)
+    this.mark = this.#flavour.mark(key, isInteger)
+    this.wholeMark = this.#flavour.mark(key, isInteger, true)
   }
 
   /** A further statement over the same rows that exist. */
   inside(): Select {
-    const inside = new Select(this.#scopeOf)
+    const inside = new Select(this.#flavour, this.#scopeOf)
     inside.tables.watched = this.tables.watched && []
     return inside
   }
@@ -65,16 +68,17 @@ export class Select {
     if (this.order.length > 0) parts.push(sql`${this.where.length > 0 ? '' : this.wholeMark}order by ${join(this.order, ', ')}`)
     if (this.page) parts.push(sql`limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`)
     const whole = join(parts, ' ')
-    return buildStatement(whole, this.tables.watched ?? [], about)
+    return this.#flavour.finish(whole, this.tables.watched ?? [], about)
   }
 }
 
-export function isKey(columns: readonly string[], parts: readonly KeyPart[]): Sql {
+/** The columns are the key of the request. */
+export function isKey(columns: readonly string[], parts: readonly KeyPart[], flavour: Flavour): Sql {
   return join(
     columns.map((column, part) => {
       const { type } = parts[part]!
-      const value = (form: 'value' | 'upper'): Sql => bind({ from: 'key', part, type, form } satisfies Binding)
-      return type.kind === 'uuid' ? sql`${column} in (${value('value')}, ${value('upper')})` : sql`${column} = ${value('value')}`
+      const value = (form: ValueForm): Sql => bind({ from: 'key', part, type, form })
+      return compileIsOneOf(text(column), flavour.keyForms(type).map(value))
     }),
     ' and ',
   )
@@ -86,9 +90,9 @@ export function existing(scope: FromClause): Sql[] {
   return found === undefined ? [] : [found]
 }
 
-/** Beyond 2^53 a JavaScript number is not exact, so 64-bit integers leave SQLite as text. */
-export function selected(value: Sql, exact: boolean): Sql {
-  return exact ? sql`cast(${value} as text)` : value
+/** Beyond 2^53 a JavaScript number is not exact, so 64-bit integers leave the database as text. */
+export function selected(value: Sql, exact: boolean, flavour: Flavour): Sql {
+  return exact ? flavour.exactText(value) : value
 }
 
 export function isExact(part: KeyPart): boolean {
@@ -96,6 +100,6 @@ export function isExact(part: KeyPart): boolean {
 }
 
 /** Orders by a key, after everything else. */
-export function keyOrder(key: readonly string[]): Sql[] {
-  return key.map(column => text(column))
+export function keyOrder({ key, resource, tables }: FromClause): Sql[] {
+  return key.map((column, part) => tables.flavour.keyOrder(column, resource.key[part]!.type))
 }

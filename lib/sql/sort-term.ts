@@ -3,19 +3,18 @@ import type { Origin } from '../database/dialect.ts'
 import { targetKeyOf } from '../model/model.ts'
 import type { RelationAttribute, Resource } from '../model/model.ts'
 import type { SortTerm } from '../plan/read-plan.ts'
+import type { Reach } from './flavour.ts'
 import { FromClause, startList, formatTable } from './from-clause.ts'
 import type { Tables } from './from-clause.ts'
 import { join, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
-import { compileStoredValue } from './stored-value.ts'
 
 /**
- * A sort term as an expression with its direction. NULL is the smallest value in SQLite, as the contract wants it. `wide` says that all records are asked, as
- * in `condition`.
+ * A sort term as an expression with its direction. NULL is the smallest value. `wide` says that all records are asked, as in `condition`.
  */
 export function sortTerm(term: SortTerm, root: FromClause, wide = false): Sql {
   const value = term.or === undefined ? sortValue(term, root, wide) : sortValues([term, ...term.or], root, wide)
-  return sql`${value}${term.descending ? ' desc' : ''}`
+  return root.tables.flavour.order(value, term.descending, mayBeNull(term, root.resource))
 }
 
 /** The value of several ends of one path, of which one is there; or some, where it leads through a list. */
@@ -24,24 +23,33 @@ function sortValues(terms: readonly SortTerm[], root: FromClause, wide: boolean)
   const [{ attribute, descending }] = terms as [SortTerm]
   if (attribute === undefined) return sql`(${join(values, ' + ')})`
   if (!terms.some(({ hops }) => hops.some(({ kind }) => kind === 'toMany'))) return sql`coalesce(${join(values, ', ')})`
-  const [first, ...others] = values.map(value => sql`select ${value}`) as [Sql, ...Sql[]]
-  const all = others.reduce((union, value) => sql`${union} union all ${value}`, sql`${first} as v`)
-  return sql`(select ${descending ? 'max' : 'min'}(v) from (${all}))`
+  return root.tables.flavour.extremeOfAll(descending ? 'max' : 'min', values)
+}
+
+/** Whether a term may have no value. What is counted has one, and so has an attribute of the record itself that must be given. */
+function mayBeNull({ attribute, hops, or }: SortTerm, { attributes }: Resource): boolean {
+  if (attribute === undefined) return false
+  const isOwn = or === undefined && hops.length === 0 && attributes.includes(attribute)
+  return !isOwn || attribute.nullable || attribute.source.kind !== 'column' || attribute.of !== undefined
 }
 
 /** The value that a record is sorted by. */
 function sortValue(term: SortTerm, root: FromClause, wide: boolean): Sql {
   let scope = root
   for (const [index, hop] of term.hops.entries()) {
-    if (hop.kind === 'toMany') return wide && comesBack(term, scope) ? reachedBy(term, index, scope) : throughList(term, index, scope)
+    if (hop.kind === 'toMany') {
+      const { reach } = scope.tables.flavour
+      return reach !== undefined && wide && comesBack(term, scope) ? reachedBy(term, index, scope, reach) : throughList(term, index, scope)
+    }
     scope = scope.toOne(hop)
   }
   if (term.attribute !== undefined) {
-    const value = compileStoredValue(term.attribute, scope)
+    const { flavour } = scope.tables
+    const value = flavour.stored(term.attribute, scope)
     // A bare number would be the position of a column.
-    return term.attribute.source.kind === 'formula' ? sql`ifnull(${value}, null)` : value
+    return term.attribute.source.kind === 'formula' ? flavour.sortedFormula(value) : value
   }
-  return text(`(${isThere(scope)})`)
+  return text(scope.tables.flavour.truth(isThere(scope)))
 }
 
 /** Whether a to-one leads to anything. One that shares columns with another relation may lack a part of its key only. */
@@ -55,25 +63,22 @@ function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
   const relation = term.hops[first]!
   if (relation.kind !== 'toMany') throw new Error('throughList: not a list.')
   const list = startList(relation, owner, owner.tables, joins)
+  const { flavour } = owner.tables
   let scope = list.scope
   for (const hop of term.hops.slice(first + 1)) scope = scope.joinAny(hop)
   let what: Sql
   if (term.attribute !== undefined) {
-    what = sql`${term.descending ? 'max' : 'min'}(${compileStoredValue(term.attribute, scope)})`
+    what = flavour.extreme(term.descending ? 'max' : 'min', flavour.stored(term.attribute, scope), term.attribute.type)
   } else if (first === term.hops.length - 1 && relation.via.kind === 'foreign') {
     what = text('count(*)')
   } else {
     const key = scope.key
-    what = text(
-      key.length === 1
-        ? `count(distinct ${key[0]!})`
-        : `count(distinct case when ${isThere(scope)} then json_array(${key.join(', ')}) end)`,
-    )
+    what = text(key.length === 1 ? `count(distinct ${key[0]!})` : flavour.countDistinct(key, isThere(scope)))
   }
   return sql`(select ${what} from ${list.from} ${join([...joins, text('')], ' ')}where ${list.on})`
 }
 
-/** The types of keys that come out of SQLite as values which are equal where SQLite finds them equal. */
+/** The types of keys that come out of a database as values which are equal where the database finds them equal. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set(['integer', 'bigint', 'string', 'uuid'])
 
 /**
@@ -91,26 +96,30 @@ function comesBack({ hops, attribute }: SortTerm, { resource }: FromClause): boo
   return isShared && isByKey && isPlain
 }
 
-/** The number of records that a path reaches from the hop that is the first list on, by `mikro_reach`: see count-reachable.ts. */
-function reachedBy(term: SortTerm, first: number, owner: FromClause): Sql {
+/** The number of records that a path reaches from the hop that is the first list on. */
+function reachedBy(term: SortTerm, first: number, owner: FromClause, reach: Reach): Sql {
   let { resource } = owner
   const steps = term.hops.slice(first).map((hop, index) => {
-    const step = compileStep(hop, resource, owner.tables, index === 0 ? undefined : owner.origin)
+    const step = compileStep(hop, resource, { tables: owner.tables, reach, from: index === 0 ? undefined : owner.origin })
     resource = hop.target
     return step
   })
-  return sql`mikro_reach(${numberable(owner.key, owner.resource)}, ${join(steps, ', ')})`
+  return reach.count(reach.key(owner.key, owner.resource), steps)
 }
 
-/**
- * All links of one relation, for `mikro_reach`.
- *
- * @param from the rows for each of which they may be walked
- */
-function compileStep(hop: RelationAttribute, resource: Resource, tables: Tables, from: Origin | undefined): Sql {
+/** What the steps of a path have in common. */
+interface PathContext {
+  readonly tables: Tables
+  readonly reach: Reach
+  /** The rows for each of which the links may be walked. */
+  readonly from: Origin | undefined
+}
+
+/** All links of one relation. */
+function compileStep(hop: RelationAttribute, resource: Resource, { tables, reach, from }: PathContext): Sql {
   const joins: Sql[] = []
   const select = (links: readonly string[], reached: FromClause, from: Sql, existing: Sql | undefined): Sql => {
-    const what = `mikro_links(${numberable(links, resource)}, ${numberable(reached.key, hop.target)})`
+    const what = reach.links(reach.key(links, resource), reach.key(reached.key, hop.target))
     const parts = [sql`select ${what} from ${from}`, ...joins, ...(existing === undefined ? [] : [sql`where ${existing}`])]
     return sql`(${join(parts, ' ')})`
   }
@@ -122,12 +131,4 @@ function compileStep(hop: RelationAttribute, resource: Resource, tables: Tables,
   tables.watched?.push({ table: resource.source.kind === 'query' ? undefined : resource.table, from })
   const here = new FromClause(resource, tables, tables.next(), joins)
   return select(here.key, here.toOne(hop), sql`${formatTable(resource)} as ${here.alias}`, undefined)
-}
-
-/** A key as one value, NULL where there is none. */
-function numberable(columns: readonly string[], { key }: Resource): string {
-  // Beyond 2^53 a JavaScript number is not exact.
-  const parts = columns.map((column, part) => (key[part]!.type.kind === 'bigint' ? `cast(${column} as text)` : column))
-  if (parts.length === 1) return parts[0]!
-  return `case when ${columns.map(column => `${column} is not null`).join(' and ')} then json_array(${parts.join(', ')}) end`
 }

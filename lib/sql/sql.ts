@@ -42,7 +42,7 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   return { text: parts.map(part => part.text).join(separator), bindings: parts.flatMap(part => part.bindings) }
 }
 
-/** Joins conditions with `and` or `or`, by halves: SQLite nests what stands in a row as deep as it is long, and takes a depth of 1,000. */
+/** Joins conditions with `and` or `or`, by halves: a parser nests what stands in a row as deep as it is long, and SQLite takes a depth of 1,000. */
 export function joinEvenly(parts: readonly Sql[], separator: ' and ' | ' or '): Sql {
   if (parts.length <= 64) return join(parts, separator)
   const middle = Math.ceil(parts.length / 2)
@@ -64,26 +64,20 @@ export function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`
 }
 
-/** An expression of the model's own, its values as literals: the text stands in places that take no parameters. */
-export function withLiterals({ sql: expression, values }: SqlText): string {
+/**
+ * An expression of the model's own, its values as literals: the text stands in places that take no parameters.
+ *
+ * @param formatBoolean see `Flavour`
+ */
+export function withLiterals({ sql: expression, values }: SqlText, formatBoolean: (value: boolean) => string): string {
   if (values.length === 0) return expression
   const left = [...values]
-  return expression.replaceAll('?', () => formatLiteral(left.shift()))
+  return expression.replaceAll('?', () => formatLiteral(left.shift(), formatBoolean))
 }
 
-function formatLiteral(value: unknown): string {
+function formatLiteral(value: unknown, formatBoolean: (value: boolean) => string): string {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
-  if (typeof value === 'boolean') return String(Number(value))
+  if (typeof value === 'boolean') return formatBoolean(value)
   return literal(typeof value === 'string' ? value : JSON.stringify(value))
-}
-
-/** A key as a step of a JSON path. */
-export function jsonKey(key: string): string {
-  return `.${JSON.stringify(key)}`
-}
-
-/** What stands at the keys of a JSON document. */
-export function inDocument(column: string, keys: readonly string[]): string {
-  return `json_extract(${column}, ${literal(`$${keys.map(jsonKey).join('')}`)})`
 }

@@ -7,11 +7,14 @@ import type { Watched, WatchedList, WatchedTable } from '../database/changes.ts'
 import type { Builder, CompiledRead } from '../database/dialect.ts'
 import type { Discriminator } from '../model/model.ts'
 import { planListOrder } from '../plan/order.ts'
-import { compileRead } from '../sql/compile-read.ts'
 import { discriminatorCondition } from '../sql/from-clause.ts'
+import type { Recall } from '../sql/from-clause.ts'
 import { compileImage, compileLink, recalledKeys } from '../sql/row-image.ts'
 import type { CompiledImage, RecalledKey } from '../sql/row-image.ts'
-import { literal, name } from '../sql/sql.ts'
+import { referredColumn } from '../sql/row-key.ts'
+import { literal, name, sql } from '../sql/sql.ts'
+import { SQLITE } from './dialect.ts'
+import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 
 const OLD = '"old"'
 const NEW = '"new"'
@@ -23,6 +26,10 @@ export const DELETE = 2
 
 /** A function takes 1,000 arguments (SQLITE_MAX_FUNCTION_ARG), and an update hands over a row twice. */
 const MAX_COLUMNS = 490
+
+/** The key of a record that may have gone, by a function of the recorder. */
+const recall: Recall = (found, attribute, part, column) =>
+  sql`ifnull(${found}, mikro_gone(${literal(referredColumn(attribute))}, ${String(part)}, ${column}))`
 
 /** A table whose changed rows are handed over. */
 export interface CompiledTable {
@@ -65,12 +72,12 @@ export function compileWatch(watched: Watched): CompiledWatch {
   compiled = {
     tables: watched.tables.map(table => ({
       table,
-      image: compileImage({ resource: table.resource, fields: table.fields }, NEW),
+      image: compileImage({ resource: table.resource, fields: table.fields }, NEW, SQLITE_FLAVOUR, recall),
     })),
     lists: watched.lists.map(compileList),
     triggers: [
       ...watched.tables.map(({ resource, fields }, index) => {
-        const columns = (alias: string): readonly string[] => compileImage({ resource, fields }, alias).columns
+        const columns = (alias: string): readonly string[] => compileImage({ resource, fields }, alias, SQLITE_FLAVOUR, recall).columns
         return compileTriggers(resource.table, index, { old: columns(OLD), new: columns(NEW) })
       }),
       ...watched.lists.map((list, index) =>
@@ -101,13 +108,13 @@ export function dropTriggers(db: Database.Database): void {
 
 function compileList(list: WatchedList): CompiledList {
   const { attribute, table } = list
-  const owner = compileLink(table.resource, NEW, attribute.via.ownerColumns)
+  const owner = compileLink(table.resource, NEW, attribute.via.ownerColumns, SQLITE_FLAVOUR)
   return {
     list,
     owner: owner.id,
     from: owner.columns.length,
-    target: compileLink(attribute.target, NEW, attribute.via.targetColumns).id,
-    read: compileRead({
+    target: compileLink(attribute.target, NEW, attribute.via.targetColumns, SQLITE_FLAVOUR).id,
+    read: SQLITE.compile({
       resource: table.resource,
       anchor: { kind: 'record' },
       node: { resource: table.resource, fields: [{ kind: 'references', attribute, order: planListOrder(attribute) }] },
@@ -122,8 +129,8 @@ function compileList(list: WatchedList): CompiledList {
 
 function linkColumns({ attribute, table }: WatchedList, alias: string): readonly string[] {
   return [
-    ...compileLink(table.resource, alias, attribute.via.ownerColumns).columns,
-    ...compileLink(attribute.target, alias, attribute.via.targetColumns).columns,
+    ...compileLink(table.resource, alias, attribute.via.ownerColumns, SQLITE_FLAVOUR).columns,
+    ...compileLink(attribute.target, alias, attribute.via.targetColumns, SQLITE_FLAVOUR).columns,
   ]
 }
 

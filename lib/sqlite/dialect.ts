@@ -3,15 +3,16 @@ import type { Dialect } from '../database/dialect.ts'
 import { compileColumns, compileExists, compileReferrers, compileTaken } from '../sql/compile-checks.ts'
 import { compileRead } from '../sql/compile-read.ts'
 import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, violation } from './errors.ts'
+import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 import { encode, encodePattern } from './sql/encode.ts'
 
 export const SQLITE: Dialect = {
   insertionOrder: 'rowid',
-  compile: compileRead,
-  exists: compileExists,
-  columns: compileColumns,
-  taken: compileTaken,
-  referrers: compileReferrers,
+  compile: plan => compileRead(plan, SQLITE_FLAVOUR),
+  exists: (resource, scopeOf, list) => compileExists(SQLITE_FLAVOUR, resource, scopeOf, list),
+  columns: (resource, columns) => compileColumns(SQLITE_FLAVOUR, resource, columns),
+  taken: (resource, attributes, excludeSelf) => compileTaken(SQLITE_FLAVOUR, resource, attributes, excludeSelf),
+  referrers: (resource, attribute) => compileReferrers(SQLITE_FLAVOUR, resource, attribute),
   violation,
   brokenCheck,
   breaksReference,

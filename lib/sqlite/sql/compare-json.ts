@@ -1,15 +1,16 @@
 /** Compare JSON: values inside JSON values are compared as what they are. */
-import type { ValueForm } from '../database/dialect.ts'
-import type { Operand, ValueRef } from '../plan/read-plan.ts'
+import type { ValueForm } from '../../database/dialect.ts'
+import type { Operand, ValueRef } from '../../plan/read-plan.ts'
 import type { Order } from './compare-time.ts'
-import { filterValue, compileList } from './filter-value.ts'
-import type { FromClause } from './from-clause.ts'
-import { sql } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { filterValue } from '../../sql/filter-value.ts'
+import { compileList } from './filter-list.ts'
+import type { ColumnScope } from '../../sql/flavour.ts'
+import { sql } from '../../sql/sql.ts'
+import type { Sql } from '../../sql/sql.ts'
 import { within } from './stored-value.ts'
 
 /** A value inside a JSON value is compared as what it is: a text with the text that was given, a number with the number that the text is, if it is one. */
-export function compareWithin(operand: Operand, operator: '=' | Order, ref: ValueRef, scope: FromClause): Sql {
+export function compareWithin(operand: Operand, operator: '=' | Order, ref: ValueRef, scope: ColumnScope): Sql {
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
   const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))
@@ -25,7 +26,7 @@ export function compareWithin(operand: Operand, operator: '=' | Order, ref: Valu
 }
 
 /** The same comparison as `compareWithin` makes with `=`, with any value of a list. */
-export function isOneOfWithin(operand: Operand, ref: ValueRef, scope: FromClause): Sql {
+export function isOneOfWithin(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
   const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))

@@ -1,33 +1,25 @@
-/** Decode: values as SQLite gives them to their JSON form. A value that does not fit its declared type (SQLite allows it) is shown as it is. */
+/** Decode document: what stands in a JSON document to its JSON form, and the forms of single values that databases share. A value that does not fit its type is shown as it is. */
 import { formatIso } from '../values/iso-time.ts'
 import { isValue } from '../model/model.ts'
 import type { EmbeddedAttribute, InnerAttribute, ScalarAttribute } from '../model/model.ts'
 import type { Field } from '../plan/read-plan.ts'
-import type { ScalarType } from '../values/scalar-type.ts'
 import { parseStoredTime } from '../values/stored-time.ts'
 
-/** The JSON form of a value. NULL is decided before: a decoder is only asked for what is there. */
-export type Decoder = (value: never) => unknown
-
 /** A date-time is a number of milliseconds, or a text: a default such as current_timestamp, or another program. Without an offset it is UTC. */
-function decodeDatetime(value: unknown): unknown {
+export function decodeDatetime(value: unknown): unknown {
   if (typeof value === 'number') return formatIso(value)
   const time = parseStoredTime(value)
   return time === undefined ? decodeOdd(value) : formatIso(time)
 }
 
-function decodeBoolean(value: unknown): unknown {
-  return value === 1 ? true : value === 0 ? false : decodeOdd(value)
-}
-
 /** JSON has no infinity, and -0 would read back as 0. */
-function decodeNumber(value: unknown): unknown {
+export function decodeNumber(value: unknown): unknown {
   if (typeof value !== 'number') return decodeOdd(value)
   return Number.isFinite(value) ? value + 0 : null
 }
 
 /** A number as decimal digits without an exponent, with the scale of its type. */
-function formatDecimal(value: unknown, scale: number | undefined): unknown {
+export function formatDecimal(value: unknown, scale: number | undefined): unknown {
   if (typeof value === 'string' && scale !== undefined && /^-?\d+(\.\d+)?$/.test(value)) {
     const [whole = '', fraction = ''] = value.split('.')
     return scale === 0 && fraction === '' ? whole : `${whole}.${fraction.padEnd(scale, '0')}`.replace(/\.$/, '')
@@ -43,7 +35,7 @@ function withoutZeroSign(text: string): string {
   return text.startsWith('-') && Number(text) === 0 ? text.slice(1) : text
 }
 
-function decodeJson(value: unknown): unknown {
+export function decodeJson(value: unknown): unknown {
   if (typeof value !== 'string') return decodeOdd(value)
   try {
     return JSON.parse(value) as unknown
@@ -59,77 +51,6 @@ export function decodeOdd(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   // -0 would read back as 0.
   return typeof value === 'number' ? (Number.isFinite(value) ? value + 0 : null) : value
-}
-
-/** The decoder of a column's value, or undefined when SQLite's value is the JSON value unless it is bytes: see `decodeOdd`. */
-export function findDecoder(type: ScalarType): Decoder | undefined {
-  if (type.loose === true) return findLooseDecoder(type)
-  switch (type.kind) {
-    case 'integer':
-    case 'text':
-    case 'uuid':
-    case 'date':
-    case 'time':
-      return undefined
-    case 'bigint':
-      return type.asNumber === true ? decodeNumber : undefined
-    case 'float':
-      return decodeNumber
-    case 'decimal':
-      return type.asNumber === true ? decodeNumber : (value: unknown) => formatDecimal(value, type.scale)
-    case 'boolean':
-      return decodeBoolean
-    case 'datetime':
-      return decodeDatetime
-    case 'json':
-      return decodeJson
-    case 'blob':
-    case 'any':
-      return decodeOdd
-    case 'array':
-    case 'custom':
-      return type.codec!.toJson
-    case 'jsonValue':
-      /* node:coverage ignore next */
-      throw new Error('A value inside a JSON value is not shown by itself.')
-  }
-}
-
-/** The decoder of a column that may hold anything. */
-function findLooseDecoder(type: ScalarType): Decoder {
-  switch (type.kind) {
-    case 'boolean':
-      return (value: unknown) => (value === 1 ? true : value === 0 ? false : decodeOdd(value))
-    case 'datetime': {
-      const { unit } = type.time!
-      return (value: unknown) => {
-        const time = parseStoredTime(value, unit)
-        return time === undefined ? decodeOdd(value) : formatIso(time)
-      }
-    }
-    case 'json':
-      return decodeJson
-    default:
-      return decodeOdd
-  }
-}
-
-/** JavaScript that tests whether the value of an expression needs no decoder, in a column that has one for others. */
-export function plainTest(type: ScalarType, value: string): string {
-  if (type.loose === true) {
-    switch (type.kind) {
-      case 'text':
-      case 'uuid':
-      case 'date':
-      case 'time':
-      case 'any':
-        return `typeof ${value}==="string"||${value}===null`
-      case 'integer':
-        return `(${value}|0)===${value}||${value}===null`
-      default:
-    }
-  }
-  return `${value}===null`
 }
 
 /** The JSON form of a value inside a JSON document, where MikroORM has written dates as texts and big numbers as texts or numbers. */

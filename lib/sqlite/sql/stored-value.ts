@@ -1,12 +1,13 @@
 /** Stored value: attributes as SQL, in a form that compares and sorts as their types do. */
-import type { ScalarAttribute } from '../model/model.ts'
-import type { Operand } from '../plan/read-plan.ts'
-import type { FromClause } from './from-clause.ts'
-import { bind, inDocument, jsonKey, literal, name, sql, text } from './sql.ts'
-import type { Sql } from './sql.ts'
+import type { ScalarAttribute } from '../../model/model.ts'
+import type { Operand } from '../../plan/read-plan.ts'
+import type { ColumnScope } from '../../sql/flavour.ts'
+import { bind, literal, name, sql, text } from '../../sql/sql.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { inDocument, jsonKey } from './json-path.ts'
 
 /** The stored value of an attribute, in a form that compares and sorts as its type does. */
-export function compileStoredValue(attribute: ScalarAttribute, scope: FromClause): Sql {
+export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScope): Sql {
   const { source, type } = attribute
   switch (source.kind) {
     case 'column': {
@@ -53,7 +54,7 @@ function momentOfText(column: string): string {
 }
 
 /** What stands inside a JSON value: its value, and the name of its JSON type (NULL where nothing is). A column that holds no JSON has nothing inside. */
-export function within(json: ScalarAttribute, names: readonly string[], scope: FromClause): { value: Sql; type: Sql } {
+export function within(json: ScalarAttribute, names: readonly string[], scope: ColumnScope): { value: Sql; type: Sql } {
   const { source } = json
   const keys = source.kind === 'document' ? source.keys : []
   const whole = source.kind === 'document' ? text(scope.column(source.column)) : compileStoredValue(json, scope)
@@ -87,12 +88,12 @@ export function within(json: ScalarAttribute, names: readonly string[], scope: F
 }
 
 /** The stored value of what a filter is about. */
-export function compileOperand(operand: Operand, scope: FromClause): Sql {
+export function compileOperand(operand: Operand, scope: ColumnScope): Sql {
   return compileStoredValue(operand.attribute, scope.through(operand.hops))
 }
 
 /** The column of what a filter is about. */
-export function findOperandColumn({ hops, attribute: { source, name } }: Operand, scope: FromClause): string {
+export function findOperandColumn({ hops, attribute: { source, name } }: Operand, scope: ColumnScope): string {
   if (source.kind !== 'column') throw new Error(`"${name}" is not a column.`)
   return scope.through(hops).column(source.column)
 }

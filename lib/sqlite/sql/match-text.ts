@@ -1,14 +1,14 @@
 /** Match text: a text against a wildcard pattern, by what SQLite has where that is right and quick, and else by a function of the engine's own. */
-import type { ValueForm } from '../database/dialect.ts'
-import type { Condition, Operand } from '../plan/read-plan.ts'
-import { filterValue } from './filter-value.ts'
-import type { FromClause } from './from-clause.ts'
-import { sql } from './sql.ts'
-import type { Sql } from './sql.ts'
+import type { ValueForm } from '../../database/dialect.ts'
+import type { Condition, Operand } from '../../plan/read-plan.ts'
+import { filterValue } from '../../sql/filter-value.ts'
+import type { ColumnScope } from '../../sql/flavour.ts'
+import { sql } from '../../sql/sql.ts'
+import type { Sql } from '../../sql/sql.ts'
 import { compileOperand, within } from './stored-value.ts'
 
 /** The operand of a text comparison. Inside a JSON value, and in a column of a file, there may be something else than a text. */
-export function compileText(operand: Operand, scope: FromClause): Sql {
+export function compileText(operand: Operand, scope: ColumnScope): Sql {
   const { source, type: declared } = operand.attribute
   if (source.kind !== 'within') {
     const stored = compileOperand(operand, scope)
@@ -19,7 +19,7 @@ export function compileText(operand: Operand, scope: FromClause): Sql {
 }
 
 /** A text meets a pattern. */
-export function matchText(node: Condition & { kind: 'match' }, scope: FromClause): Sql {
+export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScope): Sql {
   const value = compileText(node.operand, scope)
   const parameter = (form: ValueForm): Sql => filterValue(node.value, node.operand.attribute, form)
   // SQLite's LIKE folds ASCII only, neither LIKE nor GLOB looks behind a NUL, and all of them take long over long texts: such rows are left to our own function.

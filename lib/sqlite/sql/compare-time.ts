@@ -1,10 +1,10 @@
 /** Compare times: date-times are compared as they are shown, in milliseconds, whatever a column holds. */
-import type { ScalarAttribute } from '../model/model.ts'
-import type { Operand, ValueRef } from '../plan/read-plan.ts'
-import { filterValue } from './filter-value.ts'
-import type { FromClause } from './from-clause.ts'
-import { literal, sql, text } from './sql.ts'
-import type { Sql } from './sql.ts'
+import type { ScalarAttribute } from '../../model/model.ts'
+import type { Operand, ValueRef } from '../../plan/read-plan.ts'
+import { filterValue } from '../../sql/filter-value.ts'
+import type { ColumnScope } from '../../sql/flavour.ts'
+import { literal, sql, text } from '../../sql/sql.ts'
+import type { Sql } from '../../sql/sql.ts'
 import { findOperandColumn } from './stored-value.ts'
 
 /** The operators of an order. */
@@ -21,7 +21,7 @@ export function mayBeText({ type, source }: ScalarAttribute): boolean {
 }
 
 /** A date-time is found in milliseconds, of which SQLite's own functions make fractions, and in a text that is shown as the same. */
-export function equalsTime(operand: Operand, ref: ValueRef, scope: FromClause): Sql {
+export function equalsTime(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   const column = findOperandColumn(operand, scope)
   const [value, next] = [filterValue(ref, operand.attribute), filterValue(ref, operand.attribute, 'timeNext')]
   const [low, high] = [filterValue(ref, operand.attribute, 'timeLow'), filterValue(ref, operand.attribute, 'timeHigh')]
@@ -30,7 +30,7 @@ export function equalsTime(operand: Operand, ref: ValueRef, scope: FromClause): 
 }
 
 /** The same for an order. What is text sorts after all numbers, so an index finds either. */
-export function compareTimeOrText(operand: Operand, operator: Order, ref: ValueRef, scope: FromClause): Sql {
+export function compareTimeOrText(operand: Operand, operator: Order, ref: ValueRef, scope: ColumnScope): Sql {
   const column = findOperandColumn(operand, scope)
   const bound = filterValue(ref, operand.attribute, operator === '>' || operator === '<=' ? 'timeNext' : 'value')
   const text = sql`mikro_moment(${column}, 'text') ${operator} ${filterValue(ref, operand.attribute)}`
@@ -39,7 +39,7 @@ export function compareTimeOrText(operand: Operand, operator: Order, ref: ValueR
 }
 
 /** Milliseconds since 1970 of a date-time of a file, however it is stored; NULL for what is no time. */
-export function compileMoment({ hops, attribute }: Operand, scope: FromClause): Sql {
+export function compileMoment({ hops, attribute }: Operand, scope: ColumnScope): Sql {
   const { column } = attribute.source as typeof attribute.source & { kind: 'column' }
   return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(attribute.type.time!.unit)})`)
 }
@@ -48,7 +48,7 @@ export function compileMoment({ hops, attribute }: Operand, scope: FromClause): 
  * Date-times of a file are compared as they are shown, in milliseconds: a column may hold finer ones, and several forms of one. What is far from the given time
  * is told by the stored values alone, which an index can do; what is near is looked at one by one.
  */
-export function compareTime({ hops, attribute }: Operand, operator: '=' | Order, ref: ValueRef, scope: FromClause): Sql {
+export function compareTime({ hops, attribute }: Operand, operator: '=' | Order, ref: ValueRef, scope: ColumnScope): Sql {
   const { type, source } = attribute
   const { uniform } = type.time!
   const column = scope.through(hops).column((source as typeof source & { kind: 'column' }).column)

@@ -1,11 +1,11 @@
 /** Compare numbers: those that are shown with fewer digits than may be stored, and those of columns that hold texts, too. */
-import type { Condition, Operand, ValueRef } from '../plan/read-plan.ts'
-import type { ScalarType } from '../values/scalar-type.ts'
+import type { Condition, Operand, ValueRef } from '../../plan/read-plan.ts'
+import type { ScalarType } from '../../values/scalar-type.ts'
 import type { Order } from './compare-time.ts'
-import { filterValue } from './filter-value.ts'
-import type { FromClause } from './from-clause.ts'
-import { sql } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { filterValue } from '../../sql/filter-value.ts'
+import type { ColumnScope } from '../../sql/flavour.ts'
+import { sql } from '../../sql/sql.ts'
+import type { Sql } from '../../sql/sql.ts'
 import { compileOperand } from './stored-value.ts'
 
 /** Whether values are shown with fewer digits than may be stored. */
@@ -14,7 +14,7 @@ export function isRounded({ kind, scale, asNumber, loose }: ScalarType): boolean
 }
 
 /** Decimals are compared as they are shown, rounded to their scale: by the numbers between which all are shown so. */
-export function compareRounded(operand: Operand, operator: '=' | Order, ref: ValueRef, scope: FromClause): Sql {
+export function compareRounded(operand: Operand, operator: '=' | Order, ref: ValueRef, scope: ColumnScope): Sql {
   const column = compileOperand(operand, scope)
   const [low, high] = [filterValue(ref, operand.attribute, 'roundLow'), filterValue(ref, operand.attribute, 'roundHigh')]
   switch (operator) {
@@ -33,7 +33,7 @@ export function compareRounded(operand: Operand, operator: '=' | Order, ref: Val
 }
 
 /** Numbers are compared with numbers, texts with what is no number. */
-export function compareAny({ operand, operator, value }: Condition & { kind: 'compare' }, scope: FromClause): Sql {
+export function compareAny({ operand, operator, value }: Condition & { kind: 'compare' }, scope: ColumnScope): Sql {
   const stored = compileOperand(operand, scope)
   const number = filterValue(value, operand.attribute, 'number')
   const isText = sql`typeof(${stored}) = 'text' and ${stored} ${operator} ${filterValue(value, operand.attribute)}`

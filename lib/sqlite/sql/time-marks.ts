@@ -2,8 +2,8 @@
  * Time marks: comments in the text of a statement, in front of the conditions of every table that it goes through. A statement that may take long is run with a
  * function there that looks at the clock, any other without.
  */
-import type { Costs, Statement, Visit } from '../database/dialect.ts'
-import type { Sql } from './sql.ts'
+import type { Costs, Statement, Visit } from '../../database/dialect.ts'
+import type { Sql } from '../../sql/sql.ts'
 
 const MARK = /\/\*(where)?~(i?)(.*?)\*\//g
 // A mark that stands for a whole clause goes with the space in front of it.

@@ -177,10 +177,10 @@ async function getPolymorphic(
 ): Promise<RestResponse> {
   const { reader } = services
   await retryWithRules(view.visibility, () => refuseHidden(resource, attribute, view.visibility))
-  if (!(await reader.exists(resource, key, view.visibility))) throw notFound(resource, id)
-  const branch = await reader.linkedBranch(resource, key, attribute, view)
-  if (branch === undefined) return respondValue(resource, attribute, null, formatTimestamp(services))
-  return respondRecord(branch.target, (await reader.relatedRecord(resource, key, branch, view)) ?? null, formatTimestamp(services))
+  const linked = await reader.linkedRecord(resource, key, attribute, view)
+  if (linked === undefined) throw notFound(resource, id)
+  if (linked === null) return respondValue(resource, attribute, null, formatTimestamp(services))
+  return respondRecord(linked.branch.target, linked.record ?? null, formatTimestamp(services))
 }
 
 function post(operation: Operation, services: Services): Awaitable<RestResponse> {

@@ -7,7 +7,7 @@ import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Stage, Trace } from '../base/trace.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
-import type { CompiledRead, Connection, Dialect, Reading, Row, Statement } from '../database/dialect.ts'
+import type { CompiledRead, Connection, Reading, Row, Statement } from '../database/dialect.ts'
 import { keyFromJson } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type {
@@ -30,8 +30,19 @@ import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters, Vocabulary } from '../request/query-string.ts'
 import { estimateRead, findOrMake } from './plan-cache.ts'
 import type { CachedRead, Plans } from './plan-cache.ts'
-import { readExists, readFirst, readLinked, readPage, readRecords, readRows, readWithin, renderPending } from './run-read.ts'
-import type { JsonRecord, Page } from './run-read.ts'
+import {
+  finishRender,
+  readBranch,
+  readExists,
+  readFirst,
+  readLinked,
+  readPage,
+  readRecords,
+  readRows,
+  readStored,
+  readWithin,
+} from './run-read.ts'
+import type { JsonRecord, LinkedRecord, Page, Stored } from './run-read.ts'
 
 /** What a request asks for, and what the caller may see. */
 export interface View {
@@ -54,6 +65,9 @@ export interface PageRange {
 
 /** A page with the order that is in effect. */
 export type OrderedPage = Page & { readonly sort: string }
+
+/** Arguments with the values that functions of the application render after the reading. */
+type RenderArguments = Arguments & { pending?: PendingRender[] }
 
 const NO_KEY: KeyValues = Object.freeze([])
 
@@ -163,6 +177,48 @@ export class Reader {
     return yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readLinked(read, given, dialect))))
   }
 
+  /**
+   * Reads the record that a relation to one of several entities links, with the branch that links it: null when it is empty, undefined when its owner does
+   * not exist. One reading finds the branch and reads its record, so that both are of one state of the data. A branch is planned when it is first found.
+   */
+  linkedRecord(
+    owner: Resource,
+    key: KeyValues,
+    relation: ToOneOfAttribute,
+    view: View,
+  ): Awaitable<LinkedRecord<PolymorphicTarget> | null | undefined> {
+    return runCoroutine(this.#linkedRecord(owner, key, relation, view))
+  }
+
+  *#linkedRecord(
+    owner: Resource,
+    key: KeyValues,
+    relation: ToOneOfAttribute,
+    view: View,
+  ): Coroutine<LinkedRecord<PolymorphicTarget> | null | undefined> {
+    const { dialect } = this.#connection
+    const { visibility } = view
+    const exists = yield* wait(this.#existsOf(owner, visibility))
+    const targets = yield* wait(retryWithRules(visibility, () => branchesFor(relation, visibility)))
+    const keys: CompiledRead[] = []
+    for (const branch of targets) keys.push(yield* wait(this.#planKeys(owner, branch, NO_PARAMETERS, visibility)))
+    const own: Arguments = { filters: [], key, valuesOf: visibility.valuesOf, ...WHOLE }
+    const planned = new Map<PolymorphicTarget, { readonly read: CompiledRead; readonly given: RenderArguments }>()
+    const running: { pending?: PendingRender[] } = {}
+    for (;;) {
+      const branches = targets.map((branch, at) => ({ branch, keys: keys[at]!, record: planned.get(branch) }))
+      const found = yield* wait(this.#finish(running, view, () => readWithin(exists, own, dialect, readBranch(branches, own, dialect))))
+      if (found === undefined || found === null) return found
+      if (found.record !== undefined) return found
+      const { branch } = found
+      const place = `one\0${owner.plural}\0${branch.name}\0${branch.target.plural}`
+      const { read } = yield* wait(this.#plan(branch.target, { kind: 'related', relation: branch, owner }, place, false, view))
+      const given = this.#arguments(read, key, WHOLE, view)
+      if (given.pending !== undefined) given.pending = running.pending ??= given.pending
+      planned.set(branch, { read, given })
+    }
+  }
+
   /** Reads the records of a list attribute that meet the filters, unpaged. */
   relatedRecords(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<readonly JsonRecord[]> {
     const anchor: Anchor = { kind: 'related', relation, owner }
@@ -182,10 +238,8 @@ export class Reader {
   /** Reads the keys of the related records that meet the filters. */
   async relatedKeys(owner: Resource, key: KeyValues, relation: RelationAttribute, { parameters, visibility }: View): Promise<KeyValues[]> {
     const { target } = relation
-    const context = { limits: this.limits, visibility, vocabulary: this.#vocabulary }
     const { dialect } = this.#connection
-    const anchor: Anchor = { kind: 'related', relation, owner }
-    const read = await retryWithRules(visibility, () => dialect.compile(planKeys(target, anchor, parameters, context)))
+    const read = await this.#planKeys(owner, relation, parameters, visibility)
     const given: Arguments = { filters: parameters.filters, key, valuesOf: visibility.valuesOf, ...WHOLE }
     const ids: readonly unknown[] = await this.#connection.read(() => readRecords(read, given, dialect))
     return ids.map(id => keyFromJson(id, target)!)
@@ -274,12 +328,7 @@ export class Reader {
     return this.#connection.read(() => readExists(statement, given, dialect))
   }
 
-  #arguments(
-    read: CompiledRead,
-    key: KeyValues,
-    window: PageRange,
-    { parameters, visibility, end, tally }: View,
-  ): Arguments & { pending?: PendingRender[] } {
+  #arguments(read: CompiledRead, key: KeyValues, window: PageRange, { parameters, visibility, end, tally }: View): RenderArguments {
     const given = {
       filters: parameters.filters,
       key,
@@ -306,6 +355,12 @@ export class Reader {
   #existsOf(resource: Resource, visibility: Visibility): Awaitable<Statement> {
     const key = `${resource.plural}\0${visibility === EVERYTHING ? '' : 'caller'}`
     return findOrMake(this.#plans.exists, key, visibility, ({ scopeOf }) => this.#connection.dialect.exists(resource, scopeOf))
+  }
+
+  #planKeys(owner: Resource, relation: RelationAttribute, parameters: Parameters, visibility: Visibility): Awaitable<CompiledRead> {
+    const context = { limits: this.limits, visibility, vocabulary: this.#vocabulary }
+    const anchor: Anchor = { kind: 'related', relation, owner }
+    return retryWithRules(visibility, () => this.#connection.dialect.compile(planKeys(relation.target, anchor, parameters, context)))
   }
 
   #planRecord(resource: Resource, view: View): Awaitable<CachedRead> {
@@ -335,29 +390,10 @@ export class Reader {
   }
 }
 
-/** A record as it is stored, with the bare values of some columns. */
-export interface Stored {
-  readonly record: JsonRecord
-  readonly row: Row
-}
-
-function* readStored(read: CompiledRead, beside: Statement, given: Arguments, dialect: Dialect): Reading<Stored | undefined> {
-  const [row] = yield* readRows(beside, given, dialect)
-  if (row === undefined) return undefined
-  const record = yield* readFirst(read, given, dialect)
-  return record && { record, row }
-}
-
 /** Returns to the stage before, when the work is done. */
 function backTo<T>(before: Stage, trace: Trace, work: Awaitable<T>): Awaitable<T> {
   return chain(work, result => {
     trace.enter(before)
     return result
   })
-}
-
-async function finishRender<T>(result: Awaitable<T>, pending: readonly PendingRender[], ctx: HookContext): Promise<T> {
-  const finished = await result
-  await renderPending(pending, ctx)
-  return finished
 }

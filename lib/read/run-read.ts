@@ -3,6 +3,7 @@
  * Runs one statement for the rows, at most one for the count, and one for each relation that is shown. All generator functions are at the top level: creating
  * one for each request would cost more than reading a record.
  */
+import type { Awaitable } from '../base/awaitable.ts'
 import { bindParameters } from '../database/bind.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
 import type { HookContext } from '../request/hook-context.ts'
@@ -73,6 +74,35 @@ export function* readLinked(read: CompiledRead, given: Arguments, dialect: Diale
   return (yield* readFirst(read, given, dialect)) ?? null
 }
 
+/** A relation to one of several entities, while one of its branches is looked for. */
+export interface BranchReads<Branch> {
+  readonly branch: Branch
+  /** Reads the key of the linked record. */
+  readonly keys: CompiledRead
+  /** Reads the linked record; undefined while that is not planned. */
+  readonly record: { readonly read: CompiledRead; readonly given: Arguments } | undefined
+}
+
+/** The branch that links a record, with the record. */
+export interface LinkedRecord<Branch> {
+  readonly branch: Branch
+  /** Is undefined when it was not read, since its plan was not there. */
+  readonly record: JsonRecord | null | undefined
+}
+
+/** Reads the first branch that links a record, with the record, in one reading; null when none does. */
+export function* readBranch<Branch>(
+  branches: readonly BranchReads<Branch>[],
+  given: Arguments,
+  dialect: Dialect,
+): Reading<LinkedRecord<Branch> | null> {
+  for (const { branch, keys, record } of branches) {
+    if ((yield* readRecords(keys, given, dialect)).length === 0) continue
+    return { branch, record: record === undefined ? undefined : yield* readLinked(record.read, record.given, dialect) }
+  }
+  return null
+}
+
 /** Runs a reading when a record exists; returns undefined when it does not. */
 export function* readWithin<T>(exists: Statement, given: Arguments, dialect: Dialect, reading: Reading<T>): Reading<T | undefined> {
   if ((yield request(exists, given, dialect)).length === 0) return undefined
@@ -87,6 +117,20 @@ export function* readExists(statement: Statement, given: Arguments, dialect: Dia
 /** Reads the bare rows of a statement. */
 export function* readRows(statement: Statement, given: Arguments, dialect: Dialect): Reading<readonly Row[]> {
   return yield request(statement, given, dialect)
+}
+
+/** A record as it is stored, with the bare values of some columns. */
+export interface Stored {
+  readonly record: JsonRecord
+  readonly row: Row
+}
+
+/** Reads a record as it is stored, with the row of some of its columns; undefined when there is no such record. */
+export function* readStored(read: CompiledRead, beside: Statement, given: Arguments, dialect: Dialect): Reading<Stored | undefined> {
+  const [row] = yield* readRows(beside, given, dialect)
+  if (row === undefined) return undefined
+  const record = yield* readFirst(read, given, dialect)
+  return record && { record, row }
 }
 
 function request(statement: Statement, given: Arguments, dialect: Dialect) {
@@ -227,8 +271,15 @@ function inside(shown: unknown, stored: unknown, within: readonly string[]): Pic
   return name === undefined ? [{ record, stored: values }] : inside(record[name], values[name], rest)
 }
 
+/** Waits for a reading, then for the functions of the application that render its values. */
+export async function finishRender<T>(result: Awaitable<T>, pending: readonly PendingRender[], ctx: HookContext): Promise<T> {
+  const finished = await result
+  await renderPending(pending, ctx)
+  return finished
+}
+
 /** Calls the application's render functions, and puts their values into the records. Undefined leaves the attribute out. */
-export async function renderPending(pending: readonly PendingRender[], ctx: HookContext): Promise<void> {
+async function renderPending(pending: readonly PendingRender[], ctx: HookContext): Promise<void> {
   for (const { record, name, render, stored } of pending) {
     const given = render(record[name], stored, ctx)
     const value: unknown = given instanceof Promise ? await given : given

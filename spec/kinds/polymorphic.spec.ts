@@ -674,6 +674,26 @@ describe('relations to one of several entities', () => {
     })
   })
 
+  it('are read with the record that they link in one state of the data, whenever a write comes between', async () => {
+    const Doc = defineEntity({ name: 'Doc', properties: { id: p.integer().primary(), title: p.string() } })
+    const Url = defineEntity({ name: 'Url', properties: { id: p.integer().primary(), address: p.string() } })
+    const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), about: () => p.manyToOne([Doc, Url]) } })
+    const slow = (value: unknown): Promise<unknown> => Promise.resolve(value)
+    const resources = [resource(Url, { attributes: { address: { render: slow } } })]
+    const seed = { docs: [{ id: 1, title: 'd' }], urls: [{ id: 5, address: 'u' }], notes: [{ id: 1, about: { type: 'doc', id: 1 } }] }
+    await using engine = await RestEngine.create({ entities: [Doc, Url, Note], resources, seed })
+    const seen = new Set<string>()
+    for (let turns = 0; turns < 40; turns++) {
+      await done(engine, 'PUT', '/v1/notes/1', { about: { type: 'doc', id: 1 } })
+      const reading = call(engine, 'GET', '/v1/notes/1/about')
+      for (let turn = 0; turn < turns; turn++) await null
+      await done(engine, 'PUT', '/v1/notes/1', { about: { type: 'url', id: 5 } })
+      const { body } = await reading
+      seen.add(JSON.stringify(body[body.resource]))
+    }
+    for (const record of seen) assert.ok(record === '{"id":1,"title":"d"}' || record === '{"id":5,"address":"u"}', record)
+  })
+
   it('are reached through lists, each record once', async () => {
     const First = defineEntity({ name: 'First', properties: { id: p.integer().primary(), size: p.integer(), mark: p.string() } })
     const Second = defineEntity({ name: 'Second', properties: { id: p.integer().primary(), size: p.integer(), mark: p.integer() } })

@@ -686,7 +686,7 @@ describe('relations to one of several entities', () => {
     for (let turns = 0; turns < 40; turns++) {
       await done(engine, 'PUT', '/v1/notes/1', { about: { type: 'doc', id: 1 } })
       const reading = call(engine, 'GET', '/v1/notes/1/about')
-      for (let turn = 0; turn < turns; turn++) await null
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
       await done(engine, 'PUT', '/v1/notes/1', { about: { type: 'url', id: 5 } })
       const { body } = await reading
       seen.add(JSON.stringify(body[body.resource]))

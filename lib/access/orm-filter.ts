@@ -76,28 +76,27 @@ export class FilterQueryReader {
   #property(attribute: Attribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     if (attribute.kind === 'scalar') return this.#scalar(attribute, value, { hops, attribute }, where)
     if (attribute.kind === 'embedded') return this.#object(value, attribute.attributes, hops, where)
-    return attribute.kind === 'toOneOf' ? this.#oneOf(attribute, value, hops, where) : this.#relation(attribute, value, hops, where)
+    return attribute.kind === 'toOneOf' ? this.#polymorphic(attribute, value, hops, where) : this.#relation(attribute, value, hops, where)
   }
 
-  /** As MikroORM writes them: an entity, or the discriminator with the key. */
-  #oneOf({ branches }: ToOneOfAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
+  /** Takes what MikroORM takes: an entity, or the discriminator with the key. */
+  #polymorphic({ branches }: ToOneOfAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     const empty: Condition = { kind: 'all', of: branches.map(relation => ({ kind: 'unlinked', hops, relation })) }
     if (value === null) {
       this.shape += 'null '
       return certain(empty)
     }
     const entity = typeof value === 'object' && !Array.isArray(value) && isEntity(value) ? Reference.unwrapReference(value) : undefined
-    const [told, ...key] = Array.isArray(value) ? (value as unknown[]) : []
+    const [discriminated, ...key] = Array.isArray(value) ? (value as unknown[]) : []
     const relation = branches.find(({ target, discriminator }) =>
-      entity === undefined ? discriminator.value === told : entity instanceof (target.entity as new () => object),
+      entity === undefined ? discriminator.value === discriminated : entity instanceof (target.entity as new () => object),
     )
     if (relation === undefined) {
       const values = branches.map(({ discriminator }) => JSON.stringify(discriminator.value)).join(', ')
       throw new Error(`${where}: a relation to one of several entities takes null, an entity, or [discriminator (one of ${values}), key].`)
     }
     this.shape += `${JSON.stringify(relation.discriminator.value)} `
-    const holds: Condition = { kind: 'linked', hops, relation, keys: [this.#keyRef(entity ?? key, relation.target, where)] }
-    return { holds, fails: { kind: 'all', of: [complement(holds), complement(empty)] } }
+    return unlessNull({ kind: 'linked', hops, relation, keys: [this.#keyRef(entity ?? key, relation.target, where)] }, empty)
   }
 
   #ref(value: unknown, type: ScalarType, where: string): ValueRef {
@@ -113,113 +112,123 @@ export class FilterQueryReader {
   }
 
   #scalar(attribute: ScalarAttribute, value: unknown, operand: Operand, where: string): TernaryCondition {
-    const { type } = attribute
-    const absent: Condition = { kind: 'null', operand }
-    /** A comparison, which NULL neither meets nor fails. */
-    const compared = (holds: Condition): TernaryCondition => ({
-      holds,
-      fails: { kind: 'all', of: [complement(holds), complement(absent)] },
-    })
-    const oneOf = (list: readonly unknown[]): TernaryCondition => {
-      const values = list.filter(item => item !== null)
-      this.shape += `in${values.length}${values.length < list.length ? '?' : ''} `
-      const parts: TernaryCondition[] = []
-      if (values.length > 0) parts.push(compared({ kind: 'in', operand, values: values.map(item => this.#ref(item, type, where)) }))
-      if (values.length < list.length) parts.push(certain(absent))
-      return any(parts)
-    }
-    if (value === null || typeof value !== 'object' || value instanceof Date || value instanceof Uint8Array) return oneOf([value])
-    if (Array.isArray(value)) return oneOf(value)
+    if (value === null || typeof value !== 'object' || value instanceof Date || value instanceof Uint8Array)
+      return this.#isAnyOf([value], attribute.type, operand, where)
+    if (Array.isArray(value)) return this.#isAnyOf(value, attribute.type, operand, where)
     this.shape += '{'
-    const parts = Object.entries(value).map(([operator, given]: [string, unknown]): TernaryCondition => {
+    const parts = Object.entries(value).map(([operator, given]: [string, unknown]) => {
       this.shape += operator
-      switch (operator) {
-        case '$eq':
-          return oneOf([given])
-        case '$in':
-          return oneOf(asArray(given, where))
-        case '$ne':
-          return not(oneOf([given]))
-        case '$nin':
-          return not(oneOf(asArray(given, where)))
-        case '$gt':
-        case '$gte':
-        case '$lt':
-        case '$lte': {
-          const sign = ({ $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const)[operator]
-          return compared({ kind: 'compare', operand, operator: sign, value: this.#ref(given, type, where) })
-        }
-        case '$like':
-          return compared({ kind: 'like', operand, value: this.#ref(given, { kind: 'text' }, where) })
-        case '$exists':
-          this.shape += String(given)
-          return given === false ? certain(absent) : not(certain(absent))
-        case '$not':
-          return not(this.#scalar(attribute, given, operand, where))
-        default:
-          throw new Error(`${where}: the operator "${operator}" is not supported here.`)
-      }
+      return this.#compareScalar(operator, given, attribute, operand, where)
     })
     this.shape += '}'
     return all(parts)
   }
 
+  #compareScalar(operator: string, given: unknown, attribute: ScalarAttribute, operand: Operand, where: string): TernaryCondition {
+    const { type } = attribute
+    switch (operator) {
+      case '$eq':
+        return this.#isAnyOf([given], type, operand, where)
+      case '$in':
+        return this.#isAnyOf(asArray(given, where), type, operand, where)
+      case '$ne':
+        return not(this.#isAnyOf([given], type, operand, where))
+      case '$nin':
+        return not(this.#isAnyOf(asArray(given, where), type, operand, where))
+      case '$gt':
+      case '$gte':
+      case '$lt':
+      case '$lte': {
+        const sign = ({ $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const)[operator]
+        return unlessNull({ kind: 'compare', operand, operator: sign, value: this.#ref(given, type, where) }, isNull(operand))
+      }
+      case '$like':
+        return unlessNull({ kind: 'like', operand, value: this.#ref(given, { kind: 'text' }, where) }, isNull(operand))
+      case '$exists':
+        this.shape += String(given)
+        return given === false ? certain(isNull(operand)) : not(certain(isNull(operand)))
+      case '$not':
+        return not(this.#scalar(attribute, given, operand, where))
+      default:
+        throw new Error(`${where}: the operator "${operator}" is not supported here.`)
+    }
+  }
+
+  #isAnyOf(list: readonly unknown[], type: ScalarType, operand: Operand, where: string): TernaryCondition {
+    const values = list.filter(item => item !== null)
+    this.shape += `in${values.length}${values.length < list.length ? '?' : ''} `
+    const parts: TernaryCondition[] = []
+    if (values.length > 0) {
+      const refs = values.map(item => this.#ref(item, type, where))
+      parts.push(unlessNull({ kind: 'in', operand, values: refs }, isNull(operand)))
+    }
+    if (values.length < list.length) parts.push(certain(isNull(operand)))
+    return any(parts)
+  }
+
   #relation(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     const { target } = relation
     const other = relation.kind === 'toOne' && relation.owner ? relation.targetKey : undefined
-    // As in MikroORM, the bare value of such a link is what the foreign key holds.
+    // As in MikroORM, the bare value of such a link is the value of the foreign key.
     if (relation.kind === 'toOne' && other !== undefined && isBare(value)) {
       const attribute = target.attributes.find(({ property }) => property === other.property) as ScalarAttribute
       return this.#scalar(attribute, value, { hops: [...hops, relation], attribute }, where)
     }
-    const empty: Condition =
-      relation.kind === 'toOne' ? { kind: 'unlinked', hops, relation } : complement({ kind: 'some', hops, relation, where: undefined })
-    const keys = (list: readonly unknown[]): TernaryCondition => {
-      const present = list.filter(item => item !== null)
-      this.shape += `in${present.length}${present.length < list.length ? '?' : ''} `
-      const refs = present.map(item => this.#keyRef(item, target, where))
-      const parts: TernaryCondition[] = []
-      if (refs.length > 0) {
-        if (relation.kind === 'toOne') {
-          const holds: Condition = { kind: 'linked', hops, relation, keys: refs }
-          parts.push({ holds, fails: { kind: 'all', of: [complement(holds), complement(empty)] } })
-        } else {
-          parts.push(certain({ kind: 'some', hops, relation, where: { kind: 'key', keys: refs } }))
-        }
-      }
-      if (present.length < list.length) parts.push(certain(empty))
-      return any(parts)
-    }
-    if (Array.isArray(value)) return keys(target.key.length > 1 && !Array.isArray(value[0]) ? [value] : value)
-    if (value === null || typeof value !== 'object' || isEntity(value)) return keys([value])
+    if (Array.isArray(value))
+      return this.#linksAnyOf(target.key.length > 1 && !Array.isArray(value[0]) ? [value] : value, relation, hops, where)
+    if (value === null || typeof value !== 'object' || isEntity(value)) return this.#linksAnyOf([value], relation, hops, where)
     const entries = Object.entries(value as Record<string, unknown>)
     const operators = entries.filter(([name]) => name.startsWith('$') && !['$and', '$or', '$not'].includes(name))
     if (operators.length === 0) return this.#related(relation, value, hops, where)
     if (operators.length < entries.length) throw new Error(`${where}: operators and properties cannot be mixed here.`)
     this.shape += '{'
-    const parts = operators.map(([operator, given]): TernaryCondition => {
+    const parts = operators.map(([operator, given]) => {
       this.shape += operator
-      switch (operator) {
-        case '$eq':
-          return keys([given])
-        case '$in':
-          return keys(asArray(given, where))
-        case '$ne':
-          return not(keys([given]))
-        case '$nin':
-          return not(keys(asArray(given, where)))
-        case '$some':
-          return this.#related(relation, given, hops, where)
-        case '$none':
-          return not(this.#related(relation, given, hops, where))
-        case '$every':
-          return certain(complement(this.#someNot(relation, given, hops, where)))
-        default:
-          throw new Error(`${where}: the operator "${operator}" is not supported here.`)
-      }
+      return this.#compareRelation(operator, given, relation, hops, where)
     })
     this.shape += '}'
     return all(parts)
+  }
+
+  #compareRelation(
+    operator: string,
+    given: unknown,
+    relation: RelationAttribute,
+    hops: readonly ToOneAttribute[],
+    where: string,
+  ): TernaryCondition {
+    switch (operator) {
+      case '$eq':
+        return this.#linksAnyOf([given], relation, hops, where)
+      case '$in':
+        return this.#linksAnyOf(asArray(given, where), relation, hops, where)
+      case '$ne':
+        return not(this.#linksAnyOf([given], relation, hops, where))
+      case '$nin':
+        return not(this.#linksAnyOf(asArray(given, where), relation, hops, where))
+      case '$some':
+        return this.#related(relation, given, hops, where)
+      case '$none':
+        return not(this.#related(relation, given, hops, where))
+      case '$every':
+        return certain(complement(this.#someNot(relation, given, hops, where)))
+      default:
+        throw new Error(`${where}: the operator "${operator}" is not supported here.`)
+    }
+  }
+
+  /** Whether a relation links one of some records; null stands for none. */
+  #linksAnyOf(list: readonly unknown[], relation: RelationAttribute, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
+    const present = list.filter(item => item !== null)
+    this.shape += `in${present.length}${present.length < list.length ? '?' : ''} `
+    const keys = present.map(item => this.#keyRef(item, relation.target, where))
+    const empty: Condition =
+      relation.kind === 'toOne' ? { kind: 'unlinked', hops, relation } : complement({ kind: 'some', hops, relation, where: undefined })
+    const parts: TernaryCondition[] = []
+    if (keys.length > 0 && relation.kind === 'toOne') parts.push(unlessNull({ kind: 'linked', hops, relation, keys }, empty))
+    if (keys.length > 0 && relation.kind === 'toMany') parts.push(certain({ kind: 'some', hops, relation, where: { kind: 'key', keys } }))
+    if (present.length < list.length) parts.push(certain(empty))
+    return any(parts)
   }
 
   #related(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
@@ -237,7 +246,16 @@ function complement(of: Condition): Condition {
   return { kind: 'not', of }
 }
 
-/** A condition that NULLs cannot leave open. */
+function isNull(operand: Operand): Condition {
+  return { kind: 'null', operand }
+}
+
+/** Returns a condition that NULL neither meets nor fails. */
+function unlessNull(holds: Condition, absent: Condition): TernaryCondition {
+  return { holds, fails: { kind: 'all', of: [complement(holds), complement(absent)] } }
+}
+
+/** Returns a condition that NULL either meets or fails. */
 function certain(holds: Condition): TernaryCondition {
   return { holds, fails: complement(holds) }
 }

@@ -65,19 +65,23 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   routeOperations(source).forEach(place)
   return {
     openapi: VERSIONS[options.openapi],
-    info: {
-      title: options.title,
-      version: source.version,
-      summary: `${named.length} resources, described from their model.`,
-      description: describeGrammar(source),
-      contact: { name: options.title },
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
+    info: describeInfo(source, options, named.length),
     servers: [{ url: '/', description: 'The server of this document.' }],
     security: source.login === undefined ? [] : [{ bearer: [] }],
     tags: tagsOf(named, source, paths.all),
     paths: paths.all,
     components: { ...components.sections, ...securitySchemes(source) },
+  }
+}
+
+function describeInfo(source: ApiSource, { title }: DescribeOptions, resources: number): Readonly<Record<string, unknown>> {
+  return {
+    title,
+    version: source.version,
+    summary: `${resources} resources, described from their model.`,
+    description: describeGrammar(source),
+    contact: { name: title },
+    license: { name: 'MIT', identifier: 'MIT' },
   }
 }
 

@@ -105,6 +105,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
   const { clock, model, given, authentication } = services
   const journal = options.journal === 0 ? undefined : new Journal(options.journal, shared.secrets, model)
   const recorder = connection.record(shared.watched, () => journal?.current())
+  const routes = new Routes([...(authentication?.routes() ?? []), ...options.routes], options.versions)
   const life = new Lifecycle()
   const faults = new Faults(options.routes.map(({ method }) => method))
   const world = new World({ shared, store: database.worlds, clock, given, authentication, life, faults, journal }, parent?.state)
@@ -116,7 +117,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
     engine,
     options,
     life,
-    routes: new Routes([...(authentication?.routes() ?? []), ...options.routes], options.versions),
+    routes,
     failureOf: (error: unknown) => connection.dialect.failure(error),
     journal,
     faults,

@@ -93,7 +93,7 @@ function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: 
       ),
   })
   const isSortable = visibility === undefined || isOpen(walk, 'sortable')
-  const [term, ...or] = listTerms(walk, [], key, isSortable, visibility, parameter)
+  const [term, ...or] = listTerms(walk, [], { key, isSortable, visibility, parameter })
   if (or.length === 0) return term!
   const kinds = new Set([term!, ...or].map(({ attribute }) => attribute?.type.kind))
   if (kinds.size > 1) {
@@ -107,19 +107,22 @@ function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: 
   return { ...term!, or }
 }
 
-/** The terms of all ends of a path. */
-function listTerms(
-  walk: Walk,
-  before: readonly RelationAttribute[],
-  key: RawSort,
-  isSortable: boolean,
-  visibility: Visibility | undefined,
-  parameter: string,
-): SortTerm[] {
+/** A sort key and what it may go by. */
+interface SortRequest {
+  readonly key: RawSort
+  readonly isSortable: boolean
+  /** Undefined for the model's own order. */
+  readonly visibility: Visibility | undefined
+  readonly parameter: string
+}
+
+/** Lists the terms of all ends of a path. */
+function listTerms(walk: Walk, before: readonly RelationAttribute[], request: SortRequest): SortTerm[] {
   const hops = [...before, ...walk.hops]
+  const { key, isSortable, visibility, parameter } = request
   const { descending } = key
   if ('fork' in walk) {
-    return walk.branches.flatMap(({ branch, walk: rest }) => listTerms(rest, [...hops, branch], key, isSortable, visibility, parameter))
+    return walk.branches.flatMap(({ branch, walk: rest }) => listTerms(rest, [...hops, branch], request))
   }
   const { attribute } = walk
   if (attribute.kind === 'toOneOf' && isSortable) {

@@ -95,7 +95,7 @@ interface AttributeHolder {
   readonly called: string
 }
 
-/** A path on its way. */
+/** The state of a path that is walked. */
 interface PathCursor {
   readonly path: string
   readonly names: readonly string[]
@@ -111,13 +111,13 @@ function makeHolder({ byName, attributes, singular }: Resource): AttributeHolder
 }
 
 /** @param relations how many have been walked so far */
-function walkFrom(start: AttributeHolder, first: number, relations: number, way: PathCursor): Walk {
-  const { path, names, context } = way
+function walkFrom(start: AttributeHolder, first: number, relations: number, cursor: PathCursor): Walk {
+  const { path, names, context } = cursor
   const hops: RelationAttribute[] = []
   let holder = start
   for (let index = first; index < names.length; index++) {
     const name = names[index]!
-    const attribute = existing(holder, name, index, way)
+    const attribute = findAttribute(holder, name, index, cursor)
     const isLast = index === names.length - 1
     if (isRelation(attribute) || attribute.kind === 'toOneOf') {
       relations += 1
@@ -130,7 +130,7 @@ function walkFrom(start: AttributeHolder, first: number, relations: number, way:
       }
     }
     if (isLast) return { hops, attribute }
-    if (attribute.kind === 'toOneOf') return { hops, fork: attribute, branches: walkBranches(attribute, index + 1, relations, way) }
+    if (attribute.kind === 'toOneOf') return { hops, fork: attribute, branches: walkBranches(attribute, index + 1, relations, cursor) }
     if (attribute.kind === 'scalar') {
       if (context.intoJson === true && attribute.type.kind === 'json' && attribute.source.kind !== 'getter') {
         return { hops, attribute: attributeWithin(attribute, names.slice(index + 1), path, context) }
@@ -155,8 +155,8 @@ function walkFrom(start: AttributeHolder, first: number, relations: number, way:
 }
 
 /** The rest of a path in each of the entities that has it. */
-function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, way: PathCursor): Forked['branches'] {
-  const { names, context } = way
+function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, cursor: PathCursor): Forked['branches'] {
+  const { names, context } = cursor
   const { visibility } = context
   const all = visibility === undefined ? fork.branches : branchesFor(fork, visibility)
   const name = names[index]!
@@ -167,13 +167,13 @@ function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, 
     const attributes = [
       ...new Map(all.flatMap(branch => seenThrough(branch).holder.attributes).map(each => [each.name, each] as const)).values(),
     ]
-    throw unknown(way.path, name, fork.name, attributes, index, context)
+    throw unknownAttribute(name, { called: fork.name, attributes }, index, cursor)
   }
   const branches: { branch: PolymorphicTarget; walk: Walk }[] = []
   let refusal: RestError | undefined
   for (const { branch, holder } of having) {
     try {
-      branches.push({ branch, walk: walkFrom(holder, index, relations, way) })
+      branches.push({ branch, walk: walkFrom(holder, index, relations, cursor) })
     } catch (error) {
       // What only some of them have is looked for in those.
       if (!(error instanceof RestError)) throw error
@@ -191,9 +191,10 @@ function seenThrough(branch: PolymorphicTarget): { branch: PolymorphicTarget; ho
   return { branch, holder: { called: target.singular, attributes, byName: new Map(attributes.map(each => [each.name, each])) } }
 }
 
-/** The attribute of a name. */
-function existing({ byName, attributes, called }: AttributeHolder, name: string, index: number, { path, context }: PathCursor): Attribute {
-  const attribute = byName.get(name)
+/** Returns the attribute of a name, where it exists for the caller. */
+function findAttribute(holder: AttributeHolder, name: string, index: number, cursor: PathCursor): Attribute {
+  const { path, context } = cursor
+  const attribute = holder.byName.get(name)
   const { visibility } = context
   if (visibility !== undefined && attribute?.flag !== undefined && existsFor(attribute, visibility) && !isVisible(attribute, visibility)) {
     throw parameterError({
@@ -204,7 +205,7 @@ function existing({ byName, attributes, called }: AttributeHolder, name: string,
     })
   }
   if (attribute === undefined || (visibility !== undefined && !isVisible(attribute, visibility)))
-    throw unknown(path, name, called, attributes, index, context)
+    throw unknownAttribute(name, holder, index, cursor)
   return attribute
 }
 
@@ -229,7 +230,13 @@ function attributeWithin(json: ScalarAttribute, names: readonly string[], path: 
   return { ...json, name: path, nullable: true, type: { kind: 'jsonValue' }, source: { kind: 'within', json, names } }
 }
 
-function unknown(path: string, name: string, called: string, attributes: readonly Attribute[], index: number, context: PathContext) {
+/** Returns the error for a name that the place in the path does not have. */
+function unknownAttribute(
+  name: string,
+  { called, attributes }: Pick<AttributeHolder, 'called' | 'attributes'>,
+  index: number,
+  { path, context }: PathCursor,
+): RestError {
   const names = visibleNames(attributes, context.visibility ?? EVERYTHING)
   const shown = attributes.filter(attribute => names.includes(attribute.name))
   const spelling = context.spelling?.(unknownPath(path, index, shown))

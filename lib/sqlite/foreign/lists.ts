@@ -1,5 +1,5 @@
 /** Foreign list: lists of values as PostgreSQL writes them in one text. */
-import { isMark, tokenize } from './translate-sql.ts'
+import { isMark, tokenize } from './sql-tokens.ts'
 
 /** The items of a literal of a list: `'{a,b}'`, `ARRAY['a','b']::text[]`; undefined for another text. */
 export function parseList(sql: string): (string | null)[] | undefined {

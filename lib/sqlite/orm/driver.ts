@@ -127,6 +127,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     return rows
   }
 
+  // oxlint-disable-next-line max-params -- the signature is MikroORM's
   override async loadFromPivotTable<T extends object>(
     prop: EntityProperty,
     owners: Primary<object>[][],

@@ -18,7 +18,7 @@ async function bundle(): Promise<void> {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly engines: { readonly node: string } }
   await build({
     absWorkingDir: root,
-    entryPoints: { 'lib/index': 'lib/index.ts', 'lib/cli/main': 'lib/cli/main.ts' },
+    entryPoints: { 'lib/index': 'lib/index.ts', 'lib/client/index': 'lib/client/index.ts', 'lib/cli/main': 'lib/cli/main.ts' },
     outdir: dist,
     chunkNames: 'lib/chunks/[name]-[hash]',
     bundle: true,
@@ -56,7 +56,7 @@ function finishTypes(file: string, finished: Set<string>): void {
 rmSync(dist, { recursive: true, force: true })
 declareTypes()
 const needed = new Set<string>()
-finishTypes(join(dist, 'lib', 'index.d.ts'), needed)
+for (const entry of ['index.d.ts', 'client/index.d.ts']) finishTypes(join(dist, 'lib', entry), needed)
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   const file = join(dist, name)
   if (name.endsWith('.d.ts') && !needed.has(file)) rmSync(file)

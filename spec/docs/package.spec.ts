@@ -26,10 +26,12 @@ const VALUES = [
   'RestError',
   'Snapshot',
   'auth',
+  'client',
   'createServer',
   'fileType',
   'fromJson',
   'hashPassword',
+  'literal',
   'resource',
 ]
 const TYPES = [
@@ -40,6 +42,11 @@ const TYPES = [
   'AuthOptions',
   'Change',
   'Claims',
+  'Client',
+  'ClientEntities',
+  'ClientEntity',
+  'ClientOptions',
+  'ClientTarget',
   'ClockSetting',
   'ComputedAttribute',
   'ComputedGroup',
@@ -81,6 +88,7 @@ const TYPES = [
   'OpenApiDocument',
   'OpenApiOptions',
   'Overrides',
+  'Page',
   'PlanStep',
   'PropertyName',
   'PublicKey',
@@ -89,6 +97,7 @@ const TYPES = [
   'RefusalDetails',
   'RequestLine',
   'RequestMatch',
+  'ResourceClient',
   'ResourceConfig',
   'ResourceDefinition',
   'RestResponse',
@@ -345,7 +354,8 @@ describe('the package', { timeout: TIMEOUT }, () => {
     await writeFile(
       join(folder, 'use.ts'),
       `import { defineEntity, p } from '@mikro-orm/core'
-      import { RestEngine, RestError, createServer, ERRORS } from 'mikro-rest'
+      import { RestEngine, RestError, client, createServer, ERRORS } from 'mikro-rest'
+      import { client as browserClient } from 'mikro-rest/client'
       import type { EngineOptions, ErrorCode, RestResponse } from 'mikro-rest'
 
       interface UserRecord { name: string }
@@ -363,6 +373,12 @@ describe('the package', { timeout: TIMEOUT }, () => {
       using api = engine.intercept(['https://api.test', new URL('https://b.test')], { strict: true })
       await fetch(api.origins[0]!, { dispatcher: api.dispatcher })
       console.log(status, ERRORS[code].status, answer.status, name, new RestError(403, 'not_yours', 'No.').code)
+      const typed = client(engine, { users: User })
+      const { items } = await typed.users.list({ 'id>=': 1, sort: 'name.desc' })
+      const first: string = items[0]!.name
+      console.log(first, (await browserClient<{ users: typeof User }>('http://api.test').users.get(1)).id)
+      // @ts-expect-error -- there is no such filter
+      await typed.users.list({ nme: 'Ann' })
       // @ts-expect-error -- there is no such option
       await RestEngine.create({ entities: [User], databse: 'x' })
       `,

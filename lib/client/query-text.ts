@@ -1,0 +1,55 @@
+/**
+ * Query text: writes a query of the typed client as the text of a URL. Takes filters by their name with operator, the reserved parameters, and under `$` what
+ * is sent as it is. Refuses values that have no text, and lists of no values, which would find what they do not say.
+ */
+import type { FreeParameters } from './query-types.ts'
+
+/** Parameters by name with operator. */
+export type QueryRecord = Readonly<Record<string, unknown>>
+
+/** Signs that stand without `=`: `age>18`. */
+const ANGLE = /[<>]$/
+
+/**
+ * Writes a text such that filters find it as it is: `*`, `,`, `\` and the word `null` lose their meaning.
+ *
+ * @example await api.users.list({ name: literal('Smith, *') })
+ */
+export function literal(text: string): string {
+  return text === 'null' ? String.raw`\null` : text.replaceAll(/[\\,*]/g, String.raw`\$&`)
+}
+
+/** Returns the text of a query, without `?`; empty where nothing is asked. */
+export function writeQuery(query: QueryRecord | undefined, more: QueryRecord = {}): string {
+  const { $: free, ...typed } = (query ?? {}) as QueryRecord & { readonly $?: FreeParameters }
+  const given: Record<string, readonly string[]> = {}
+  for (const [name, value] of Object.entries({ ...typed, ...more })) if (value !== undefined) given[name] = [textOfTyped(name, value)]
+  for (const [name, value] of Object.entries(free ?? {})) {
+    if (value === undefined) continue
+    given[name] = (Array.isArray(value) ? (value as readonly unknown[]) : [value]).map(item => textOfValue(name, item))
+  }
+  return Object.entries(given)
+    .flatMap(([name, values]) => values.map(value => writePair(name, value)))
+    .join('&')
+}
+
+/** An array is any of its values, or the list that a reserved parameter takes. */
+function textOfTyped(name: string, value: unknown): string {
+  if (!Array.isArray(value)) return textOfValue(name, value)
+  if (value.length === 0 && !['sort', 'expand', 'attributes'].includes(name))
+    throw new TypeError(`client: "${name}" has an array without values, which no record can equal: leave the filter or the request out.`)
+  return value.map(item => textOfValue(name, item)).join(',')
+}
+
+function textOfValue(name: string, value: unknown): string {
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString()
+  if (value === null || ['string', 'number', 'bigint', 'boolean'].includes(typeof value)) return String(value)
+  const what = value instanceof Date ? 'an invalid date' : Array.isArray(value) ? 'an array in an array' : `a value of type ${typeof value}`
+  throw new TypeError(`client: "${name}" has ${what}; it may be a text, number, bigint, boolean, date or null, or an array of them.`)
+}
+
+/** `age>18` has no `=` of its own; a value that begins with one is escaped. */
+function writePair(name: string, value: string): string {
+  if (!ANGLE.test(name)) return `${encodeURIComponent(name)}=${encodeURIComponent(value)}`
+  return encodeURIComponent(name + (value.startsWith('=') ? `\\${value}` : value))
+}

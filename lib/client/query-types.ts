@@ -1,0 +1,91 @@
+/**
+ * Query types: the filters and the other parameters that a request may have, after the entity. Names are checked up to one relation away, so that the number of
+ * names grows with the attributes alone. What is deeper goes through `$`. Types alone.
+ */
+import type { Id, IsNullable, KindIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
+import type { Depth, Expandable, Selectable } from './record-types.ts'
+
+/** Attributes of these names are filtered with an underscore behind them. */
+type Reserved = 'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand'
+type FilterName<K extends string> = K extends Reserved ? `${K}_` : K
+
+type Plain = string | number | boolean | bigint | Date
+
+/** The attributes that have one plain value. */
+type PlainName<P> = {
+  [K in VisibleName<P>]: KindIn<P[K]> extends 'scalar' ? ([ValueIn<P[K]>] extends [Plain] ? K : never) : never
+}[VisibleName<P>]
+type OrderedName<P> = { [K in PlainName<P>]: [ValueIn<P[K]>] extends [boolean] ? never : K }[PlainName<P>]
+type TextName<P> = { [K in PlainName<P>]: [ValueIn<P[K]>] extends [string] ? K : never }[PlainName<P>]
+
+/** One or any of several values. A date may be given as a date or as a text. */
+type OneOrAny<V> = V | readonly V[]
+type Value<V> = V extends Date ? Date | string : V extends bigint ? bigint | number | string : V
+type OrderedValue<V> = V extends Date
+  ? Date | string
+  : V extends number
+    ? number
+    : V extends bigint
+      ? bigint | number | string
+      : string | number
+type NullOf<P> = IsNullable<P> extends true ? null : never
+
+/** Filters of the attributes of a record. */
+type OwnFilters<P> = {
+  readonly [K in PlainName<P> as FilterName<K> | `${K}!=`]?: OneOrAny<Value<ValueIn<P[K]>> | NullOf<P[K]>>
+} & { readonly [K in TextName<P> as `${K}~=`]?: OneOrAny<string | NullOf<P[K]>> } & {
+  readonly [K in OrderedName<P> as `${K}>=` | `${K}<=` | `${K}>` | `${K}<`]?: OrderedValue<ValueIn<P[K]>>
+} & { readonly [K in RelationName<P> as FilterName<K> | `${K}!=`]?: OneOrAny<Id | (KindIn<P[K]> extends 'toMany' ? null : NullOf<P[K]>)> }
+
+/** Relations and embedded objects, whose attributes can be filtered by. */
+type PathName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'scalar' ? never : K }[VisibleName<P>]
+type Behind<P, K extends keyof P> = OwnFilters<PropertiesOf<ValueIn<P[K]>>>
+
+/** Filters one relation away. What lies behind an empty relation is null. */
+type PathFilters<P> = {
+  readonly [
+    F in { [K in PathName<P>]: `${K}.${keyof Behind<P, K> & string}` }[PathName<P>]
+  ]?: F extends `${infer K extends PathName<P>}.${infer R}` ? (R extends keyof Behind<P, K> ? Behind<P, K>[R] | null : never) : never
+}
+
+type Positive<P> = OwnFilters<P> & PathFilters<P>
+
+/** All filters: `!` in front of a name finds what the filter does not. */
+export type Filters<P> = Positive<P> & { readonly [F in keyof Positive<P> & string as `!${F}`]?: Positive<P>[F] }
+
+type SortPath<P> = PlainName<P> | RelationName<P> | { [K in PathName<P>]: `${K}.${PlainName<PropertiesOf<ValueIn<P[K]>>>}` }[PathName<P>]
+
+/** A sort key. A relation sorts by the number of its records. */
+export type SortKey<P> = SortPath<P> | `${SortPath<P>}.asc` | `${SortPath<P>}.desc`
+
+/** A value of a parameter that is not checked. */
+export type FreeValue = string | number | bigint | boolean | Date | null
+
+/** Parameters that are not checked, as the API takes them; an array repeats the parameter. They replace those of the same name. */
+export interface FreeParameters {
+  readonly [name: string]: FreeValue | readonly FreeValue[] | undefined
+}
+
+/** What a request for one record may have. */
+export interface RecordQuery<P, D extends Depth, X extends Expandable<P>, A extends Selectable<P>> {
+  /** 0: no relations; 1: as IDs; 2: as objects. Default: that of the engine, which is 1 unless the resource has another. */
+  readonly depth?: D
+  /** Relations to show as objects. */
+  readonly expand?: X | readonly X[]
+  /** Attributes to show; `!name` leaves one out. */
+  readonly attributes?: A | readonly A[]
+  /** Parameters that are not checked: deeper paths, several paths in one filter, flags, parameters of the application. */
+  readonly $?: FreeParameters
+}
+
+/** What a request for a list may have beside its filters. */
+export interface PageQuery<P, D extends Depth, X extends Expandable<P>, A extends Selectable<P>> extends RecordQuery<P, D, X, A> {
+  /** Records on the page. Default: that of the engine, 100. */
+  readonly limit?: number
+  /** Records to skip. */
+  readonly offset?: number
+  readonly sort?: SortKey<P> | readonly SortKey<P>[]
+}
+
+/** What a request for a list may have. */
+export type ListQuery<P, D extends Depth, X extends Expandable<P>, A extends Selectable<P>> = PageQuery<P, D, X, A> & Filters<P>

@@ -1,0 +1,131 @@
+/**
+ * Record types: what a record in an answer looks like, after the entity and what the request asks for: `depth`, `expand`, `attributes`. Types alone.
+ */
+import type { Id, IsNullable, Json, KeyOf, KindIn, OptionsIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
+
+/** How relations are shown: 0 not at all, 1 as IDs, 2 as objects. */
+export type Depth = 0 | 1 | 2
+
+/** What `expand` takes: a relation, or one behind it. Names that are deeper than two relations are not checked. */
+export type Expandable<P> = { [K in RelationName<P>]: K | `${K}.${Inner<P[K]>}` | `${K}.${Inner<P[K]>}.${string}` }[RelationName<P>]
+
+type Inner<P> = RelationName<PropertiesOf<ValueIn<P>>>
+
+/** What `attributes` takes: a name, also one behind a relation or inside an embedded object; with `!` in front it is left out. */
+export type Selectable<P> = SelectableName<P> | `!${SelectableName<P>}`
+
+type SelectableName<P> =
+  | VisibleName<P>
+  | {
+      [K in VisibleName<P>]: KindIn<P[K]> extends 'scalar'
+        ? never
+        : `${K}.${VisibleName<PropertiesOf<ValueIn<P[K]>>>}` | `${K}.${string}.${string}`
+    }[VisibleName<P>]
+
+/** A record as an answer shows it. */
+export type ShownRecord<P, D extends Depth = 1, X extends string = never, A extends string = never> = {
+  -readonly [K in keyof P & string as IsShown<P[K], K, D, X, A> extends true ? K : never]: ShownValue<P[K], D, X, A, K>
+}
+
+type IsShown<P, K extends string, D extends Depth, X extends string, A extends string> =
+  OptionsIn<P> extends { readonly hidden: true }
+    ? false
+    : IsSelected<K, A> extends false
+      ? false
+      : D extends 0
+        ? KindIn<P> extends 'toOne' | 'toMany'
+          ? IsNamed<K, X>
+          : true
+        : true
+
+type Included<A extends string> = A extends `!${string}` ? never : A
+
+type IsSelected<K extends string, A extends string> = [A] extends [never]
+  ? true
+  : `!${K}` extends A
+    ? false
+    : [Included<A>] extends [never]
+      ? true
+      : IsNamed<K, Included<A>>
+
+/** Whether one of the paths begins with the name. */
+type IsNamed<K extends string, X extends string> = K extends X ? true : [Extract<X, `${K}.${string}`>] extends [never] ? false : true
+
+/** The paths behind a name. */
+type Behind<X extends string, K extends string> = X extends `${K}.${infer R}` ? R : never
+
+type SelectedBehind<A extends string, K extends string> =
+  (K extends A ? never : Behind<A, K>) | (A extends `!${K}.${infer R}` ? `!${R}` : never)
+
+type ShownValue<P, D extends Depth, X extends string, A extends string, K extends string> =
+  | (KindIn<P> extends 'toMany'
+      ? Related<ValueIn<P>, D, X, A, K>[]
+      : KindIn<P> extends 'toOne'
+        ? Related<ValueIn<P>, D, X, A, K>
+        : KindIn<P> extends 'embedded'
+          ? OptionsIn<P> extends { readonly array: true }
+            ? Embedded<ValueIn<P>, A, K>[]
+            : Embedded<ValueIn<P>, A, K>
+          : OptionsIn<P> extends { readonly array: true }
+            ? Json<ValueIn<P>>[]
+            : Json<ValueIn<P>>)
+  | (IsNullable<P> extends true ? (KindIn<P> extends 'toMany' ? never : null) : never)
+
+type Embedded<E, A extends string, K extends string> = E extends unknown
+  ? ShownRecord<PropertiesOf<E>, 2, never, SelectedBehind<A, K>>
+  : never
+
+type Related<E, D extends Depth, X extends string, A extends string, K extends string> =
+  IsNamed<K, X> extends true
+    ? Expanded<E, D, Behind<X, K>, SelectedBehind<A, K>>
+    : D extends 2
+      ? Expanded<E, 1, never, SelectedBehind<A, K>>
+      : Link<E>
+
+/** A related record. One of several entities says which by its `type`. */
+type Expanded<E, D extends Depth, X extends string, A extends string> =
+  IsUnion<E> extends true
+    ? E extends unknown
+      ? { type: string } & ShownRecord<PropertiesOf<E>, D, X, A>
+      : never
+    : ShownRecord<PropertiesOf<E>, D, X, A>
+
+/** The ID of a related record. */
+type Link<E> = IsUnion<E> extends true ? { type: string; id: Id } : KeyOf<E>
+
+type IsUnion<E, Whole = E> = E extends unknown ? ([Whole] extends [E] ? false : true) : never
+
+/**
+ * What a body may have. Which attributes must be given is the model's matter, and that of hooks, so all are optional: what lacks is refused with 422
+ * `validation_failed`.
+ */
+export type RecordBody<P> = { readonly [K in WritableName<P>]?: BodyValue<P[K]> }
+
+type WritableName<P> = {
+  [K in keyof P & string]: OptionsIn<P[K]> extends { readonly formula: string | ((...args: never[]) => unknown) } ? never : K
+}[keyof P & string]
+
+/** The value of an attribute in a body: an ID links a record, an object makes one. */
+export type BodyValue<P> =
+  | (KindIn<P> extends 'toMany'
+      ? readonly LinkBody<ValueIn<P>>[]
+      : KindIn<P> extends 'toOne'
+        ? LinkBody<ValueIn<P>>
+        : KindIn<P> extends 'embedded'
+          ? OptionsIn<P> extends { readonly array: true }
+            ? readonly EmbeddedBody<ValueIn<P>>[]
+            : EmbeddedBody<ValueIn<P>>
+          : OptionsIn<P> extends { readonly array: true }
+            ? readonly BodyJson<ValueIn<P>>[]
+            : BodyJson<ValueIn<P>>)
+  | (IsNullable<P> extends true ? null : never)
+
+type LinkBody<E> =
+  IsUnion<E> extends true ? { readonly type: string; readonly [name: string]: unknown } : KeyBody<E> | RecordBody<PropertiesOf<E>>
+
+type KeyBody<E> = KeyOf<E>
+
+type EmbeddedBody<E> = E extends unknown ? RecordBody<PropertiesOf<E>> : never
+
+/** Dates, bigints and bytes may be given as such: they are sent in their JSON form. */
+type BodyJson<V> = V extends Date | bigint | Uint8Array ? V | string | (V extends bigint ? number : never) : V | Json<V>

@@ -1,0 +1,127 @@
+/**
+ * Resource calls: the methods of the typed client for one resource, and for a list of related records. Types are those of client-types.ts; here are names and
+ * values as they come.
+ */
+import type { CallOptions, Deleted, Page } from './client-types.ts'
+import type { Id } from './entity-types.ts'
+import { writeQuery } from './query-text.ts'
+import type { QueryRecord } from './query-text.ts'
+import type { Call, Transport } from './transport.ts'
+
+type Envelope = Readonly<Record<string, unknown>>
+
+/** Records on a page where `page` is given no limit: the engine's default. */
+const PAGE = 100
+
+/** The calls that a list takes, of a resource or of related records. */
+export class ListCalls {
+  readonly #transport: Transport
+  readonly #headers: Readonly<Record<string, string>>
+  /** The path behind the version. */
+  readonly #path: readonly string[]
+
+  constructor(transport: Transport, headers: Readonly<Record<string, string>>, path: readonly string[]) {
+    this.#transport = transport
+    this.#headers = headers
+    this.#path = path
+  }
+
+  async list(query?: QueryRecord, options?: CallOptions): Promise<Page<unknown>> {
+    return readPage(await this.call('GET', [], { query: writeQuery(query) }, options))
+  }
+
+  async page(number: number, query: QueryRecord = {}, options?: CallOptions): Promise<Page<unknown>> {
+    if (!Number.isSafeInteger(number) || number < 1) throw new RangeError(`client: a page is a number from 1, not ${String(number)}.`)
+    if (query['offset'] !== undefined) throw new TypeError('client: a page says itself where it begins: give "limit" without "offset".')
+    const limit = (query['limit'] as number | undefined) ?? PAGE
+    const page = readPage(await this.call('GET', [], { query: writeQuery(query, { limit, offset: (number - 1) * limit }) }, options))
+    if (page.limit !== limit) throw new RangeError(`client: pages of ${limit} records are too large; ${page.limit} are the most.`)
+    return page
+  }
+
+  async *all(query?: QueryRecord, options?: CallOptions): AsyncGenerator<unknown, void, undefined> {
+    let text: string | undefined = writeQuery(query)
+    while (text !== undefined) {
+      const { items, next }: Page<unknown> = readPage(await this.call('GET', [], { query: text }, options))
+      yield* items
+      text = next === null ? undefined : next.slice(next.indexOf('?') + 1)
+    }
+  }
+
+  async create(body: unknown, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
+    return readRecord(await this.call('POST', [], { body, query: writeQuery(query) }, options))
+  }
+
+  protected call(method: string, behind: readonly Id[], what: Partial<Call>, { signal, headers }: CallOptions = {}): Promise<Envelope> {
+    const segments = [...this.#path, ...behind.map(checkSegment)]
+    return this.#transport({ ...what, method, segments, headers: { ...this.#headers, ...headers }, signal })
+  }
+
+  protected relatedTo(id: Id, attribute: string): RelatedCalls {
+    return new RelatedCalls(this.#transport, this.#headers, [...this.#path, checkSegment(id), attribute])
+  }
+}
+
+/** The calls for a list of related records. */
+export class RelatedCalls extends ListCalls {
+  async delete(query?: QueryRecord, options?: CallOptions): Promise<Deleted<unknown>> {
+    const envelope = await this.call('DELETE', [], { query: writeQuery(query) }, options)
+    return { items: readRecords(envelope), count: envelope['count'] as number }
+  }
+}
+
+/** The calls for a resource. */
+export class ResourceCalls extends ListCalls {
+  async get(id: Id, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
+    return readRecord(await this.call('GET', [id], { query: writeQuery(query) }, options))
+  }
+
+  async update(id: Id, body: unknown, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
+    return readRecord(await this.call('PATCH', [id], { body, query: writeQuery(query) }, options))
+  }
+
+  async replace(id: Id, body: unknown, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
+    return readRecord(await this.call('PUT', [id], { body, query: writeQuery(query) }, options))
+  }
+
+  async delete(id: Id, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
+    return readRecord(await this.call('DELETE', [id], { query: writeQuery(query) }, options))
+  }
+
+  async getAttribute(id: Id, attribute: string, options?: CallOptions): Promise<unknown> {
+    const envelope = await this.call('GET', [id, attribute], {}, options)
+    return 'attribute' in envelope && 'value' in envelope ? envelope['value'] : readRecord(envelope)
+  }
+
+  async setAttribute(id: Id, attribute: string, value: unknown, options?: CallOptions): Promise<unknown> {
+    return readRecord(await this.call('PUT', [id, attribute], { body: value }, options))
+  }
+
+  async deleteAttribute(id: Id, attribute: string, options?: CallOptions): Promise<unknown> {
+    return readRecord(await this.call('DELETE', [id, attribute], {}, options))
+  }
+
+  related(id: Id, attribute: string): RelatedCalls {
+    return this.relatedTo(id, attribute)
+  }
+}
+
+function checkSegment(id: Id): string {
+  if (!['string', 'number', 'bigint'].includes(typeof id) || id === '')
+    throw new TypeError(`client: an ID is a text or a number, not ${id === '' ? 'an empty text' : JSON.stringify(id)}.`)
+  return String(id)
+}
+
+/** The records of an answer stand under the name that it gives as its resource. */
+function readRecord(envelope: Envelope): unknown {
+  return envelope[envelope['resource'] as string]
+}
+
+function readRecords(envelope: Envelope): unknown[] {
+  return readRecord(envelope) as unknown[]
+}
+
+function readPage(envelope: Envelope): Page<unknown> {
+  const { count, limit, offset, sort, filter, previous, next } = envelope as unknown as Page<unknown>
+  return { items: readRecords(envelope), count, limit, offset, sort, filter, previous, next }
+}

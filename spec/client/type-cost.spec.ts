@@ -1,0 +1,77 @@
+/** What the types of the client cost the compiler: a program of 100 entities with a client takes at most five times as long as without one. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
+const ENTITIES = 100
+const FACTOR = 5
+
+/** Entities of eleven properties, in a ring of relations; without a client each is used by its own type. */
+function writeProgram(hasClient: boolean): string {
+  const numbers = Array.from({ length: ENTITIES }, (_, index) => index)
+  const around = (index: number): number => (index + ENTITIES) % ENTITIES
+  const entities = numbers.map(
+    i => `export const E${i} = defineEntity({ name: 'E${i}', properties: {
+      id: p.integer().primary(), name${i}: p.string(), age: p.integer().nullable(), at: p.datetime(), vip: p.boolean().default(false),
+      role: p.enum(['a', 'b']), secret: p.string().hidden(), amount: p.decimal().scale(2), next: () => p.manyToOne(E${around(i + 1)}),
+      previous: () => p.oneToMany(E${around(i - 1)}).mappedBy('next'), others: () => p.manyToMany(E${around(i + 7)}) } })`,
+  )
+  const uses = numbers.map(i =>
+    hasClient
+      ? `{ const { items } = await api.e${i}.list({ 'age>=': 3, 'next.name${around(i + 1)}~=': 'x*', sort: 'age.desc', expand: ['next'] })
+         items[0]!.next.name${around(i + 1)} satisfies string }`
+      : `(null as unknown as InferEntity<typeof E${i}>).age satisfies number | null | undefined`,
+  )
+  const head = hasClient
+    ? [
+        `import { client } from ${JSON.stringify(relativeClient)}`,
+        ...entities,
+        `const api = client('http://x', { ${numbers.map(i => `e${i}: E${i}`).join(', ')} })`,
+      ]
+    : [`import type { InferEntity } from '@mikro-orm/core'`, ...entities]
+  return [`import { defineEntity, p } from '@mikro-orm/core'`, ...head, ...uses].join(';\n')
+}
+
+const relativeClient = '../../../lib/client/index.ts'
+
+describe('the compiler', { timeout: 180_000 }, () => {
+  let folder: string
+  before(() => {
+    // Inside the repository, so that packages are found, and outside of its sources.
+    const cache = join(root, 'node_modules/.cache')
+    mkdirSync(cache, { recursive: true })
+    folder = mkdtempSync(join(cache, 'type-cost-'))
+  })
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  function measure(name: string, hasClient: boolean): number {
+    writeFileSync(join(folder, `${name}.ts`), writeProgram(hasClient))
+    writeFileSync(
+      join(folder, `${name}.json`),
+      JSON.stringify({ extends: join(root, 'tsconfig.json'), files: [`${name}.ts`], include: [] }),
+    )
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [tsc, '-p', join(folder, `${name}.json`), '--singleThreaded', '--extendedDiagnostics'],
+      { encoding: 'utf8' },
+    )
+    assert.equal(status, 0, stdout)
+    return Number(/Total time: +([\d.]+)s/.exec(stdout)?.[1])
+  }
+
+  it(`checks ${ENTITIES} entities with a client in at most ${FACTOR} times the time without`, t => {
+    // Other processes may take the processor for a while.
+    let ratio = Infinity
+    for (let attempt = 0; attempt < 4 && ratio > FACTOR; attempt++) {
+      const [without, withClient] = [measure('without', false), measure('with', true)]
+      t.diagnostic(`without ${without} s, with ${withClient} s`)
+      ratio = Math.min(ratio, withClient / without)
+    }
+    assert.ok(ratio <= FACTOR, String(ratio))
+  })
+})

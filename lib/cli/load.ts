@@ -160,7 +160,7 @@ async function detectKind(file: string, mayBeNew: boolean): Promise<'sqlite' | '
   const head = await readFirstBytes(await checkReadable(file), 16)
   if (head.toString('latin1') === 'SQLite format 3\0') return 'sqlite'
   if (extname(file).toLowerCase() === '.json' || /^\s*[[{]/.test(head.toString('utf8'))) return 'json'
-  throw new CommandError(`${file} is neither a module nor a SQLite file.`)
+  throw new CommandError(`${file} is neither a module, nor a SQLite file, nor a JSON file.`)
 }
 
 async function readFirstBytes(path: string, length: number): Promise<Buffer> {
@@ -177,7 +177,10 @@ async function readFirstBytes(path: string, length: number): Promise<Buffer> {
 async function checkReadable(file: string): Promise<string> {
   const path = resolve(file)
   try {
-    if (!(await stat(path)).isFile()) throw new CommandError(`${file} is not a file.`)
+    const found = await stat(path)
+    if (found.isDirectory())
+      throw new CommandError(`${file} is a folder without a module of its own: none of ${INDEXES.join(', ')} is in it.`)
+    if (!found.isFile()) throw new CommandError(`${file} is not a file.`)
     await (await open(path)).close()
     return path
   } catch (error) {

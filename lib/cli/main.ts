@@ -63,7 +63,7 @@ async function ejectTo(folder: string, engine: RestEngine, loaded: Loaded): Prom
     ...files.map(file => `  ${file}`),
     '',
     'Serve it:',
-    `  mikro-rest ${folder}`,
+    `  npx mikro-rest ${folder}`,
     '',
   ]
   return await print(lines.join('\n'), 0)

@@ -28,10 +28,11 @@ import type { QueryInput } from './request/query-string.ts'
 import { answer } from './server/fetch.ts'
 import { intercept } from './server/intercept/intercept.ts'
 import type { InterceptOptions, Interception } from './server/intercept/intercept.ts'
-import type { FaultHandle, Gate } from './testing/fault-injection.ts'
+import type { Delay, FaultHandle, Gate } from './testing/fault-injection.ts'
 import type { DropOptions, FailOptions, FaultOptions } from './testing/fault-options.ts'
-import type { FaultRequest, RequestMatch } from './testing/fault-request.ts'
+import type { RequestMatch } from './testing/fault-request.ts'
 import type { Give } from './testing/given.ts'
+import type { RateLimit } from './testing/rate-limit.ts'
 import type { SeedData } from './write/seed-rows.ts'
 import { seed } from './write/seed.ts'
 
@@ -255,12 +256,26 @@ export class RestEngine {
   /**
    * Delays requests on their way to the engine, in real milliseconds. Delays of one request add up.
    *
-   * @param ms from 0 to 2147483647, or a function of the request that returns them
+   * @param delay milliseconds from 0 to 2147483647; a profile `{ p50, p99, seed? }`, whose delays are log-normal and the same for the same seed; or a
+   * function of the request that returns milliseconds
    * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
-   * @example using slow = engine.delay('GET /v1/orders*', 200)
+   * @example
+   * using slow = engine.delay('GET /v1/orders*', 200)
+   * using real = engine.delay('*', { p50: 20, p99: 150, seed: 7 })
    */
-  delay(match: RequestMatch, ms: number | ((request: FaultRequest) => number), options?: FaultOptions): FaultHandle {
-    return this.#open.faults.delay(match, ms, options)
+  delay(match: RequestMatch, delay: Delay, options?: FaultOptions): FaultHandle {
+    return this.#open.faults.delay(match, delay, options)
+  }
+
+  /**
+   * Allows so many requests in a time, and answers those above with 429 `rate_limited` and `Retry-After`. It is a token bucket, which is full at first and
+   * fills evenly by `engine.clock`: as many requests as it holds may come at once.
+   *
+   * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
+   * @example using limit = engine.limit('POST /v1/orders', { requests: 10, per: '1m' })
+   */
+  limit(match: RequestMatch, options: RateLimit): FaultHandle {
+    return this.#open.faults.limit(match, options)
   }
 
   /**

@@ -58,7 +58,7 @@ export class Clock {
    * @example engine.clock.advance('31d')
    */
   advance(duration: string | number): void {
-    const milliseconds = typeof duration === 'number' ? duration : parseDuration(duration)
+    const milliseconds = typeof duration === 'number' ? duration : parseDuration(duration, 'clock.advance')
     if (!Number.isFinite(milliseconds)) throw new RangeError(`clock.advance: not a number of milliseconds: ${duration}.`)
     if (this.#frozen === undefined) this.#ahead += milliseconds
     else this.#frozen += milliseconds
@@ -82,9 +82,13 @@ export class Clock {
   }
 }
 
-function parseDuration(text: string): number {
+/**
+ * Returns the milliseconds of a text such as `31d`, `2h`, `15m`, `90s`, `250ms`.
+ *
+ * @throws RangeError, which begins with `where`, when it has another form.
+ */
+export function parseDuration(text: string, where: string): number {
   const match = /^(-?\d+(?:\.\d+)?)(d|h|m|s|ms)$/.exec(text)
-  if (match === null)
-    throw new RangeError(`clock.advance: a duration must be written like "31d", "2h", "15m", "90s" or "250ms", not "${text}".`)
+  if (match === null) throw new RangeError(`${where}: a duration must be written like "31d", "2h", "15m", "90s" or "250ms", not "${text}".`)
   return Number(match[1]) * (UNITS[match[2]!] ?? 1)
 }

@@ -49,6 +49,7 @@ export const ERRORS = {
   worlds_exhausted: { status: 503, title: 'The server has as many worlds as it may' },
   server_closed: { status: 503, title: 'The server is closing' },
   // faults
+  rate_limited: { status: 429, title: 'Too many requests' },
   fault_injected: { status: 503, title: 'A test has asked for this failure' },
   // the time budget
   timeout: { status: 503, title: 'The request took too long to answer' },

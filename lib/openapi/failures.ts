@@ -17,7 +17,7 @@ const STATUSES: Readonly<Record<number, readonly [name: string, description: str
   413: ['ContentTooLarge', 'The body is too large.'],
   415: ['UnsupportedMediaType', 'The body is not said to be JSON.'],
   422: ['UnprocessableContent', 'The model refuses the body; `errors` lists every fault.'],
-  429: ['TooManyRequests', 'Too many log-ins have failed.'],
+  429: ['TooManyRequests', 'Too many requests, or too many log-ins that have failed.'],
   500: ['InternalServerError', 'The server has failed. Nothing is changed.'],
   503: ['ServiceUnavailable', 'The server cannot do this at present. Nothing is changed.'],
 }

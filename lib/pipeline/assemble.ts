@@ -107,7 +107,10 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
   const recorder = connection.record(shared.watched, () => journal?.current())
   const routes = new Routes([...(authentication?.routes() ?? []), ...options.routes], options.versions)
   const life = new Lifecycle()
-  const faults = new Faults(options.routes.map(({ method }) => method))
+  const faults = new Faults(
+    options.routes.map(({ method }) => method),
+    clock,
+  )
   const world = new World({ shared, store: database.worlds, clock, given, authentication, life, faults, journal }, parent?.state)
   if (parent !== undefined) revokeTokensOfRemovedUsers({ authentication, recorder })
   const traces = new Traces()

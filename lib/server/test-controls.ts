@@ -8,6 +8,8 @@ import { restError } from '../base/errors.ts'
 import type { RestError } from '../base/errors.ts'
 import type { FaultHandle, Gate } from '../testing/fault-injection.ts'
 import type { FailOptions, FailureDetails } from '../testing/fault-options.ts'
+import type { LatencyProfile } from '../testing/latency.ts'
+import type { RateLimit } from '../testing/rate-limit.ts'
 import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
 import { isObject } from '../base/json.ts'
 import { Worlds } from './worlds.ts'
@@ -321,7 +323,7 @@ function findGate(world: World, id: string): Gate {
   return handle
 }
 
-const KINDS = ['delay', 'fail', 'drop', 'hold'] as const
+const KINDS = ['delay', 'fail', 'drop', 'limit', 'hold'] as const
 
 function addFault({ engine }: World, body: Record<string, unknown>): NamedFault {
   const { kind, match, ...options } = body
@@ -331,9 +333,14 @@ function addFault({ engine }: World, body: Record<string, unknown>): NamedFault 
   const handle = asked((): FaultHandle | Gate => {
     switch (name) {
       case 'delay': {
-        const { ms, ...others } = options
-        return engine.delay(match, ms as number, others)
+        const { ms, p50, p99, seed, ...others } = options
+        if (ms === undefined && (p50 ?? p99) === undefined) throw invalid('Give "ms", or "p50" and "p99".')
+        if (ms !== undefined && (p50 ?? p99 ?? seed) !== undefined) throw invalid('Give either "ms", or "p50" and "p99".')
+        const profile = { p50, p99, ...(seed === undefined ? {} : { seed }) } as LatencyProfile
+        return engine.delay(match, ms === undefined ? profile : (ms as number), others)
       }
+      case 'limit':
+        return engine.limit(match, options as unknown as RateLimit)
       case 'fail':
         return engine.fail(match, options as unknown as FailOptions)
       case 'drop':

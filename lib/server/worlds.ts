@@ -7,10 +7,11 @@ import type { TransportEngine, TransportResponse } from './transport.ts'
 import { restError } from '../base/errors.ts'
 import type { RestError } from '../base/errors.ts'
 import type { Explanation } from '../journal/explanation.ts'
-import type { FaultHandle, Gate } from '../testing/fault-injection.ts'
+import type { Delay, FaultHandle, Gate } from '../testing/fault-injection.ts'
 import type { DropOptions, FailOptions, FaultOptions } from '../testing/fault-options.ts'
 import type { RequestMatch } from '../testing/fault-request.ts'
 import type { Give } from '../testing/given.ts'
+import type { RateLimit } from '../testing/rate-limit.ts'
 import type { Snapshot } from '../pipeline/snapshot.ts'
 
 /** What test controls use of `RestEngine`. */
@@ -33,9 +34,10 @@ export interface WorldEngine extends TransportEngine {
   fork(snapshot?: Snapshot): Promise<WorldEngine>
   isSession(method: string, target: string): boolean
   token(user: unknown, options?: { readonly ttl?: number }): string
-  delay(match: RequestMatch, ms: number, options?: FaultOptions): FaultHandle
+  delay(match: RequestMatch, delay: Delay, options?: FaultOptions): FaultHandle
   fail(match: RequestMatch, options: FailOptions): FaultHandle
   drop(match: RequestMatch, options?: DropOptions): FaultHandle
+  limit(match: RequestMatch, options: RateLimit): FaultHandle
   hold(match: RequestMatch, options?: FaultOptions): Gate
   close(): Promise<void>
 }
@@ -78,7 +80,7 @@ export class World {
 
 /** A fault that has an ID. */
 export interface NamedFault {
-  readonly kind: 'delay' | 'fail' | 'drop' | 'hold'
+  readonly kind: 'delay' | 'fail' | 'drop' | 'limit' | 'hold'
   readonly match: string
   readonly handle: FaultHandle | Gate
 }

@@ -1,13 +1,18 @@
 /**
- * Fault injection: delays, failures, lost connections, and gates that hold requests on their way to the engine. Knows nothing of the engine, whose answer
- * comes as a function. Rejects with fault_injected, or the error of the test; a lost connection is an error of code ECONNRESET.
+ * Fault injection: delays, failures, lost connections, rate limits, and gates that hold requests on their way to the engine. Knows nothing of the engine, whose answer
+ * comes as a function. Rejects with fault_injected, rate_limited, or the error of the test; a lost connection is an error of code ECONNRESET.
  */
+import type { Clock } from '../base/clock.ts'
 import { connectionLost } from '../base/errors.ts'
 import type { RestError } from '../base/errors.ts'
 import { FAILURE_NAMES, checkAfter, checkDelay, checkOptions, makeRefusal } from './fault-options.ts'
 import type { DropOptions, FailOptions, FailureDetails, FaultOptions } from './fault-options.ts'
 import { compileMatch } from './fault-request.ts'
 import type { CompiledMatch, FaultRequest, RequestMatch } from './fault-request.ts'
+import { createLatency } from './latency.ts'
+import type { LatencyProfile } from './latency.ts'
+import { TokenBucket } from './rate-limit.ts'
+import type { RateLimit } from './rate-limit.ts'
 
 /** A fault in effect. It ends when it is disposed, by `using` too, and when the engine is reset or closed. */
 export interface FaultHandle extends Disposable {
@@ -41,12 +46,18 @@ interface Arriving {
   readonly reject: (reason: unknown) => void
 }
 
+type DelayFunction = (request: FaultRequest) => number
+
+/** How long requests are delayed: milliseconds, a distribution, or a function of the request that gives milliseconds. */
+export type Delay = number | LatencyProfile | DelayFunction
+
 /** What happens to a request that a rule meets. */
 type Effect =
-  | { readonly kind: 'delay'; readonly ms: number | ((request: FaultRequest) => number) }
+  | { readonly kind: 'delay'; readonly ms: number | DelayFunction }
   | { readonly kind: 'hold'; readonly arrived: Arriving }
   | { readonly kind: 'fail'; readonly refusal: RestError; readonly after: boolean }
   | { readonly kind: 'drop'; readonly after: boolean }
+  | { readonly kind: 'limit'; readonly bucket: TokenBucket }
 
 /** A fault that has been asked for. */
 interface FaultRule extends CompiledMatch {
@@ -72,16 +83,23 @@ interface MatchedFaults {
   readonly waits: readonly { readonly rule: FaultRule; readonly ms: number | undefined }[]
   /** The failure, or the loss of the connection. */
   readonly end: FaultRule | undefined
+  /** The refusal of a rate limit, where that is the end. */
+  readonly excess: RestError | undefined
 }
 
 export class Faults {
   readonly #methods: readonly string[]
+  readonly #clock: Pick<Clock, 'time'>
   #rules: readonly FaultRule[] = []
   readonly #waiting = new Set<Waiting>()
 
-  /** @param methods methods that requests may have beside the usual ones */
-  constructor(methods: readonly string[] = []) {
+  /**
+   * @param methods methods that requests may have beside the usual ones
+   * @param clock fills the buckets of rate limits
+   */
+  constructor(methods: readonly string[], clock: Pick<Clock, 'time'>) {
     this.#methods = methods
+    this.#clock = clock
   }
 
   /** Whether there is anything that a request could meet. */
@@ -90,8 +108,9 @@ export class Faults {
   }
 
   /** @throws TypeError, RangeError */
-  delay(match: RequestMatch, ms: number | ((request: FaultRequest) => number), options: FaultOptions = {}): FaultHandle {
+  delay(match: RequestMatch, delay: Delay, options: FaultOptions = {}): FaultHandle {
     checkOptions(options, ['times'], 'delay')
+    const ms = typeof delay === 'object' && delay !== null ? createLatency(delay, 'delay') : delay
     if (typeof ms !== 'function') checkDelay(ms, 'delay')
     return this.#handleOf(this.#add('delay', match, options.times, { kind: 'delay', ms }))
   }
@@ -112,6 +131,12 @@ export class Faults {
     const { times, after = false } = options
     checkAfter(after, 'drop')
     return this.#handleOf(this.#add('drop', match, times, { kind: 'drop', after }))
+  }
+
+  /** @throws TypeError, RangeError */
+  limit(match: RequestMatch, options: RateLimit): FaultHandle {
+    checkOptions(options, ['requests', 'per'], 'limit')
+    return this.#handleOf(this.#add('limit', match, undefined, { kind: 'limit', bucket: new TokenBucket(options, this.#clock) }))
   }
 
   /** @throws TypeError, RangeError */
@@ -162,24 +187,29 @@ export class Faults {
   }
 
   /**
-   * What a request meets, now that it arrives: all delays and gates, and the first failure or loss, each counted.
+   * What a request meets, now that it arrives: all delays and gates, and the first failure, loss or exceeded limit, each counted.
    *
    * @throws whatever a function of the test throws; TypeError, RangeError when it gives what it must not.
    */
   meet(request: FaultRequest): MatchedFaults {
     const waits: FaultRule[] = []
     let end: FaultRule | undefined
+    let excess: RestError | undefined
     for (const rule of this.#rules) {
-      const isEnd = rule.effect.kind === 'fail' || rule.effect.kind === 'drop'
+      const { kind } = rule.effect
+      const isEnd = kind === 'fail' || kind === 'drop' || kind === 'limit'
       if ((isEnd && end !== undefined) || !rule.meets(request)) continue
-      if (isEnd) end = rule
+      if (rule.effect.kind === 'limit') {
+        excess = rule.effect.bucket.take(rule.label)
+        if (excess !== undefined) end = rule
+      } else if (isEnd) end = rule
       else waits.push(rule)
     }
     const delays = waits.flatMap(rule => (rule.effect.kind === 'delay' ? [{ rule, ms: computeDelay(rule.effect.ms, request) }] : []))
     const holds = waits.filter(({ effect }) => effect.kind === 'hold').map(rule => ({ rule, ms: undefined }))
     for (const rule of end === undefined ? waits : [...waits, end]) rule.left--
     this.#rules = this.#rules.filter(({ left }) => left > 0)
-    return { request, waits: [...delays, ...holds], end }
+    return { request, waits: [...delays, ...holds], end, excess }
   }
 
   /**
@@ -190,7 +220,7 @@ export class Faults {
    * @throws Error of code ECONNRESET when the connection is lost; the reason of the signal.
    */
   async take<T>(
-    { request, waits, end }: MatchedFaults,
+    { request, waits, end, excess }: MatchedFaults,
     signal: AbortSignal | undefined,
     answer: () => Promise<T>,
     refused: (refusal: RestError) => T,
@@ -201,6 +231,7 @@ export class Faults {
       if (refusal !== undefined) return refused(refusal)
     }
     if (end === undefined || end.ended) return answer()
+    if (excess !== undefined) return refused(excess)
     const { effect } = end
     if (effect.kind !== 'fail' && effect.kind !== 'drop') return answer()
     if (effect.after) {
@@ -276,7 +307,7 @@ function lostBy({ rule, request }: Waiting, what: string): Error {
   return connectionLost(`The connection was lost: ${formatRequestName(request)} ${what} ("${rule.label}").`)
 }
 
-function computeDelay(ms: number | ((request: FaultRequest) => number), request: FaultRequest): number {
+function computeDelay(ms: number | DelayFunction, request: FaultRequest): number {
   if (typeof ms === 'number') return ms
   const given = ms(request)
   checkDelay(given, 'delay: the function')

@@ -36,7 +36,9 @@ export const FAILURE_NAMES = ['code', 'detail', 'headers']
 
 export function checkDelay(ms: unknown, where: string): void {
   if (typeof ms !== 'number')
-    throw new TypeError(`${where}: the delay must be a number of milliseconds or a function of the request, got ${typeof ms}.`)
+    throw new TypeError(
+      `${where}: the delay must be a number of milliseconds, a profile such as { p50: 80, p99: 900 }, or a function of the request, got ${typeof ms}.`,
+    )
   if (!(ms >= 0 && ms <= MAX_DELAY)) {
     throw new RangeError(
       `${where}: the delay must be from 0 to ${MAX_DELAY} milliseconds, got ${ms}. To keep requests for longer, use hold.`,

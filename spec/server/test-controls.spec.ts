@@ -138,6 +138,22 @@ describe('test controls', () => {
     assert.deepEqual((await control('GET', '/faults'))['faults'], [])
   })
 
+  it('limits requests, and delays them by a profile', async () => {
+    const limit = (await control('POST', '/faults', { kind: 'limit', match: 'GET /v1/users', requests: 1, per: '1h' })) as unknown as {
+      fault: { id: string; kind: string }
+    }
+    assert.equal(limit.fault.kind, 'limit')
+    assert.equal((await ask('GET', '/v1/users')).status, 200)
+    assert.equal((await ask('GET', '/v1/users')).status, 429)
+    await control('POST', '/clock', { advance: '1h' })
+    assert.equal((await ask('GET', '/v1/users')).status, 200)
+    await control('DELETE', `/faults/${limit.fault.id}`)
+    await control('POST', '/faults', { kind: 'delay', match: '*', p50: 40, p99: 40, seed: 3, times: 1 })
+    const started = performance.now()
+    assert.equal((await ask('GET', '/v1/users')).status, 200)
+    assert.ok(performance.now() - started >= 39)
+  })
+
   it('hold requests, tell of their arrival, and let them go', async () => {
     const { fault } = (await control('POST', '/faults', { kind: 'hold', match: 'POST /v1/users' })) as unknown as { fault: { id: string } }
     assert.deepEqual((await control('POST', `/faults/${fault.id}/arrived`, { timeout: 10 }))['arrived'], false)
@@ -210,11 +226,15 @@ describe('test controls', () => {
       ['POST', '/seed', { user: [{}], usres: [] }, 404, /no resource "usres".*"users"/],
       ['POST', '/seed', { users: [{ nam: 'x' }] }, 422, /"nam"/],
       ['POST', '/snapshots/s9/restore', undefined, 404, /no snapshot "s9"/],
-      ['POST', '/faults', { kind: 'fial', match: '*' }, 400, /"kind" must be one of delay, fail, drop, hold.*"fail"/],
+      ['POST', '/faults', { kind: 'fial', match: '*' }, 400, /"kind" must be one of delay, fail, drop, limit, hold.*"fail"/],
       ['POST', '/faults', { kind: 'fail', match: '*', status: 200 }, 400, /status.*400 to 599/],
       ['POST', '/faults', { kind: 'fail', match: '*', status: 500, tims: 1 }, 400, /"tims".*"times"/],
       ['POST', '/faults', { kind: 'fail', match: 7, status: 500 }, 400, /"match" must be a text/],
-      ['POST', '/faults', { kind: 'delay', match: '*' }, 400, /number of milliseconds/],
+      ['POST', '/faults', { kind: 'delay', match: '*' }, 400, /Give "ms", or "p50" and "p99"/],
+      ['POST', '/faults', { kind: 'delay', match: '*', ms: 'x' }, 400, /number of milliseconds/],
+      ['POST', '/faults', { kind: 'delay', match: '*', ms: 5, p50: 5 }, 400, /either "ms", or "p50" and "p99"/],
+      ['POST', '/faults', { kind: 'delay', match: '*', p50: 5 }, 400, /"p99" must be/],
+      ['POST', '/faults', { kind: 'limit', match: '*', requests: 5 }, 400, /"per" must be/],
       ['DELETE', '/faults/f1', undefined, 404, /no fault "f1"/],
       ['POST', '/clock', { set: 'soon' }, 400, /not a date/],
       ['POST', '/clock', { advance: '1x' }, 400, /"31d"/],

@@ -140,7 +140,11 @@ describe('faults', () => {
       ['a negative delay', e => e.delay('*', -1), /delay must be from 0 to 2147483647 milliseconds, got -1/],
       ['an endless delay', e => e.delay('*', Infinity), /got Infinity\. To keep requests for longer, use hold/],
       ['no number', e => e.delay('*', NaN), /got NaN/],
-      ['a text as delay', e => e.delay('*', '2s' as never), /must be a number of milliseconds or a function of the request, got string/],
+      [
+        'a text as delay',
+        e => e.delay('*', '2s' as never),
+        /must be a number of milliseconds, a profile such as .*, or a function of the request, got string/,
+      ],
       ['no delay', e => e.delay('*', undefined as never), /got undefined/],
       [
         'success',
@@ -174,6 +178,7 @@ describe('faults', () => {
         () => engine.delay('*', 1),
         () => engine.fail('*', { status: 500 }),
         () => engine.drop('*'),
+        () => engine.limit('*', { requests: 1, per: 1 }),
         () => engine.hold('*'),
       ]) {
         assert.throws(make, /The engine is closed/)

@@ -125,14 +125,25 @@ export class Answers {
     return this.#response(description, envelopeOf(members), { headers })
   }
 
+  /** An answer without an envelope. */
+  bare(description: string, schema: Schema): Schema {
+    return this.#response(description, schema, {})
+  }
+
   #envelope(resource: Resource): Readonly<Record<string, Schema>> {
     return { resource: { const: resource.singular }, [resource.singular]: this.#records.refer(resource) }
   }
 
-  #tag({ version }: Resource): Schema {
-    return version === undefined || version.hidden || version.render !== undefined
-      ? {}
-      : { ETag: header('The entity tag of the version, where the answer shows it.', 'string') }
+  /** The answer to a request whose condition names the tag. */
+  notModified(): Schema {
+    return this.#components.refer('responses', 'NotModified', 'status 304', () => ({
+      description: 'The answer is the one whose entity tag `If-None-Match` names.',
+      headers: { ETag: header('The entity tag.', 'string') },
+    }))
+  }
+
+  #tag(resource: Resource): Schema {
+    return !showsVersion(resource) ? {} : { ETag: header('The entity tag of the version, where the answer shows it.', 'string') }
   }
 
   #refer(
@@ -150,7 +161,8 @@ export class Answers {
 
   #response(description: string, schema: Schema, { headers = {}, links = {} }: ResponseParts): Schema {
     const timing = this.#source.serverTiming ? { 'Server-Timing': header('How long the stages of the request took.', 'string') } : {}
-    const all = { ...headers, ...timing }
+    const tag = this.#source.tagsContent ? { ETag: header('The entity tag of the content, in answers to GET.', 'string') } : {}
+    const all = { ...tag, ...headers, ...timing }
     return {
       description,
       ...(Object.keys(all).length === 0 ? {} : { headers: all }),
@@ -176,6 +188,11 @@ interface EnvelopeForm {
 function envelopeOf(members: Readonly<Record<string, Schema>>, { optional = [], isOpen = false }: EnvelopeForm = {}): Schema {
   const properties = { ...SUCCESS, ...members }
   return objectOf({ properties, required: Object.keys(properties).filter(name => !optional.includes(name)), isOpen })
+}
+
+/** Whether records have an entity tag of their version. */
+export function showsVersion({ version }: Resource): boolean {
+  return version !== undefined && !version.hidden && version.render === undefined
 }
 
 /** Whether functions of the application may put more into the answers about a resource. */

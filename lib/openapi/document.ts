@@ -48,7 +48,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
       [method.toLowerCase()]: operations.finish(method, path, parts),
     })
   }
-  generalOperations(root, answers).forEach(place)
+  generalOperations(root, source, answers).forEach(place)
   sessionOperations(root, source, answers, records).forEach(place)
   // The operations of resources first: their names are those that links refer to.
   for (const { resource, path } of named) {

@@ -20,13 +20,13 @@ export interface PlacedOperation {
 const DESCRIBED = new Set(['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'])
 
 /** The index, and the path of this document. */
-export function generalOperations(root: string, answers: Answers): PlacedOperation[] {
+export function generalOperations(root: string, { tagsContent }: ApiSource, answers: Answers): PlacedOperation[] {
   const index = answers.plain('The versions, and the path of each resource.', {
     versions: { type: 'array', items: { type: 'string' } },
     resources: { type: 'object', additionalProperties: { type: 'string' } },
   })
-  const document = { description: 'An OpenAPI document.', content: { 'application/json': { schema: { type: 'object' } } } }
-  const common = { tag: 'general', failures: [] }
+  const document = answers.bare('An OpenAPI document.', { type: 'object' })
+  const common = { tag: 'general', failures: [], isConditional: tagsContent }
   return [
     { method: 'GET', path: '/', parts: { ...common, id: 'getRoot', summary: 'List the resources of the first version', success: index } },
     { method: 'GET', path: root, parts: { ...common, id: 'getIndex', summary: 'List the resources', success: index } },

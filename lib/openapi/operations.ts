@@ -6,6 +6,7 @@ import type { Attribute, RelationAttribute, Resource, ToOneOfAttribute } from '.
 import { isValue } from '../model/model.ts'
 import { branchesFor, existsFor, hasVisibleTarget } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
+import { showsVersion } from './answers.ts'
 import type { Answers } from './answers.ts'
 import type { BodySchemas } from './body-schemas.ts'
 import { UniqueNames, pascalCase } from './components.ts'
@@ -27,6 +28,8 @@ export interface OperationParts {
   readonly status?: number
   readonly success: Schema
   readonly failures: readonly number[]
+  /** Whether it may be answered with 304. */
+  readonly isConditional?: boolean
   /** Undefined: as the whole document says. */
   readonly security?: readonly Schema[]
 }
@@ -89,10 +92,12 @@ export class Operations {
 
   /** Returns an operation as the document has it. */
   finish(method: string, path: string, parts: OperationParts): Schema {
-    const { source, failures } = this.#describers
-    const { id, tag, summary, description, parameters = [], body, status = 200, success, security } = parts
+    const { source, failures, answers, parameters: described } = this.#describers
+    const { id, tag, summary, description, body, isConditional = false, status = 200, success, security } = parts
     const asked = security ?? securityOf(source, method, path)
     const login = source.login === undefined ? [] : [401]
+    const parameters = [...(parts.parameters ?? []), ...(isConditional ? [described.freshness()] : [])]
+    const unmodified = isConditional ? { 304: answers.notModified() } : {}
     return {
       operationId: this.#ids.take(id, `${method} ${path}`),
       tags: [tag],
@@ -101,7 +106,7 @@ export class Operations {
       ...(parameters.length === 0 ? {} : { parameters }),
       ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
       ...(asked === undefined ? {} : { security: asked }),
-      responses: { [String(status)]: success, ...failures.of([...parts.failures, ...login]) },
+      responses: { [String(status)]: success, ...unmodified, ...failures.of([...parts.failures, ...login]) },
     }
   }
 
@@ -112,7 +117,8 @@ export class Operations {
     describe: (method: Method) => OperationParts | undefined,
     parameters: readonly Schema[] = [],
   ): Schema {
-    const { readOnly } = this.#describers.source
+    const { source } = this.#describers
+    const { readOnly } = source
     const allowed = allowedMethods(target)
     const operations = METHODS.flatMap((method): [string, Schema][] => {
       if (!allowed.includes(method) || (readOnly && method !== 'GET')) return []
@@ -121,7 +127,9 @@ export class Operations {
       const parts = describe(method)
       if (parts === undefined) return []
       const refused = actions.some(isRestricted) ? [403] : []
-      return [[method.toLowerCase(), this.finish(method, path, { ...parts, failures: [...parts.failures, ...refused] })]]
+      const isConditional = method === 'GET' && (source.tagsContent || (target.kind === 'record' && showsVersion(target.resource)))
+      const all = { ...parts, isConditional, failures: [...parts.failures, ...refused] }
+      return [[method.toLowerCase(), this.finish(method, path, all)]]
     })
     if (operations.length === 0) return {}
     return { ...(parameters.length === 0 ? {} : { parameters }), ...Object.fromEntries(operations) }

@@ -66,9 +66,15 @@ export class Parameters {
     ]
   }
 
-  #header(name: string, description: string): Schema {
+  /** The condition of a GET. */
+  freshness(): Schema {
+    return this.#header('If-None-Match', 'Only if the answer has none of these entity tags; `*` is any. 304 otherwise.', 'Reading')
+  }
+
+  #header(name: string, description: string, by = ''): Schema {
     const schema = { type: 'string' }
-    return this.#components.refer('parameters', pascalCase(name), `header ${name}`, () => ({ name, in: 'header', description, schema }))
+    const component = `${pascalCase(name)}${by}`
+    return this.#components.refer('parameters', component, `header ${component}`, () => ({ name, in: 'header', description, schema }))
   }
 
   #flag(name: string): Schema {

@@ -26,6 +26,8 @@ export interface ApiSource {
   readonly limits: Limits
   readonly createdStatus: number
   readonly validationStatus: number
+  /** Whether every answer of GET has an entity tag of its content. */
+  readonly tagsContent: boolean
   readonly readOnly: boolean
   readonly serverTiming: boolean
   /** Whether functions of the application take part in answers, which may refuse with codes of their own. */

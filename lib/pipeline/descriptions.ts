@@ -106,7 +106,7 @@ export class Descriptions {
     examples: ReadonlyMap<Resource, JsonRecord>,
   ): ApiSource {
     const { options } = this.#parts
-    const { limits, createdStatus, validationStatus, readOnly, serverTiming, routes } = options
+    const { limits, createdStatus, validationStatus, etag, readOnly, serverTiming, routes } = options
     return {
       model,
       version,
@@ -115,6 +115,7 @@ export class Descriptions {
       limits,
       createdStatus,
       validationStatus,
+      tagsContent: etag === 'answer',
       readOnly,
       serverTiming,
       routes,

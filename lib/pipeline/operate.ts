@@ -21,6 +21,8 @@ import type { Reader, View } from '../read/reader.ts'
 import type { RequestContext } from '../request/request-context.ts'
 import { notFound, refuseHidden } from '../access/resolve-path.ts'
 import type { ResourceLookup, Target } from '../access/resolve-path.ts'
+import { applyCondition, mayBeConditional } from './conditional.ts'
+import type { EntityTags } from './conditional.ts'
 import {
   findPageRange,
   respondCreated,
@@ -51,6 +53,7 @@ export interface Services {
   readonly limits: Limits
   readonly versions: readonly string[]
   readonly createdStatus: number
+  readonly etag: EntityTags
   /** Returns the OpenAPI document of the version. */
   readonly describe: () => Promise<object>
   /** Runs work in a transaction. */
@@ -73,7 +76,11 @@ export function operate(operation: Operation, services: Services): Awaitable<Res
   const { about, request } = operation
   const wrapper = about?.resource.rules.wrappers[about.action]
   const response = wrapper === undefined ? perform(operation, services) : wrapped(wrapper, operation, services)
-  return request.method === 'HEAD' ? chain(response, withoutBody) : response
+  const { method } = request
+  if (method !== 'GET' && method !== 'HEAD') return response
+  const { etag } = services
+  const answer = mayBeConditional(operation, etag) ? chain(response, done => applyCondition(done, operation, etag)) : response
+  return method === 'HEAD' ? chain(answer, withoutBody) : answer
 }
 
 /** Runs the application's wrapper; around a write it is part of the transaction, which its failure rolls back. */

@@ -54,6 +54,11 @@ export interface EngineOptions {
   readonly createdStatus?: 200 | 201
   /** Status of a body that the model refuses: 422 (the default) or 400. */
   readonly validationStatus?: 400 | 422
+  /**
+   * Which entity tags GET and HEAD answer with, for `If-None-Match`: `version` (the default), those of records that show their version; `answer`, every
+   * answer a tag of its content as well, which costs a hash of each.
+   */
+  readonly etag?: 'version' | 'answer'
   /** Requests that `engine.requests` keeps, the newest ones; 0 keeps none. Default 1000. */
   readonly journal?: number
   /**
@@ -91,6 +96,7 @@ const OPTIONS = [
   'clock',
   'createdStatus',
   'validationStatus',
+  'etag',
   'journal',
   'serverTiming',
   'notes',
@@ -126,6 +132,7 @@ const DEFAULTS = {
   versions: ['v1'],
   createdStatus: 200,
   validationStatus: 422,
+  etag: 'version',
   journal: 1000,
   serverTiming: false,
   notes: [],
@@ -155,9 +162,10 @@ function checkModelSource({ entities, database, schema, readOnly, seed }: Checke
 
 /** Rejects options that are not of their form. */
 function checkForms(options: CheckedOptions): void {
-  const { createdStatus, validationStatus, journal, serverTiming, notes, orm, versions } = options
+  const { createdStatus, validationStatus, etag, journal, serverTiming, notes, orm, versions } = options
   oneOf('createdStatus', createdStatus, [200, 201])
   oneOf('validationStatus', validationStatus, [400, 422])
+  oneOf('etag', etag, ['version', 'answer'])
   if (!Number.isSafeInteger(journal) || journal < 0)
     throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
   requireBoolean('serverTiming', serverTiming)

@@ -64,10 +64,15 @@ function withOffset(pairs: readonly Pair[], name: string, offset: number): strin
   return (at < 0 ? [...pairs, pair] : pairs.with(at, pair)).map(textOfPair).join('&')
 }
 
-/** The entity tag of a record that shows its version (RFC 9110 section 8.8.3). */
-function tagged({ version }: Resource, record: JsonRecord | null): Record<string, string> | undefined {
+/** Returns the entity tag of a record that shows its version (RFC 9110 section 8.8.3). */
+export function formatVersionTag({ version }: Resource, record: JsonRecord | null): string | undefined {
   const value = version === undefined || version.render !== undefined ? undefined : (record?.[version.name] as string | number | undefined)
-  return value === undefined ? undefined : { etag: formatTag(value) }
+  return value === undefined ? undefined : formatTag(value)
+}
+
+function tagged(resource: Resource, record: JsonRecord | null): Record<string, string> | undefined {
+  const etag = formatVersionTag(resource, record)
+  return etag === undefined ? undefined : { etag }
 }
 
 /** One record, or null for an empty to-one. */

@@ -53,7 +53,7 @@ export function readVersions(options: CheckedOptions, orm: MikroORM, connection:
 /** Returns the services of each version on one database, with one clock. */
 export function serveVersions(
   compiled: ReadonlyMap<string, CompiledVersion>,
-  { limits, versions, createdStatus }: CheckedOptions,
+  { limits, versions, createdStatus, etag }: CheckedOptions,
   connection: Connection,
   clock: Clock,
   describe: (version: string) => Promise<object>,
@@ -69,6 +69,7 @@ export function serveVersions(
       limits,
       versions,
       createdStatus,
+      etag,
       describe: async () => describe(version),
       transaction: async (work, end) => connection.write(work, end),
     })

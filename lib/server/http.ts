@@ -316,7 +316,7 @@ class HttpDoor {
     if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)
     const { status, text } = answer
     if (text === undefined) {
-      if (request.method !== 'HEAD' && status !== 204) headers['content-length'] = 0
+      if (request.method !== 'HEAD' && status !== 204 && status !== 304) headers['content-length'] = 0
       response.writeHead(status, headers).end()
       return status
     }

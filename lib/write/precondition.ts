@@ -13,8 +13,19 @@ export function formatTag(version: string | number): string {
 }
 
 /** Parses the tags of a header: `*`, or a list of weak or strong tags. */
-function parseTags(header: string): readonly string[] {
+export function parseTags(header: string): readonly string[] {
   return header.trim() === '*' ? ['*'] : (header.match(/(?:W\/)?"[^"]*"/g) ?? [])
+}
+
+/** Whether two tags are the same by the weak comparison, which ignores whether they are marked as weak (RFC 9110 section 8.8.3.2). */
+export function isSameTag(one: string, other: string): boolean {
+  return one.replace(/^W\//, '') === other.replace(/^W\//, '')
+}
+
+/** Returns the part of a tag that names the version: with the option `etag: 'answer'` that of the content follows it. */
+function readVersion(tag: string): string {
+  const end = tag.indexOf(';')
+  return end < 0 ? tag : `${tag.slice(0, end)}"`
 }
 
 /** Refuses a change of an existing record, unless the headers allow it. */
@@ -28,7 +39,7 @@ export function checkPrecondition(
   const { version } = resource
   const value = version === undefined ? undefined : formatScalar(fromProperty(entity[version.property], version.type), version.type)
   const tag = value === undefined ? undefined : formatTag(value as string | number)
-  const isAmong = (header: string): boolean => parseTags(header).some(given => given === '*' || given === tag)
+  const isAmong = (header: string): boolean => parseTags(header).some(given => given === '*' || readVersion(given) === tag)
   if (must !== undefined && !isAmong(must)) {
     const why = tag === undefined ? `${withArticle(resource.singular)} has no version` : `its tag is ${tag}`
     throw restError('precondition_failed', `The ${resource.singular} is not the one that "If-Match" names: ${why}.`, {

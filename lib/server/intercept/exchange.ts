@@ -157,7 +157,7 @@ class Exchange {
     const chunk = text === undefined ? undefined : Buffer.from(text)
     const all: Record<string, string> = { ...headers }
     if (chunk !== undefined) all['content-length'] = String(chunk.byteLength)
-    else if (this.#head.method !== 'HEAD' && status !== 204) all['content-length'] = '0'
+    else if (this.#head.method !== 'HEAD' && status !== 204 && status !== 304) all['content-length'] = '0'
     const handler = this.#handler
     const controller = this.#controller
     controller.rawHeaders = toRawHeaders(all)

@@ -32,6 +32,8 @@ export interface Limits {
   readonly maxAnswerBytes: number
   /** Records that one body makes or links, beside the one of its path. Default 1000. */
   readonly maxBodyRecords: number
+  /** Records of an array that is posted. Default 1000. */
+  readonly maxBulk: number
   /** Faults of a body that an answer lists; the others are counted. Default 100. */
   readonly maxErrors: number
   /** Size of a request body over HTTP or fetch, in bytes. Default 1048576 (1 MiB). */
@@ -59,6 +61,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxRecords: 100_000,
   maxAnswerBytes: 67_108_864,
   maxBodyRecords: 1000,
+  maxBulk: 1000,
   maxErrors: 100,
   maxBodyBytes: 1_048_576,
   timeout: undefined,

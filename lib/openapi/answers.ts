@@ -6,7 +6,7 @@ import { header } from './failures.ts'
 import type { RecordSchemas } from './record-schemas.ts'
 import { anyOf, objectOf, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
-import type { ApiSource } from './source.ts'
+import type { ApiSource, DescribeOptions } from './source.ts'
 
 const TIMESTAMP: Schema = { type: 'string', format: 'date-time' }
 const SUCCESS = { success: { const: true }, timestamp: TIMESTAMP }
@@ -15,13 +15,15 @@ const LINK: Schema = { type: ['string', 'null'] }
 
 export class Answers {
   readonly #source: ApiSource
+  readonly #options: DescribeOptions
   readonly #components: Components
   readonly #records: RecordSchemas
   /** Whether the model itself may delete the record that a request changes. */
   readonly #removesOrphans: boolean
 
-  constructor(source: ApiSource, components: Components, records: RecordSchemas) {
+  constructor(source: ApiSource, options: DescribeOptions, components: Components, records: RecordSchemas) {
     this.#source = source
+    this.#options = options
     this.#components = components
     this.#records = records
     this.#removesOrphans = source.model.entities.some(({ attributes }) =>
@@ -77,12 +79,21 @@ export class Answers {
 
   created(resource: Resource, links: Schema): Schema {
     const headers = { Location: header('The path of the record.', 'string', 'uri-reference'), ...this.#tag(resource) }
-    return this.#refer(
-      resource,
-      'Created',
-      `The new ${resource.singular}.`,
-      { ...this.#envelope(resource), status: OK },
-      { headers, links },
+    const members = { ...this.#envelope(resource), status: OK }
+    if (!this.#options.bulk) return this.#refer(resource, 'Created', `The new ${resource.singular}.`, members, { headers, links })
+    const list = {
+      resource: { const: resource.plural },
+      count: { type: 'integer' },
+      [resource.plural]: { type: 'array', items: isWrapped(resource) ? {} : this.#records.refer(resource) },
+      status: OK,
+    }
+    const form = { isOpen: isWrapped(resource) }
+    return this.#components.refer('responses', `${pascalCase(resource.singular)}Created`, `Created ${resource.plural}`, () =>
+      this.#response(
+        `The new ${resource.singular}, or the new ${resource.plural} of an array.`,
+        anyOf([envelopeOf(members, form), envelopeOf(list, form)]),
+        { headers, links },
+      ),
     )
   }
 

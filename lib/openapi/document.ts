@@ -31,11 +31,11 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   const visibility = describedVisibility(source.model)
   const components = new Components()
   const records = new RecordSchemas(source, options, visibility, components)
-  const answers = new Answers(source, components, records)
+  const answers = new Answers(source, options, components, records)
   const failures = new Failures(source, components)
   const bodies = new BodySchemas(visibility, components, resource => exampleBody(resource, source))
   const parameters = new Parameters(source, options, visibility, components)
-  const operations = new Operations({ source, visibility, parameters, bodies, answers, failures })
+  const operations = new Operations({ source, options, visibility, parameters, bodies, answers, failures })
   const root = `/${source.version}`
   const paths = new Paths()
   const named = source.model.resources.flatMap(resource => {

@@ -15,7 +15,7 @@ import type { Parameters } from './parameters.ts'
 import { mayBeEmpty } from './record-schemas.ts'
 import { anyOf, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
-import type { ApiSource } from './source.ts'
+import type { ApiSource, DescribeOptions } from './source.ts'
 
 /** An operation, before it is known where it stands. */
 export interface OperationParts {
@@ -37,6 +37,7 @@ export interface OperationParts {
 /** What describes the parts of operations. */
 export interface Describers {
   readonly source: ApiSource
+  readonly options: DescribeOptions
   readonly visibility: Visibility
   readonly parameters: Parameters
   readonly bodies: BodySchemas
@@ -156,11 +157,17 @@ export class Operations {
       summary: `Create a ${resource.singular}`,
       description: 'Relations take IDs, which link, and objects, which make records of their own in the same transaction.',
       parameters: parameters.ofRecords(resource),
-      body: bodies.referNew(resource),
+      body: this.#orArray(bodies.referNew(resource)),
       status: source.createdStatus,
       success: answers.created(resource, this.#links(resource)),
       failures: [409, ...OF_BODY],
     }
+  }
+
+  /** The body of a POST, and an array of such bodies where that is to be described. */
+  #orArray(schema: Schema): Schema {
+    const { options, source } = this.#describers
+    return options.bulk ? anyOf([schema, { type: 'array', items: schema, minItems: 1, maxItems: source.limits.maxBulk }]) : schema
   }
 
   /** The parameter of a path that has an ID. */
@@ -255,7 +262,7 @@ export class Operations {
           tag: plural,
           summary: `Create a ${target.singular} in ${of}`,
           parameters: [...parameters.ofRecords(target), ...parameters.conditions()],
-          body: bodies.referNew(target, given),
+          body: this.#orArray(bodies.referNew(target, given)),
           status: source.createdStatus,
           success: answers.created(target, this.#links(target)),
           failures: [404, ...OF_CHANGE, ...OF_BODY],

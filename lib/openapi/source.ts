@@ -47,6 +47,8 @@ export interface DescribeOptions {
   readonly filterHops: number | undefined
   /** Whether schemas of records require nothing, so that they hold for answers that `attributes` or `depth` cut down, too. */
   readonly sparse: boolean
+  /** Whether POST is described with arrays, too. */
+  readonly bulk: boolean
   readonly title: string
 }
 

@@ -25,6 +25,8 @@ export interface OpenApiOptions {
    * generated know what is always there.
    */
   readonly sparse?: boolean
+  /** POST takes arrays as well, and answers them with lists. Default: false, so that clients that are generated know which of both an answer is. */
+  readonly bulk?: boolean
   /** Title of the API. Default: `'REST API'`. */
   readonly title?: string
 }
@@ -44,7 +46,7 @@ interface KnownDocument {
   readonly text: string
 }
 
-const OPTIONS = ['version', 'openapi', 'filters', 'sparse', 'title']
+const OPTIONS = ['version', 'openapi', 'filters', 'sparse', 'bulk', 'title']
 /** Documents that are kept: as many ways to ask as a program may have. */
 const KEPT = 20
 
@@ -81,7 +83,7 @@ export class Descriptions {
   #checked(given: OpenApiOptions): { readonly version: string; readonly options: DescribeOptions } {
     checkNames(given, OPTIONS, 'engine.openapi')
     const { versions } = this.#parts.options
-    const { version = versions[0]!, openapi = '3.1', filters = 1, sparse = false, title = 'REST API' } = given
+    const { version = versions[0]!, openapi = '3.1', filters = 1, sparse = false, bulk = false, title = 'REST API' } = given
     if (!versions.includes(version)) {
       // A caller in JavaScript may give anything.
       const called = JSON.stringify(version)
@@ -95,8 +97,9 @@ export class Descriptions {
       )
     }
     if (typeof sparse !== 'boolean') throw new TypeError('engine.openapi: "sparse" must be true or false.')
+    if (typeof bulk !== 'boolean') throw new TypeError('engine.openapi: "bulk" must be true or false.')
     if (typeof title !== 'string' || title === '') throw new TypeError('engine.openapi: "title" must be a text that is not empty.')
-    return { version, options: { openapi, sparse, title, filterHops: filters === 'none' ? undefined : filters } }
+    return { version, options: { openapi, sparse, bulk, title, filterHops: filters === 'none' ? undefined : filters } }
   }
 
   #sourceOf(

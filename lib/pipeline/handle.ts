@@ -5,6 +5,7 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { authorizeRequest, findVisibility, narrowVisibility } from '../access/access-rules.ts'
 import { describeTarget, findActions, findRoot } from '../access/actions.ts'
+import type { ResourceAction } from '../access/actions.ts'
 import { readParameters } from '../access/check-parameters.ts'
 import { checkMethod, findVersion, resolvePath } from '../access/resolve-path.ts'
 import { Authentication } from '../auth/auth.ts'
@@ -14,25 +15,30 @@ import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
 import { WRITE_METHODS, keepReadingMethods, readOnlyError, takesBody } from '../base/http-methods.ts'
 import { assertJson } from '../base/json.ts'
+import type { Limits } from '../base/limits.ts'
 import type { RestResponse } from '../base/response.ts'
 import { checkNames } from '../base/suggest.ts'
 import type { Trace } from '../base/trace.ts'
 import { keepBody } from '../journal/journal.ts'
 import type { JournalRecord } from '../journal/journal.ts'
-import type { Model } from '../model/model.ts'
+import type { Model, Resource } from '../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { runRoute } from '../request/custom-routes.ts'
 import type { Routes } from '../request/custom-routes.ts'
 import type { EngineHandle } from '../request/hook-context.ts'
-import { parse } from '../request/parse-request.ts'
+import { parse, replaceBody } from '../request/parse-request.ts'
 import type { Request } from '../request/parse-request.ts'
-import type { QueryInput } from '../request/query-string.ts'
+import type { Parameters, QueryInput } from '../request/query-string.ts'
 import { RequestContext } from '../request/request-context.ts'
+import type { ContextParts } from '../request/request-context.ts'
+import { formatIso } from '../values/iso-time.ts'
 import { answerFailure, isMisuse } from './answer-failure.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import { createEach, findBulkResource } from './bulk.ts'
 import { operate } from './operate.ts'
-import type { Services } from './operate.ts'
+import type { Operation, Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
+import { respondCreatedAll } from './respond.ts'
 
 /** What a request carries beside method, path, query and body. */
 export interface HandleContext {
@@ -116,18 +122,10 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
     const allowed = checkMethod(method, target, customMethods)
     const parameters = readParameters(request, target, services.vocabulary, options.limits)
     const actions = findActions(method, target)
-    const ctx = new RequestContext({ ...origin, version, about: describeTarget(target, actions[0]) })
-
-    trace?.enter('access')
-    let visibility = findVisibility(services.model, parameters, ctx)
-    if (visibility !== EVERYTHING) {
-      yield* wait(authorizeRequest(target, actions, visibility, ctx))
-      visibility = yield* wait(narrowVisibility(visibility, findRoot(target), parameters, services.customParameters))
-    }
-
-    trace?.enter('render')
-    const view = { parameters, visibility, ctx, end, trace, tally: record }
-    const response = yield* wait(operate({ request, target, allowed, about: actions[0], ctx, view }, services))
+    const resolved = { origin, version, services, target, allowed, parameters, actions, end, trace, record }
+    const bulk = findBulkResource(request, target)
+    const response =
+      bulk === undefined ? yield* answerResolved(resolved, request) : yield* wait(answerBulk(resolved, request, bulk, options.limits))
     return withAllowedMethods(response, request, parts)
   } catch (error) {
     // Only the caller of `handle` itself is at fault; a hook that calls the engine wrongly is a fault of the server.
@@ -135,6 +133,42 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
     end.throwIfReached()
     return withAllowedMethods(answerFailure(error, arrival, parts), request, parts)
   }
+}
+
+/** A request whose target, parameters and actions are known. */
+interface ResolvedRequest extends Pick<Arrival, 'trace' | 'record'>, Pick<Operation, 'target' | 'allowed'> {
+  readonly origin: Omit<ContextParts, 'version'>
+  readonly version: string
+  readonly services: Services
+  readonly parameters: Parameters
+  readonly actions: readonly ResourceAction[]
+  readonly end: RequestAbort
+}
+
+/** The stages from the rules to the answer. */
+function* answerResolved(resolved: ResolvedRequest, request: Request): Coroutine<RestResponse> {
+  const { origin, version, services, target, allowed, parameters, actions, end, trace, record } = resolved
+  const ctx = new RequestContext({ ...origin, request, version, about: describeTarget(target, actions[0]) })
+
+  trace?.enter('access')
+  let visibility = findVisibility(services.model, parameters, ctx)
+  if (visibility !== EVERYTHING) {
+    yield* wait(authorizeRequest(target, actions, visibility, ctx))
+    visibility = yield* wait(narrowVisibility(visibility, findRoot(target), parameters, services.customParameters))
+  }
+
+  trace?.enter('render')
+  const view = { parameters, visibility, ctx, end, trace, tally: record }
+  return yield* wait(operate({ request, target, allowed, about: actions[0], ctx, view }, services))
+}
+
+/** Answers a POST of an array: each of its members is a request of its own, in one transaction. */
+async function answerBulk(resolved: ResolvedRequest, request: Request, resource: Resource, limits: Limits): Promise<RestResponse> {
+  const { services, end } = resolved
+  const answer = (body: unknown): Awaitable<RestResponse> => runCoroutine(answerResolved(resolved, replaceBody(request, body)))
+  const answers = await createEach(request.body as readonly unknown[], { limits, end, transaction: services.transaction, answer })
+  if ('status' in answers) return answers
+  return respondCreatedAll(resource, answers, services.createdStatus, formatIso(services.clock.time()))
 }
 
 /** Returns what may end the request: the signal of its sender, that of its world, the time budget. */

@@ -89,6 +89,26 @@ export function respondCreated(resource: Resource, record: JsonRecord, location:
   return { status, headers: { 'content-type': JSON_TYPE, location, ...tagged(resource, record) }, body }
 }
 
+/** Several new records, by what was answered to each. */
+export function respondCreatedAll(resource: Resource, answers: readonly RestResponse[], status: number, timestamp: string): RestResponse {
+  const records = answers.map(({ body }) => readRecord(body))
+  const body: Envelope = {
+    success: true,
+    timestamp,
+    resource: resource.plural,
+    count: records.length,
+    [resource.plural]: records,
+    status: 'OK',
+  }
+  return { status, headers: { 'content-type': JSON_TYPE }, body }
+}
+
+/** Returns the record of an answer; a wrapper may have given another body. */
+function readRecord(body: unknown): unknown {
+  const { resource } = (body ?? {}) as { readonly resource?: unknown }
+  return typeof resource === 'string' ? ((body as Readonly<Record<string, unknown>>)[resource] ?? null) : (body ?? null)
+}
+
 export function respondDeleted(resource: Resource, record: JsonRecord, timestamp: string): RestResponse {
   return ok({ success: true, timestamp, resource: resource.singular, [resource.singular]: record, status: 'OK' })
 }

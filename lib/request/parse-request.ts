@@ -55,6 +55,11 @@ class ParsedRequest implements Request {
   }
 }
 
+/** Returns the same request with another body. */
+export function replaceBody({ method, path, segments, pairs, headers }: Request, body: unknown): Request {
+  return new ParsedRequest(method, path, segments, pairs, body, { headers })
+}
+
 /** Returns one header of a sender. The name is in lower case; those of the sender may be in any. */
 export function readHeader(sender: Sender, name: string): string | undefined {
   if (sender instanceof LazyClient) return sender.header(name)

@@ -103,7 +103,7 @@ class Caller implements Visibility {
 
   readonly ownScopeOf = (resource: Resource): Condition | undefined => this.#known(resource).own
 
-  readonly valuesOf = (resource: Resource | undefined): readonly unknown[] => {
+  readonly findValues = (resource: Resource | undefined): readonly unknown[] => {
     if (resource === undefined) return this.#own
     return this.#known(resource).values
   }

@@ -4,7 +4,7 @@ import { suggestParameter } from '../request/habits.ts'
 import type { Limits } from '../base/limits.ts'
 import { isValue } from '../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
-import { NO_PARAMETERS, calledIn, findLongest, parseParameters } from '../request/query-string.ts'
+import { NO_PARAMETERS, findParameterName, findLongest, parseParameters } from '../request/query-string.ts'
 import type { Pair, Parameters, RawFilter, Vocabulary } from '../request/query-string.ts'
 import { PARAMETERS, RESERVED } from '../request/reserved-parameters.ts'
 import type { Reserved } from '../request/reserved-parameters.ts'
@@ -54,7 +54,7 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
   const known = [...names, ...(target.kind === 'index' ? [] : vocabulary.flags), ...(filters ? vocabulary.own : [])]
   const parameter = name + operator
   const isKnown = operator === '' && vocabulary.names.has(name)
-  const spelling = isKnown ? undefined : suggestParameter(name, each => calledIn(vocabulary, each), reserved)
+  const spelling = isKnown ? undefined : suggestParameter(name, each => findParameterName(vocabulary, each), reserved)
   const suggestion = spelling?.suggestion ?? (isKnown ? undefined : findNearest(name, known))
   const takes = known.length === 0 ? 'no parameters' : known.join(', ')
   return parameterError({
@@ -100,7 +100,7 @@ function checkCounts(parameters: Parameters, limits: Limits, vocabulary: Vocabul
     const { most } = PARAMETERS[name]
     const value = parameters[name]
     if (most === undefined || !Array.isArray(value) || value.length <= limits[most.limit]!) continue
-    const parameter = calledIn(vocabulary, name)
+    const parameter = findParameterName(vocabulary, name)
     throw tooMany(parameter, `"${parameter}"`, value.length, limits[most.limit]!, most.items)
   }
 }

@@ -7,7 +7,7 @@ import { RestError, restError } from '../base/errors.ts'
 import type { HttpMethod } from '../base/http-methods.ts'
 import { describeKey, keyFromText } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
-import { isValue, targetsOf } from '../model/model.ts'
+import { isValue, listTargets } from '../model/model.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 import { EVERYTHING, existsFor, isVisible, openNames } from '../plan/visibility.ts'
@@ -160,7 +160,7 @@ export function isCreatable({ readOnly, hierarchy }: Resource): boolean {
 
 /** Whether nothing of what the attribute relates to can be written. */
 function leadsToReadOnly(attribute: Attribute): boolean {
-  return !isValue(attribute) && targetsOf(attribute).every(({ readOnly }) => readOnly)
+  return !isValue(attribute) && listTargets(attribute).every(({ readOnly }) => readOnly)
 }
 
 /** The methods that a target takes, in the order of the `Allow` header (RFC 9110 section 10.2.1). */

@@ -176,10 +176,10 @@ export class Authentication {
         headers: { 'www-authenticate': 'Bearer error="invalid_request"' },
       })
     }
-    return this.#principalOf(this.tokens.verify(match[1]!), request.segments[0] ?? '')
+    return this.#findPrincipal(this.tokens.verify(match[1]!), request.segments[0] ?? '')
   }
 
-  async #principalOf(claims: Claims, version: string): Promise<Principal> {
+  async #findPrincipal(claims: Claims, version: string): Promise<Principal> {
     const resource = this.#resource(version)
     const key = keyFromText(claims.sub, resource)
     const columns = this.#state.get(resource)!
@@ -216,7 +216,7 @@ export class Authentication {
     const { ttl = this.#options.ttl } = options
     if (!Number.isFinite(ttl)) throw new RangeError(`token: "ttl" must be a number of seconds, got ${String(ttl)}.`)
     const resource = this.#resource('')
-    const key = this.#keyOf(user, resource)
+    const key = this.#readUserKey(user, resource)
     if (key === undefined) throw new TypeError(`token: not ${withArticle(resource.singular)}, nor an ID of one: ${String(user)}.`)
     const columns = this.#state.get(resource)!
     const state = computeState(columns, this.#services.columns(resource, key, columns.columns))
@@ -224,7 +224,7 @@ export class Authentication {
   }
 
   /** @throws TypeError for an entity of another kind. */
-  #keyOf(user: unknown, resource: Resource): KeyValues | undefined {
+  #readUserKey(user: unknown, resource: Resource): KeyValues | undefined {
     if (typeof user === 'object' && user !== null) {
       const record = user as Entity & { readonly __meta?: { readonly class?: unknown; readonly className?: string } }
       const { __meta: meta } = record
@@ -242,10 +242,10 @@ export class Authentication {
     const columns = this.#state.get(resource)!
     const { key, stored, state } = await this.#throttled(ctx.data, async () => {
       const user = await this.#check(ctx)
-      const key = user === undefined || user === null || user === false ? undefined : this.#keyOf(user, resource)
+      const key = user === undefined || user === null || user === false ? undefined : this.#readUserKey(user, resource)
       const stored = key === undefined ? undefined : await this.#services.stored(resource, key, columns.columns)
       if (key === undefined || stored === undefined) return undefined
-      return { key, stored: stored.record, state: computeState(columns, this.#rowOf(user as Entity, columns, stored.row)) }
+      return { key, stored: stored.record, state: computeState(columns, this.#withCheckedPassword(user as Entity, columns, stored.row)) }
     })
     const token = this.tokens.mint(keyToSub(key, resource), state, this.#options.ttl)
     const record = await this.#services.shown(
@@ -267,7 +267,7 @@ export class Authentication {
   }
 
   /** What the password was when it was checked: one that has changed meanwhile ends the token, too. */
-  #rowOf(user: Entity, { password }: StateColumns, row: readonly unknown[]): readonly unknown[] {
+  #withCheckedPassword(user: Entity, { password }: StateColumns, row: readonly unknown[]): readonly unknown[] {
     const { authenticate, password: property } = this.#options
     const checked = authenticate === undefined && password?.type.codec === undefined ? user[property] : undefined
     return typeof checked === 'string' ? [checked, ...row.slice(1)] : row

@@ -21,10 +21,10 @@ export interface StateColumns {
 
 /** Finds the columns of two attributes, as far as they have columns of their own. */
 export function findStateColumns({ attributes }: Resource, password: string, identifier: string): StateColumns {
-  const columnOf = (name: string): ScalarAttribute | undefined =>
+  const findColumn = (name: string): ScalarAttribute | undefined =>
     attributes.find((each): each is ScalarAttribute => each.kind === 'scalar' && each.property === name && each.source.kind === 'column')
-  const hash = columnOf(password)
-  const found = [hash, columnOf(identifier)].flatMap(each => (each?.source.kind === 'column' ? [each.source.column] : []))
+  const hash = findColumn(password)
+  const found = [hash, findColumn(identifier)].flatMap(each => (each?.source.kind === 'column' ? [each.source.column] : []))
   return { password: hash, columns: [...new Set(found)] }
 }
 

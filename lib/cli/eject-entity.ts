@@ -255,7 +255,7 @@ class PropertyWriter {
     const { targetMeta } = prop
     const meta = this.#meta
     const isSelf = targetMeta!.class === meta.class
-    const columnsOf = (side: Meta, suffix: string): string[] =>
+    const nameColumns = (side: Meta, suffix: string): string[] =>
       side
         .getPrimaryProps()
         .flatMap(key =>
@@ -270,7 +270,7 @@ class PropertyWriter {
       this.#add('fixedOrderColumn', prop.fixedOrderColumn)
     if (prop.pivotTable !== NAMES.joinTableName(meta.className, targetMeta!.tableName, prop.name, meta.tableName))
       this.#add('pivotTable', prop.pivotTable)
-    const [own, theirs] = [columnsOf(meta, isSelf ? '_1' : ''), columnsOf(targetMeta!, isSelf ? '_2' : '')]
+    const [own, theirs] = [nameColumns(meta, isSelf ? '_1' : ''), nameColumns(targetMeta!, isSelf ? '_2' : '')]
     if (own.join() !== prop.joinColumns.join()) this.#add(prop.joinColumns.length === 1 ? 'joinColumn' : 'joinColumns', ...prop.joinColumns)
     if (theirs.join() !== prop.inverseJoinColumns.join()) {
       this.#add(prop.inverseJoinColumns.length === 1 ? 'inverseJoinColumn' : 'inverseJoinColumns', ...prop.inverseJoinColumns)

@@ -45,7 +45,7 @@ export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly 
       return [[NUMBERS.has(prop.type) ? prop.type : 'integer']]
     case 'string':
       if (prop.type === 'time') return [['time', ...positive(prop.length)]]
-      return [[prop.type === 'text' ? 'text' : 'string'], ...lengthOf(prop)]
+      return [[prop.type === 'text' ? 'text' : 'string'], ...linkLength(prop)]
     default:
       return undefined
   }
@@ -65,7 +65,7 @@ function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly 
   if (items !== undefined) return [['enum', [...items]]]
   if (kind === 'float') return [['double']]
   if (kind === 'decimal') return [['decimal', 'number'], ...digits(scalar)]
-  if (kind === 'text') return scalar.length === undefined ? [['text']] : [['string'], ...lengthOf(scalar)]
+  if (kind === 'text') return scalar.length === undefined ? [['text']] : [['string'], ...linkLength(scalar)]
   return [[kind]]
 }
 
@@ -106,7 +106,7 @@ function digits({ precision, scale }: { readonly precision?: number; readonly sc
   ]
 }
 
-function lengthOf({ length }: { readonly length?: number }): Link[] {
+function linkLength({ length }: { readonly length?: number }): Link[] {
   return length === undefined || length === 0 ? [] : [['length', length]]
 }
 

@@ -29,7 +29,7 @@ export interface Arguments {
   /** Collects the values that are yet to be rendered by the application's functions, which may be asynchronous. */
   readonly pending?: PendingRender[]
   /** The values of a resource's scope, or of custom parameters. */
-  readonly valuesOf?: (resource: Resource | undefined) => readonly unknown[]
+  readonly findValues?: (resource: Resource | undefined) => readonly unknown[]
   /** The values that the engine itself asks for. */
   readonly given?: readonly unknown[]
   /** What the answer may hold; undefined for what the engine reads for itself. */
@@ -99,9 +99,9 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
       // A function gives a value of its own to each request, such as today's date.
       return typeof binding.value === 'function' ? (binding.value as () => unknown)() : binding.value
     case 'scope':
-      return dialect.encode(given.valuesOf!(binding.of)[binding.index], binding.type, binding.form, binding.inDocument)
+      return dialect.encode(given.findValues!(binding.of)[binding.index], binding.type, binding.form, binding.inDocument)
     case 'scopeKey':
-      return dialect.encode((given.valuesOf!(binding.of)[binding.index] as KeyValues)[binding.part], binding.type, binding.form, false)
+      return dialect.encode((given.findValues!(binding.of)[binding.index] as KeyValues)[binding.part], binding.type, binding.form, false)
     case 'model':
       return dialect.encode(binding.value, binding.type, binding.form, binding.inDocument)
     case 'given':

@@ -4,7 +4,7 @@
  */
 import type { RawChange, RowImage, Watched, WatchedList, WatchedTable } from '../database/changes.ts'
 import type { JsonRecord } from '../read/run-read.ts'
-import { rootOf } from '../model/model.ts'
+import { findHierarchyRoot } from '../model/model.ts'
 import type { Model, Resource } from '../model/model.ts'
 import { planStored } from '../plan/plan.ts'
 import type { Field } from '../plan/read-plan.ts'
@@ -30,7 +30,7 @@ export function listWatched(models: readonly Model[]): Watched {
   for (const { entity } of models[0]!.entities) {
     const found = findResource(entity, models)
     // Classes that share a table are reported as their root, so that each row is reported once.
-    const resource = found.source.kind === 'table' ? rootOf(found) : findTableResource(found)
+    const resource = found.source.kind === 'table' ? findHierarchyRoot(found) : findTableResource(found)
     if (resource.readOnly || resource.key.length === 0 || tables.some(other => other.resource.table === resource.table)) continue
     const isFirst = models[0]!.byEntity.has(entity)
     const name = isFirst
@@ -119,21 +119,21 @@ interface State {
  */
 export function computeNetChanges(raw: readonly RawChange[]): Change[] {
   const states = new Map<string, State>()
-  const stateOf = (resource: string, id: string | number): State => {
+  const findState = (resource: string, id: string | number): State => {
     const key = `${resource}\0${id}`
     let state = states.get(key)
     if (state === undefined) states.set(key, (state = { resource, id, row: false, before: {}, after: {}, lists: new Map() }))
     return state
   }
   const moved = (table: WatchedTable, before: RowImage | undefined, after: RowImage | undefined): void => {
-    const state = stateOf(table.name, (before ?? after)!.id)
+    const state = findState(table.name, (before ?? after)!.id)
     if (!state.row) state.before = before?.record ?? null
     state.row = true
     state.after = after?.record ?? null
   }
   for (const change of raw) {
     if (change.kind === 'list') {
-      const { lists } = stateOf(change.list.table.name, change.id)
+      const { lists } = findState(change.list.table.name, change.id)
       const { name } = change.list.attribute
       const known = lists.get(name)
       if (known === undefined) lists.set(name, { before: change.before, after: change.after })

@@ -214,7 +214,7 @@ export class Journal {
     this.#size += size
     while ((this.#weight > MAX_RECORDS || this.#size > MAX_BYTES) && this.#oldestKept < this.#count - 1) {
       const oldest = this.#count - this.#records.length
-      if (this.#oldestKept >= oldest) this.#dropBodies(this.#placeOf(this.#oldestKept - oldest))
+      if (this.#oldestKept >= oldest) this.#dropBodies(this.#findIndex(this.#oldestKept - oldest))
       this.#oldestKept++
     }
   }
@@ -233,7 +233,7 @@ export class Journal {
   }
 
   /** Finds the index of a record by its age, where the oldest is 0. */
-  #placeOf(age: number): number {
+  #findIndex(age: number): number {
     return (this.#start + age) % this.#records.length
   }
 
@@ -247,7 +247,7 @@ export class Journal {
     const oldest = this.#count - this.#records.length
     const entries: JournalEntry[] = []
     for (let index = Math.max(0, position - oldest); index < this.#records.length; index++)
-      entries.push(this.#show(this.#records[this.#placeOf(index)]!))
+      entries.push(this.#show(this.#records[this.#findIndex(index)]!))
     return entries
   }
 
@@ -268,10 +268,10 @@ export class Journal {
   }
 
   #show(record: JournalRecord): JournalEntry {
-    return (record.shown ??= this.#entryOf(record))
+    return (record.shown ??= this.#createEntry(record))
   }
 
-  #entryOf(record: JournalRecord): JournalEntry {
+  #createEntry(record: JournalRecord): JournalEntry {
     const method = record.method.toUpperCase()
     const masked = maskRecord(record, this.#secrets, this.#first)
     return Object.freeze({

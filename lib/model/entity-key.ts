@@ -22,7 +22,7 @@ export function toPrimaryKey(resource: Resource, key: KeyValues): unknown {
 }
 
 /** The resource of an entity's own class, which may be one that inherits from the given one. */
-export function classOf(resource: Resource, entity: Entity): Resource {
+export function findClass(resource: Resource, entity: Entity): Resource {
   if (resource.hierarchy === undefined) return resource
   for (const member of resource.hierarchy.byValue.values()) if (member.entity === entity.constructor) return member
   return resource

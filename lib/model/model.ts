@@ -223,7 +223,7 @@ export interface ToManyAttribute extends AttributeBase {
 export type RelationAttribute = ToOneAttribute | ToManyAttribute
 
 /** What of its owner a list refers to where it is not the primary key. */
-export function targetKeyOf({ via }: ToManyAttribute): TargetKey | undefined {
+export function findTargetKey({ via }: ToManyAttribute): TargetKey | undefined {
   return via.kind === 'foreign' ? via.targetKey : undefined
 }
 
@@ -274,7 +274,7 @@ export interface Hierarchy {
 }
 
 /** The resource that stands for the whole hierarchy of a resource: records of its members are told apart by key. */
-export function rootOf(resource: Resource): Resource {
+export function findHierarchyRoot(resource: Resource): Resource {
   return resource.hierarchy?.root ?? resource
 }
 
@@ -329,7 +329,7 @@ export function isRelation(attribute: Attribute): attribute is RelationAttribute
 }
 
 /** What a relation of any kind may link: one resource, or several. */
-export function targetsOf(attribute: RelationAttribute | ToOneOfAttribute): readonly Resource[] {
+export function listTargets(attribute: RelationAttribute | ToOneOfAttribute): readonly Resource[] {
   return attribute.kind === 'toOneOf' ? attribute.branches.map(({ target }) => target) : [attribute.target]
 }
 
@@ -372,6 +372,6 @@ export interface OwningLink {
 }
 
 /** The dotted path of a link. */
-export function pathOf({ attribute, within }: OwningLink): string {
+export function formatPath({ attribute, within }: OwningLink): string {
   return [...within, attribute].map(({ name }) => name).join('.')
 }

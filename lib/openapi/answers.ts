@@ -4,7 +4,7 @@ import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'
 import { header } from './failures.ts'
 import type { RecordSchemas } from './record-schemas.ts'
-import { anyOf, objectOf, orNull } from './schema.ts'
+import { anyOf, describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
 
@@ -91,7 +91,7 @@ export class Answers {
     return this.#components.refer('responses', `${pascalCase(resource.singular)}Created`, `Created ${resource.plural}`, () =>
       this.#response(
         `The new ${resource.singular}, or the new ${resource.plural} of an array.`,
-        anyOf([envelopeOf(members, form), envelopeOf(list, form)]),
+        anyOf([describeEnvelope(members, form), describeEnvelope(list, form)]),
         { headers, links },
       ),
     )
@@ -115,25 +115,25 @@ export class Answers {
     const schema = this.#records.attribute(attribute)
     const mayLack = attribute.flag !== undefined || attribute.of !== undefined
     const members = valueMembers(resource, attribute, mayLack ? orNull(schema) : schema)
-    return this.#response(`The ${attribute.name} of a ${resource.singular}.`, envelopeOf(members), {})
+    return this.#response(`The ${attribute.name} of a ${resource.singular}.`, describeEnvelope(members), {})
   }
 
   /** The record of one of several resources that a relation links, or nothing. */
-  oneOf(resource: Resource, attribute: Attribute, targets: readonly Resource[]): Schema {
-    const forms = targets.map(target => envelopeOf(this.#envelope(target)))
-    const none = envelopeOf(valueMembers(resource, attribute, { type: 'null' }))
+  polymorphic(resource: Resource, attribute: Attribute, targets: readonly Resource[]): Schema {
+    const forms = targets.map(target => describeEnvelope(this.#envelope(target)))
+    const none = describeEnvelope(valueMembers(resource, attribute, { type: 'null' }))
     return this.#response(`What ${attribute.name} links, as a record of its own resource.`, anyOf([...forms, none]), {})
   }
 
   /** The envelope of the deletion of what such a relation links. */
   oneOfDeleted(attribute: Attribute, targets: readonly Resource[]): Schema {
-    const forms = targets.map(target => envelopeOf({ ...this.#envelope(target), status: OK }))
+    const forms = targets.map(target => describeEnvelope({ ...this.#envelope(target), status: OK }))
     return this.#response(`What ${attribute.name} linked, as it was.`, anyOf(forms), {})
   }
 
   /** An answer that is no record. */
   plain(description: string, members: Readonly<Record<string, Schema>>, headers: Schema = {}): Schema {
-    return this.#response(description, envelopeOf(members), { headers })
+    return this.#response(description, describeEnvelope(members), { headers })
   }
 
   /** An answer without an envelope. */
@@ -166,7 +166,7 @@ export class Answers {
   ): Schema {
     const name = `${pascalCase(resource.singular)}${suffix}`
     return this.#components.refer('responses', name, `${suffix} ${resource.plural}`, () =>
-      this.#response(description, envelopeOf(members, { optional: more.optional, isOpen: isWrapped(resource) }), more),
+      this.#response(description, describeEnvelope(members, { optional: more.optional, isOpen: isWrapped(resource) }), more),
     )
   }
 
@@ -196,9 +196,9 @@ interface EnvelopeForm {
   readonly isOpen?: boolean
 }
 
-function envelopeOf(members: Readonly<Record<string, Schema>>, { optional = [], isOpen = false }: EnvelopeForm = {}): Schema {
+function describeEnvelope(members: Readonly<Record<string, Schema>>, { optional = [], isOpen = false }: EnvelopeForm = {}): Schema {
   const properties = { ...SUCCESS, ...members }
-  return objectOf({ properties, required: Object.keys(properties).filter(name => !optional.includes(name)), isOpen })
+  return describeObject({ properties, required: Object.keys(properties).filter(name => !optional.includes(name)), isOpen })
 }
 
 /** Whether records have an entity tag of their version. */

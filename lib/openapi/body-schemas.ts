@@ -5,7 +5,7 @@ import type { Visibility } from '../plan/visibility.ts'
 import { filledSide, owningName } from '../write/relation-sides.ts'
 import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'
-import { anyOf, exceptNull, objectOf, orNull } from './schema.ts'
+import { anyOf, exceptNull, describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
 import { bodySchema, compositeKeySchema } from './scalar-schemas.ts'
 import { isCreatable } from '../access/resolve-path.ts'
@@ -69,7 +69,7 @@ export class BodySchemas {
       case 'toMany':
         return { type: 'array', items: anyOf(this.#links(attribute)) }
       case 'toOneOf':
-        return this.#oneOf(attribute)
+        return this.#polymorphic(attribute)
     }
   }
 
@@ -92,7 +92,7 @@ export class BodySchemas {
     const told = typeName === undefined ? {} : { [typeName]: { const: resource.singular } }
     const isDue = ({ name, required, of }: Attribute): boolean =>
       mode === 'new' && name !== given && (required || isClassNeeded(resource, name)) && of === undefined
-    return objectOf({
+    return describeObject({
       properties: { ...told, ...Object.fromEntries(members.map(({ attribute, schema }) => [attribute.name, schema])) },
       required: [...Object.keys(told), ...members.filter(({ attribute }) => isDue(attribute)).map(({ attribute }) => attribute.name)],
     })
@@ -122,7 +122,7 @@ export class BodySchemas {
       return schema === undefined ? [] : [[child.name, schema]]
     })
     const due = attributes.filter(({ required, readOnly }) => mode === 'new' && required && !readOnly).map(({ name }) => name)
-    return objectOf({
+    return describeObject({
       properties: { ...Object.fromEntries(members), ...told },
       required: [...new Set([...Object.keys(told), ...due])],
     })
@@ -135,10 +135,13 @@ export class BodySchemas {
     return isMakeable(target) ? [id, this.referNew(target, owningName(relation) ?? filledSide(relation))] : [id]
   }
 
-  #oneOf(attribute: ToOneOfAttribute): Schema {
+  #polymorphic(attribute: ToOneOfAttribute): Schema {
     const { typeName, nullable } = attribute
     const links = branchesFor(attribute, this.#visibility).flatMap(({ target }) => {
-      const link = objectOf({ properties: { [typeName]: { const: target.singular }, id: idInBody(target) }, required: [typeName, 'id'] })
+      const link = describeObject({
+        properties: { [typeName]: { const: target.singular }, id: idInBody(target) },
+        required: [typeName, 'id'],
+      })
       const make = (): Schema => this.#object(target, 'new', { typeName })
       const name = `${pascalCase(target.singular)}NewLink`
       return isMakeable(target) ? [link, this.#components.refer('schemas', name, `new typed ${target.plural} ${typeName}`, make)] : [link]

@@ -39,7 +39,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   const root = `/${source.version}`
   const paths = new Paths()
   const named = source.model.resources.flatMap(resource => {
-    const name = segmentOf(resource, source)
+    const name = findSegment(resource, source)
     return name === undefined ? [] : [{ resource, path: `${root}/${encodeURIComponent(name)}` }]
   })
   const place = ({ method, path, parts, parameters: own }: PlacedOperation): void => {
@@ -68,7 +68,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
     info: describeInfo(source, options, named.length),
     servers: [{ url: '/', description: 'The server of this document.' }],
     security: source.login === undefined ? [] : [{ bearer: [] }],
-    tags: tagsOf(named, source, paths.all),
+    tags: listTags(named, source, paths.all),
     paths: paths.all,
     components: { ...components.sections, ...securitySchemes(source) },
   }
@@ -109,7 +109,7 @@ function withoutParameters(item: Schema): Schema {
 }
 
 /** A name by which requests find the resource; the application's own look-up may know none of those that are known here. */
-function segmentOf(resource: Resource, { lookUp, version }: ApiSource): string | undefined {
+function findSegment(resource: Resource, { lookUp, version }: ApiSource): string | undefined {
   return [resource.plural, ...resource.accepted].find(name => lookUp(name, version) === resource)
 }
 
@@ -118,7 +118,7 @@ function recordPath(path: string, { rules }: Resource): string {
   return rules.single === undefined ? `${path}/{id}` : path
 }
 
-function tagsOf(
+function listTags(
   named: readonly { readonly resource: Resource }[],
   { login }: ApiSource,
   paths: Readonly<Record<string, Schema>>,

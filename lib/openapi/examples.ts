@@ -3,7 +3,7 @@
  * hidden or private attribute, nothing of a resource with rules or scopes, and no link to one, and nothing that functions of the application make.
  */
 import type { Attribute, Resource, ScalarAttribute } from '../model/model.ts'
-import { isRelation, isValue, targetsOf } from '../model/model.ts'
+import { isRelation, isValue, listTargets } from '../model/model.ts'
 import { EVERYTHING, isVisible } from '../plan/visibility.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters } from '../request/query-string.ts'
@@ -31,7 +31,7 @@ export function completeExample(record: JsonRecord, { attributes }: Resource): J
 /** Whether everybody is shown the relation, though not what it links. */
 function isLeftOpen(attribute: Attribute): boolean {
   if (isValue(attribute) || !isVisible(attribute, EVERYTHING) || attribute.render !== undefined) return false
-  return targetsOf(attribute).every(({ rules }) => isReadableByAll(rules))
+  return listTargets(attribute).every(({ rules }) => isReadableByAll(rules))
 }
 
 /** Whether all records of the resource exist for everybody. */
@@ -48,7 +48,7 @@ function isOpen(attribute: Attribute): boolean {
   if (!isVisible(attribute, EVERYTHING) || attribute.render !== undefined || /^!|[.,]/.test(attribute.name)) return false
   if (attribute.kind === 'scalar') return attribute.source.kind !== 'getter'
   if (attribute.kind === 'embedded') return attribute.attributes.every(child => child.hidden || isOpen(child))
-  return targetsOf(attribute).every(({ rules }) => rules.scopes.length === 0 && isReadableByAll(rules))
+  return listTargets(attribute).every(({ rules }) => rules.scopes.length === 0 && isReadableByAll(rules))
 }
 
 /** Returns a body that makes a record like the example of its resource; undefined where that cannot be known. */

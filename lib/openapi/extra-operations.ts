@@ -3,7 +3,7 @@ import type { Answers } from './answers.ts'
 import { pascalCase } from './components.ts'
 import type { OperationParts } from './operations.ts'
 import type { RecordSchemas } from './record-schemas.ts'
-import { objectOf, orNull } from './schema.ts'
+import { describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
 import type { ApiSource } from './source.ts'
 
@@ -46,7 +46,7 @@ export function sessionOperations(root: string, source: ApiSource, answers: Answ
   const body: Schema =
     names === undefined
       ? { type: 'object', description: 'What the application takes.' }
-      : objectOf({
+      : describeObject({
           properties: { [names[0]]: { type: 'string' }, [names[1]]: { type: 'string', format: 'password', writeOnly: true } },
           required: [...new Set(names)],
           isOpen: true,

@@ -2,7 +2,7 @@
 import { ERRORS, FIELD_ERRORS } from '../base/errors.ts'
 import { PROBLEM_TYPE } from '../base/response.ts'
 import type { Components } from './components.ts'
-import { objectOf } from './schema.ts'
+import { describeObject } from './schema.ts'
 import type { ObjectMembers, Schema } from './schema.ts'
 import type { ApiSource } from './source.ts'
 
@@ -47,7 +47,7 @@ export class Failures {
   #refer(status: number): Schema {
     const [name, description] = STATUSES[status]!
     return this.#components.refer('responses', name, `status ${status}`, () => {
-      const codes = codesOf(status, this.#source.validationStatus)
+      const codes = listCodes(status, this.#source.validationStatus)
       const narrow = (schema: Schema): Schema =>
         this.#source.runsApplicationCode
           ? schema
@@ -81,7 +81,7 @@ export class Failures {
 
   #failure(): Schema {
     return this.#components.refer('schemas', 'Failure', 'failure', () => ({
-      ...objectOf(this.#members()),
+      ...describeObject(this.#members()),
       description: 'The one form of every refusal. `code` is stable; `title` and `detail` are for people and may change.',
     }))
   }
@@ -92,7 +92,7 @@ export class Failures {
       const { properties, required } = this.#members()
       const type = { type: 'string', format: 'uri', description: 'Names the code, or is `about:blank` for one of the application.' }
       return {
-        ...objectOf({ properties: { type, ...properties }, required: ['type', ...required] }),
+        ...describeObject({ properties: { type, ...properties }, required: ['type', ...required] }),
         description: 'A refusal as problem details (RFC 9457), for requests whose `Accept` names them.',
       }
     })
@@ -124,7 +124,7 @@ export class Failures {
     return this.#components.refer('schemas', 'Fault', 'fault', () => {
       const codes = Object.keys(FIELD_ERRORS)
       return {
-        ...objectOf({
+        ...describeObject({
           properties: {
             code: this.#source.runsApplicationCode ? { type: 'string', examples: codes } : { type: 'string', enum: codes },
             detail: { type: 'string' },
@@ -144,7 +144,7 @@ export class Failures {
 }
 
 /** The codes that the engine refuses with by a status. */
-function codesOf(status: number, validationStatus: number): string[] {
+function listCodes(status: number, validationStatus: number): string[] {
   return Object.entries(ERRORS)
     .filter(([code, error]) => (code === 'validation_failed' ? validationStatus : error.status) === status)
     .map(([code]) => code)

@@ -36,16 +36,16 @@ const WORDS: { readonly [sign in ListedSign]: readonly [suffix: string, meaning:
   '<=': ['AtMost', 'At most.'],
 }
 
-function formOf(sign: ListedSign): FilterForm {
+function createForm(sign: ListedSign): FilterForm {
   const [suffix, meaning] = WORDS[sign]
   return { mark: sign.slice(0, -1), suffix, meaning, isBound: 'compares' in OPERATORS[sign] && OPERATORS[sign].compares === 'order' }
 }
 
-const EQUAL = formOf('=')
-const OTHER = formOf('!=')
-const ALIKE = formOf('~=')
-const LEAST = formOf('>=')
-const MOST = formOf('<=')
+const EQUAL = createForm('=')
+const OTHER = createForm('!=')
+const ALIKE = createForm('~=')
+const LEAST = createForm('>=')
+const MOST = createForm('<=')
 
 /** Kinds that are compared by `>=` and `<=`. Texts and UUIDs have an order, too, which is rarely asked for. */
 const RANGED = new Set(['integer', 'bigint', 'float', 'decimal', 'datetime', 'date', 'time'])
@@ -78,7 +78,7 @@ export class FilterParameters {
       ...found,
       path: this.#written(found.path, resource),
     }))
-    return paths.flatMap(found => formsOf(found).map(form => this.#parameter(resource, found, form)))
+    return paths.flatMap(found => listForms(found).map(form => this.#parameter(resource, found, form)))
   }
 
   #paths(attributes: readonly Attribute[], prefix: string, hops: number, isOwn: boolean): FilteredPath[] {
@@ -105,7 +105,7 @@ export class FilterParameters {
     return this.#components.refer('parameters', name, `filter ${resource.plural} ${path}${form.mark}`, () => ({
       name: `${path}${form.mark}`,
       in: 'query',
-      description: `${form.meaning}${hintOf(end, form)}`,
+      description: `${form.meaning}${describeValues(end, form)}`,
       schema: valueSchema(end, form),
     }))
   }
@@ -117,7 +117,7 @@ function isSpeakable(name: string): boolean {
 }
 
 /** The complement is listed of own attributes only: of others it is as rare as the list would be long. */
-function formsOf({ end, isOwn }: FilteredPath): FilterForm[] {
+function listForms({ end, isOwn }: FilteredPath): FilterForm[] {
   const equal = isOwn ? [EQUAL, OTHER] : [EQUAL]
   if (end.kind !== 'scalar') return equal
   const { kind, items } = end.type
@@ -127,7 +127,7 @@ function formsOf({ end, isOwn }: FilteredPath): FilterForm[] {
 }
 
 /** What is special about the values. */
-function hintOf(end: Attribute, { isBound }: FilterForm): string {
+function describeValues(end: Attribute, { isBound }: FilterForm): string {
   if (isBound) return end.nullable ? ' NULL is not.' : ''
   if (end.kind === 'toMany') return ' Takes IDs: some record of the list must be one of them. `null` means an empty list.'
   if (end.kind === 'toOne') return ` Takes IDs${end.nullable ? ', and `null`' : ''}.`

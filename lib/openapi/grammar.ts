@@ -1,10 +1,10 @@
 /** Grammar: the rules that all operations share, in words, for the description of a document. */
-import { calledIn } from '../request/query-string.ts'
+import { findParameterName } from '../request/query-string.ts'
 import type { ApiSource } from './source.ts'
 
 /** Returns the text, in Markdown. */
 export function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSource): string {
-  const called = (name: 'limit' | 'offset' | 'sort'): string => `\`${calledIn(vocabulary, name)}\``
+  const called = (name: 'limit' | 'offset' | 'sort'): string => `\`${findParameterName(vocabulary, name)}\``
   const reading = 'HEAD answers like GET, without a body; OPTIONS answers with `Allow`.'
   return [
     readOnly ? `Nothing can be written here. ${reading}` : `PATCH does what PUT does, at every path. ${reading}`,
@@ -27,7 +27,7 @@ export function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSour
       '- A list meets a filter when some record of it does.',
       '- `name|email` holds where one of the paths does. Several filters narrow one after another.',
       '- A backslash makes the next character literal.',
-      `- An attribute that bears the name of another parameter is filtered with an underscore behind it: \`${calledIn(vocabulary, 'limit')}_\`.`,
+      `- An attribute that bears the name of another parameter is filtered with an underscore behind it: \`${findParameterName(vocabulary, 'limit')}_\`.`,
     ].join('\n'),
     `At most ${limits.maxFilters} filters, with paths of at most ${limits.maxPathRelations} relations; what is unknown is refused with a hint.`,
   ]

@@ -68,7 +68,7 @@ export class Operations {
 
   record(path: string, resource: Resource): Schema {
     const target: Target = { kind: 'record', resource, base: path, key: [], id: '' }
-    return this.#item(path, target, method => this.#ofRecord(method, resource), this.#idOf(path, resource))
+    return this.#item(path, target, method => this.#ofRecord(method, resource), this.#listIdParameters(path, resource))
   }
 
   attribute(path: string, resource: Resource, attribute: Attribute): Schema {
@@ -85,9 +85,9 @@ export class Operations {
         if (method === 'PATCH') return undefined
         if (isValue(attribute)) return this.#ofValue(method, resource, attribute)
         if (attribute.kind === 'toMany') return this.#ofList(method, resource, attribute)
-        return attribute.kind === 'toOne' ? this.#ofLink(method, resource, attribute) : this.#ofOneOf(method, resource, attribute)
+        return attribute.kind === 'toOne' ? this.#ofLink(method, resource, attribute) : this.#polymorphic(method, resource, attribute)
       },
-      this.#idOf(path, resource),
+      this.#listIdParameters(path, resource),
     )
   }
 
@@ -95,7 +95,7 @@ export class Operations {
   finish(method: string, path: string, parts: OperationParts): Schema {
     const { source, failures, answers, parameters: described } = this.#describers
     const { id, tag, summary, description, body, isConditional = false, status = 200, success, security } = parts
-    const asked = security ?? securityOf(source, method, path)
+    const asked = security ?? findSecurity(source, method, path)
     const login = source.login === undefined ? [] : [401]
     const parameters = [...(parts.parameters ?? []), ...(isConditional ? [described.freshness()] : [])]
     const unmodified = isConditional ? { 304: answers.notModified() } : {}
@@ -171,7 +171,7 @@ export class Operations {
   }
 
   /** The parameter of a path that has an ID. */
-  #idOf(path: string, resource: Resource): Schema[] {
+  #listIdParameters(path: string, resource: Resource): Schema[] {
     return path.includes('{id}') ? [this.#describers.parameters.id(resource)] : []
   }
 
@@ -316,14 +316,14 @@ export class Operations {
     return body === undefined ? undefined : { ...this.#replacing(resource), id: `set${name}`, summary: `Set ${of}`, body }
   }
 
-  #ofOneOf(method: Method, resource: Resource, attribute: ToOneOfAttribute): OperationParts | undefined {
+  #polymorphic(method: Method, resource: Resource, attribute: ToOneOfAttribute): OperationParts | undefined {
     const { parameters, answers, bodies, visibility } = this.#describers
     const { singular, plural } = resource
     const name = `${pascalCase(singular)}${pascalCase(attribute.name)}`
     const of = `the ${attribute.name} of a ${singular}`
     const targets = branchesFor(attribute, visibility).map(({ target }) => target)
     if (method === 'GET') {
-      const success = answers.oneOf(resource, attribute, targets)
+      const success = answers.polymorphic(resource, attribute, targets)
       return { id: `get${name}`, tag: plural, summary: `Get ${of}`, parameters: parameters.ofRecords(resource), success, failures: [404] }
     }
     if (method === 'DELETE') {
@@ -358,6 +358,6 @@ function isRestricted({ resource: { rules }, action }: ReturnType<typeof findAct
 }
 
 /** Nothing where the whole document says it, and both with and without a token for what is public. */
-function securityOf({ login }: ApiSource, method: string, path: string): readonly Schema[] | undefined {
+function findSecurity({ login }: ApiSource, method: string, path: string): readonly Schema[] | undefined {
   return login?.isPublic(method, path) === true ? [{}, { bearer: [] }] : undefined
 }

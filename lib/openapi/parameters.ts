@@ -1,6 +1,6 @@
 /** Parameters: those that requests for records take beside filters: reserved ones under the names that the application gave them, flags, its own, headers. */
 import type { Resource } from '../model/model.ts'
-import { calledIn } from '../request/query-string.ts'
+import { findParameterName } from '../request/query-string.ts'
 import { PARAMETERS, RESERVED } from '../request/reserved-parameters.ts'
 import type { Reserved } from '../request/reserved-parameters.ts'
 import type { Visibility } from '../plan/visibility.ts'
@@ -96,7 +96,7 @@ export class Parameters {
   }
 
   #reserved(reserved: Reserved, resource: Resource): Schema {
-    const name = calledIn(this.#source.vocabulary, reserved)
+    const name = findParameterName(this.#source.vocabulary, reserved)
     const { schema, description } = this.#describe(reserved, resource)
     // Resources of which the same is true share one component.
     const variant = reserved === 'depth' ? String(resource.rules.depth) : reserved === 'expand' ? resource.rules.expand.join() : ''

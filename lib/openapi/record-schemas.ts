@@ -1,11 +1,11 @@
 /** Record schemas: what records look like in answers: attributes that exist for somebody, relations as IDs or as objects. */
 import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
-import { isRelation, targetsOf } from '../model/model.ts'
+import { isRelation, listTargets } from '../model/model.ts'
 import { branchesFor, existsFor } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'
-import { ANY, anyOf, objectOf, orNull } from './schema.ts'
+import { ANY, anyOf, describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
 import { answerSchema, compositeKeySchema, keySchema } from './scalar-schemas.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
@@ -54,7 +54,7 @@ export class RecordSchemas {
       case 'toMany':
         return { type: 'array', items: anyOf([idSchema(attribute.target), this.refer(attribute.target)]) }
       case 'toOneOf':
-        return this.#oneOf(attribute)
+        return this.#polymorphic(attribute)
     }
   }
 
@@ -74,7 +74,7 @@ export class RecordSchemas {
     ]
     // What wraps the behaviour of a resource may show more.
     const isOpen = Object.keys(resource.rules.wrappers).length > 0
-    return objectOf({ properties: { ...told, ...own }, required, isOpen })
+    return describeObject({ properties: { ...told, ...own }, required, isOpen })
   }
 
   /** Whether answers have the attribute unless the request leaves it out. */
@@ -83,7 +83,7 @@ export class RecordSchemas {
     if (!isRelation(attribute) && attribute.kind !== 'toOneOf') return true
     if (!this.#showsRelations || resource === undefined || resource.rules.depth === 0) return false
     const action = attribute.kind === 'toMany' ? 'list' : 'get'
-    return targetsOf(attribute).every(({ rules }) => rules.access[action] === true)
+    return listTargets(attribute).every(({ rules }) => rules.access[action] === true)
   }
 
   #embedded(attribute: EmbeddedAttribute): Schema {
@@ -91,7 +91,7 @@ export class RecordSchemas {
     const common = (child: Attribute): boolean =>
       attribute.variants === undefined ||
       [...attribute.variants.byValue.values()].every(each => each.some(({ name }) => name === child.name))
-    const object = objectOf({
+    const object = describeObject({
       properties: Object.fromEntries(shown.map(child => [child.name, this.attribute(child)])),
       required: shown
         .filter(child => this.#isAlwaysShown(child, undefined) && common(child) && !isInDocument(attribute))
@@ -100,10 +100,10 @@ export class RecordSchemas {
     return orNullIf(attribute.nullable, attribute.array ? { type: 'array', items: object } : object)
   }
 
-  #oneOf(attribute: ToOneOfAttribute): Schema {
+  #polymorphic(attribute: ToOneOfAttribute): Schema {
     const { typeName } = attribute
     const links = branchesFor(attribute, this.#visibility).flatMap(({ target }) => [
-      objectOf({ properties: { [typeName]: { const: target.singular }, id: idSchema(target) }, required: [typeName, 'id'] }),
+      describeObject({ properties: { [typeName]: { const: target.singular }, id: idSchema(target) }, required: [typeName, 'id'] }),
       this.#components.refer('schemas', `${pascalCase(target.singular)}Link`, `typed ${target.plural} ${typeName}`, () =>
         this.#object(target, typeName),
       ),

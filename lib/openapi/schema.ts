@@ -49,7 +49,7 @@ export interface ObjectMembers {
 }
 
 /** Returns the schema of an object. */
-export function objectOf({ properties, required, isOpen = false }: ObjectMembers): Schema {
+export function describeObject({ properties, required, isOpen = false }: ObjectMembers): Schema {
   return {
     type: 'object',
     ...(required.length === 0 ? {} : { required }),

@@ -3,7 +3,7 @@ import type { Limits } from '../base/limits.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import type { ResourceLookup } from '../access/resolve-path.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
-import { isRelation, targetsOf } from '../model/model.ts'
+import { isRelation, listTargets } from '../model/model.ts'
 import type { Vocabulary } from '../request/query-string.ts'
 import { EVERYTHING, isVisible } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
@@ -66,7 +66,7 @@ export function flagsWithin(resource: Resource, visibility: Visibility): string[
       if (attribute.flag !== undefined) flags.add(attribute.flag)
       if (attribute.kind === 'embedded') visit(attribute.attributes)
       else if ((isRelation(attribute) || attribute.kind === 'toOneOf') && isVisible(attribute, visibility))
-        targetsOf(attribute).forEach(enter)
+        listTargets(attribute).forEach(enter)
     }
   }
   const enter = (target: Resource): void => {

@@ -33,14 +33,14 @@ interface FailureParts {
   readonly options: CheckedOptions
   readonly clock: Clock
   /** Whether an error says that the database is locked, or does not work. */
-  readonly failureOf: (error: unknown) => 'busy' | 'failed' | undefined
+  readonly classifyFailure: (error: unknown) => 'busy' | 'failed' | undefined
 }
 
 /** Answers an error that a stage has thrown. */
 export function answerFailure(error: unknown, arrival: FailedArrival, parts: FailureParts): RestResponse {
   const { method, path, context, record } = arrival
   const meant = describeMisplacedBody(error, arrival)
-  const response = answerError(describeDatabaseFailure(meant, parts.failureOf(meant)), parts, readHeader(context, 'accept'))
+  const response = answerError(describeDatabaseFailure(meant, parts.classifyFailure(meant)), parts, readHeader(context, 'accept'))
   if (response.status >= 500) {
     if (record !== undefined) record.failure = findReason(meant)
     reportFailure(parts.options.onError, meant, { method, path })

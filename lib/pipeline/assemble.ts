@@ -121,7 +121,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
     options,
     life,
     routes,
-    failureOf: (error: unknown) => connection.dialect.failure(error),
+    classifyFailure: (error: unknown) => connection.dialect.failure(error),
     journal,
     faults,
     traces,

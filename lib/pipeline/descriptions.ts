@@ -74,7 +74,7 @@ export class Descriptions {
     const shown = JSON.stringify([...examples.values()])
     const known = this.#known.get(key)
     if (known?.examples === shown) return JSON.parse(known.text) as OpenApiDocument
-    const text = JSON.stringify(describeApi({ ...this.#sourceOf(services, version, login, examples), readOnly }, options))
+    const text = JSON.stringify(describeApi({ ...this.#createSource(services, version, login, examples), readOnly }, options))
     if (this.#known.size >= KEPT) this.#known.clear()
     this.#known.set(key, { examples: shown, text })
     return JSON.parse(text) as OpenApiDocument
@@ -102,7 +102,7 @@ export class Descriptions {
     return { version, options: { openapi, sparse, bulk, title, filterHops: filters === 'none' ? undefined : filters } }
   }
 
-  #sourceOf(
+  #createSource(
     { model, lookUp, vocabulary }: Services,
     version: string,
     login: DescribedLogin | undefined,

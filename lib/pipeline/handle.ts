@@ -80,7 +80,7 @@ export interface StageParts {
   /** Returns an entity manager of its own for a request. */
   readonly fork: () => EntityManager
   /** Whether an error says that the database is locked, or does not work. */
-  readonly failureOf: (error: unknown) => 'busy' | 'failed' | undefined
+  readonly classifyFailure: (error: unknown) => 'busy' | 'failed' | undefined
 }
 
 /**
@@ -116,7 +116,7 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
     }
     const version = findVersion(segments, options.versions, parts.model)
     const services = parts.served.get(version)!
-    const customMethods = routes.methodsOf(segments)
+    const customMethods = routes.listMethods(segments)
     const target = resolvePath(customMethods, segments, version, services.model, services.lookUp)
     record?.resolved(target, services.model)
     const allowed = checkMethod(method, target, customMethods)

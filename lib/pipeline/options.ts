@@ -155,7 +155,7 @@ function checkModelSource({ entities, database, schema, readOnly, seed }: Checke
   requireBoolean('readOnly', readOnly)
   if (readOnly && database !== ':memory:' && seed !== undefined)
     throw new TypeError('RestEngine.create: "seed" would write to the file, which "readOnly" opens for reading only.')
-  oneOf('schema', schema, ['update', 'keep'])
+  checkChoice('schema', schema, ['update', 'keep'])
   if (entities === undefined && schema !== 'keep')
     throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the file, which is never changed.')
 }
@@ -163,9 +163,9 @@ function checkModelSource({ entities, database, schema, readOnly, seed }: Checke
 /** Rejects options that are not of their form. */
 function checkForms(options: CheckedOptions): void {
   const { createdStatus, validationStatus, etag, journal, serverTiming, notes, orm, versions } = options
-  oneOf('createdStatus', createdStatus, [200, 201])
-  oneOf('validationStatus', validationStatus, [400, 422])
-  oneOf('etag', etag, ['version', 'answer'])
+  checkChoice('createdStatus', createdStatus, [200, 201])
+  checkChoice('validationStatus', validationStatus, [400, 422])
+  checkChoice('etag', etag, ['version', 'answer'])
   if (!Number.isSafeInteger(journal) || journal < 0)
     throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
   requireBoolean('serverTiming', serverTiming)
@@ -251,7 +251,7 @@ const SERVERS: Readonly<Record<string, string>> = {
   'mongodb+srv': 'MongoDB',
 }
 
-function oneOf(name: string, value: unknown, allowed: readonly unknown[]): void {
+function checkChoice(name: string, value: unknown, allowed: readonly unknown[]): void {
   if (!allowed.includes(value)) {
     throw new RangeError(
       `RestEngine.create: "${name}" must be one of ${allowed.map(item => JSON.stringify(item)).join(', ')}, got ${JSON.stringify(value)}.`,

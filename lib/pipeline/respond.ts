@@ -10,7 +10,7 @@ import { ERRORS, RestError, restError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
 import { formatTag } from '../write/precondition.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
-import { calledIn, textOfPair } from '../request/query-string.ts'
+import { findParameterName, textOfPair } from '../request/query-string.ts'
 import type { Pair, Parameters, Vocabulary } from '../request/query-string.ts'
 import type { OrderedPage, PageRange } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
@@ -41,7 +41,7 @@ interface AnsweredList {
 
 export function respondList({ resource, page, range, parameters, vocabulary, path }: AnsweredList, timestamp: string): RestResponse {
   const { limit, offset } = range
-  const link = (start: number): string => `${path}?${withOffset(parameters.pairs, calledIn(vocabulary, 'offset'), start)}`
+  const link = (start: number): string => `${path}?${withOffset(parameters.pairs, findParameterName(vocabulary, 'offset'), start)}`
   return ok({
     success: true,
     timestamp,

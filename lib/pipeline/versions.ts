@@ -40,12 +40,12 @@ export function readVersions(options: CheckedOptions, orm: MikroORM, connection:
   const { renamed, own } = readParameters(options.parameters)
   const compiled = new Map<string, CompiledVersion>()
   for (const version of options.versions) {
-    const model = readModel(orm, version, options.resources, secretOf(options, orm))
+    const model = readModel(orm, version, options.resources, findSecret(options, orm))
     const vocabulary = buildVocabulary(renamed, model.flags, new Set(own.keys()))
     checkVocabulary(vocabulary)
     requireConditions(model)
     checkModel(model, vocabulary, options, connection)
-    compiled.set(version, { model, lookUp: lookUpOf(options, model, orm), vocabulary, customParameters: own, plans: new Plans() })
+    compiled.set(version, { model, lookUp: createLookUp(options, model, orm), vocabulary, customParameters: own, plans: new Plans() })
   }
   return compiled
 }
@@ -77,7 +77,7 @@ export function serveVersions(
   return served
 }
 
-function secretOf({ auth }: CheckedOptions, orm: MikroORM): Secret | undefined {
+function findSecret({ auth }: CheckedOptions, orm: MikroORM): Secret | undefined {
   // Whether it was made by auth() at all is judged where the module starts.
   if (auth?.options?.entity === undefined) return undefined
   return { entity: orm.getMetadata().get(auth.options.entity).class, property: auth.options.password }
@@ -88,7 +88,8 @@ function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM
     const { entity, config } = (definition ?? {}) as Partial<CheckedOptions['resources'][number]>
     if (entity === undefined || entity === null || typeof config !== 'object' || config === null)
       throw new TypeError(`resources.${index} must be made by resource(Entity, { ... }).`)
-    if (knownMeta(entity, orm) === undefined) throw new TypeError(`resources.${index}: ${nameOf(entity)} is no entity of the engine.`)
+    if (knownMeta(entity, orm) === undefined)
+      throw new TypeError(`resources.${index}: ${formatEntityName(entity)} is no entity of the engine.`)
     if (config.versions !== undefined && !Array.isArray(config.versions))
       throw new TypeError(`resources.${index}: "versions" must be an array of versions.`)
     for (const version of config.versions ?? []) {
@@ -104,7 +105,7 @@ function knownMeta(entity: unknown, orm: MikroORM): EntityMetadata | undefined {
   return [...orm.getMetadata()].find(known => known.class === meta?.class)
 }
 
-function nameOf(entity: unknown): string {
+function formatEntityName(entity: unknown): string {
   const { name, meta } = entity as { name?: string; meta?: { className?: string } }
   return meta?.className ?? name ?? typeof entity
 }
@@ -166,7 +167,7 @@ function formulasIn(attribute: Attribute, prefix: string): string[] {
 }
 
 /** The look-up that the application gave, in terms of the model. */
-function lookUpOf({ lookup }: CheckedOptions, model: Model, orm: MikroORM): ResourceLookup {
+function createLookUp({ lookup }: CheckedOptions, model: Model, orm: MikroORM): ResourceLookup {
   if (lookup === undefined) return defaultLookUp(model)
   return (name, version): Resource | undefined => {
     const entity = lookup(name, version)

@@ -4,7 +4,7 @@
  */
 import { parameterError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
-import { calledIn, findLongest } from '../request/query-string.ts'
+import { findParameterName, findLongest } from '../request/query-string.ts'
 import type { Pair, Vocabulary } from '../request/query-string.ts'
 
 /** So many IDs of a list count as one record. */
@@ -61,17 +61,17 @@ export class AnswerBudget {
 
   /** The parameter of the request that says most; that of its page without any. */
   get longest(): string {
-    return findLongest(this.#pairs) || calledIn(this.#vocabulary, 'limit')
+    return findLongest(this.#pairs) || findParameterName(this.#vocabulary, 'limit')
   }
 
   #refusal(at: string | undefined) {
     const { maxRecords, maxAnswerBytes } = this.#limits
-    const [limit, expand, depth] = (['limit', 'expand', 'depth'] as const).map(name => `"${calledIn(this.#vocabulary, name)}"`)
+    const [limit, expand, depth] = (['limit', 'expand', 'depth'] as const).map(name => `"${findParameterName(this.#vocabulary, name)}"`)
     const where = at === undefined ? '' : `, reached in "${at}"`
     return parameterError({
       code: 'limit_exceeded',
       detail: `The answer would hold more than ${maxRecords} records or ${maxAnswerBytes} bytes${where}: ask for less by ${limit}, ${expand}, ${depth}, attributes or filters.`,
-      parameter: calledIn(this.#vocabulary, at === undefined ? 'limit' : 'expand'),
+      parameter: findParameterName(this.#vocabulary, at === undefined ? 'limit' : 'expand'),
     })
   }
 }

@@ -6,7 +6,7 @@ import { parameterError } from '../base/errors.ts'
 import { suggestFilter } from '../request/habits.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
-import { calledIn } from '../request/query-string.ts'
+import { findParameterName } from '../request/query-string.ts'
 import type { RawFilter, RawValue, Vocabulary } from '../request/query-string.ts'
 import { isFolded, isOrderOperator } from '../request/operators.ts'
 import type { OrderOperator } from '../request/operators.ts'
@@ -62,7 +62,7 @@ function planPath(written: string, filter: RawFilter, index: number, context: Fi
         prefix,
         names: attributes.map(({ name }) => name),
         texts: attributes.filter(isSearched).map(({ name }) => name),
-        called: reserved => calledIn(vocabulary, reserved),
+        called: reserved => findParameterName(vocabulary, reserved),
       }),
   })
   // A relation that is shown as something else must not tell by its records what it is.

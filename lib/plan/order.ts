@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '../base/limits.ts'
 import type { Limits } from '../base/limits.ts'
 import { isRelation } from '../model/model.ts'
 import type { RelationAttribute, Resource, ToManyAttribute } from '../model/model.ts'
-import { calledIn } from '../request/query-string.ts'
+import { findParameterName } from '../request/query-string.ts'
 import type { RawSort } from '../request/reserved-parameters.ts'
 import type { Vocabulary } from '../request/query-string.ts'
 import { isOpen, walkPath } from './paths.ts'
@@ -49,14 +49,16 @@ export function planOrder(
   return {
     terms: isKey
       ? []
-      : keys.map(key => planSort(resource, key, limits, given === undefined ? undefined : visibility, calledIn(vocabulary, 'sort'))),
+      : keys.map(key =>
+          planSort(resource, key, limits, given === undefined ? undefined : visibility, findParameterName(vocabulary, 'sort')),
+        ),
     sort: keys.map(key => `${key.path}.${key.descending ? 'desc' : 'asc'}`).join(),
   }
 }
 
 /** What has neither key nor rowid is ordered by all that it shows, so that its pages do not overlap. */
 function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, visibility, vocabulary }: OrderContext): Order {
-  const asked = keys.map(key => planSort(resource, key, limits, visibility, calledIn(vocabulary, 'sort')))
+  const asked = keys.map(key => planSort(resource, key, limits, visibility, findParameterName(vocabulary, 'sort')))
   const all = resource.attributes.flatMap((attribute): SortTerm[] =>
     resource.order.length === 0 && attribute.kind === 'scalar' && attribute.source.kind === 'column' && isOrdered(attribute.type)
       ? [{ hops: [], attribute, descending: false }]

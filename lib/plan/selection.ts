@@ -6,7 +6,7 @@ import { parameterError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
 import { isValue } from '../model/model.ts'
 import type { Attribute, PolymorphicTarget, EmbeddedAttribute, Resource, ToOneOfAttribute } from '../model/model.ts'
-import { calledIn } from '../request/query-string.ts'
+import { findParameterName } from '../request/query-string.ts'
 import type { Vocabulary } from '../request/query-string.ts'
 import { planListOrder } from './order.ts'
 import { listEnds, walkPath } from './paths.ts'
@@ -37,7 +37,7 @@ export function planSelection(resource: Resource, selection: Selection, scene: S
     throw parameterError({
       code: 'not_a_relation',
       detail: `"${attribute.name}" is not a relation, so it cannot be expanded.`,
-      parameter: calledIn(scene.vocabulary, 'expand'),
+      parameter: findParameterName(scene.vocabulary, 'expand'),
       value: attribute.name,
     })
   })
@@ -60,7 +60,7 @@ function buildTree(
   scene: SelectionContext,
   check?: (end: Attribute) => void,
 ): NameTree {
-  const parameter = calledIn(scene.vocabulary, reserved)
+  const parameter = findParameterName(scene.vocabulary, reserved)
   const tree: NameTree = new Map()
   for (const path of paths) {
     for (const end of listEnds(walkPath(path, root, { parameter, ...scene }))) check?.(end)

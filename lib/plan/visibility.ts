@@ -9,7 +9,7 @@ import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { Action } from '../request/hook-context.ts'
 import type { Attribute, PolymorphicTarget, Resource, ToOneOfAttribute } from '../model/model.ts'
-import { isRelation, isValue, targetsOf } from '../model/model.ts'
+import { isRelation, isValue, listTargets } from '../model/model.ts'
 import type { Condition, ScopeLookup } from './read-plan.ts'
 
 /** A question that a plan depends on: whether records or lists of a resource may be seen, or which of its rows exist. */
@@ -42,7 +42,7 @@ export interface Visibility {
   /** The part of it that the application's own scope says, without filters of the entity. Throws Unasked. */
   readonly ownScopeOf: ScopeLookup
   /** The values of the scope of a resource, or of custom parameters. */
-  readonly valuesOf: (resource: Resource | undefined) => readonly unknown[]
+  readonly findValues: (resource: Resource | undefined) => readonly unknown[]
   /** Whether the caller may do it. */
   readonly permits: (resource: Resource, action: Action) => Awaitable<boolean>
   /** Asks a rule. Gives all of its answer that a plan depends on, as a text. */
@@ -60,7 +60,7 @@ export const EVERYTHING: Visibility = Object.freeze({
   allows: () => true,
   scopeOf: () => undefined,
   ownScopeOf: () => undefined,
-  valuesOf: () => NO_VALUES,
+  findValues: () => NO_VALUES,
   permits: () => true,
   ask: () => '',
 })
@@ -133,6 +133,6 @@ export function openNames(attributes: readonly Attribute[]): string[] {
   return visibleNames(attributes, EVERYTHING).filter(name => {
     const attribute = attributes.find(other => other.name === name)!
     if (isValue(attribute)) return true
-    return targetsOf(attribute).some(({ rules: { access } }) => (attribute.kind === 'toMany' ? access.list : access.get) === true)
+    return listTargets(attribute).some(({ rules: { access } }) => (attribute.kind === 'toMany' ? access.list : access.get) === true)
   })
 }

@@ -135,7 +135,7 @@ export class Reader {
     const anchor: Anchor = { kind: 'related', relation, owner }
     const place = `related\0${owner.plural}\0${relation.name}\0${relation.target.plural}`
     const { read, sort } = yield* wait(this.#plan(relation.target, anchor, place, true, view))
-    const exists = yield* wait(this.#existsOf(owner, view.visibility))
+    const exists = yield* wait(this.#compileExists(owner, view.visibility))
     const given = this.#arguments(read, key, window, view)
     const page = yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readPage(read, given, dialect))))
     if (page === undefined) return undefined
@@ -172,7 +172,7 @@ export class Reader {
     const anchor: Anchor = { kind: 'related', relation, owner }
     const place = `one\0${owner.plural}\0${relation.name}\0${relation.target.plural}`
     const { read } = yield* wait(this.#plan(relation.target, anchor, place, false, view))
-    const exists = yield* wait(this.#existsOf(owner, view.visibility))
+    const exists = yield* wait(this.#compileExists(owner, view.visibility))
     const given = this.#arguments(read, key, WHOLE, view)
     return yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readLinked(read, given, dialect))))
   }
@@ -198,11 +198,11 @@ export class Reader {
   ): Coroutine<LinkedRecord<PolymorphicTarget> | null | undefined> {
     const { dialect } = this.#connection
     const { visibility } = view
-    const exists = yield* wait(this.#existsOf(owner, visibility))
+    const exists = yield* wait(this.#compileExists(owner, visibility))
     const targets = yield* wait(retryWithRules(visibility, () => branchesFor(relation, visibility)))
     const keys: CompiledRead[] = []
     for (const branch of targets) keys.push(yield* wait(this.#planKeys(owner, branch, NO_PARAMETERS, visibility)))
-    const own: Arguments = { filters: [], key, valuesOf: visibility.valuesOf, ...WHOLE }
+    const own: Arguments = { filters: [], key, findValues: visibility.findValues, ...WHOLE }
     const planned = new Map<PolymorphicTarget, { readonly read: CompiledRead; readonly given: RenderArguments }>()
     const running: { pending?: PendingRender[] } = {}
     for (;;) {
@@ -240,7 +240,7 @@ export class Reader {
     const { target } = relation
     const { dialect } = this.#connection
     const read = await this.#planKeys(owner, relation, parameters, visibility)
-    const given: Arguments = { filters: parameters.filters, key, valuesOf: visibility.valuesOf, ...WHOLE }
+    const given: Arguments = { filters: parameters.filters, key, findValues: visibility.findValues, ...WHOLE }
     const ids: readonly unknown[] = await this.#connection.read(() => readRecords(read, given, dialect))
     return ids.map(id => keyFromJson(id, target)!)
   }
@@ -268,19 +268,19 @@ export class Reader {
   /** Reads the stored plain attributes of a record and the IDs it links, whatever answers show of them, without hidden and private ones. */
   stored(resource: Resource, key: KeyValues): Awaitable<JsonRecord | undefined> {
     const { dialect } = this.#connection
-    const read = this.#storedOf(resource)
+    const read = this.#compileStored(resource)
     return this.#connection.read(() => readFirst(read, { filters: [], key, ...WHOLE }, dialect))
   }
 
   /** Reads the same, with the bare values of some columns, which must be the same ones each time for one resource. */
   storedWith(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Stored | undefined> {
     const { dialect } = this.#connection
-    const read = this.#storedOf(resource)
-    const beside = this.#columnsOf(resource, columns)
+    const read = this.#compileStored(resource)
+    const beside = this.#compileColumns(resource, columns)
     return this.#connection.read(() => readStored(read, beside, { filters: [], key, ...WHOLE }, dialect))
   }
 
-  #storedOf(resource: Resource): CompiledRead {
+  #compileStored(resource: Resource): CompiledRead {
     let read = this.#plans.stored.get(resource)
     if (read === undefined) this.#plans.stored.set(resource, (read = this.#connection.dialect.compile(planStored(resource))))
     return read
@@ -289,11 +289,11 @@ export class Reader {
   /** Reads the bare values of some columns of a record, at once, even while a transaction is open; undefined when there is no such record. */
   columns(resource: Resource, key: KeyValues, columns: readonly string[]): Row | undefined {
     const { dialect } = this.#connection
-    const statement = this.#columnsOf(resource, columns)
+    const statement = this.#compileColumns(resource, columns)
     return this.#connection.readNow(() => readRows(statement, { filters: [], key, ...WHOLE }, dialect))[0]
   }
 
-  #columnsOf(resource: Resource, columns: readonly string[]): Statement {
+  #compileColumns(resource: Resource, columns: readonly string[]): Statement {
     let statement = this.#plans.columns.get(resource)
     if (statement === undefined) this.#plans.columns.set(resource, (statement = this.#connection.dialect.columns(resource, columns)))
     return statement
@@ -301,7 +301,7 @@ export class Reader {
 
   /** Whether the record of a key exists for the caller. */
   exists(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
-    return chain(this.#existsOf(resource, visibility), statement => this.#isThere(statement, key, visibility))
+    return chain(this.#compileExists(resource, visibility), statement => this.#isThere(statement, key, visibility))
   }
 
   /** Whether the record of a key meets the condition of a list. */
@@ -322,9 +322,9 @@ export class Reader {
     return chain(found, statement => this.#isThere(statement, key, visibility))
   }
 
-  #isThere(statement: Statement, key: KeyValues, { valuesOf }: Visibility): Awaitable<boolean> {
+  #isThere(statement: Statement, key: KeyValues, { findValues }: Visibility): Awaitable<boolean> {
     const { dialect } = this.#connection
-    const given: Arguments = { filters: [], key, valuesOf, ...WHOLE }
+    const given: Arguments = { filters: [], key, findValues, ...WHOLE }
     return this.#connection.read(() => readExists(statement, given, dialect))
   }
 
@@ -334,7 +334,7 @@ export class Reader {
       key,
       limit: window.limit,
       offset: window.offset,
-      valuesOf: visibility.valuesOf,
+      findValues: visibility.findValues,
       room: new AnswerBudget(this.limits, this.#vocabulary, parameters.pairs, tally),
       end,
       misfits: parameters.filters.length > 0 && this.#connection.mayHoldMisfits ? {} : undefined,
@@ -352,7 +352,7 @@ export class Reader {
     return trace === undefined ? finished : backTo(before!, trace, finished)
   }
 
-  #existsOf(resource: Resource, visibility: Visibility): Awaitable<Statement> {
+  #compileExists(resource: Resource, visibility: Visibility): Awaitable<Statement> {
     const key = `${resource.plural}\0${visibility === EVERYTHING ? '' : 'caller'}`
     return findOrMake(this.#plans.exists, key, visibility, ({ scopeOf }) => this.#connection.dialect.exists(resource, scopeOf))
   }

@@ -148,15 +148,15 @@ function requestLinked(child: CompiledChild, link: readonly unknown[], given: Ar
   // In most statements the link is the only parameter.
   const isAll = single.bindings.length === link.length
   const parameters = isAll ? link : bindParameters(single, { ...given, link }, dialect)
-  return { statement: single, parameters, bound: boundOf(child, 1, given) }
+  return { statement: single, parameters, bound: findBound(child, 1, given) }
 }
 
 function requestLists(child: CompiledChild, links: string, owners: number, given: Arguments, dialect: Dialect): ReadingStep {
   const { statement } = child
-  return { statement, parameters: bindParameters(statement, { ...given, links }, dialect), bound: boundOf(child, owners, given) }
+  return { statement, parameters: bindParameters(statement, { ...given, links }, dialect), bound: findBound(child, owners, given) }
 }
 
-function boundOf({ name, isPivoted, node }: CompiledChild, owners: number, { room }: Arguments): RowBound | undefined {
+function findBound({ name, isPivoted, node }: CompiledChild, owners: number, { room }: Arguments): RowBound | undefined {
   return room === undefined ? undefined : { room, areIds: node.areIds, times: isPivoted ? owners : 1, at: name }
 }
 
@@ -298,7 +298,7 @@ interface Owners {
 
 /** Reads one relation of several records, and puts the related records into them. */
 function* attach(child: CompiledChild, owners: Owners, given: Arguments, dialect: Dialect): Reading<void> {
-  const links = linksOf(child, owners.rows)
+  const links = readLinks(child, owners.rows)
   const found = links.size === 0 ? [] : yield requestLists(child, `[${[...links].join()}]`, links.size, given, dialect)
   const related = build(found, child.node, given)
   // A record that several records link is one object, shown with each of them.
@@ -315,11 +315,11 @@ function putOnes(child: CompiledChild, { rows, records, times }: Owners, found: 
   const shown: number[] = []
   const byLink = new Map<unknown, number>()
   for (const [index, row] of found.entries()) {
-    byLink.set(linkOf(row, child.to), index)
+    byLink.set(readLink(row, child.to), index)
     shown.push(0)
   }
   for (const [index, row] of rows.entries()) {
-    const at = byLink.get(linkOf(row, child.from))
+    const at = byLink.get(readLink(row, child.from))
     put(records[index]!, child, at === undefined ? null : related[at])
     if (at !== undefined) shown[at]! += times === undefined ? 1 : times[index]!
   }
@@ -339,7 +339,7 @@ function putLists(
   let last: unknown
   let list: unknown[] | undefined
   for (let index = 0; index < found.length; index++) {
-    const link = linkOf(found[index]!, to)
+    const link = readLink(found[index]!, to)
     // The rows of one list come one after another.
     if (list === undefined || link !== last) {
       list = lists.get(link)
@@ -348,18 +348,18 @@ function putLists(
     }
     list.push(related[index])
   }
-  for (let index = 0; index < rows.length; index++) put(records[index]!, child, lists.get(linkOf(rows[index]!, from)) ?? [])
+  for (let index = 0; index < rows.length; index++) put(records[index]!, child, lists.get(readLink(rows[index]!, from)) ?? [])
   if (!isShared) return undefined
   const shown = new Map<unknown, number>()
   for (const [index, row] of rows.entries()) {
-    const link = linkOf(row, from)
+    const link = readLink(row, from)
     shown.set(link, (shown.get(link) ?? 0) + (times === undefined ? 1 : times[index]!))
   }
-  return found.map(row => shown.get(linkOf(row, to)) ?? 0)
+  return found.map(row => shown.get(readLink(row, to)) ?? 0)
 }
 
 /** Returns the linking value, or undefined when the link is empty. */
-function linkOf(row: Row, at: readonly number[]): unknown {
+function readLink(row: Row, at: readonly number[]): unknown {
   if (at.length === 1) return row[at[0]!] ?? undefined
   let text = ''
   for (const position of at) {
@@ -371,13 +371,13 @@ function linkOf(row: Row, at: readonly number[]): unknown {
 }
 
 /** Returns the links of all rows as JSON texts, each once. */
-function linksOf(child: CompiledChild, rows: readonly Row[]): ReadonlySet<string> {
+function readLinks(child: CompiledChild, rows: readonly Row[]): ReadonlySet<string> {
   const { from, numericLinks } = child
   const part = (row: Row, index: number): string =>
     numericLinks[index] === true ? String(row[from[index]!]) : JSON.stringify(row[from[index]!])
   const seen = new Set<string>()
   for (const row of rows) {
-    if (linkOf(row, from) === undefined) continue
+    if (readLink(row, from) === undefined) continue
     seen.add(from.length === 1 ? part(row, 0) : `[${from.map((_, index) => part(row, index)).join()}]`)
   }
   return seen

@@ -75,7 +75,7 @@ export class Routes {
   }
 
   /** The methods that the custom routes of a path take. */
-  methodsOf(segments: readonly string[]): readonly string[] {
+  listMethods(segments: readonly string[]): readonly string[] {
     if (this.#routes.length === 0) return NO_METHODS
     const own = this.#routes.filter(({ route }) => this.#find(route.method, segments)?.route === route).map(({ route }) => route.method)
     return own.includes('GET') && !own.includes('HEAD') ? [...own, 'HEAD'] : own

@@ -224,7 +224,7 @@ function isFlagSet({ name, value }: Pair): boolean {
 }
 
 /** The name that the application gave a reserved parameter. */
-export function calledIn(vocabulary: Vocabulary, reserved: Reserved): string {
+export function findParameterName(vocabulary: Vocabulary, reserved: Reserved): string {
   return [...vocabulary.reserved].find(([, meant]) => meant === reserved)?.[0] ?? reserved
 }
 

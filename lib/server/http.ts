@@ -226,7 +226,7 @@ class HttpDoor {
   /** What is answered without asking the engine, if this request is of that kind. */
   #answerHere(request: IncomingMessage): TransportResponse | undefined {
     const { method = '' } = request
-    this.#guard.check(request, this.#aimOf(request))
+    this.#guard.check(request, this.#findTarget(request))
     if (method === 'OPTIONS') {
       if (this.#cors !== undefined && Cors.isPreflight(method, request.headers)) return { status: 204, headers: {} }
       // The asterisk form asks about the server as a whole (RFC 9110 section 9.3.7).
@@ -242,7 +242,7 @@ class HttpDoor {
     return this.#engine.isSession(method, originForm(url))
   }
 
-  #aimOf(request: IncomingMessage): RequestTarget {
+  #findTarget(request: IncomingMessage): RequestTarget {
     const { method = '' } = request
     if (method === 'OPTIONS') return 'read'
     if (this.#isControl(request)) return 'control'
@@ -261,7 +261,7 @@ class HttpDoor {
 
   async #askControlled(controls: TestControls, request: IncomingMessage, client: LazyClient): Promise<TransportResponse> {
     if (!this.#isControl(request)) {
-      const world = await controls.worldOf(request.headers)
+      const world = await controls.findWorld(request.headers)
       return world.use(async () => this.#askEngine(world.engine, request, client))
     }
     const { method = '', url = '/', headers } = request

@@ -66,7 +66,7 @@ export class TestControls {
   }
 
   /** The world that a request is about: the one of its header or cookie `X-World`, or the engine's own. */
-  worldOf(headers: Readonly<Record<string, unknown>>): Promise<World> {
+  findWorld(headers: Readonly<Record<string, unknown>>): Promise<World> {
     return this.#worlds.of(worldName(headers))
   }
 

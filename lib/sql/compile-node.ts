@@ -4,7 +4,7 @@
  */
 import { putInside } from '../base/json.ts'
 import type { Builder, CompiledChild, CompiledNode, CompiledRender, Row } from '../database/dialect.ts'
-import { referredParts, tableColumns, targetKeyOf } from '../model/model.ts'
+import { referredParts, tableColumns, findTargetKey } from '../model/model.ts'
 import type { Attribute, EmbeddedAttribute, ScalarAttribute, ToOneAttribute } from '../model/model.ts'
 import type { Field, RecordNode } from '../plan/read-plan.ts'
 import { BuilderSource } from './builder-source.ts'
@@ -262,7 +262,7 @@ function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, selec
 function listChild(field: Field & { kind: 'references' | 'records' }, { scope, select: above }: NodeContext): CompiledChild {
   const { attribute } = field
   const { via } = attribute
-  const targetKey = targetKeyOf(attribute)
+  const targetKey = findTargetKey(attribute)
   const parts = referredParts(scope.resource, targetKey)
   const select = above.inside()
   const opened = startList(attribute, undefined, select.tables, select.joins)

@@ -1,5 +1,5 @@
 /** Condition: a condition of a plan as SQL. Three-valued logic is left as it is; `not` makes the exact complement. */
-import { targetKeyOf } from '../model/model.ts'
+import { findTargetKey } from '../model/model.ts'
 import type { ToOneAttribute } from '../model/model.ts'
 import type { Condition } from '../plan/read-plan.ts'
 import { keyIn } from './filter-value.ts'
@@ -65,7 +65,7 @@ function compileSome({ hops, relation, where }: Condition & { kind: 'some' }, sc
   if (where !== undefined && isOnce) {
     const meets = join([...(list.existing === undefined ? [] : [list.existing]), condition(where, list.scope, wide)], ' and ')
     const owners = sql`select ${list.links.join(', ')} from ${list.from} ${join([...joins, text('')], ' ')}where ${list.mark}${meets}`
-    return sql`${tuple(owner.referred(targetKeyOf(relation)))} in (${owners})`
+    return sql`${tuple(owner.referred(findTargetKey(relation)))} in (${owners})`
   }
   const meets = where === undefined ? list.on : sql`${list.on} and ${condition(where, list.scope)}`
   return sql`exists (select 1 from ${list.from} ${join([...joins, text('')], ' ')}where ${meets})`

@@ -2,7 +2,7 @@
  * From clause: one table of a SELECT with the to-one relations joined to it as they are needed. A left join of a to-one never multiplies rows.
  * Lists are never joined to rows that are shown or counted; inside a subquery that takes a minimum or a distinct count they may be (`joinList`).
  */
-import { referredParts, targetKeyOf } from '../model/model.ts'
+import { referredParts, findTargetKey } from '../model/model.ts'
 import type { Discriminator, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { Origin, Visit } from '../database/dialect.ts'
 import { parseListCondition } from '../access/list-condition.ts'
@@ -291,7 +291,7 @@ function openList(relation: ToManyAttribute, from: FromClause | undefined, table
   const marked = tables.watched === undefined || key === undefined ? '' : tables.flavour.mark(`${alias}.${name(key)}`, isInteger)
   const visit = compileVisit(relation, from?.origin, isFiltered || relation.where !== undefined || tables.isScoped(target))
   if (marked !== '') tables.watched!.push(visit)
-  const start: ListStart = { tables, joins, owner: from?.referred(targetKeyOf(relation)) ?? [], alias, mark: marked, visit }
+  const start: ListStart = { tables, joins, owner: from?.referred(findTargetKey(relation)) ?? [], alias, mark: marked, visit }
   return via.kind === 'foreign' ? openForeign(relation, via, start) : openPivot(relation, via, start)
 }
 
@@ -359,7 +359,7 @@ function openPivot(
 function compileVisit(relation: ToManyAttribute, from: Origin | undefined, isFiltered: boolean): Visit {
   const { target, via } = relation
   const rows = target.source.kind === 'query' ? undefined : target.table
-  const origin = from !== undefined && targetKeyOf(relation) !== undefined ? { ...from, isOnce: false } : from
+  const origin = from !== undefined && findTargetKey(relation) !== undefined ? { ...from, isOnce: false } : from
   const tag = via.discriminator?.column
   const filtered = isFiltered ? rows : undefined
   if (via.kind === 'pivot') return { table: via.table, from: origin, columns: via.ownerColumns, tag, filtered }

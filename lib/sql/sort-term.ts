@@ -1,6 +1,6 @@
 /** Sort term: what records are sorted by as SQL: values, values through relations, and counts. */
 import type { Origin } from '../database/dialect.ts'
-import { targetKeyOf } from '../model/model.ts'
+import { findTargetKey } from '../model/model.ts'
 import type { RelationAttribute, Resource } from '../model/model.ts'
 import type { SortTerm } from '../plan/read-plan.ts'
 import type { Reach } from './flavour.ts'
@@ -89,7 +89,7 @@ function comesBack({ hops, attribute }: SortTerm, { resource }: FromClause): boo
   if (attribute !== undefined) return false
   const last = hops.findLastIndex(({ kind }) => kind === 'toMany')
   const isShared = hops.slice(0, last).some(hop => hop.kind === 'toOne' || hop.via.kind === 'pivot')
-  const isByKey = hops.every(hop => (hop.kind === 'toOne' ? hop.targetKey : targetKeyOf(hop)) === undefined)
+  const isByKey = hops.every(hop => (hop.kind === 'toOne' ? hop.targetKey : findTargetKey(hop)) === undefined)
   const isPlain = [resource, ...hops.map(({ target }) => target)].every(({ key }) =>
     key.every(({ type }) => PLAIN_KEYS.has(type.kind) && type.loose !== true && type.codec === undefined),
   )

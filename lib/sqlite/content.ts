@@ -52,7 +52,7 @@ export class Content {
   /** Opens an image in memory, as a copy of the parent with a life of its own. */
   static fork(image: SqliteImage, parent: Content): Content {
     const content = new Content(new SqliteDatabase(image.bytes), parent.isOfOthers)
-    if (parent.#isForeign) content.speakForeign()
+    if (parent.#isForeign) content.addForeignFunctions()
     content.count(parent.#keys.counters)
     content.#keys.restore(image.keys)
     content.#baseline = image
@@ -88,9 +88,9 @@ export class Content {
   readonly #now = (): Date => this.#clock?.now() ?? new Date()
 
   /** The model was written for another database: its SQL may use the functions of that. */
-  speakForeign(): void {
+  addForeignFunctions(): void {
     this.#isForeign = true
-    this.#handle.speakForeign(this.#now)
+    this.#handle.addForeignFunctions(this.#now)
   }
 
   /** @param counters tables whose keys the engine counts from now on, with the column */
@@ -153,7 +153,7 @@ export class Content {
     const { db } = this.#handle
     if (db.memory) {
       const handle = new SqliteDatabase(image.bytes)
-      if (this.#isForeign) handle.speakForeign(this.#now)
+      if (this.#isForeign) handle.addForeignFunctions(this.#now)
       this.#handle.close()
       this.#handle = handle
       this.#image = image

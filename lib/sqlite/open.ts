@@ -43,7 +43,7 @@ export async function openSqlite(opening: Opening): Promise<Opened> {
       if (!readOnly) checkWritable(database)
       handle = readOnly ? openReadOnly(database) : new SqliteDatabase(database)
     } else handle = database === ':memory:' ? new SqliteDatabase(database) : openFile(opening, isNew)
-    const model = entities === undefined ? await modelOf(handle, database, opening.notes) : undefined
+    const model = entities === undefined ? await readFileModel(handle, database, opening.notes) : undefined
     const foreign = new ForeignModel(opening.notes, 'attachDatabases' in opening.orm)
     const isOfOthers = database !== ':memory:' && !isNew
     const connection = await openWith(
@@ -82,7 +82,7 @@ function removeEmpty(path: string): void {
   if (objects[0]![0] === 0) rmSync(path)
 }
 
-async function modelOf({ db }: SqliteDatabase, path: string, notes: Notes): Promise<FileModel> {
+async function readFileModel({ db }: SqliteDatabase, path: string, notes: Notes): Promise<FileModel> {
   const [{ introspect }, { buildEntities }] = await Promise.all([import('./introspect/introspect.ts'), import('./introspect/entities.ts')])
   // One state of the file, whatever other processes do to it.
   const model = db.transaction(() => buildEntities(introspect(db), db))()
@@ -150,7 +150,7 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
   skipUpdateOfCreated(connection.orm)
   if (found === undefined) new ForeignSchema(connection.orm, foreign).adapt()
   followClock(connection.orm)
-  if (foreign.isForeign) connection.content.speakForeign()
+  if (foreign.isForeign) connection.content.addForeignFunctions()
   requireKeys(connection.orm, handle.db, notes)
   return connection
 }
@@ -166,7 +166,7 @@ function complete<T>({ connection, handle, foreign }: Begun, { schema, database,
   const { orm } = connection
   const counted = (): T => {
     adaptFormulas(orm, handle.db, foreign, () => {
-      connection.content.speakForeign()
+      connection.content.addForeignFunctions()
     })
     foreign.noteMapped()
     connection.content.count(findCounters(orm, handle.db))

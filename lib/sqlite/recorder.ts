@@ -244,10 +244,10 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   #withLists(pending: readonly Pending[]): Pending[] {
     const states = new Map<string, Set<unknown>>()
     const groups = new Map<object | undefined, Map<string, { left: number; after?: unknown[] }>>()
-    const keyOf = ({ compiled, owner }: LinkChange): string => `${this.#compiledWatch.lists.indexOf(compiled)}\0${owner}`
+    const formatListKey = ({ compiled, owner }: LinkChange): string => `${this.#compiledWatch.lists.indexOf(compiled)}\0${owner}`
     for (const { sink, change } of pending) {
       if (change.kind !== 'link') continue
-      const key = keyOf(change)
+      const key = formatListKey(change)
       const group = groups.get(sink) ?? new Map<string, { left: number; after?: unknown[] }>()
       groups.set(sink, group)
       group.set(key, { left: (group.get(key)?.left ?? 0) + 1 })
@@ -259,7 +259,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
         continue
       }
       const { compiled, inserted, owner, target } = change
-      const key = keyOf(change)
+      const key = formatListKey(change)
       let state = states.get(key)
       if (state === undefined) {
         const { resource } = compiled.list.table

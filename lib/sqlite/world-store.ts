@@ -44,7 +44,7 @@ export class SqliteWorldStore implements WorldStore {
   differing(image: WorldImage): string[] {
     const other = new SqliteDatabase(own(image).bytes)
     try {
-      const [ours, others] = [schemaOf(this.#content.handle), schemaOf(other)]
+      const [ours, others] = [readSchema(this.#content.handle), readSchema(other)]
       return [...new Set([...ours.keys(), ...others.keys()])].filter(called => ours.get(called) !== others.get(called)).toSorted()
     } finally {
       other.close()
@@ -59,7 +59,7 @@ function own(image: WorldImage): SqliteImage {
 }
 
 /** The statements of the schema, by the names of what they create. */
-function schemaOf(handle: SqliteDatabase): Map<string, string> {
+function readSchema(handle: SqliteDatabase): Map<string, string> {
   // SQLite's own tables (of counters and statistics) come and go.
   const rows = handle.all("select name, coalesce(sql, '') from sqlite_schema where name not like 'sqlite\\_%' escape '\\'", [])
   return new Map(rows as [string, string][])

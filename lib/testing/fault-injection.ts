@@ -112,7 +112,7 @@ export class Faults {
     checkOptions(options, ['times'], 'delay')
     const ms = typeof delay === 'object' && delay !== null ? createLatency(delay, 'delay') : delay
     if (typeof ms !== 'function') checkDelay(ms, 'delay')
-    return this.#handleOf(this.#add('delay', match, options.times, { kind: 'delay', ms }))
+    return this.#createHandle(this.#add('delay', match, options.times, { kind: 'delay', ms }))
   }
 
   /** @throws TypeError, RangeError */
@@ -122,7 +122,7 @@ export class Faults {
     const { status, times, after = false, ...details } = options
     const refusal = makeRefusal(status, details, 'fail')
     checkAfter(after, 'fail')
-    return this.#handleOf(this.#add('fail', match, times, { kind: 'fail', refusal, after }))
+    return this.#createHandle(this.#add('fail', match, times, { kind: 'fail', refusal, after }))
   }
 
   /** @throws TypeError, RangeError */
@@ -130,13 +130,13 @@ export class Faults {
     checkOptions(options, ['times', 'after'], 'drop')
     const { times, after = false } = options
     checkAfter(after, 'drop')
-    return this.#handleOf(this.#add('drop', match, times, { kind: 'drop', after }))
+    return this.#createHandle(this.#add('drop', match, times, { kind: 'drop', after }))
   }
 
   /** @throws TypeError, RangeError */
   limit(match: RequestMatch, options: RateLimit): FaultHandle {
     checkOptions(options, ['requests', 'per'], 'limit')
-    return this.#handleOf(this.#add('limit', match, undefined, { kind: 'limit', bucket: new TokenBucket(options, this.#clock) }))
+    return this.#createHandle(this.#add('limit', match, undefined, { kind: 'limit', bucket: new TokenBucket(options, this.#clock) }))
   }
 
   /** @throws TypeError, RangeError */
@@ -148,7 +148,7 @@ export class Faults {
     const rule = this.#add('hold', match, options.times, { kind: 'hold', arrived })
     const held = (): Waiting[] => [...this.#waiting].filter(waiting => waiting.rule === rule)
     return {
-      ...this.#handleOf(rule),
+      ...this.#createHandle(rule),
       arrived: arrived.promise,
       get requests() {
         return held().map(({ request }) => request)
@@ -171,7 +171,7 @@ export class Faults {
     return rule
   }
 
-  #handleOf(rule: FaultRule): FaultHandle {
+  #createHandle(rule: FaultRule): FaultHandle {
     const dispose = (): void => this.#end(rule, waiting => waiting.go())
     return { dispose, [Symbol.dispose]: dispose }
   }

@@ -9,7 +9,7 @@ import type { Connection, Dialect, Reading } from '../database/dialect.ts'
 import type { FieldErrors } from '../base/body-errors.ts'
 import { keyToSegment, takeKeyParts, sameKey } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
-import { pathOf, rootOf } from '../model/model.ts'
+import { formatPath, findHierarchyRoot } from '../model/model.ts'
 import type { Attribute, RelationAttribute, Resource } from '../model/model.ts'
 import { readExists } from '../read/run-read.ts'
 import { owningAttribute, owningName } from './relation-sides.ts'
@@ -36,7 +36,7 @@ export interface Checking {
 
 /** Returns a name that is unique to the record. */
 export function recordName(resource: Resource, key: KeyValues): string {
-  return `${rootOf(resource).className} ${keyToSegment(key, resource)}`
+  return `${findHierarchyRoot(resource).className} ${keyToSegment(key, resource)}`
 }
 
 /** Returns the key that a new record gives itself or gets from its owner, as far as it is known. */
@@ -182,7 +182,7 @@ function* findMissing(change: RecordInput, { known, visibility, dialect, found }
     const name = `${target.className} ${keyToSegment(ref.key, target)}`
     let exists = found.get(name)
     if (exists === undefined) {
-      const given = { ...WHOLE, key: ref.key, valuesOf: visibility.valuesOf }
+      const given = { ...WHOLE, key: ref.key, findValues: visibility.findValues }
       exists = visibility.allows(target, 'get') && (yield* readExists(dialect.exists(target, visibility.scopeOf), given, dialect))
       found.set(name, exists)
     }
@@ -290,7 +290,7 @@ function findAttribute(resource: Resource, names: readonly string[]): Attribute 
 }
 
 function findChange(change: RecordInput, names: readonly string[]): ValueInput | LinkInput | undefined {
-  const link = change.links.find(({ attribute, within = [] }) => pathOf({ attribute, within }) === names.join('.'))
+  const link = change.links.find(({ attribute, within = [] }) => formatPath({ attribute, within }) === names.join('.'))
   if (link !== undefined) return link
   let values: readonly ValueInput[] = change.values
   for (const [index, name] of names.entries()) {

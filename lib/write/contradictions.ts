@@ -6,7 +6,7 @@ import { recordName } from './check-database.ts'
 import type { FieldError } from '../base/errors.ts'
 import type { FieldErrors } from '../base/body-errors.ts'
 import type { KeyValues } from '../model/key.ts'
-import { rootOf } from '../model/model.ts'
+import { findHierarchyRoot } from '../model/model.ts'
 import type { RelationAttribute, Resource, ToManyAttribute } from '../model/model.ts'
 import { owningAttribute } from './relation-sides.ts'
 import type { RecordInput, RecordRef } from './write-plan.ts'
@@ -122,7 +122,7 @@ function makeAssignment({ target }: RelationAttribute, ref: RecordRef | null, pa
 
 /** Returns one name for an attribute of all classes that inherit it. */
 function nameAttribute(resource: Resource, attribute: string): string {
-  return `${rootOf(resource).className}.${attribute}`
+  return `${findHierarchyRoot(resource).className}.${attribute}`
 }
 
 /** Returns one name for each side of a pivot table. */

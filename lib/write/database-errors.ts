@@ -62,15 +62,15 @@ function violated(error: Error, dialect: Dialect, model: Model): string[] {
   const found = model.resources.find(({ table }) => table.toLowerCase() === violation?.table.toLowerCase())
   const resource = found?.hierarchy?.isShared === true ? found.hierarchy.root : found
   if (violation === undefined || resource === undefined) return []
-  const columnsOf = (attribute: Attribute): readonly string[] =>
+  const listColumns = (attribute: Attribute): readonly string[] =>
     attribute.kind === 'scalar'
       ? attribute.source.kind === 'column'
         ? [attribute.source.column]
         : []
       : attribute.kind === 'embedded'
-        ? attribute.attributes.flatMap(columnsOf)
+        ? attribute.attributes.flatMap(listColumns)
         : tableColumns(attribute)
   return resource.attributes
-    .filter(attribute => columnsOf(attribute).some(column => violation.columns.includes(column)))
+    .filter(attribute => listColumns(attribute).some(column => violation.columns.includes(column)))
     .map(({ name }) => name)
 }

@@ -5,11 +5,11 @@
 import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import { restError } from '../base/errors.ts'
-import { classOf, keyOfEntity } from '../model/entity-key.ts'
+import { findClass, keyOfEntity } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { loading } from '../model/metadata/eager-cycles.ts'
-import { owningLinks, rootOf } from '../model/model.ts'
+import { owningLinks, findHierarchyRoot } from '../model/model.ts'
 import type { Attribute, RelationAttribute, Resource, ToManyAttribute } from '../model/model.ts'
 import { readRows } from '../read/run-read.ts'
 import { isEntity } from './entity-links.ts'
@@ -20,9 +20,9 @@ import type { Work } from './unit-of-work.ts'
 /** Removes records with all that the model removes with them. */
 export function remove(resource: Resource, entities: readonly Entity[], work: Work): Awaitable<void> {
   const [entity] = entities
-  if (entity === undefined || entities.length > 1 || cascadesOrUnlinks(classOf(resource, entity)))
+  if (entity === undefined || entities.length > 1 || cascadesOrUnlinks(findClass(resource, entity)))
     return removeAll(resource, entities, work)
-  return chain(refuseReferred(new Map([[entity, classOf(resource, entity)]]), work), () => {
+  return chain(refuseReferred(new Map([[entity, findClass(resource, entity)]]), work), () => {
     work.em.remove(entity as never)
   })
 }
@@ -49,7 +49,7 @@ function cascades(attribute: Attribute): boolean {
 
 async function removeAll(resource: Resource, entities: readonly Entity[], work: Work): Promise<void> {
   const removed = new Map<Entity, Resource>()
-  for (const entity of entities) await collectCascade(classOf(resource, entity), entity, removed, work)
+  for (const entity of entities) await collectCascade(findClass(resource, entity), entity, removed, work)
   await refuseReferred(removed, work)
   await removeWithLinks(removed, work)
 }
@@ -68,7 +68,7 @@ export async function collectCascade(resource: Resource, entity: Entity, removed
     for (const { relation, holder } of listRelations(attribute, entity)) {
       if (!relation.cascadeRemove) continue
       for (const related of await loadRelated(holder, relation, resource, work))
-        await collectCascade(classOf(relation.target, related), related, removed, work)
+        await collectCascade(findClass(relation.target, related), related, removed, work)
     }
   }
 }
@@ -138,7 +138,7 @@ async function checkReferrers(removed: ReadonlyMap<Entity, Resource>, work: Work
       const key = keyOfEntity(resource, entity)
       const rows = await connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect))
       const going = [...removed]
-        .filter(([, kind]) => rootOf(kind) === rootOf(other))
+        .filter(([, kind]) => findHierarchyRoot(kind) === findHierarchyRoot(other))
         .map(([one]) => keyOfEntity(other, one).map(String).join('\0'))
       const staying = rows.filter(row => !going.includes(row.map(String).join('\0')))
       if (staying.length === 0) continue

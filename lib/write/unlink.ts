@@ -3,7 +3,7 @@
  * Refuses with owner_required, validation_failed and forbidden.
  */
 import { restError } from '../base/errors.ts'
-import { classOf, keyOfEntity } from '../model/entity-key.ts'
+import { findClass, keyOfEntity } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
 import { keyToSegment } from '../model/key.ts'
 import type { RelationAttribute, Resource, ToOneAttribute } from '../model/model.ts'
@@ -45,12 +45,12 @@ export async function changeOwnLink(
 
 /** Removes all that is removed with an orphan. MikroORM removes the orphan itself, but cascades to loaded relations only. */
 async function removeOrphan(target: Resource, orphan: Entity, work: Work): Promise<void> {
-  const resource = classOf(target, orphan)
+  const resource = findClass(target, orphan)
   if (!cascadesOrUnlinks(resource)) return
   // The entity of a link may have nothing but its key.
   const loaded = await load(resource, keyOfEntity(resource, orphan), work)
   const removed = new Map<Entity, Resource>()
-  if (loaded !== undefined) await collectCascade(classOf(resource, loaded), loaded, removed, work)
+  if (loaded !== undefined) await collectCascade(findClass(resource, loaded), loaded, removed, work)
   await removeWithLinks(removed, work)
 }
 

@@ -10,7 +10,7 @@ import { chain, runCoroutine, wait } from '../base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import { restError } from '../base/errors.ts'
 import type { Connection } from '../database/dialect.ts'
-import { classOf, keyOfEntity } from '../model/entity-key.ts'
+import { findClass, keyOfEntity } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Attribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
@@ -140,7 +140,7 @@ export class Writer {
   *#update(address: Address, body: JsonObject, view: View, work: Work): Coroutine<Written> {
     const { resource, key } = address
     const entity = yield* this.#loaded(address, work, view)
-    const change = yield* this.#validator.validate(body, classOf(resource, entity), { mode: 'update', key }, view, entity)
+    const change = yield* this.#validator.validate(body, findClass(resource, entity), { mode: 'update', key }, view, entity)
     const before = yield* wait(this.#before(address, change, view))
     yield* wait(update(entity, change, work))
     yield* flushAndCheck(work, this.#reader)
@@ -183,7 +183,7 @@ export class Writer {
       yield* wait(changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work))
     } else {
       const related = (yield* wait(load(target, linked, work)))!
-      const change = yield* this.#validator.validate(body, classOf(target, related), { mode: 'update', key: linked }, view, related)
+      const change = yield* this.#validator.validate(body, findClass(target, related), { mode: 'update', key: linked }, view, related)
       before = yield* wait(this.#before(address, change, view))
       yield* wait(update(related, change, work))
     }
@@ -270,7 +270,7 @@ export class Writer {
     const exists = isAlone || (yield* wait(work.exists(resource, key)))
     const entity = exists ? yield* wait(load(resource, key, work)) : undefined
     if (entity === undefined) throw notFound(resource, id)
-    checkPrecondition(view.ctx.headers, classOf(resource, entity), entity)
+    checkPrecondition(view.ctx.headers, findClass(resource, entity), entity)
     return entity
   }
 

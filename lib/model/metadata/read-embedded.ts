@@ -159,12 +159,12 @@ function readLinkInside(context: PropertyContext, target: Resource): ToOneAttrib
 /** Returns the renderer of a getter of an embeddable; of several classes, that of the class that the object is of. */
 function getterInside(prop: Property, name: string): Renderer {
   const { polymorphs, discriminatorMap, discriminatorColumn } = prop.targetMeta!
-  const renderOf = (meta: Meta): Renderer => getterRender(meta, meta.properties[name as never] as Property)
-  if (polymorphs === undefined) return renderOf(prop.targetMeta!)
+  const createRenderer = (meta: Meta): Renderer => getterRender(meta, meta.properties[name as never] as Property)
+  if (polymorphs === undefined) return createRenderer(prop.targetMeta!)
   const byValue = new Map<string, Renderer>()
   for (const [value, entity] of Object.entries(discriminatorMap as Record<string, unknown>)) {
     const holder = polymorphs.find(polymorph => polymorph.class === entity)
-    if (holder !== undefined && name in holder.properties) byValue.set(value, renderOf(holder))
+    if (holder !== undefined && name in holder.properties) byValue.set(value, createRenderer(holder))
   }
   const discriminator = publicName(findDeclaration(prop, discriminatorColumn as string)!)
   return (value, object, ctx) => byValue.get(String(object[discriminator]))?.(value, object, ctx)

@@ -4,7 +4,7 @@
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { isRaw } from '@mikro-orm/core'
-import { isValue, tableColumns, targetsOf } from '../model.ts'
+import { isValue, tableColumns, listTargets } from '../model.ts'
 import type { Attribute, Hierarchy, Resource, TableSource } from '../model.ts'
 import { unsupported } from './unsupported.ts'
 import type { Meta } from './unsupported.ts'
@@ -200,7 +200,7 @@ function isSame(a: Attribute, b: Attribute): boolean {
 
 function formatType(attribute: Attribute): string {
   if (isValue(attribute)) return attribute.kind === 'scalar' ? attribute.type.kind : ''
-  return targetsOf(attribute)
+  return listTargets(attribute)
     .map(({ className }) => className)
     .join()
 }

@@ -9,7 +9,7 @@ import { unreadableIn } from './getters.ts'
 import { FileType } from './file-type.ts'
 import { defaultNames } from '../resource-names.ts'
 import type { ResourceNames } from '../resource-names.ts'
-import { owningLinks, pathOf, rootOf, tableColumns } from '../model.ts'
+import { owningLinks, formatPath, findHierarchyRoot, tableColumns } from '../model.ts'
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
 import { ENVELOPE_KEYS } from '../../base/envelope.ts'
@@ -30,7 +30,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
  * not of its form.
  */
 export function readModel(orm: MikroORM, version: string, definitions: readonly ResourceDefinition[], secret?: Secret): Model {
-  const configs = configsOf(orm, version, definitions)
+  const configs = findConfigs(orm, version, definitions)
   const metas = inGivenOrder(orm).filter(meta => !meta.embeddable && isConcrete(meta) && !isGeneratedPivot(meta))
   const drafts = new Map<Meta, Mutable<Resource>>()
   for (const meta of metas) {
@@ -40,7 +40,7 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
     drafts.set(meta, {
       entity: meta.class,
       className: meta.className,
-      table: tableOf(meta),
+      table: findTableName(meta),
       source: isQuery(meta) ? buildQuery(meta, orm) : { kind: 'table' },
       hierarchy: undefined,
       readOnly: isReadOnly(meta),
@@ -99,13 +99,13 @@ function leavingOut(attribute: Attribute, orm: MikroORM): Attribute {
 
 /** Tells each resource who may link its records. A link to a class may be one to any of its hierarchy: they have one set of keys. */
 function addReferrers(all: readonly Resource[]): void {
-  const byRoot = Map.groupBy(all, rootOf)
+  const byRoot = Map.groupBy(all, findHierarchyRoot)
   for (const resource of all) {
     for (const link of owningLinks(resource.attributes)) {
       const { attribute, within } = link
       if (isInheritedFrom(resource, (within[0] ?? attribute).property)) continue
-      for (const target of byRoot.get(rootOf(attribute.target)) ?? [])
-        (target.referrers as Resource['referrers'][number][]).push({ resource, attribute, path: pathOf(link) })
+      for (const target of byRoot.get(findHierarchyRoot(attribute.target)) ?? [])
+        (target.referrers as Resource['referrers'][number][]).push({ resource, attribute, path: formatPath(link) })
     }
   }
 }
@@ -154,7 +154,7 @@ function freezeModel(all: readonly Resource[]): Model {
       byName.set(name, resource)
     }
   }
-  const flags = new Set(resources.flatMap(resource => resource.attributes.flatMap(flagsOf)))
+  const flags = new Set(resources.flatMap(resource => resource.attributes.flatMap(listFlags)))
   return Object.freeze({
     resources,
     entities: all,
@@ -164,9 +164,9 @@ function freezeModel(all: readonly Resource[]): Model {
   })
 }
 
-function flagsOf(attribute: Attribute): string[] {
+function listFlags(attribute: Attribute): string[] {
   const own = attribute.flag === undefined ? [] : [attribute.flag]
-  return attribute.kind === 'embedded' ? [...own, ...attribute.attributes.flatMap(flagsOf)] : own
+  return attribute.kind === 'embedded' ? [...own, ...attribute.attributes.flatMap(listFlags)] : own
 }
 
 /** A property that nobody may see, whatever else is said of it: the password hashes of the users. */
@@ -186,7 +186,7 @@ function withSecret(
 }
 
 /** The definition of each entity in this version; an entity whose definitions are all for other versions is not served. */
-function configsOf(
+function findConfigs(
   orm: MikroORM,
   version: string,
   definitions: readonly ResourceDefinition[],
@@ -268,13 +268,13 @@ function refuseUnsupported(meta: Meta): void {
 }
 
 /** A table of a file whose name MikroORM cannot take has another one for it, and its own in the comment. */
-function tableOf(meta: Meta): string {
+function findTableName(meta: Meta): string {
   const isFromFile = meta.props.some(prop => prop.customType instanceof FileType)
   return meta.readonly === true && isFromFile ? (meta.comment ?? meta.tableName) : meta.tableName
 }
 
 /** The columns that records come by: those of the key; in a table without one the rowid. */
-function orderOf(key: readonly KeyPart[], meta: Meta): string[] {
+function findOrder(key: readonly KeyPart[], meta: Meta): string[] {
   return key.length > 0 ? key.map(part => part.column) : meta.props.filter(isRowid).flatMap(prop => prop.fieldNames)
 }
 
@@ -317,7 +317,7 @@ function fill(
   draft.byName = byName
   draft.keyNames = meta.getPrimaryProps().map(prop => publicName(prop))
   const [only, ...others] = meta.getPrimaryProps()
-  draft.order = Object.freeze(orderOf(draft.key, meta))
+  draft.order = Object.freeze(findOrder(draft.key, meta))
   draft.generatedKey = others.length === 0 && only?.autoincrement === true
   draft.uniques = Object.freeze(readUniques(meta).map(names => Object.freeze(names.map(name => paths.get(name) ?? name))))
 }

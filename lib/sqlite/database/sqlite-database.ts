@@ -117,7 +117,7 @@ export class SqliteDatabase {
   }
 
   /** Adds the functions of other databases to SQL. */
-  speakForeign(now: () => Date): void {
+  addForeignFunctions(now: () => Date): void {
     addForeignFunctions(this.db, now)
   }
 

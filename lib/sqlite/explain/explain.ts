@@ -15,16 +15,16 @@ const COUNTED = 1_000_000
 
 export function explainStatements(db: Database.Database, statements: readonly RunStatement[]): StatementsExplained {
   const counts = new Map<string, number | undefined>()
-  const rowsOf = (table: string): number | undefined => {
+  const countRows = (table: string): number | undefined => {
     if (!counts.has(table)) counts.set(table, countUpTo(db, table, COUNTED))
     return counts.get(table)
   }
   return {
     statements: statements.map(({ sql, parameters }) => ({
       ...listParameters(sql),
-      plan: buildPlanTree(readPlan(db, sql, parameters), findTables(sql), rowsOf, MANY),
+      plan: buildPlanTree(readPlan(db, sql, parameters), findTables(sql), countRows, MANY),
     })),
-    advice: advise(db, statements, rowsOf, MANY),
+    advice: advise(db, statements, countRows, MANY),
   }
 }
 

@@ -96,7 +96,7 @@ export class ForeignSchema {
       }
     }
     if (PLAIN.test(given) || this.#probe.runs(`select ${given}`, false)) return
-    const translated = this.#defaultOf(prop, given)
+    const translated = this.#translateDefault(prop, given)
     if (this.#isDefault(translated)) {
       prop.defaultRaw = translated
       return this.#model.mapped(`the default ${given} is in SQLite's words here`, place)
@@ -108,7 +108,7 @@ export class ForeignSchema {
   }
 
   /** The default in the form that the property stores. */
-  #defaultOf(prop: Property, given: string): string {
+  #translateDefault(prop: Property, given: string): string {
     const bare = toSqlite(given, this.#model.schemas)
     const isNow = IS_NOW.test(given) || bare.replaceAll(/^\(+|\)+$/g, '') === NOW.replaceAll(/^\(+|\)+$/g, '')
     if (isNow && prop.customType instanceof DateType) return "(date('now'))"
@@ -123,7 +123,7 @@ export class ForeignSchema {
 
   #adaptGenerated(meta: Meta, prop: Property, given: string): void {
     const [, inner = given, how = ''] = /^(.*?)\s*\b(stored|virtual|persisted)?\s*$/is.exec(given) ?? []
-    const columns = this.#columnsOf(meta, prop)
+    const columns = this.#listColumns(meta, prop)
     const declared = (sql: string): string =>
       `create table t (${[...columns, `${name(prop.fieldNames[0]!)} generated always as ${sql}`].join(', ')})`
     if (this.#probe.runs(declared(given), false)) return
@@ -142,7 +142,7 @@ export class ForeignSchema {
   }
 
   /** The columns of the entity's table, but for one property and for other generated ones. */
-  #columnsOf(meta: Meta, without?: Property): string[] {
+  #listColumns(meta: Meta, without?: Property): string[] {
     const props = meta.props.filter(prop => prop !== without && prop.persist !== false && prop.formula === undefined && prop.kind !== '1:m')
     return [...new Set(props.flatMap(prop => prop.fieldNames ?? []))].filter(field => !without?.fieldNames.includes(field)).map(name)
   }
@@ -151,7 +151,7 @@ export class ForeignSchema {
     meta.checks = meta.checks.filter(check => {
       const given = isRaw(check.expression) ? this.#platform.formatQuery(check.expression.sql, check.expression.params) : check.expression
       if (typeof given !== 'string') return true
-      const columns = this.#columnsOf(meta).join(', ')
+      const columns = this.#listColumns(meta).join(', ')
       const declared = (sql: string): string => `create table t (${columns}, check (${sql}))`
       if (this.#probe.runs(declared(given), false)) return true
       const translated = toSqlite(given, this.#model.schemas)
@@ -199,7 +199,7 @@ export class ForeignSchema {
   }
 
   #adaptIndexWhere(meta: Meta, index: { where?: unknown }, given: string, label: string): boolean {
-    const made = (sql: string): string => `create table t (${this.#columnsOf(meta).join(', ')}); create index i on t (1) where ${sql}`
+    const made = (sql: string): string => `create table t (${this.#listColumns(meta).join(', ')}); create index i on t (1) where ${sql}`
     if (this.#probe.runs(made(given), false)) return true
     const translated = toSqlite(given, this.#model.schemas)
     index.where = translated
@@ -209,9 +209,9 @@ export class ForeignSchema {
   }
 
   #adaptIndexExpression(meta: Meta, index: Meta['indexes'][number], label: string, isUnique: boolean): boolean {
-    const given = this.#textOf(meta, index)
+    const given = this.#formatExpression(meta, index)
     if (given === undefined) return true
-    const tables = `create table ${name(meta.tableName)} (${this.#columnsOf(meta).join(', ')})`
+    const tables = `create table ${name(meta.tableName)} (${this.#listColumns(meta).join(', ')})`
     if (this.#probe.runs(`${tables}; ${given}`, false)) return true
     const translated = toSqliteIndex(given, this.#model.schemas)
     if (translated !== undefined && this.#probe.runs(`${tables}; ${translated}`)) {
@@ -225,7 +225,7 @@ export class ForeignSchema {
     return false
   }
 
-  #textOf(meta: Meta, { expression, name: called }: Meta['indexes'][number]): string | undefined {
+  #formatExpression(meta: Meta, { expression, name: called }: Meta['indexes'][number]): string | undefined {
     if (typeof expression !== 'function') return expression
     const table = { name: meta.tableName, schema: undefined, qualifiedName: meta.tableName, toString: () => meta.tableName }
     const made: unknown = (expression as unknown as (...args: unknown[]) => unknown)(meta.createSchemaColumnMappingObject(), table, called)
@@ -239,7 +239,7 @@ export class ForeignSchema {
       const body = isRaw(trigger.body) ? this.#platform.formatQuery(trigger.body.sql, trigger.body.params) : (trigger.body ?? '')
       const helper = this.#platform.getSchemaHelper() as { createTrigger(table: object, trigger: object): string }
       const made = helper.createTrigger(table, { ...trigger, forEach: trigger.forEach ?? 'row', body })
-      if (this.#probe.runs(`create table ${name(meta.tableName)} (${this.#columnsOf(meta).join(', ')}); ${made}`)) return true
+      if (this.#probe.runs(`create table ${name(meta.tableName)} (${this.#listColumns(meta).join(', ')}); ${made}`)) return true
       this.#model.found(`${meta.className}: SQLite cannot run the trigger "${trigger.name}": it is left out.`)
       return false
     })

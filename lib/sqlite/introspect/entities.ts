@@ -201,20 +201,20 @@ function toPascalCase(name: string): string {
 
 /** Adds the inverse sides: lists of linking records, and both sides of pivot tables. */
 function addLists({ links, pivots }: Relations, drafts: ReadonlyMap<string, EntityDraft>): void {
-  const draftOf = (table: Table): EntityDraft => drafts.get(table.name)!
+  const findDraft = (table: Table): EntityDraft => drafts.get(table.name)!
   for (const link of links) {
     const { table, target, unique } = link
-    const owner = draftOf(target)
-    const attribute = draftOf(table).byColumn.get(link.foreignKey.columns[0]!)!
+    const owner = findDraft(target)
+    const attribute = findDraft(table).byColumn.get(link.foreignKey.columns[0]!)!
     const plain = unique ? camelSingular(table.name) : formatListName(table.name)
     const several = links.filter(other => other.table === table && other.target === target).length > 1
     const long = `${plain}As${toPascalCase(attribute)}`
     const name = owner.take(...(several ? [long] : [plain, long]))
-    owner.add(name, { kind: unique ? '1:1' : '1:m', entity: () => draftOf(table).schema, mappedBy: formatPropertyName(attribute) })
-    const property = draftOf(table).properties[formatPropertyName(attribute)]!
-    draftOf(table).properties[formatPropertyName(attribute)] = { ...property, inversedBy: formatPropertyName(name) }
+    owner.add(name, { kind: unique ? '1:1' : '1:m', entity: () => findDraft(table).schema, mappedBy: formatPropertyName(attribute) })
+    const property = findDraft(table).properties[formatPropertyName(attribute)]!
+    findDraft(table).properties[formatPropertyName(attribute)] = { ...property, inversedBy: formatPropertyName(name) }
   }
-  for (const pivot of pivots) addPivot(pivot, pivots, draftOf)
+  for (const pivot of pivots) addPivot(pivot, pivots, findDraft)
 }
 
 function addPivot(pivot: Pivot, pivots: readonly Pivot[], draftOf: (table: Table) => EntityDraft): void {
@@ -224,15 +224,15 @@ function addPivot(pivot: Pivot, pivots: readonly Pivot[], draftOf: (table: Table
     other =>
       other !== pivot && other.links.every(({ target }) => target === left.target || target === right.target) && sameTargets(other, pivot),
   )
-  const nameOf = (owner: EntityDraft, link: Link): string => {
+  const nameList = (owner: EntityDraft, link: Link): string => {
     const plain = isSelf ? camelPlural(suggestLinkNames(link.foreignKey)[0]!) : formatListName(link.target.name)
     const long = `${plain}Via${toPascalCase(camelCase(pivot.table.name))}`
     return owner.take(...(several ? [long] : [plain, long]))
   }
   const [a, b] = [draftOf(left.target), draftOf(right.target)]
   // Each side is named after its target.
-  const there = nameOf(a, right)
-  const back = nameOf(b, left)
+  const there = nameList(a, right)
+  const back = nameList(b, left)
   a.add(there, {
     kind: 'm:n',
     entity: () => b.schema,

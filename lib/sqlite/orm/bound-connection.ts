@@ -6,7 +6,7 @@ import { CompiledQuery } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Awaitable } from '../../base/awaitable.ts'
 import { bindStatement } from './bind-statement.ts'
-import { connectionOf, sameConnection } from './shared-connection.ts'
+import { findConnection, sameConnection } from './shared-connection.ts'
 import type { ReusableTransaction, SharedSqliteDialect } from './shared-dialect.ts'
 import { RecordingTransaction } from './statement-templates.ts'
 
@@ -66,7 +66,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     ctx?: Transaction,
     loggerContext?: LoggingOptions,
   ): Awaitable<T> {
-    const connection = ctx === undefined || ctx instanceof RecordingTransaction || !this.connected ? undefined : connectionOf(ctx)
+    const connection = ctx === undefined || ctx instanceof RecordingTransaction || !this.connected ? undefined : findConnection(ctx)
     if (connection === undefined || !this.#isSilent(loggerContext)) return this.execute<T>(query, params, method, ctx, loggerContext)
     const sql = this.config.get('onQuery')(query, params)
     const bound = bindStatement(sql, params)
@@ -106,7 +106,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     if (bound === undefined) return super.execute<T>(query, params, method, ctx, loggerContext)
     const run = async (): Promise<T> => {
       // Kysely waits even where a transaction is open already.
-      const connection = ctx === undefined ? undefined : connectionOf(ctx)
+      const connection = ctx === undefined ? undefined : findConnection(ctx)
       const result =
         connection === undefined
           ? await ((ctx ?? this.getClient()) as Kysely<unknown>).executeQuery(CompiledQuery.raw(bound.sql, bound.values))

@@ -19,7 +19,7 @@ export function sameConnection(savepoint: Transaction, outer: Transaction): void
 }
 
 /** The connection of a transaction that is open, where a statement can run at once. */
-export function connectionOf(transaction: Transaction): SharedConnection | undefined {
+export function findConnection(transaction: Transaction): SharedConnection | undefined {
   const connection = connections.get(transaction as object)
   const { isCommitted, isRolledBack } = transaction as ControlledTransaction<unknown>
   // Kysely has the error for what has ended, and lets others wait until a stream of rows ends.
@@ -85,13 +85,13 @@ export class SharedConnection implements DatabaseConnection {
     this.#host.checkTime()
     const statement = this.#prepare(sql)
     const { observer } = this.#host
-    if (observer === undefined || statement.readonly) return resultOf(statement, parameters)
+    if (observer === undefined || statement.readonly) return runStatement(statement, parameters)
     if (SCHEMA_CHANGE.test(sql)) observer.beforeSchemaChange()
     else observer.prepare()
     const { position } = observer
     let result: QueryResult<R>
     try {
-      result = resultOf(statement, parameters)
+      result = runStatement(statement, parameters)
     } catch (error) {
       // SQLite undoes a statement that fails; the transaction may go on.
       observer.rollbackTo(position)
@@ -120,7 +120,7 @@ export class SharedConnection implements DatabaseConnection {
   }
 }
 
-function resultOf<R>(statement: PreparedQuery, parameters: readonly unknown[]): QueryResult<R> {
+function runStatement<R>(statement: PreparedQuery, parameters: readonly unknown[]): QueryResult<R> {
   if (statement.reader) return { rows: statement.all(parameters) as R[] }
   const { changes, lastInsertRowid } = statement.run(parameters)
   return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }

@@ -74,7 +74,7 @@ export class StatementTemplates {
     rows: readonly object[],
     ask: (rows: readonly Record<string, unknown>[], probe: Transaction) => Promise<unknown>,
   ): Bound | undefined | Promise<Bound | undefined> {
-    const shapes = this.#shapesOf(meta)
+    const shapes = this.#findShapes(meta)
     if (shapes === undefined) return undefined
     let key = what
     const values: Plain[] = []
@@ -96,7 +96,7 @@ export class StatementTemplates {
     })
   }
 
-  #shapesOf(meta: EntityMetadata): LruCache<KnownStatement | 'other'> | undefined {
+  #findShapes(meta: EntityMetadata): LruCache<KnownStatement | 'other'> | undefined {
     const shapes = this.#shapes.get(meta)
     if (shapes !== undefined || this.#shapes.has(meta)) return shapes
     const made = isPlainEntity(meta) ? new LruCache<KnownStatement | 'other'>(SHAPES, { bytes: SHAPE_BYTES, weigh }) : undefined

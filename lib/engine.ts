@@ -392,7 +392,7 @@ export class RestEngine {
   }
 
   /** @internal Returns the links of relations, and foreign keys, that no index serves, in tables of more than so many rows. */
-  unindexedLinks(rows: number): UnindexedLink[] {
+  async unindexedLinks(rows: number): Promise<UnindexedLink[]> {
     return this.#parts.connection.unindexedLinks(this.model.entities, rows)
   }
 

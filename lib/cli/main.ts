@@ -96,7 +96,7 @@ async function get(
     ? await engine.explained('GET', path, undefined, undefined, {})
     : { response: await engine.handle('GET', path), explain: undefined }
   const { status, body } = response
-  const explanation = explain?.()
+  const explanation = await explain?.()
   if (explanation !== undefined) {
     process.stderr.write(
       `GET ${escapeControls(explanation.path)} ${status} ${explanation.duration.toFixed(1)} ms\n${formatExplanation(explanation, isJson, process.stderr)}`,

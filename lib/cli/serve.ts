@@ -44,7 +44,7 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
     explain: args.explain,
     ...(args.quiet && saver === undefined ? {} : { onRequest }),
   })
-  const slow = engine.unindexedLinks(MANY)
+  const slow = await engine.unindexedLinks(MANY)
   const requests = await findExampleRequests(engine, loaded.examples, slow)
   await listen(server, args)
   const { stopped } = stopOnSignal(server)

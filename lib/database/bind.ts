@@ -22,8 +22,8 @@ export interface Arguments {
   readonly key: KeyValues
   readonly limit: number
   readonly offset: number
-  /** The keys of the rows above, as one JSON text. */
-  readonly links?: string
+  /** The keys of the rows above, as `Dialect.encodeLinks` gives them. */
+  readonly links?: unknown
   /** The key of the one row above. */
   readonly link?: readonly unknown[]
   /** Collects the values that are yet to be rendered by the application's functions, which may be asynchronous. */
@@ -109,7 +109,7 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
     case 'filterList':
       return listParameter(binding, given.filters[binding.filter]!, dialect)
     case 'filterPatterns':
-      return patternsParameter(given.filters[binding.filter]!)
+      return patternsParameter(given.filters[binding.filter]!, dialect)
     case 'filterKeys':
       return keysParameter(binding, given.filters[binding.filter]!, dialect)
     case 'filter':
@@ -139,32 +139,27 @@ function parseKey(
   return key
 }
 
-function keysParameter(binding: Binding & { from: 'filterKeys' }, filter: RawFilter, dialect: Dialect): string {
+function keysParameter(binding: Binding & { from: 'filterKeys' }, filter: RawFilter, dialect: Dialect): unknown {
   const { type } = binding.resource.key[0]!
   const keys = filter.values.flatMap(value => (value.kind === 'text' ? (parseKey(binding, filter, value) ?? []) : []))
-  return jsonList(keys.flatMap(key => binding.forms.map(form => dialect.encode(key, type, form, false))))
+  const values = keys.flatMap(key => binding.forms.map(form => dialect.encode(key, type, form, false)))
+  return dialect.encodeList(values, type)
 }
 
-function listParameter({ type, forms, inDocument }: Binding & { from: 'filterList' }, filter: RawFilter, dialect: Dialect): string {
+function listParameter({ type, forms, inDocument }: Binding & { from: 'filterList' }, filter: RawFilter, dialect: Dialect): unknown {
   const values: unknown[] = []
   for (const value of filter.values) {
     if (value.kind !== 'text') continue
     const bound = parseBound(value, type, filter)
     if (bound !== null) for (const form of forms) values.push(dialect.encode(bound, type, form, inDocument))
   }
-  return jsonList(values)
-}
-
-/** Values as one JSON text. NULL equals nothing, so it is left out. A bigint is a number of all its digits. */
-function jsonList(values: readonly unknown[]): string {
-  const items = values.flatMap(value => (value === null ? [] : typeof value === 'bigint' ? String(value) : JSON.stringify(value)))
-  return `[${items.join()}]`
+  return dialect.encodeList(values, type)
 }
 
 /** The pieces of every pattern, and of every plain value where it is compared as one. */
-function patternsParameter(filter: RawFilter): string {
+function patternsParameter(filter: RawFilter, dialect: Dialect): unknown {
   const all = isFolded(filter)
-  return JSON.stringify(
+  return dialect.encodePatterns(
     filter.values.flatMap(value => {
       if (value.kind === 'null' || (value.kind === 'text' && !all)) return []
       const pieces = value.kind === 'pattern' ? value.pieces : [value.text]

@@ -6,7 +6,7 @@ import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { RequestAbort } from '../base/abort.ts'
 import type { Clock } from '../base/clock.ts'
-import type { Attribute, Renderer, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
+import type { Attribute, KeyPart, Renderer, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
 import type { ReadPlan, ScopeLookup } from '../plan/read-plan.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
@@ -61,7 +61,7 @@ export type Binding =
       /** See `KeyRef`: an ID of another resource is NULL. */
       readonly oneOf?: ToOneOfAttribute
     }
-  /** All plain values of a filter, each in these forms, as one JSON text; or all its patterns. */
+  /** All plain values of a filter, each in these forms, as one parameter; or all its patterns. */
   | {
       readonly from: 'filterList'
       readonly filter: number
@@ -70,7 +70,7 @@ export type Binding =
       readonly inDocument: boolean
     }
   | { readonly from: 'filterPatterns'; readonly filter: number }
-  /** All IDs of a filter, of a resource with a key of one part, as one JSON text. */
+  /** All IDs of a filter, of a resource with a key of one part, as one parameter. */
   | {
       readonly from: 'filterKeys'
       readonly filter: number
@@ -81,7 +81,7 @@ export type Binding =
   /** A part of the key in the path. */
   | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
   /** The keys of the rows above, for a statement that reads one relation of all of them. */
-  | { readonly from: 'links' }
+  | { readonly from: 'links'; readonly parts: readonly KeyPart[] }
   /** A part of the key of the one row above. */
   | { readonly from: 'link'; readonly part: number; readonly type: ScalarType }
   | { readonly from: 'limit' }
@@ -191,8 +191,8 @@ export interface CompiledChild {
   /** Where the values that link stand: in the row of the record, and in the rows of the statement. */
   readonly from: readonly number[]
   readonly to: readonly number[]
-  /** Whether the linking values are written into the list of keys as they are (numbers) or as JSON texts. */
-  readonly numericLinks: readonly boolean[]
+  /** What the linking values are parts of. */
+  readonly parts: readonly KeyPart[]
   /** The rows whose records have the relation; undefined: all. */
   readonly only?: (row: Row) => boolean
   readonly statement: Statement
@@ -216,10 +216,10 @@ export interface CompiledRead {
 }
 
 /**
- * Reading work: yields statements, receives their rows. Written once, it runs at once on a synchronous database and awaits on an asynchronous one;
- * all its statements see one state of the data.
+ * Reading work: yields statements that need nothing of each other, and receives the rows of each. Written once, it runs at once on a synchronous database, which
+ * runs them one after another, and awaits on an asynchronous one, which may send them together. All its statements see one state of the data.
  */
-export type Reading<T> = Generator<ReadingStep, T, readonly Row[]>
+export type Reading<T> = Generator<readonly ReadingStep[], T, readonly (readonly Row[])[]>
 
 /** A statement of reading work with its parameters. */
 export interface ReadingStep {
@@ -227,6 +227,20 @@ export interface ReadingStep {
   readonly parameters: readonly unknown[]
   /** What bounds its rows; undefined for what the engine reads for itself. */
   readonly bound?: RowBound | undefined
+  /** Takes the rows, before the next statement runs where statements run one after another. */
+  readonly take?: (rows: readonly Row[]) => void
+  /**
+   * Whether the statement is needed, by the rows of the statement before it. One that is not needed may be left out, and has no rows then; a database that runs
+   * all of them at once need not ask.
+   */
+  readonly isNeeded?: (before: readonly Row[]) => boolean
+}
+
+/** The keys of rows, as a parameter. */
+export interface EncodedLinks {
+  readonly parameter: unknown
+  /** The number of different keys. */
+  readonly count: number
 }
 
 /** The room that is left for the rows of a statement. */
@@ -272,6 +286,12 @@ export interface Dialect {
   failure(error: unknown): 'busy' | 'failed' | undefined
   /** The parameter for a value, as the database stores it. */
   encode(value: unknown, type: ScalarType, form: ValueForm, inDocument: boolean): unknown
+  /** The parameter for a list of values, as `encode` gives them. NULL equals nothing, so it is left out. */
+  encodeList(values: readonly unknown[], type: ScalarType): unknown
+  /** The parameter for the keys by which rows link others, each once. A row with an empty link has none. */
+  encodeLinks(rows: readonly Row[], child: Pick<CompiledChild, 'from' | 'parts'>): EncodedLinks
+  /** The parameter of several wildcard patterns. */
+  encodePatterns(patterns: readonly (readonly string[])[]): unknown
   /** The parameter of a wildcard pattern. */
   encodePattern(pieces: readonly string[], form: ValueForm): unknown
 }
@@ -297,9 +317,9 @@ export interface Connection {
   /** Counts the rows of each table, all at one time. */
   countRows(tables: readonly string[]): Awaitable<readonly number[]>
   /** What the database does for statements that have run. Runs none of them. */
-  explain(statements: readonly RunStatement[]): StatementsExplained
+  explain(statements: readonly RunStatement[]): Awaitable<StatementsExplained>
   /** Finds the links of relations, and foreign keys, that no index serves, in tables with more rows than that. */
-  unindexedLinks(resources: readonly Resource[], rows: number): UnindexedLink[]
+  unindexedLinks(resources: readonly Resource[], rows: number): Awaitable<UnindexedLink[]>
   /** From now on the statements of requests that are traced are reported to their traces. */
   observe(traces: Traces): void
   /** From now on the rows that change are reported; `current` says to whom, beside the watchers. */
@@ -307,7 +327,7 @@ export interface Connection {
   /** From now on the time of the model's functions and of SQL is that of the clock. */
   follow(clock: Clock): void
   /** Refuses a statement that the database cannot run, without running it. */
-  check(statement: Statement): void
+  check(statement: Statement): Awaitable<void>
   /**
    * Runs work in a transaction, one at a time; inside the work of another one it is nested in that. What the work leaves pending is flushed.
    * At once where nobody is to be waited for, and none of the application's code runs.
@@ -331,9 +351,9 @@ export interface Connection {
    */
   retime(entity: object, given: object, from: number): void
   /** Inside a transaction: inserts rows as they are, where no code of the application's listens and the engine counts no keys; else it says false. */
-  insertRows(tables: readonly TableRows[], em: EntityManager): boolean
+  insertRows(tables: readonly TableRows[], em: EntityManager): Awaitable<boolean>
   /** Inside a transaction: lets records refer to others that are written later in it. */
-  deferReferences(): void
+  deferReferences(): Awaitable<void>
   /** Closes the database, and MikroORM on it. */
   close(): Promise<void>
 }

@@ -38,7 +38,7 @@ export interface WorldStore {
   /** Opens an image as an independent database, which shares what has been compiled for the model. */
   fork(image: WorldImage): Awaitable<OpenDatabase>
   /** Returns the names of the tables, indexes, views and triggers in which the database of an image differs from this one. */
-  differing(image: WorldImage): readonly string[]
+  differing(image: WorldImage): Awaitable<readonly string[]>
 }
 
 /** An open database: what runs work on it, and its content as a whole. */
@@ -69,7 +69,7 @@ export interface Opened extends OpenDatabase {
    *
    * @throws Error in one line for a database that does not fit the entities; what `build` throws.
    */
-  complete<T>(build: () => T): T
+  complete<T>(build: () => Awaitable<T>): Awaitable<T>
   /** Closes what could not be completed, and takes away the file that was made for it. */
   abandon(): Promise<void>
 }

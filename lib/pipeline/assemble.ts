@@ -2,6 +2,7 @@
  * Assemble: puts an engine together on an open database. `openEngine` opens the database and begins its life, `assemble` composes the parts, `copyWorld`
  * gives what a fork is assembled from. Throws TypeError, RangeError and Error for options and models that cannot be served.
  */
+import { chain, runCoroutine } from '../base/awaitable.ts'
 import type { EntityManager } from '@mikro-orm/core'
 import { Authentication } from '../auth/auth.ts'
 import { loadSignatures } from '../auth/tokens.ts'
@@ -32,7 +33,7 @@ import type { RecorderParts } from './record-request.ts'
 import { createSharedState } from './shared-state.ts'
 import type { SharedState } from './shared-state.ts'
 import type { Snapshot, WorldState } from './snapshot.ts'
-import { serveVersions } from './versions.ts'
+import { checkExpressions, serveVersions } from './versions.ts'
 import { World } from './world.ts'
 
 /** What an engine is assembled from. */
@@ -74,9 +75,11 @@ export async function openEngine<E extends EngineHandle>(
   const { connection, worlds, definitions } = opened
   const complete = definitions.length === 0 ? checked : { ...checked, resources: [...definitions, ...checked.resources] }
   try {
-    const parts = opened.complete(() => {
-      const shared = createSharedState(complete, connection.orm, connection, notes)
-      return build({ options: complete, database: opened, shared })
+    const parts = await opened.complete(() => {
+      const shared = createSharedState(complete, connection.orm, notes)
+      return chain(runCoroutine(checkExpressions(shared.versions, complete, connection)), () =>
+        build({ options: complete, database: opened, shared }),
+      )
     })
     if (checked.seed !== undefined) await seed(checked.seed, parts.model, connection)
     worlds.start()

@@ -4,6 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { LazyClient } from '../base/abort.ts'
+import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import { READ_METHODS } from '../base/http-methods.ts'
 import type { RestResponse } from '../base/response.ts'
@@ -94,13 +95,13 @@ export class RequestRecorder {
     query: QueryInput | undefined,
     body: unknown,
     context: HandleContext,
-  ): Promise<{ response: RestResponse; explain: () => Explanation | undefined }> {
+  ): Promise<{ response: RestResponse; explain: () => Awaitable<Explanation | undefined> }> {
     const { life, journal } = this.#parts
     life.assertOpen()
     const record = journal?.begin(method, path) ?? new JournalRecord(method, path, false, 0)
     const trace = new Trace({ keeps: true })
     const response = await this.#measure(trace, record, () => this.#record({ method, path, query, body, context, trace, record }))
-    const explain = (): Explanation | undefined =>
+    const explain = (): Awaitable<Explanation | undefined> =>
       life.isClosed ? undefined : this.#explanation({ method, path }, record, response, trace)
     return { response, explain }
   }
@@ -110,21 +111,19 @@ export class RequestRecorder {
     record: JournalRecord,
     response: RestResponse,
     trace: Trace,
-  ): Explanation {
+  ): Awaitable<Explanation> {
     const { options, connection, secrets, model } = this.#parts
-    return buildExplanation(
-      {
-        method: method.toUpperCase(),
-        path,
-        trace,
-        response,
-        masked: maskRecord(record, secrets, model),
-        secrets,
-        model: record.model ?? model,
-        hasEntities: options.entities !== undefined,
-      },
-      connection.explain(trace.statements ?? []),
-    )
+    const asked = {
+      method: method.toUpperCase(),
+      path,
+      trace,
+      response,
+      masked: maskRecord(record, secrets, model),
+      secrets,
+      model: record.model ?? model,
+      hasEntities: options.entities !== undefined,
+    }
+    return chain(connection.explain(trace.statements ?? []), explained => buildExplanation(asked, explained))
   }
 
   /** Measures a request; with the option `serverTiming` its answer gets the header. */

@@ -2,7 +2,6 @@
 import type { MikroORM } from '@mikro-orm/core'
 import { listWatched } from '../journal/changes.ts'
 import type { Watched } from '../database/changes.ts'
-import type { Connection } from '../database/dialect.ts'
 import type { Notes } from '../base/notes.ts'
 import type { CheckedOptions } from './options.ts'
 import { Secrets } from '../journal/redact.ts'
@@ -20,8 +19,8 @@ export interface SharedState {
 }
 
 /** @throws TypeError, Error when the options are not fit for the model. */
-export function createSharedState(options: CheckedOptions, orm: MikroORM, connection: Connection, notes: Notes): SharedState {
-  const versions = readVersions(options, orm, connection)
+export function createSharedState(options: CheckedOptions, orm: MikroORM, notes: Notes): SharedState {
+  const versions = readVersions(options, orm)
   const models = [...versions.values()].map(({ model }) => model)
   return {
     versions,

@@ -4,7 +4,10 @@
  */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import type { CustomParameter } from '../access/access-rules.ts'
+import { wait } from '../base/awaitable.ts'
+import type { Coroutine } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
+import type { Limits } from '../base/limits.ts'
 import type { Connection } from '../database/dialect.ts'
 import { requireConditions } from '../access/list-condition.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
@@ -35,7 +38,7 @@ export interface CompiledVersion {
 }
 
 /** @throws TypeError, Error when the definitions, parameters or computed attributes are not fit for the model. */
-export function readVersions(options: CheckedOptions, orm: MikroORM, connection: Connection): Map<string, CompiledVersion> {
+export function readVersions(options: CheckedOptions, orm: MikroORM): Map<string, CompiledVersion> {
   checkDefinitions(options, orm)
   const { renamed, own } = readParameters(options.parameters)
   const compiled = new Map<string, CompiledVersion>()
@@ -44,7 +47,7 @@ export function readVersions(options: CheckedOptions, orm: MikroORM, connection:
     const vocabulary = buildVocabulary(renamed, model.flags, new Set(own.keys()))
     checkVocabulary(vocabulary)
     requireConditions(model)
-    checkModel(model, vocabulary, options, connection)
+    checkDefaultPaths(model, vocabulary, options)
     compiled.set(version, { model, lookUp: createLookUp(options, model, orm), vocabulary, customParameters: own, plans: new Plans() })
   }
   return compiled
@@ -139,8 +142,8 @@ function checkVocabulary({ names, reserved, flags, own }: Vocabulary): void {
   }
 }
 
-/** Whether the database takes the expressions of computed attributes, and the default paths lead somewhere. */
-function checkModel(model: Model, vocabulary: Vocabulary, { limits }: CheckedOptions, connection: Connection): void {
+/** Whether the default paths lead somewhere. */
+function checkDefaultPaths(model: Model, vocabulary: Vocabulary, { limits }: CheckedOptions): void {
   const visibility = { ...EVERYTHING, flags: model.flags }
   for (const resource of model.resources) {
     try {
@@ -148,11 +151,30 @@ function checkModel(model: Model, vocabulary: Vocabulary, { limits }: CheckedOpt
     } catch (error) {
       throw new TypeError(`resource(${resource.className}): expand: ${(error as Error).message}`, { cause: error })
     }
+  }
+}
+
+/**
+ * Checks that the database takes the expressions of computed attributes.
+ *
+ * @throws Error for one that it does not take
+ */
+export function* checkExpressions(
+  versions: ReadonlyMap<string, CompiledVersion>,
+  { limits }: CheckedOptions,
+  connection: Connection,
+): Coroutine<void> {
+  for (const { model, vocabulary } of versions.values()) yield* checkFormulas(model, vocabulary, limits, connection)
+}
+
+function* checkFormulas(model: Model, vocabulary: Vocabulary, limits: Limits, connection: Connection): Coroutine<void> {
+  const visibility = { ...EVERYTHING, flags: model.flags }
+  for (const resource of model.resources) {
     for (const path of resource.attributes.flatMap(attribute => formulasIn(attribute, ''))) {
       const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes: [path], expand: [] }
       try {
         const plan = planRead(resource, { kind: 'collection' }, true, parameters, { limits, visibility, vocabulary })
-        connection.check(connection.dialect.compile(plan).rows)
+        yield* wait(connection.check(connection.dialect.compile(plan).rows))
       } catch (error) {
         throw new Error(`resource(${resource.className}): computed.${path}: ${(error as Error).message}.`, { cause: error })
       }

@@ -50,7 +50,7 @@ export class World {
   async restore(snapshot: Snapshot): Promise<void> {
     const { life, store } = this.#parts
     life.assertOpen()
-    this.#check(snapshot, 'restore')
+    await this.#check(snapshot, 'restore')
     await store.replace(snapshot.image, () => life.invalidate('restore'))
     this.#setState(snapshot.state)
   }
@@ -74,15 +74,15 @@ export class World {
     const { life, store } = this.#parts
     const from = snapshot ?? (await this.snapshot())
     life.assertOpen()
-    this.#check(from, 'fork')
+    await this.#check(from, 'fork')
     return { database: await store.fork(from.image), state: from.state }
   }
 
-  #check(snapshot: Snapshot, by: string): void {
+  async #check(snapshot: Snapshot, by: string): Promise<void> {
     if (!(snapshot instanceof Snapshot)) throw new TypeError(`engine.${by}: not a snapshot: take one with engine.snapshot().`)
     const { shared, store } = this.#parts
     if (snapshot.isOf(shared)) return
-    const differing = store.differing(snapshot.image)
+    const differing = await store.differing(snapshot.image)
     if (differing.length > 0)
       throw new TypeError(`engine.${by}: the snapshot is of another model, which differs in ${differing.join(', ')}.`)
   }

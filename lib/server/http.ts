@@ -14,6 +14,7 @@ import type { ReceivedRequest, TransportResponse } from './transport.ts'
 import { LazyClient } from '../base/abort.ts'
 import type { HeaderSource } from '../base/abort.ts'
 import { RestError, isConnectionLost, isEngineClosed, restError } from '../base/errors.ts'
+import { chain } from '../base/awaitable.ts'
 import type { Explanation } from '../journal/explanation.ts'
 import { runGuarded, warn } from '../base/report-failure.ts'
 import { HTTP_TIMEOUT } from '../base/limits.ts'
@@ -54,7 +55,7 @@ class HttpDoor {
   readonly #guard: OriginGuard
   readonly #methods: readonly string[]
   /** What tells what a request has run; undefined when nobody wants to know. */
-  readonly #explanations: WeakMap<IncomingMessage, () => Explanation | undefined> | undefined
+  readonly #explanations: WeakMap<IncomingMessage, () => Awaitable<Explanation | undefined>> | undefined
   readonly #connections = new Map<Socket, HttpConnection>()
   #closing = false
 
@@ -184,9 +185,10 @@ class HttpDoor {
     const tell = this.#onRequest
     if (tell === undefined) return
     const duration = performance.now() - started
-    const explanation = this.#explain(request)
     const { method = '', url: path = '' } = request
-    runGuarded(() => tell({ method, path, status, duration, ...(explanation === undefined ? {} : { explanation }) }))
+    void chain(this.#explain(request), explanation => {
+      runGuarded(() => tell({ method, path, status, duration, ...(explanation === undefined ? {} : { explanation }) }))
+    })
   }
 
   /** Answers with a 500 where an answer could not be written, and breaks the connection where half of it is out already. */
@@ -201,13 +203,17 @@ class HttpDoor {
     return status
   }
 
-  #explain(request: IncomingMessage): Explanation | undefined {
-    try {
-      return this.#explanations?.get(request)?.()
-    } catch (error) {
-      // The request has been answered; a file that another process holds locked right now must not end the server.
+  /** The request has been answered: a database that says nothing of it, such as a file that another process holds locked, must not end the server. */
+  #explain(request: IncomingMessage): Awaitable<Explanation | undefined> {
+    const fail = (error: unknown): undefined => {
       warn(error)
       return undefined
+    }
+    try {
+      const explained = this.#explanations?.get(request)?.()
+      return explained instanceof Promise ? explained.catch(fail) : explained
+    } catch (error) {
+      return fail(error)
     }
   }
 
@@ -286,7 +292,7 @@ class HttpDoor {
   }
 
   async #askAndExplain(
-    explanations: WeakMap<IncomingMessage, () => Explanation | undefined>,
+    explanations: WeakMap<IncomingMessage, () => Awaitable<Explanation | undefined>>,
     engine: WorldEngine,
     request: IncomingMessage,
     body: unknown,

@@ -2,6 +2,7 @@
  * Worlds: forks of one engine by name, for tests that share a server. A world is forked from the engine's state at the start when it is first asked for, and
  * closed when nobody has asked for it for a while. Refuses with worlds_exhausted.
  */
+import type { Awaitable } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
 import type { TransportEngine, TransportResponse } from './transport.ts'
 import { restError } from '../base/errors.ts'
@@ -23,7 +24,7 @@ export interface WorldEngine extends TransportEngine {
     query: undefined,
     body: unknown,
     context: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal },
-  ): Promise<{ response: TransportResponse; explain: () => Explanation | undefined }>
+  ): Promise<{ response: TransportResponse; explain: () => Awaitable<Explanation | undefined> }>
   readonly requests: readonly object[]
   clearRequests(): void
   readonly given: Give

@@ -12,7 +12,7 @@ import { compileStatements } from './child-statements.ts'
 import { decodeDocument, documentAt } from './decode-document.ts'
 import { sortTerm } from './sort-term.ts'
 import { FromClause, discriminatorCondition, startList, formatTable } from './from-clause.ts'
-import { addKey, isNumeric, keyExpression, keyThere } from './row-key.ts'
+import { addKey, keyExpression, keyThere } from './row-key.ts'
 import { VALUE_BYTES, estimateBytes, scalarExpression } from './scalar-value.ts'
 import type { NodeContext } from './scalar-value.ts'
 import { existing, keyOrder } from './select.ts'
@@ -248,7 +248,7 @@ function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, selec
     cardinality: 'one',
     from: addKey(owner ? scope.foreignKey(attribute) : scope.referred(targetKey), parts, above),
     to,
-    numericLinks: isNumeric(parts),
+    parts,
     isPivoted: false,
     ...compileStatements(select, attribute.name, { columns: links, parts }, [
       ...(isMeant === undefined ? [] : [isMeant]),
@@ -279,7 +279,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
     cardinality: 'many',
     from: addKey(scope.referred(targetKey), parts, above),
     to,
-    numericLinks: isNumeric(parts),
+    parts,
     isPivoted: via.kind === 'pivot',
     ...compileStatements(select, attribute.name, { columns: opened.links, parts }, opened.existing === undefined ? [] : [opened.existing]),
     node: compiled,

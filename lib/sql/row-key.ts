@@ -30,11 +30,6 @@ export function addKey(columns: readonly string[], parts: readonly KeyPart[], se
   return columns.map((column, index) => select.add(selected(text(column), isText(parts[index]!), flavour)))
 }
 
-/** Which parts of a key are written into a list of keys as they are. */
-export function isNumeric(parts: readonly KeyPart[]): boolean[] {
-  return parts.map(part => part.type.kind === 'integer' || part.type.kind === 'bigint' || part.type.codec?.exact === true)
-}
-
 /** The key that a to-one links where it stands in the target's table alone: on an inverse side, and where another key links. At most one row has it. */
 export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
   const { owner, columns, targetKey } = attribute

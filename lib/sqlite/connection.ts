@@ -78,8 +78,8 @@ export class SqliteConnection implements Connection {
   countRows(tables: readonly string[]): Awaitable<readonly number[]> {
     const statement: Statement = { sql: `select ${tables.map(table => `(select count(*) from ${name(table)})`).join(', ')}`, bindings: [] }
     return this.read(function* () {
-      const [row] = yield { statement, parameters: [] }
-      return row as readonly number[]
+      const [rows] = yield [{ statement, parameters: [] }]
+      return rows![0] as readonly number[]
     })
   }
 

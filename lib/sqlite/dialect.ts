@@ -4,6 +4,7 @@ import { compileColumns, compileExists, compileReferrers, compileTaken } from '.
 import { compileRead } from '../sql/compile-read.ts'
 import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, violation } from './errors.ts'
 import { SQLITE_FLAVOUR } from './sql/flavour.ts'
+import { encodeLinks, encodeList, encodePatterns } from './sql/encode-list.ts'
 import { encode, encodePattern } from './sql/encode.ts'
 
 export const SQLITE: Dialect = {
@@ -20,5 +21,8 @@ export const SQLITE: Dialect = {
   refusal,
   failure,
   encode,
+  encodeList,
+  encodeLinks,
+  encodePatterns,
   encodePattern,
 }

@@ -1,4 +1,5 @@
 /** Open: a SQLite database with a MikroORM instance on it, and the schema that the entities want. */
+import type { Awaitable } from '../base/awaitable.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { MikroORM } from '@mikro-orm/sqlite'
 import type { MikroORM as CoreMikroORM, Options as CoreOptions } from '@mikro-orm/core'
@@ -162,9 +163,13 @@ interface Begun {
   readonly foreign: ForeignModel
 }
 
-function complete<T>({ connection, handle, foreign }: Begun, { schema, database, notes }: Opening, build: () => T): T {
+function complete<T>(
+  { connection, handle, foreign }: Begun,
+  { schema, database, notes }: Opening,
+  build: () => Awaitable<T>,
+): Awaitable<T> {
   const { orm } = connection
-  const counted = (): T => {
+  const counted = (): Awaitable<T> => {
     adaptFormulas(orm, handle.db, foreign, () => {
       connection.content.addForeignFunctions()
     })

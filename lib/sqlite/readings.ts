@@ -5,7 +5,7 @@
 import { setImmediate as immediate } from 'node:timers/promises'
 import type { RequestAbort } from '../base/abort.ts'
 import type { Trace } from '../base/trace.ts'
-import type { Reading } from '../database/dialect.ts'
+import type { Reading, ReadingStep, Row } from '../database/dialect.ts'
 import type { Content } from './content.ts'
 import { BUSY_TIMEOUT_MS, isBusy, whenFree } from './database/busy.ts'
 import type { Lock } from './database/lock.ts'
@@ -17,6 +17,28 @@ const LONG_MS = 50
 
 /** Turns of the event loop after which the engine knows which clients have gone. */
 const TURNS = 3
+
+const NO_ROWS: readonly Row[] = Object.freeze([])
+
+function countRows({ length }: readonly Row[]): number {
+  return length
+}
+
+/** Runs the statements of a reading one after another. */
+function runSteps<T>(reading: Reading<T>, run: (step: ReadingStep) => readonly Row[]): T {
+  let next = reading.next()
+  while (next.done !== true) {
+    const results: (readonly Row[])[] = []
+    let rows = NO_ROWS
+    for (const step of next.value) {
+      rows = step.isNeeded?.(rows) === false ? NO_ROWS : run(step)
+      step.take?.(rows)
+      results.push(rows)
+    }
+    next = reading.next(results)
+  }
+  return next.value
+}
 
 export class Readings {
   readonly #content: Content
@@ -72,11 +94,8 @@ export class Readings {
 
   #beginsCostly<T>(reading: () => Reading<T>, deadline: number): boolean {
     const { done, value } = reading().next()
-    return (
-      done !== true &&
-      value.statement.costs !== undefined &&
-      this.#content.handle.lookOut.isCostly(value.statement.costs, deadline, performance.now())
-    )
+    const costs = done === true ? undefined : value[0]?.statement.costs
+    return costs !== undefined && this.#content.handle.lookOut.isCostly(costs, deadline, performance.now())
   }
 
   /**
@@ -122,24 +141,10 @@ export class Readings {
     const { handle } = this.#content
     const { trace } = this.#observers
     if (end?.deadline !== undefined) return this.#runInTime(reading, end, end.deadline, trace)
-    let step = reading.next()
-    if (trace !== undefined) {
-      while (step.done !== true) {
-        const { statement, parameters, bound } = step.value
-        const { sql } = statement
-        step = reading.next(
-          trace.statement(
-            sql,
-            parameters,
-            rows => rows.length,
-            () => handle.all(sql, parameters, bound),
-          ),
-        )
-      }
-      return step.value
-    }
-    while (step.done !== true) step = reading.next(handle.all(step.value.statement.sql, step.value.parameters, step.value.bound))
-    return step.value
+    if (trace === undefined) return runSteps(reading, ({ statement, parameters, bound }) => handle.all(statement.sql, parameters, bound))
+    return runSteps(reading, ({ statement: { sql }, parameters, bound }) =>
+      trace.statement(sql, parameters, countRows, () => handle.all(sql, parameters, bound)),
+    )
   }
 
   /** Statements that may take long are run with looks at the clock. */
@@ -153,9 +158,7 @@ export class Readings {
     const begun = performance.now()
     let now = begun
     try {
-      let step = reading.next()
-      while (step.done !== true) {
-        const { statement, parameters, bound } = step.value
+      return runSteps(reading, ({ statement, parameters, bound }) => {
         const { costs } = statement
         end.about = costs?.about
         if (now >= deadline) end.checkTime()
@@ -163,16 +166,10 @@ export class Readings {
         const rows =
           trace === undefined
             ? handle.all(sql, parameters, bound)
-            : trace.statement(
-                statement.sql,
-                parameters,
-                ({ length }) => length,
-                () => handle.all(sql, parameters, bound),
-              )
-        step = reading.next(rows)
+            : trace.statement(statement.sql, parameters, countRows, () => handle.all(sql, parameters, bound))
         now = performance.now()
-      }
-      return step.value
+        return rows
+      })
     } catch (error) {
       now = performance.now()
       throw error

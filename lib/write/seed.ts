@@ -2,6 +2,7 @@
  * Seed: inserts records by resource name, in any order, in one transaction, validated like bodies of POST. A record may link any other record of the seed by
  * its ID, also one that comes later, one nested in another, or one that links back.
  */
+import { chain } from '../base/awaitable.ts'
 import { FlushMode } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import { create } from './apply.ts'
@@ -59,8 +60,7 @@ async function insertAsRows(data: SeedData, model: Model, connection: Connection
   if (tables === undefined) return false
   try {
     return await connection.write(em => {
-      connection.deferReferences()
-      return connection.insertRows(tables, em)
+      return chain(connection.deferReferences(), () => connection.insertRows(tables, em))
     })
   } catch (error) {
     if (!connection.dialect.breaksConstraint(error)) throw error
@@ -87,7 +87,7 @@ export async function insert(
   em.setFlushMode(FlushMode.COMMIT)
   orderInserts(em)
   // No order of inserts exists where classes of one table refer to each other's owners.
-  connection.deferReferences()
+  await connection.deferReferences()
   const loader = new Loader(records, { em, connection, ...WITHOUT_RULES, touched: [], listed: [], named: new Set() })
   loader.refuseCircles()
   await loader.load()

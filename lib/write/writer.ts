@@ -327,7 +327,7 @@ export class Writer {
     // A query must not flush entities that are half changed.
     em.setFlushMode(FlushMode.COMMIT)
     // MikroORM does not order inserts and deletes where a class refers to one that inherits.
-    if (this.#inherits) this.#connection.deferReferences()
+    if (this.#inherits) yield* wait(this.#connection.deferReferences())
     const result = yield* steps(new RequestWork(em, this.#connection, this.#reader, view))
     view.end?.throwIfReached()
     return result

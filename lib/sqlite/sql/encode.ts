@@ -4,7 +4,8 @@ import { parseNumber } from '../../values/scalar-type.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 import { findRoundedBound } from '../../values/rounded.ts'
 import { findNeighbour } from '../../values/stored-time.ts'
-import { formatGlob, isAscii, jsonFunction, formatLike, upperBound } from './match.ts'
+import { formatLike, upperBound } from '../../sql/pattern.ts'
+import { formatGlob, isAscii, jsonFunction } from './match.ts'
 
 /** A value as better-sqlite3 binds it: it takes no booleans, and binds numbers as REAL, which a column or a comparison with one turns back. */
 export function encode(value: unknown, type: ScalarType, form: ValueForm, inDocument: boolean): unknown {

@@ -67,11 +67,11 @@ const UUID_FORMS: readonly ValueForm[] = ['value', 'upper']
 const PLAIN_FORM: readonly ValueForm[] = ['value']
 
 /** `(a, b) in (the keys of the rows above)`; the keys come as one JSON text, so that the statement is the same for any number of them. */
-function isInLinks(columns: readonly string[], _parts: readonly KeyPart[]): Sql {
-  const links = bind({ from: 'links' })
+function isInLinks(columns: readonly string[], parts: readonly KeyPart[]): Sql {
+  const links = bind({ from: 'links', parts })
   if (columns.length === 1) return sql`${columns[0]!} in (select value from json_each(${links}))`
-  const parts = columns.map((_, index) => `json_extract(value, '$[${index}]')`)
-  return sql`${tuple(columns)} in (select ${parts.join(', ')} from json_each(${links}))`
+  const values = columns.map((_, index) => `json_extract(value, '$[${index}]')`)
+  return sql`${tuple(columns)} in (select ${values.join(', ')} from json_each(${links}))`
 }
 
 /** A key as one value, NULL where there is none. */

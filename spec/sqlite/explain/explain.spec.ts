@@ -454,7 +454,7 @@ describe('indexes of schemas that the engine creates', () => {
   ] as const) {
     it(`serve each foreign key: ${name}`, async () => {
       await using engine = await RestEngine.create(options)
-      assert.deepEqual(engine.unindexedLinks(-1), [])
+      assert.deepEqual(await engine.unindexedLinks(-1), [])
     })
   }
 
@@ -465,10 +465,10 @@ describe('indexes of schemas that the engine creates', () => {
     const Place = defineEntity({ name: 'Place', embeddable: true, properties: { country } })
     const properties = { id, at: () => p.embedded(Place), doc: () => p.embedded(Place).object() }
     await using engine = await RestEngine.create({ entities: [Country, defineEntity({ name: 'House', properties })] })
-    assert.deepEqual(engine.unindexedLinks(-1), [])
+    assert.deepEqual(await engine.unindexedLinks(-1), [])
     await engine.orm.em.fork().getConnection().execute('drop index house_at_country_id_index')
     assert.deepEqual(
-      engine.unindexedLinks(-1).map(({ table, columns }) => [table, columns]),
+      (await engine.unindexedLinks(-1)).map(({ table, columns }) => [table, columns]),
       [['house', ['at_country_id']]],
     )
   })
@@ -479,20 +479,20 @@ describe('indexes of schemas that the engine creates', () => {
     const schema = db.prepare('select group_concat(sql) from sqlite_schema').pluck().get()
     await using engine = await RestEngine.create({ database: path })
     assert.deepEqual(
-      engine.unindexedLinks(10_000).map(({ table, columns }) => [table, columns]),
+      (await engine.unindexedLinks(10_000)).map(({ table, columns }) => [table, columns]),
       [
         ['sites', ['user_id']],
         ['sites_tags', ['tag_id']],
       ],
     )
-    assert.deepEqual(engine.unindexedLinks(MANY), [])
+    assert.deepEqual(await engine.unindexedLinks(MANY), [])
     assert.equal(db.prepare('select group_concat(sql) from sqlite_schema').pluck().get(), schema)
     // A partial index serves some rows only; one that begins with another column serves none.
     db.exec('create index partial on sites (user_id) where user_id > 5; create index wrong on sites (url, user_id)')
-    assert.equal(engine.unindexedLinks(10_000).length, 2)
+    assert.equal((await engine.unindexedLinks(10_000)).length, 2)
     db.exec('create index right on sites (user_id, url)')
     assert.deepEqual(
-      engine.unindexedLinks(10_000).map(({ table }) => table),
+      (await engine.unindexedLinks(10_000)).map(({ table }) => table),
       ['sites_tags'],
     )
   })

@@ -23,6 +23,7 @@ import type { HandleContext } from './pipeline/handle.ts'
 import type { EngineOptions } from './pipeline/options.ts'
 import type { RequestRecorder } from './pipeline/record-request.ts'
 import type { Snapshot } from './pipeline/snapshot.ts'
+import { NO_VERSION } from './request/address.ts'
 import { readPath } from './request/parse-request.ts'
 import type { QueryInput } from './request/query-string.ts'
 import { answer } from './server/fetch.ts'
@@ -49,6 +50,9 @@ export class RestEngine {
   readonly clock: Clock
   /** The model of the first version. */
   readonly model: Model
+  /** The path before the version: `'/api'`; empty without one. */
+  readonly base: string
+  /** The accepted versions; empty where paths have none. */
   readonly versions: readonly string[]
   readonly limits: Limits
   /**
@@ -75,6 +79,7 @@ export class RestEngine {
     this.#parts = assemble(this, composition)
     this.clock = this.#parts.clock
     this.model = this.#parts.model
+    this.base = composition.options.base
     this.versions = composition.options.versions
     this.limits = composition.options.limits
     this.given = this.#parts.given.asFunction(() => this.#parts.life.assertOpen())
@@ -99,15 +104,15 @@ export class RestEngine {
     return this.#parts.connection.orm
   }
 
-  /** Returns the model of a version; undefined when there is no such version. */
-  modelOf(version: string): Model | undefined {
+  /** Returns the model of a version, or of the first one; undefined when there is no such version. */
+  modelOf(version: string = this.versions[0] ?? NO_VERSION): Model | undefined {
     return this.#parts.served.get(version)?.model
   }
 
   /**
    * Answers one request, without any server. Never throws for anything that a client sent: such errors are answers.
    *
-   * @param path begins with the version; may carry its own `?query`
+   * @param path begins with the base and the version; may carry its own `?query`
    * @param query a text, URLSearchParams, or an object whose keys end with their operator: `{ 'age>=': 18, 'name!=': 'Ann' }`
    * @param body the parsed JSON value
    * @throws the reason of the signal when it aborts; TypeError when the caller broke the types; Error when the engine is closed, and one of
@@ -143,8 +148,9 @@ export class RestEngine {
    * before. Not intercepted: undici clients with a dispatcher of their own, agents of `node:http` that connect by themselves (to a proxy), and HTTP/2. The
    * latest of several interceptions of an origin answers.
    *
-   * @param origin scheme, host and port: `'https://api.example.test'`, a URL, or an array of them
-   * @param options `strict`: fail requests to origins that no interception covers; default: false
+   * @param origin scheme, host and port: `'https://api.example.test'`, a URL, or an array of them; with a path (`'https://api.example.test/api'`) the
+   * requests below it alone, to which it is the base
+   * @param options `base`: path of the origins that are given without one; `strict`: fail requests that no interception covers, default: false
    * @returns a disposable; ended by its `using` block, `dispose()` or `engine.close()`, in any order
    * @throws TypeError for anything that is not an origin, and for an unknown option; Error when the engine is closed.
    * @example
@@ -388,7 +394,9 @@ export class RestEngine {
 
   /** @internal Whether a request logs in or out, for transports that are read-only. */
   isSession(method: string, target: string): boolean {
-    return this.#parts.authentication !== undefined && Authentication.isSession(method, readPath(target).slice(1).split('/'))
+    const path = readPath(target)
+    const segments = (this.versions.length === 0 ? path : path.slice(1)).split('/')
+    return this.#parts.authentication !== undefined && Authentication.isSession(method, segments)
   }
 
   /** @internal Returns the links of relations, and foreign keys, that no index serves, in tables of more than so many rows. */

@@ -8,30 +8,33 @@ import type { HttpMethod } from '../base/http-methods.ts'
 import { describeKey, keyFromText } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { isValue, listTargets } from '../model/model.ts'
+import { NO_VERSION, formatRoot } from '../request/address.ts'
+import type { Request } from '../request/parse-request.ts'
+import { DESCRIPTION } from '../request/reserved-paths.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 import { EVERYTHING, existsFor, isVisible, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 
-/** What a path points at. `base` is the path of the collection as the client sent it: `/v1/users`. */
+/** The path of a request, cut into pieces. */
+type RequestPath = Pick<Request, 'base' | 'segments'>
+
+/** What a path points at. `path` is that of the collection as the client sent it: `/api/v1/users`. */
 export type Target =
   /** The index of a version, or its description: the document of all that it serves. */
   | { readonly kind: 'index'; readonly isDescription: boolean }
   /** A path where nothing but custom routes of the application is. */
   | { readonly kind: 'own' }
-  | { readonly kind: 'collection'; readonly resource: Resource; readonly base: string }
-  | { readonly kind: 'record'; readonly resource: Resource; readonly base: string; readonly key: KeyValues; readonly id: string }
+  | { readonly kind: 'collection'; readonly resource: Resource; readonly path: string }
+  | { readonly kind: 'record'; readonly resource: Resource; readonly path: string; readonly key: KeyValues; readonly id: string }
   | {
       readonly kind: 'attribute'
       readonly resource: Resource
-      readonly base: string
+      readonly path: string
       readonly key: KeyValues
       readonly id: string
       readonly attribute: Attribute
     }
-
-/** The last segment of the path of a description. A resource of that name comes before it. */
-export const DESCRIPTION = 'openapi.json'
 
 /** Finds the resource of a path segment. */
 export type ResourceLookup = (name: string, version: string) => Resource | undefined
@@ -42,31 +45,34 @@ export function defaultLookUp(model: Model): ResourceLookup {
 }
 
 /** The version of a path; that of the bare root is the first one. */
-export function findVersion(segments: readonly string[], versions: readonly string[], model: Model): string {
-  const [version = versions[0]!] = segments
-  if (!versions.includes(version)) throw unknownVersion(version, versions, model)
+export function findVersion(path: RequestPath, versions: readonly string[], model: Model): string {
+  const [version = versions[0] ?? NO_VERSION] = path.segments
+  if (version !== NO_VERSION && !versions.includes(version)) throw unknownVersion(version, path, versions, model)
   return version
 }
 
-function resolve(segments: readonly string[], version: string, model: Model, lookUp: ResourceLookup): Target {
+function resolve(request: RequestPath, version: string, model: Model, lookUp: ResourceLookup): Target {
+  const { base, segments } = request
   const [, name] = segments
   if (name === undefined) return { kind: 'index', isDescription: false }
   const resource = lookUp(name.includes('%') ? decodeURIComponent(name) : name, version)
   if (resource === undefined && name === DESCRIPTION && segments.length === 2) return { kind: 'index', isDescription: true }
-  if (resource === undefined) throw unknownResource(decodeURIComponent(name), model)
-  const base = `/${version}/${name}`
+  if (resource === undefined) throw unknownResource(request, version, model)
+  const path = `${formatRoot(base, version)}/${name}`
   const [id, attributeName, ...more] = listRest(segments, resource)
-  if (id === undefined) return { kind: 'collection', resource, base }
+  if (id === undefined) return { kind: 'collection', resource, path }
   if (more.length > 0) {
     throw restError(
       'path_unknown',
-      `A path has at most four segments: /{version}/{resource}/{ID}/{attribute}; "${more[0]}" is one too many.`,
+      version === NO_VERSION
+        ? `A path has at most three segments: ${base}/{resource}/{ID}/{attribute}; "${more[0]}" is one too many.`
+        : `A path has at most four segments: ${base}/{version}/{resource}/{ID}/{attribute}; "${more[0]}" is one too many.`,
     )
   }
   const attribute = attributeName === undefined ? undefined : findAttribute(resource, decodeURIComponent(attributeName))
   const key = keyFromText(id, resource, true)
   if (key === undefined) throw notFound(resource, id)
-  return attribute === undefined ? { kind: 'record', resource, base, key, id } : { kind: 'attribute', resource, base, key, id, attribute }
+  return attribute === undefined ? { kind: 'record', resource, path, key, id } : { kind: 'attribute', resource, path, key, id, attribute }
 }
 
 /** Returns the segments after the name of the resource: those of a single record need no ID. */
@@ -78,16 +84,10 @@ function listRest(segments: readonly string[], { rules: { single }, byName }: Re
 }
 
 /** As `resolve`, for a path that custom routes answer too: where they alone are, only their methods are known. */
-export function resolvePath(
-  own: readonly string[],
-  segments: readonly string[],
-  version: string,
-  model: Model,
-  lookUp: ResourceLookup,
-): Target {
-  if (own.length === 0) return resolve(segments, version, model, lookUp)
+export function resolvePath(own: readonly string[], request: RequestPath, version: string, model: Model, lookUp: ResourceLookup): Target {
+  if (own.length === 0) return resolve(request, version, model, lookUp)
   try {
-    return resolve(segments, version, model, lookUp)
+    return resolve(request, version, model, lookUp)
   } catch (error) {
     if (error instanceof RestError && error.status === 404) return { kind: 'own' }
     throw error
@@ -104,17 +104,18 @@ export function notFound(resource: Resource, id: string) {
   )
 }
 
-function unknownVersion(version: string, versions: readonly string[], model: Model) {
+function unknownVersion(version: string, { base }: RequestPath, versions: readonly string[], model: Model) {
   const meant = model.byName.has(decodeURIComponent(version))
-    ? ` Did you mean "/${versions[0]}/${version}"?`
+    ? ` Did you mean "${base}/${versions[0]}/${version}"?`
     : formatHint(findNearest(version, versions))
-  return restError(
-    'version_unknown',
-    `The path must begin with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".${meant}`,
-  )
+  const place = base === '' ? 'The path must begin' : `After "${base}" the path must go on`
+  return restError('version_unknown', `${place} with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".${meant}`)
 }
 
-function unknownResource(name: string, model: Model) {
+function unknownResource({ base, segments: [, first = '', second] }: RequestPath, version: string, model: Model) {
+  const name = decodeURIComponent(first)
+  if (version === NO_VERSION && second !== undefined && model.byName.has(decodeURIComponent(second)))
+    return restError('resource_unknown', `Paths have no version here, nor a resource "${name.slice(0, 100)}": write ${base}/${second}.`)
   const suggestion = findNearest(
     name,
     model.resources.map(resource => resource.plural),

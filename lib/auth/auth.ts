@@ -20,8 +20,11 @@ import { keyOfEntity } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
 import type { AuthModule } from './auth-options.ts'
 import { verifyPassword } from './password.ts'
+import { readPathBelow } from '../request/parse-request.ts'
 import type { Request } from '../request/parse-request.ts'
+import { NO_VERSION } from '../request/address.ts'
 import { compilePattern, meetsPattern } from '../request/route-pattern.ts'
+import { SESSION_PATHS } from '../request/reserved-paths.ts'
 import type { RequestPattern } from '../request/route-pattern.ts'
 import type { Principal } from '../request/request-context.ts'
 import type { JsonRecord } from '../read/run-read.ts'
@@ -128,14 +131,15 @@ export class Authentication {
 
   /** Whether a request logs in or out, which writes nothing to the database. */
   static isSession(method: string, segments: readonly string[]): boolean {
-    return method === 'POST' && segments.length === 2 && (segments[1] === 'login' || segments[1] === 'logout')
+    return method === 'POST' && segments.length === 2 && SESSION_PATHS.includes(segments[1]!)
   }
 
   /** The routes of the module. */
   routes(): Route[] {
+    const root = this.#services.versions.has(NO_VERSION) ? '' : '/{version}'
     return [
-      { method: 'POST', path: '/{version}/login', handler: ctx => this.#logIn(ctx) },
-      { method: 'POST', path: '/{version}/logout', handler: ctx => this.#logOut(ctx) },
+      { method: 'POST', path: `${root}/login`, handler: ctx => this.#logIn(ctx) },
+      { method: 'POST', path: `${root}/logout`, handler: ctx => this.#logOut(ctx) },
     ]
   }
 
@@ -199,8 +203,10 @@ export class Authentication {
     return others
   }
 
-  #isPublic({ method, path }: Request): boolean {
+  #isPublic(request: Request): boolean {
+    const { method } = request
     if (method === 'OPTIONS') return true
+    const path = readPathBelow(request)
     return this.#public.some(pattern => meetsPattern(pattern, method, path))
   }
 

@@ -23,10 +23,13 @@ export class LazyClient implements Client {
 
   /** Milliseconds that its requests may take, unless the engine's limits set another time. Undefined: no limit. */
   readonly budget: number | undefined
+  /** The path before the version, as this client sees it. Undefined: that of the engine. */
+  readonly base: string | undefined
 
-  constructor(source: HeaderSource, budget?: number) {
+  constructor(source: HeaderSource, { budget, base }: { readonly budget?: number; readonly base?: string | undefined } = {}) {
     this.#source = source
     this.budget = budget
+    this.base = base
   }
 
   get headers(): Readonly<Record<string, string>> {

@@ -6,6 +6,7 @@ import { isIPv6 } from 'node:net'
 import { parseArgs } from 'node:util'
 import { MAX_DELAY } from '../testing/fault-options.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
+import { readBase } from '../request/address.ts'
 import { CommandError } from './command-error.ts'
 
 /** The parsed command line. */
@@ -16,8 +17,10 @@ export interface CommandArguments {
   readonly host: string
   readonly config: string | undefined
   readonly seed: string | undefined
-  /** Empty: those of the model. */
-  readonly versions: readonly string[]
+  /** The path before the version. Undefined: that of the model. */
+  readonly base: string | undefined
+  /** Empty: paths have no version. Undefined: those of the model. */
+  readonly versions: readonly string[] | undefined
   readonly readOnly: boolean
   /** Empty: no other origin. */
   readonly cors: readonly string[]
@@ -62,7 +65,9 @@ const OPTIONS = {
   host: { type: 'string', value: 'HOST', text: 'address to listen on (default 127.0.0.1)' },
   config: { type: 'string', value: 'MODULE', text: 'module with the model of a SQLite FILE' },
   seed: { type: 'string', value: 'FILE', text: 'JSON file or module with records to add: { users: [{ ... }] }' },
-  version: { type: 'string', value: 'NAME', text: 'first segment of the paths; may be repeated (default v1)' },
+  base: { type: 'string', value: 'PATH', text: 'path before the version, such as /api' },
+  version: { type: 'string', value: 'NAME', text: 'segment before the resource in paths; may be repeated (default v1)' },
+  'no-version': { type: 'boolean', text: 'serve without a version in paths: /users' },
   'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405; a file is left as it is' },
   cors: { type: 'string', value: 'ORIGIN', text: 'let pages of this origin read the answers; may be repeated; * is all' },
   'allow-host': { type: 'string', value: 'NAME', text: 'answer to this name too; may be repeated; * is all (default local ones)' },
@@ -134,7 +139,8 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     host: last('host') ?? '127.0.0.1',
     config: last('config'),
     seed: last('seed'),
-    versions: values.get('version') ?? [],
+    base: toBase(last('base')),
+    versions: toVersions(values.get('version'), values.has('no-version')),
     readOnly: values.has('read-only'),
     cors: values.get('cors') ?? [],
     allowedHosts: toHosts(values.get('allow-host') ?? []),
@@ -183,6 +189,21 @@ function check(args: CommandArguments): CommandArguments {
   }
   if (args.host === '') throw misuse('--host needs an address.')
   return args
+}
+
+function toBase(base: string | undefined): string | undefined {
+  if (base === undefined) return undefined
+  try {
+    return readBase(base, '--base')
+  } catch (error) {
+    throw misuse((error as Error).message.replace('"base" must be', 'must be'))
+  }
+}
+
+function toVersions(versions: readonly string[] | undefined, hasNone: boolean): readonly string[] | undefined {
+  if (!hasNone) return versions
+  if (versions !== undefined) throw misuse('--no-version leaves the version out of paths: it does not go with --version.')
+  return []
 }
 
 function toPort(text: string): number {

@@ -12,6 +12,7 @@ import { defaultNames } from '../model/resource-names.ts'
 import type { EngineOptions } from '../pipeline/options.ts'
 import { isGeneratedPivot } from '../model/metadata/read-model.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
+import { listVersions } from '../request/address.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { entityModule } from './eject-entity.ts'
 import { group, list, print } from './layout.ts'
@@ -21,7 +22,7 @@ import { importModule } from './modules.ts'
 import { call, isLiteral, literal, object } from './source.ts'
 
 /** Options that are plain data, and so can be written as code. */
-const DATA_OPTIONS = ['schema', 'versions', 'limits', 'parameters', 'createdStatus', 'validationStatus'] as const
+const DATA_OPTIONS = ['schema', 'base', 'versions', 'limits', 'parameters', 'createdStatus', 'validationStatus'] as const
 /** Options that are written in their own way, or belong to the process and not to the API. */
 const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'notes', 'readOnly', 'onError'])
 
@@ -111,7 +112,7 @@ function config(
       throw new CommandError(`The option "${name}" cannot be written as code: it contains functions.`)
   }
   const byEntity = new Map(metas.map(meta => [meta.class as object, meta]))
-  const served = [...new Set(engine.versions.flatMap(version => engine.modelOf(version)!.resources))].filter(({ entity }) =>
+  const served = [...new Set(listVersions(engine.versions).flatMap(version => engine.modelOf(version)!.resources))].filter(({ entity }) =>
     byEntity.has(entity),
   )
   const entities = [...new Set(served.map(({ className }) => className))]
@@ -248,7 +249,7 @@ async function proveSame(engine: RestEngine, { options }: Loaded, index: string)
   const written = (await importModule(index))['default'] as EngineOptions
   const { seed: _, ...others } = written
   await using copy = await RestEngine.create({ ...others, database: ':memory:', schema: 'keep' })
-  for (const version of engine.versions) {
+  for (const version of listVersions(engine.versions)) {
     const [before, after] = [engine, copy].map(each => describeModel(each.modelOf(version)!))
     for (const [place, value] of before!) {
       if (after!.get(place) !== value) throw new CommandError(`${place} cannot be written as code: it would not be the same afterwards.`)

@@ -5,12 +5,14 @@
 import { isRelation } from '../model/model.ts'
 import { EVERYTHING, isVisible } from '../plan/visibility.ts'
 import type { Attribute, Resource, ToManyAttribute } from '../model/model.ts'
+import { NO_VERSION, formatRoot } from '../request/address.ts'
 import { RESERVED } from '../request/reserved-parameters.ts'
 import { isText } from '../values/scalar-type.ts'
 
 /** The parts of the engine that examples need. */
 export interface ExampleEngine {
   readonly model: { readonly resources: readonly Resource[] }
+  readonly base: string
   readonly versions: readonly string[]
   handle(method: string, path: string): Promise<{ readonly status: number; readonly body?: unknown }>
 }
@@ -22,7 +24,7 @@ export interface SlowLink {
 }
 
 /**
- * Finds example paths below the base, each beginning with the version.
+ * Finds example paths, each beginning with the base and the version.
  *
  * @param wanted paths below the version that suit the model
  * @param slow lists that no example may count by, because each record would cost a scan of the table
@@ -32,13 +34,13 @@ export async function findExampleRequests(
   wanted: readonly string[] | undefined,
   slow: readonly SlowLink[] = [],
 ): Promise<string[]> {
-  const base = `/${engine.versions[0] ?? 'v1'}`
-  if (wanted !== undefined) return wanted.map(path => base + path)
+  const root = formatRoot(engine.base, engine.versions[0] ?? NO_VERSION)
+  if (wanted !== undefined) return wanted.map(path => root + path)
   const resources = engine.model.resources.filter(({ rules }) => rules.single === undefined)
   const [only] = engine.model.resources
-  if (resources.length === 0 && only !== undefined) return [base + formatPath(only)]
-  const paths = [findSort(resources, slow), await findFilter(resources, engine, base), findExpansion(resources)]
-  const candidates = paths.filter(path => path !== undefined).map(path => base + path)
+  if (resources.length === 0 && only !== undefined) return [root + formatPath(only)]
+  const paths = [findSort(resources, slow), await findFilter(resources, engine, root), findExpansion(resources)]
+  const candidates = paths.filter(path => path !== undefined).map(path => root + path)
   // Some paths may need a log-in, or be hidden by rules.
   const answers = await Promise.all(candidates.map(path => engine.handle('GET', path)))
   return candidates.filter((_, index) => answers[index]!.status === 200)
@@ -53,14 +55,14 @@ function findSort(resources: readonly Resource[], slow: readonly SlowLink[]): st
     : `${formatPath(first)}?sort=${first.keyNames.map(name => `${encodeURIComponent(name)}.desc`).join(',')}&limit=5`
 }
 
-async function findFilter(resources: readonly Resource[], engine: ExampleEngine, base: string): Promise<string | undefined> {
+async function findFilter(resources: readonly Resource[], engine: ExampleEngine, root: string): Promise<string | undefined> {
   const [resource, attribute] = findAttribute(
     resources,
     attribute => attribute.kind === 'scalar' && !attribute.primary && isText(attribute.type),
   )
   if (resource === undefined) return undefined
   const name = encodeURIComponent(attribute.name)
-  const { body } = await engine.handle('GET', `${base}${formatPath(resource)}?limit=1&attributes=${name}`)
+  const { body } = await engine.handle('GET', `${root}${formatPath(resource)}?limit=1&attributes=${name}`)
   const records = (body as Record<string, unknown> | undefined)?.[resource.plural]
   const value = Array.isArray(records) ? (records[0] as Record<string, unknown> | undefined)?.[attribute.name] : undefined
   const initial = typeof value === 'string' ? /^[A-Za-z0-9]/.exec(value)?.[0] : undefined

@@ -50,11 +50,12 @@ export async function load(args: CommandArguments): Promise<Loaded> {
   if (args.save && model.json === undefined)
     throw new CommandError('--save goes with a JSON FILE; a SQLite file always keeps what is changed.', 2)
   const seed = args.seed === undefined ? undefined : await loadSeed(args.seed)
-  const versions = args.versions.length === 0 ? {} : { versions: args.versions }
+  const base = args.base === undefined ? {} : { base: args.base }
+  const versions = args.versions === undefined ? {} : { versions: args.versions }
   const { database = ':memory:' } = model.options
   if (readOnly && database !== ':memory:' && seed !== undefined)
     throw new CommandError(`--seed would write to ${database}, which --read-only opens for reading only.`, 2)
-  const options = { ...model.options, ...versions, ...(readOnly ? { readOnly: true } : {}) }
+  const options = { ...model.options, ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) }
   const onlyReads = args.get !== undefined || args.eject !== undefined || args.openapi !== undefined
   return {
     ...model,

@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { styleText } from 'node:util'
 import type { UnindexedLink } from '../database/explained-statements.ts'
 import type { RestEngine } from '../engine.ts'
+import { formatRoot, listVersions } from '../request/address.ts'
+import { TEST_CONTROLS } from '../request/reserved-paths.ts'
 import { createServer } from '../server/http.ts'
 import type { RequestLine } from '../server/server-options.ts'
 import { isLoopback } from '../server/origin-guard.ts'
@@ -116,7 +118,10 @@ function printWelcome(
   address: AddressInfo,
 ): void {
   const origin = `http://${formatHost(address)}:${address.port}`
-  const resources = engine.versions.flatMap(version => engine.modelOf(version)!.resources.map(({ plural }) => `/${version}/${plural}`))
+  const resources = listVersions(engine.versions).flatMap(version => {
+    const root = formatRoot(engine.base, version)
+    return engine.modelOf(version)!.resources.map(({ plural }) => `${root}/${plural}`)
+  })
   const notes = formatNotes(engine)
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${title} at ${styleText('cyan', origin)}`,
@@ -128,7 +133,9 @@ function printWelcome(
     '',
     'Try:',
     ...requests.map(path => `  curl '${origin}${path}'`),
-    ...(testControls ? ['', 'Test controls, open to every client of this address:', `  curl '${origin}/_test'`] : []),
+    ...(testControls
+      ? ['', 'Test controls, open to every client of this address:', `  curl '${origin}${engine.base}/${TEST_CONTROLS}'`]
+      : []),
     '',
   ]
   console.log(lines.join('\n'))

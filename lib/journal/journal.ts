@@ -74,6 +74,8 @@ export class JournalRecord implements ChangeSink {
   /** Method and path as they were sent. After parsing: upper case, and without the query. */
   method: string
   path: string
+  /** The number of segments after the version. Undefined when the path could not be read. */
+  depth: number | undefined = undefined
   /** Undefined when path or query could not be read. */
   pairs: readonly Pair[] | undefined = undefined
   model: Model | undefined = undefined
@@ -103,9 +105,10 @@ export class JournalRecord implements ChangeSink {
   }
 
   /** Records the parsed path and query. */
-  parsed({ method, path, pairs }: Request): void {
+  parsed({ method, path, segments, pairs }: Request): void {
     this.method = method
     this.path = path
+    this.depth = Math.max(0, segments.length - 1)
     this.pairs = pairs
   }
 
@@ -296,10 +299,11 @@ function listChanges({ changes }: JournalRecord, masked: Masked): readonly Chang
 
 /** Returns the parts of a request without its secrets. */
 export function maskRecord(record: JournalRecord, secrets: Secrets, first: Model): Masked {
-  const { method, pairs, body, resource, attribute, model = first, response, failure } = record
+  const { method, depth, pairs, body, resource, attribute, model = first, response, failure } = record
   return secrets.mask({
     method: method.toUpperCase(),
     path: pairs === undefined ? record.path.split('?', 1)[0]! : record.path,
+    depth,
     pairs: pairs ?? [],
     body: body instanceof BodyText ? JSON.parse(body.text) : body,
     resource,

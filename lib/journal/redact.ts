@@ -33,6 +33,8 @@ type Shape = Pick<Resource | EmbeddedAttribute, 'byName'> | undefined
 export interface RedactedExchange {
   readonly method: string
   readonly path: string
+  /** The number of segments after the version; undefined where the path could not be read. */
+  readonly depth: number | undefined
   readonly pairs: readonly Pair[]
   readonly body: unknown
   /** The resource of the body and the query, and the attribute whose value the body is. */
@@ -78,8 +80,9 @@ export class Secrets {
     const { pairs, body, resource, attribute, model, response } = exchange
     const mask = new Mask(this.#names, resource)
     const segments = exchange.path.split('/').slice(1)
-    const logsIn = this.#identifier !== undefined && exchange.method === 'POST' && segments.length === 2 && segments[1] === 'login'
-    const last = segments.length === 4 ? decodeSegment(segments[3]!) : undefined
+    const { depth } = exchange
+    const logsIn = this.#identifier !== undefined && exchange.method === 'POST' && depth === 1 && segments.at(-1) === 'login'
+    const last = depth === 3 ? decodeSegment(segments.at(-1)!) : undefined
     const isSecretBody = last !== undefined && mask.isSecret(last, resource)
     const bodyShape = attribute === undefined ? resource : undefined
     const wrapped = attribute === undefined ? body : { [attribute]: body }

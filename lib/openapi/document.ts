@@ -12,6 +12,7 @@ import { Operations } from './operations.ts'
 import { Parameters } from './parameters.ts'
 import { RecordSchemas } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
+import { NO_VERSION, formatRoot } from '../request/address.ts'
 import { describedVisibility } from './source.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
 
@@ -24,6 +25,8 @@ export interface OpenApiDocument {
   readonly [member: string]: unknown
 }
 
+/** The version that the document of an API without versions has, since it must have one. */
+const UNVERSIONED = '1'
 const VERSIONS = { '3.1': '3.1.1', '3.2': '3.2.0' }
 
 /** Returns the description of a version. */
@@ -36,7 +39,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   const bodies = new BodySchemas(visibility, components, resource => exampleBody(resource, source))
   const parameters = new Parameters(source, options, visibility, components)
   const operations = new Operations({ source, options, visibility, parameters, bodies, answers, failures })
-  const root = `/${source.version}`
+  const root = formatRoot('', source.version)
   const paths = new Paths()
   const named = source.model.resources.flatMap(resource => {
     const name = findSegment(resource, source)
@@ -66,7 +69,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   return {
     openapi: VERSIONS[options.openapi],
     info: describeInfo(source, options, named.length),
-    servers: [{ url: '/', description: 'The server of this document.' }],
+    servers: [{ url: source.base === '' ? '/' : source.base, description: 'The server of this document.' }],
     security: source.login === undefined ? [] : [{ bearer: [] }],
     tags: listTags(named, source, paths.all),
     paths: paths.all,
@@ -77,7 +80,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
 function describeInfo(source: ApiSource, { title }: DescribeOptions, resources: number): Readonly<Record<string, unknown>> {
   return {
     title,
-    version: source.version,
+    version: source.version === NO_VERSION ? UNVERSIONED : source.version,
     summary: `${resources} resources, described from their model.`,
     description: describeGrammar(source),
     contact: { name: title },

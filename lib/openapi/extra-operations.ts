@@ -3,6 +3,8 @@ import type { Answers } from './answers.ts'
 import { pascalCase } from './components.ts'
 import type { OperationParts } from './operations.ts'
 import type { RecordSchemas } from './record-schemas.ts'
+import { NO_VERSION } from '../request/address.ts'
+import { DESCRIPTION } from '../request/reserved-paths.ts'
 import { describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
 import type { ApiSource } from './source.ts'
@@ -27,12 +29,17 @@ export function generalOperations(root: string, { tagsContent }: ApiSource, answ
   })
   const document = answers.bare('An OpenAPI document.', { type: 'object' })
   const common = { tag: 'general', failures: [], isConditional: tagsContent }
+  const indexOf = (path: string, id: string, summary: string): PlacedOperation => ({
+    method: 'GET',
+    path,
+    parts: { ...common, id, summary, success: index },
+  })
   return [
-    { method: 'GET', path: '/', parts: { ...common, id: 'getRoot', summary: 'List the resources of the first version', success: index } },
-    { method: 'GET', path: root, parts: { ...common, id: 'getIndex', summary: 'List the resources', success: index } },
+    ...(root === '' ? [] : [indexOf('/', 'getRoot', 'List the resources of the first version')]),
+    indexOf(root === '' ? '/' : root, 'getIndex', 'List the resources'),
     {
       method: 'GET',
-      path: `${root}/openapi.json`,
+      path: `${root}/${DESCRIPTION}`,
       parts: { ...common, id: 'getDescription', summary: 'Get this description', success: document },
     },
   ]
@@ -72,11 +79,11 @@ export function sessionOperations(root: string, source: ApiSource, answers: Answ
 /** Custom routes, as far as they say what they are: methods and paths. */
 export function routeOperations({ routes, version }: ApiSource): PlacedOperation[] {
   return routes.flatMap(({ method, path }): PlacedOperation[] => {
-    const segments = path.split('/').slice(1)
-    if (segments[0] !== '{version}' && segments[0] !== version) return []
+    const [, first, ...others] = path.split('/')
+    if (version !== NO_VERSION && first !== '{version}' && first !== version) return []
     if (!DESCRIBED.has(method)) return []
-    const own = ['', version, ...segments.slice(1)].join('/')
-    const rest = segments.slice(1)
+    const own = version === NO_VERSION ? path : ['', version, ...others].join('/')
+    const rest = version === NO_VERSION ? path.split('/').slice(1) : others
     const names = rest.flatMap(segment => /^\{(\w+)\}$/.exec(segment)?.[1] ?? [])
     return [
       {

@@ -61,19 +61,19 @@ export class Operations {
 
   /** Returns the operations of the path of a resource, by method in lower case. */
   collection(path: string, resource: Resource): Schema {
-    return this.#item(path, { kind: 'collection', resource, base: path }, method =>
+    return this.#item(path, { kind: 'collection', resource, path }, method =>
       method === 'GET' ? this.#list(resource) : method === 'POST' ? this.#create(resource) : undefined,
     )
   }
 
   record(path: string, resource: Resource): Schema {
-    const target: Target = { kind: 'record', resource, base: path, key: [], id: '' }
+    const target: Target = { kind: 'record', resource, path, key: [], id: '' }
     return this.#item(path, target, method => this.#ofRecord(method, resource), this.#listIdParameters(path, resource))
   }
 
   attribute(path: string, resource: Resource, attribute: Attribute): Schema {
     const { visibility } = this.#describers
-    const target: Target = { kind: 'attribute', resource, base: path, key: [], id: '', attribute }
+    const target: Target = { kind: 'attribute', resource, path, key: [], id: '', attribute }
     return this.#item(
       path,
       target,

@@ -20,7 +20,10 @@ export interface DescribedLogin {
 
 export interface ApiSource {
   readonly model: Model
+  /** Empty: paths have no version. */
   readonly version: string
+  /** The path before the version. */
+  readonly base: string
   readonly vocabulary: Vocabulary
   readonly lookUp: ResourceLookup
   readonly limits: Limits

@@ -15,6 +15,7 @@ import type { OpenDatabase } from '../database/world-store.ts'
 import { Journal } from '../journal/journal.ts'
 import type { Resource } from '../model/model.ts'
 import { Routes } from '../request/custom-routes.ts'
+import { listVersions } from '../request/address.ts'
 import type { EngineHandle } from '../request/hook-context.ts'
 import type { RequestContext } from '../request/request-context.ts'
 import { Faults } from '../testing/fault-injection.ts'
@@ -142,9 +143,11 @@ function createServices(engine: EngineHandle, { options, database: { connection 
   const clock = new Clock(options.clock)
   connection.follow(clock)
   const fork = (): EntityManager => connection.orm.em.fork()
-  const origin: ContextOrigin = { engine, fork, logsIn: options.auth !== undefined }
-  const served = serveVersions(shared.versions, options, connection, clock, version => descriptions.describe({ version }))
-  const first = options.versions[0]!
+  const origin: ContextOrigin = { engine, fork, address: options, logsIn: options.auth !== undefined }
+  const served = serveVersions(shared.versions, options, connection, clock, (version, base) =>
+    descriptions.describe({ version }, options.readOnly, base),
+  )
+  const [first] = listVersions(options.versions) as [string]
   const { model, reader } = served.get(first)!
   const context = ({ plural }: Resource): RequestContext => createCreationContext(origin, first, plural)
   const given = new Given({ model, connection, reader, clock, context })

@@ -7,6 +7,7 @@ import { checkNames, findNearest, formatHint } from '../base/suggest.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
 import type { ApiSource, DescribedLogin, DescribeOptions } from '../openapi/source.ts'
 import type { OpenApiDocument } from '../openapi/document.ts'
+import { NO_VERSION, formatRoot, listVersions } from '../request/address.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import type { Services } from './operate.ts'
@@ -62,19 +63,24 @@ export class Descriptions {
    * Returns a document of its own to each caller.
    *
    * @param readOnly describes what is served as read-only, or not; default: as the engine is
+   * @param base the path before the version, as whoever asks sees it; default: that of the engine
    * @throws TypeError, RangeError for options that are unknown or not of their form
    */
-  async describe(given: OpenApiOptions = {}, readOnly = this.#parts.options.readOnly): Promise<OpenApiDocument> {
+  async describe(
+    given: OpenApiOptions = {},
+    readOnly = this.#parts.options.readOnly,
+    base = this.#parts.options.base,
+  ): Promise<OpenApiDocument> {
     const { version, options } = this.#checked(given)
     const { describeApi } = await import('../openapi/document.ts')
     const services = this.#parts.served.get(version)!
     const login = this.#parts.login(version)
     const examples = await this.#examples(services, version, login)
-    const key = JSON.stringify([version, options, readOnly])
+    const key = JSON.stringify([version, options, readOnly, base])
     const shown = JSON.stringify([...examples.values()])
     const known = this.#known.get(key)
     if (known?.examples === shown) return JSON.parse(known.text) as OpenApiDocument
-    const text = JSON.stringify(describeApi({ ...this.#createSource(services, version, login, examples), readOnly }, options))
+    const text = JSON.stringify(describeApi({ ...this.#createSource(services, version, login, examples), readOnly, base }, options))
     if (this.#known.size >= KEPT) this.#known.clear()
     this.#known.set(key, { examples: shown, text })
     return JSON.parse(text) as OpenApiDocument
@@ -83,8 +89,8 @@ export class Descriptions {
   #checked(given: OpenApiOptions): { readonly version: string; readonly options: DescribeOptions } {
     checkNames(given, OPTIONS, 'engine.openapi')
     const { versions } = this.#parts.options
-    const { version = versions[0]!, openapi = '3.1', filters = 1, sparse = false, bulk = false, title = 'REST API' } = given
-    if (!versions.includes(version)) {
+    const { version = versions[0] ?? NO_VERSION, openapi = '3.1', filters = 1, sparse = false, bulk = false, title = 'REST API' } = given
+    if (!listVersions(versions).includes(version)) {
       // A caller in JavaScript may give anything.
       const called = JSON.stringify(version)
       throw new RangeError(`engine.openapi: there is no version ${called}.${formatHint(findNearest(called, versions))}`)
@@ -107,7 +113,7 @@ export class Descriptions {
     version: string,
     login: DescribedLogin | undefined,
     examples: ReadonlyMap<Resource, JsonRecord>,
-  ): ApiSource {
+  ): Omit<ApiSource, 'base'> {
     const { options } = this.#parts
     const { limits, createdStatus, validationStatus, etag, readOnly, serverTiming, routes } = options
     return {
@@ -138,7 +144,7 @@ export class Descriptions {
     const examples = new Map<Resource, JsonRecord>()
     for (const resource of model.resources) {
       const parameters = exampleParameters(resource)
-      const isPublic = login === undefined || login.isPublic('GET', `/${version}/${resource.plural}`)
+      const isPublic = login === undefined || login.isPublic('GET', `${formatRoot('', version)}/${resource.plural}`)
       if (parameters === undefined || !isPublic) continue
       const view = { parameters, visibility: EVERYTHING, ctx: this.#parts.context(version) }
       const { records } = await reader.page(resource, { limit: 1, offset: 0 }, view)

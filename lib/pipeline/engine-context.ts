@@ -1,5 +1,7 @@
 /** Engine context: the context of a request that nobody has sent, for the records that the engine itself reads and generates. */
 import type { EntityManager } from '@mikro-orm/core'
+import { formatRoot } from '../request/address.ts'
+import type { Address } from '../request/address.ts'
 import type { EngineHandle } from '../request/hook-context.ts'
 import { parse } from '../request/parse-request.ts'
 import { RequestContext } from '../request/request-context.ts'
@@ -8,6 +10,8 @@ import { NO_CONTEXT } from './handle.ts'
 /** The parts of an engine that a context refers to. */
 export interface ContextOrigin {
   readonly engine: EngineHandle
+  /** Where the engine answers. */
+  readonly address: Address
   /** Returns an entity manager of its own for the request. */
   readonly fork: () => EntityManager
   /** Whether the authentication module is on. */
@@ -28,9 +32,15 @@ export function createCreationContext(origin: ContextOrigin, version: string, re
   return createContext(origin, 'POST', version, resource)
 }
 
-function createContext(origin: ContextOrigin, method: 'GET' | 'POST', version: string, resource: string | undefined): RequestContext {
-  const path = resource === undefined ? `/${version}` : `/${version}/${resource}`
-  const request = parse(method, path, undefined, undefined, NO_CONTEXT)
+function createContext(
+  { address, ...origin }: ContextOrigin,
+  method: 'GET' | 'POST',
+  version: string,
+  resource: string | undefined,
+): RequestContext {
+  const root = formatRoot(address.base, version)
+  const path = resource === undefined ? root || '/' : `${root}/${resource}`
+  const request = parse({ method, path, query: undefined, body: undefined, context: NO_CONTEXT }, address)
   const action = method === 'POST' ? 'create' : undefined
   return new RequestContext({
     ...origin,

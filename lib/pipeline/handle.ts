@@ -23,6 +23,8 @@ import { keepBody } from '../journal/journal.ts'
 import type { JournalRecord } from '../journal/journal.ts'
 import type { Model, Resource } from '../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
+import { NO_VERSION } from '../request/address.ts'
+import type { Address } from '../request/address.ts'
 import { runRoute } from '../request/custom-routes.ts'
 import type { Routes } from '../request/custom-routes.ts'
 import type { EngineHandle } from '../request/hook-context.ts'
@@ -99,7 +101,7 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
   const end = limitTime(arrival, parts)
   let request: Request | undefined
   try {
-    request = readRequest(arrival)
+    request = readRequest(arrival, parts.options)
     const { method, segments } = request
 
     trace?.enter('auth')
@@ -111,13 +113,13 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
     const route = routes.match(method, segments)
     if (route !== undefined) {
       trace?.enter('handler')
-      const versioned = { ...origin, version: segments[0] ?? options.versions[0]! }
+      const versioned = { ...origin, version: segments[0] ?? options.versions[0] ?? NO_VERSION }
       return withAllowedMethods(yield* wait(runRoute(route, versioned, options.versions)), request, parts)
     }
-    const version = findVersion(segments, options.versions, parts.model)
+    const version = findVersion(request, options.versions, parts.model)
     const services = parts.served.get(version)!
     const customMethods = routes.listMethods(segments)
-    const target = resolvePath(customMethods, segments, version, services.model, services.lookUp)
+    const target = resolvePath(customMethods, request, version, services.model, services.lookUp)
     record?.resolved(target, services.model)
     const allowed = checkMethod(method, target, customMethods)
     const parameters = readParameters(request, target, services.vocabulary, options.limits)
@@ -179,14 +181,21 @@ function limitTime({ context }: Arrival, { options, life }: StageParts): Request
 }
 
 /** Parses a request, and notes for the journal what was sent. */
-export function readRequest({ method, path, query, body, context, record }: Arrival): Request {
-  const request = parse(method, path, query, body, context)
+export function readRequest(arrival: Arrival, options: CheckedOptions): Request {
+  const { context, record } = arrival
+  const request = parse(arrival, findAddress(context, options))
   record?.parsed(request)
   if (takesBody(request.method)) {
     assertJson(request.body ?? null, 'handle: body')
     if (record !== undefined) record.body = keepBody(request.body)
   }
   return request
+}
+
+/** Returns where the sender of a request meets the engine: a way in may have a base of its own. */
+export function findAddress(context: HandleContext, options: CheckedOptions): Address {
+  const base = context instanceof LazyClient ? context.base : undefined
+  return base === undefined || base === options.base ? options : { base, versions: options.versions }
 }
 
 /** Refuses what would write to an engine that is read-only. Logging in and out stays possible: it changes no data. */

@@ -13,6 +13,7 @@ import type { RequestAbort } from '../base/abort.ts'
 import type { HttpMethod } from '../base/http-methods.ts'
 import { formatIso } from '../values/iso-time.ts'
 import { keyToSegment } from '../model/key.ts'
+import { formatRoot } from '../request/address.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Model, ToOneOfAttribute } from '../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
@@ -54,8 +55,8 @@ export interface Services {
   readonly versions: readonly string[]
   readonly createdStatus: number
   readonly etag: EntityTags
-  /** Returns the OpenAPI document of the version. */
-  readonly describe: () => Promise<object>
+  /** Returns the OpenAPI document of the version, for clients that see the engine below a base. */
+  readonly describe: (base: string) => Promise<object>
   /** Runs work in a transaction. */
   readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, end?: RequestAbort) => Promise<T>
 }
@@ -127,15 +128,15 @@ function formatTimestamp(services: Services): string {
   return formatIso(services.clock.time())
 }
 
-function get({ request, target, view }: Operation, services: Services): Awaitable<RestResponse> {
+function get({ request, target, view, ctx }: Operation, services: Services): Awaitable<RestResponse> {
   const { reader, limits, vocabulary } = services
   const { parameters } = view
   switch (target.kind) {
     case 'own':
       throw new Error('get: a custom route.')
     case 'index':
-      if (target.isDescription) return services.describe().then(respondDescription)
-      return respondIndex(services.model, services.versions, request.segments[0] ?? services.versions[0]!, formatTimestamp(services))
+      if (target.isDescription) return services.describe(request.base).then(respondDescription)
+      return respondIndex(services.model, services.versions, formatRoot(request.base, ctx.version), formatTimestamp(services))
     case 'collection': {
       const range = findPageRange(parameters, limits)
       return chain(reader.page(target.resource, range, view), page =>
@@ -195,12 +196,12 @@ function post(operation: Operation, services: Services): Awaitable<RestResponse>
   const { writer, createdStatus } = services
   if (target.kind === 'collection') {
     return chain(writer.create(target.resource, operation.ctx.body, view), ({ resource, key, record }) =>
-      respondCreated(resource, record, `${target.base}/${keyToSegment(key, resource)}`, createdStatus, formatTimestamp(services)),
+      respondCreated(resource, record, `${target.path}/${keyToSegment(key, resource)}`, createdStatus, formatTimestamp(services)),
     )
   }
   if (target.kind !== 'attribute' || target.attribute.kind !== 'toMany') throw new Error('post: not a list.')
   return chain(writer.append(target, target.attribute, operation.ctx.body, view), ({ resource, key, record }) => {
-    const location = `/${request.segments[0]!}/${resource.plural}/${keyToSegment(key, resource)}`
+    const location = `${formatRoot(request.base, operation.ctx.version)}/${resource.plural}/${keyToSegment(key, resource)}`
     return respondCreated(resource, record, location, createdStatus, formatTimestamp(services))
   })
 }

@@ -7,6 +7,7 @@ import type { Limits } from '../base/limits.ts'
 import type { AuthModule } from '../auth/auth-options.ts'
 import type { CustomParameter } from '../access/access-rules.ts'
 import type { ResourceDefinition } from '../model/resource-config.ts'
+import { readBase } from '../request/address.ts'
 import type { Route } from '../request/custom-routes.ts'
 import type { SeedData } from '../write/seed-rows.ts'
 import { checkNames } from '../base/suggest.ts'
@@ -36,7 +37,9 @@ export interface EngineOptions {
   readonly lookup?: (name: string, version: string) => object | null | undefined
   /** Per-model customisation. */
   readonly resources?: readonly ResourceDefinition[]
-  /** The accepted first path segments. Default `['v1']`. */
+  /** The path before the version, such as `'/api'`, which links carry; a way in may have another one. Default: none. */
+  readonly base?: string
+  /** The accepted path segments after the base. Default `['v1']`; `[]`: paths have no version. */
   readonly versions?: readonly string[]
   /** Guards against requests that ask for too much. */
   readonly limits?: Partial<Limits>
@@ -87,6 +90,7 @@ const OPTIONS = [
   'orm',
   'resources',
   'lookup',
+  'base',
   'versions',
   'limits',
   'routes',
@@ -119,7 +123,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   const checked = completeOptions(options)
   checkModelSource(checked)
   checkForms(checked)
-  return { ...checked, versions: Object.freeze([...checked.versions]) }
+  return { ...checked, base: readBase(checked.base, 'RestEngine.create', checked.versions), versions: Object.freeze([...checked.versions]) }
 }
 
 const DEFAULTS = {
@@ -129,6 +133,7 @@ const DEFAULTS = {
   resources: [],
   routes: [],
   parameters: {},
+  base: '',
   versions: ['v1'],
   createdStatus: 200,
   validationStatus: 422,
@@ -181,8 +186,10 @@ function checkForms(options: CheckedOptions): void {
   for (const name of OWN_ORM_OPTIONS) {
     if (name in orm) throw new TypeError(`RestEngine.create: "orm.${name}" is set by the engine; use its own options.`)
   }
-  if (!Array.isArray(versions) || versions.length === 0 || !versions.every(version => /^[A-Za-z0-9._-]+$/.test(version))) {
-    throw new TypeError('RestEngine.create: "versions" must be path segments such as "v1".')
+  if (!Array.isArray(versions) || !versions.every(version => /^[A-Za-z0-9._-]+$/.test(version))) {
+    throw new TypeError(
+      'RestEngine.create: "versions" must be an array of path segments such as "v1", or empty for paths without a version.',
+    )
   }
 }
 

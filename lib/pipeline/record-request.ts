@@ -22,7 +22,7 @@ import type { QueryInput } from '../request/query-string.ts'
 import type { Faults } from '../testing/fault-injection.ts'
 import { faultRequest } from '../testing/fault-request.ts'
 import { answerError, answerFailure, isMisuse } from './answer-failure.ts'
-import { handle, readRequest } from './handle.ts'
+import { findAddress, handle, readRequest } from './handle.ts'
 import type { Arrival, HandleContext, StageParts } from './handle.ts'
 import { withoutBody } from './respond.ts'
 
@@ -206,7 +206,7 @@ export class RequestRecorder {
     if (typeof method !== 'string' || typeof path !== 'string') return answering()
     if (record !== undefined) {
       try {
-        readRequest(arrival)
+        readRequest(arrival, this.#parts.options)
       } catch {
         // What is wrong with it is answered if the request gets there; the journal has what could be read.
       }
@@ -214,7 +214,8 @@ export class RequestRecorder {
     const { faults } = this.#parts
     let course: ReturnType<Faults['meet']>
     try {
-      course = faults.meet(faultRequest(method, path, query, body, context.headers ?? NO_HEADERS))
+      const { base } = findAddress(context, this.#parts.options)
+      course = faults.meet(faultRequest({ method, path, query, body, headers: context.headers ?? NO_HEADERS, base }))
     } catch (error) {
       return answerFailure(error, arrival, this.#parts)
     }

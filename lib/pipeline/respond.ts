@@ -117,9 +117,13 @@ export function respondDeletedList(resource: Resource, records: readonly JsonRec
   return ok({ success: true, timestamp, resource: resource.plural, count: records.length, [resource.plural]: records, status: 'OK' })
 }
 
-/** The index: versions, and the path of every resource in the version asked for (the first one by default). */
-export function respondIndex(model: Model, versions: readonly string[], version: string, timestamp: string): RestResponse {
-  const resources = Object.fromEntries(model.resources.map(resource => [resource.plural, `/${version}/${resource.plural}`]))
+/**
+ * The index: versions, and the path of every resource in the version asked for (the first one by default).
+ *
+ * @param root path of the version: `/api/v1`
+ */
+export function respondIndex(model: Model, versions: readonly string[], root: string, timestamp: string): RestResponse {
+  const resources = Object.fromEntries(model.resources.map(resource => [resource.plural, `${root}/${resource.plural}`]))
   return ok({ success: true, timestamp, versions: [...versions], resources })
 }
 

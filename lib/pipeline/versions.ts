@@ -15,6 +15,8 @@ import type { Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
 import { NO_PARAMETERS, buildVocabulary } from '../request/query-string.ts'
 import type { Vocabulary } from '../request/query-string.ts'
+import { NO_VERSION, listVersions } from '../request/address.ts'
+import { describeReserved } from '../request/reserved-paths.ts'
 import { RESERVED } from '../request/reserved-parameters.ts'
 import type { Reserved } from '../request/reserved-parameters.ts'
 import { planRead } from '../plan/plan.ts'
@@ -42,8 +44,9 @@ export function readVersions(options: CheckedOptions, orm: MikroORM): Map<string
   checkDefinitions(options, orm)
   const { renamed, own } = readParameters(options.parameters)
   const compiled = new Map<string, CompiledVersion>()
-  for (const version of options.versions) {
+  for (const version of listVersions(options.versions)) {
     const model = readModel(orm, version, options.resources, findSecret(options, orm))
+    if (version === NO_VERSION) checkResourceNames(model, options.auth !== undefined)
     const vocabulary = buildVocabulary(renamed, model.flags, new Set(own.keys()))
     checkVocabulary(vocabulary)
     requireConditions(model)
@@ -59,7 +62,7 @@ export function serveVersions(
   { limits, versions, createdStatus, etag }: CheckedOptions,
   connection: Connection,
   clock: Clock,
-  describe: (version: string) => Promise<object>,
+  describe: (version: string, base: string) => Promise<object>,
 ): Map<string, Services> {
   const served = new Map<string, Services>()
   for (const [version, { plans, ...parts }] of compiled) {
@@ -73,7 +76,7 @@ export function serveVersions(
       versions,
       createdStatus,
       etag,
-      describe: async () => describe(version),
+      describe: async base => describe(version, base),
       transaction: async (work, end) => connection.write(work, end),
     })
   }
@@ -96,6 +99,8 @@ function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM
     if (config.versions !== undefined && !Array.isArray(config.versions))
       throw new TypeError(`resources.${index}: "versions" must be an array of versions.`)
     for (const version of config.versions ?? []) {
+      if (versions.length === 0)
+        throw new TypeError(`resource(${formatEntityName(entity)}): "versions" has no meaning where paths have no version.`)
       if (!versions.includes(version))
         throw new TypeError(`resource: unknown version "${version}".${formatHint(findNearest(version, versions))}`)
     }
@@ -111,6 +116,20 @@ function knownMeta(entity: unknown, orm: MikroORM): EntityMetadata | undefined {
 function formatEntityName(entity: unknown): string {
   const { name, meta } = entity as { name?: string; meta?: { className?: string } }
   return meta?.className ?? name ?? typeof entity
+}
+
+/** Rejects resources in the place of what stands beside them. */
+function checkResourceNames({ resources }: Model, hasLogin: boolean): void {
+  for (const resource of resources) {
+    for (const name of [resource.plural, resource.singular, ...resource.accepted]) {
+      const what = describeReserved(name, hasLogin)
+      if (what === undefined) continue
+      const own = JSON.stringify(`own_${name.replaceAll(/\W|^_/g, '')}`)
+      throw new TypeError(
+        `resource(${resource.className}): without versions, "/${name}" is the path of ${what}: give the resource another name, { name: ${own} }.`,
+      )
+    }
+  }
 }
 
 function readParameters(parameters: CheckedOptions['parameters']): {

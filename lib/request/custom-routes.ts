@@ -4,6 +4,8 @@
  */
 import type { HandlerResponse, HookContext } from './hook-context.ts'
 import { restError } from '../base/errors.ts'
+import { NO_VERSION } from './address.ts'
+import { TEST_CONTROLS } from './reserved-paths.ts'
 import { checkHeaders } from '../base/headers.ts'
 import { toJson } from '../base/json.ts'
 import { RequestContext } from './request-context.ts'
@@ -16,7 +18,7 @@ import { checkNames } from '../base/suggest.ts'
 export interface Route {
   /** Upper case. */
   readonly method: string
-  /** A path whose `{name}` segments match anything: `/{version}/users/me`. */
+  /** A path below the base, whose `{name}` segments match anything: `/{version}/users/me`. Where paths have no version, any path. */
   readonly path: string
   readonly handler: (ctx: HookContext) => HandlerResponse | Promise<HandlerResponse>
 }
@@ -31,6 +33,7 @@ const NO_METHODS: readonly string[] = Object.freeze([])
 
 interface CheckedRoute {
   readonly route: Route
+  /** As a request has them: the version first. */
   readonly segments: readonly { readonly name: string | undefined; readonly text: string }[]
 }
 
@@ -39,14 +42,15 @@ export class Routes {
 
   /** @throws TypeError */
   constructor(routes: readonly Route[], versions: readonly string[]) {
-    this.#routes = routes.map(checked)
+    const hasVersions = versions.length > 0
+    this.#routes = routes.map(route => checked(route, hasVersions))
     for (const [index, route] of this.#routes.entries()) {
       const shadow = this.#routes.slice(0, index).find(earlier => shadows(earlier, route))
       if (shadow !== undefined) {
         throw new TypeError(`routes: ${formatRoute(route.route)} can never be reached, since ${formatRoute(shadow.route)} comes before it.`)
       }
       const [first] = route.segments
-      if (first !== undefined && first.name !== 'version' && !versions.includes(first.text)) {
+      if (hasVersions && first !== undefined && first.name !== 'version' && !versions.includes(first.text)) {
         throw new TypeError(
           `routes: ${formatRoute(route.route)} must begin with "/{version}" or one of the versions ${versions.join(', ')}.`,
         )
@@ -86,19 +90,20 @@ function formatRoute({ method, path }: Route): string {
   return `${method} ${path}`
 }
 
-function checked(route: Route): CheckedRoute {
+function checked(route: Route, hasVersions: boolean): CheckedRoute {
   if (typeof route !== 'object' || route === null) throw new TypeError('routes: each must be { method, path, handler }.')
   checkNames(route, ['method', 'path', 'handler'], 'routes')
   if (typeof route.method !== 'string' || !/^[A-Z]+$/.test(route.method))
     throw new TypeError('routes: "method" must be an upper-case method name.')
-  if (typeof route.path !== 'string' || !/^\/[^/]/.test(route.path) || /\/$|\/\/|\?/.test(route.path)) {
+  const isRoot = route.path === '/' && !hasVersions
+  if (typeof route.path !== 'string' || (!isRoot && (!/^\/[^/]/.test(route.path) || /\/$|\/\/|\?/.test(route.path)))) {
     throw new TypeError(`routes: the path "${route.path}" must begin with "/", and have no empty segment and no query.`)
   }
   if (typeof route.handler !== 'function') throw new TypeError(`routes: ${formatRoute(route)} has no handler function.`)
-  const segments = route.path
-    .slice(1)
-    .split('/')
-    .map(text => ({ name: /^\{(\w+)\}$/.exec(text)?.[1], text }))
+  const segments = isRoot
+    ? []
+    : (hasVersions ? route.path.slice(1) : NO_VERSION + route.path).split('/').map(text => ({ name: /^\{(\w+)\}$/.exec(text)?.[1], text }))
+  if (!hasVersions) checkUnversioned(route, segments)
   const names = segments.flatMap(({ name, text }) => {
     if (name === undefined && /[{}]/.test(text))
       throw new TypeError(`routes: in ${formatRoute(route)}, "${text}" must be a whole segment "{name}".`)
@@ -107,6 +112,16 @@ function checked(route: Route): CheckedRoute {
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw new TypeError(`routes: ${formatRoute(route)} has two parts "{${twice}}".`)
   return { route, segments }
+}
+
+/** Rejects a route that has no meaning, or that a server would not ask for, where paths have no version. */
+function checkUnversioned(route: Route, segments: CheckedRoute['segments']): void {
+  if (segments.some(({ name }) => name === 'version')) {
+    const meant = route.path.replace(/\/\{version\}(?=\/|$)/, '') || '/'
+    throw new TypeError(`routes: ${formatRoute(route)}: paths have no version here ("versions" is empty): write "${meant}".`)
+  }
+  if (segments[1]?.text === TEST_CONTROLS)
+    throw new TypeError(`routes: ${formatRoute(route)}: the paths below "/${TEST_CONTROLS}" are those of test controls.`)
 }
 
 /** Whether every request of the later route meets the earlier one first. */

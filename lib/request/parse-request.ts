@@ -1,9 +1,12 @@
 /**
  * Parse: method, path and query become a Request: the intent, of which nobody knows yet whether it makes sense.
- * Refuses with path_malformed and query_malformed.
+ * Refuses with path_malformed, query_malformed and path_unknown.
  */
 import { LazyClient } from '../base/abort.ts'
 import { restError } from '../base/errors.ts'
+import { formatHint } from '../base/suggest.ts'
+import { NO_VERSION, findPathBelow } from './address.ts'
+import type { Address } from './address.ts'
 import { pairsOfObject, pairsOfText } from './query-string.ts'
 import type { Pair, QueryInput } from './query-string.ts'
 
@@ -13,7 +16,12 @@ export interface Request {
   readonly method: string
   /** The path as it came, without its query and without one trailing slash. */
   readonly path: string
-  /** Path segments as the client sent them, still percent-encoded; their encoding is known to be good. */
+  /** The part of the path in front of the version. */
+  readonly base: string
+  /**
+   * Path segments below the base as the client sent them, still percent-encoded; their encoding is known to be good. The first one is the version, which is
+   * an empty text where paths have none; the base itself has no segments.
+   */
   readonly segments: readonly string[]
   readonly pairs: readonly Pair[]
   readonly body: unknown
@@ -27,19 +35,30 @@ interface Sender {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** A request, before it is cut. */
+export interface RequestParts {
+  readonly method: string
+  readonly path: string
+  readonly query: QueryInput | undefined
+  readonly body: unknown
+  readonly context: Sender
+}
+
 /** Its headers are looked at when somebody asks for them: most requests are answered without. */
 class ParsedRequest implements Request {
   readonly method: string
   readonly path: string
+  readonly base: string
   readonly segments: readonly string[]
   readonly pairs: readonly Pair[]
   readonly body: unknown
   readonly #sender: Sender
   #headers: Readonly<Record<string, string>> | undefined
 
-  constructor(method: string, path: string, segments: readonly string[], pairs: readonly Pair[], body: unknown, sender: Sender) {
+  constructor({ method, path, base, segments, pairs, body }: Omit<Request, 'headers' | 'header'>, sender: Sender) {
     this.method = method
     this.path = path
+    this.base = base
     this.segments = segments
     this.pairs = pairs
     this.body = body
@@ -56,8 +75,8 @@ class ParsedRequest implements Request {
 }
 
 /** Returns the same request with another body. */
-export function replaceBody({ method, path, segments, pairs, headers }: Request, body: unknown): Request {
-  return new ParsedRequest(method, path, segments, pairs, body, { headers })
+export function replaceBody({ method, path, base, segments, pairs, headers }: Request, body: unknown): Request {
+  return new ParsedRequest({ method, path, base, segments, pairs, body }, { headers })
 }
 
 /** Returns one header of a sender. The name is in lower case; those of the sender may be in any. */
@@ -72,11 +91,19 @@ export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 const NO_PAIRS: readonly Pair[] = Object.freeze([])
 
 /** @throws TypeError when the caller broke the types: a method or path that is not a text. */
-export function parse(method: string, target: string, query: QueryInput | undefined, body: unknown, sender: Sender): Request {
+export function parse(parts: RequestParts, address: Address): Request {
+  const { method, path: target, query, body, context } = parts
   if (typeof method !== 'string') throw new TypeError(`handle: method must be a string, got ${typeof method}.`)
   if (typeof target !== 'string') throw new TypeError(`handle: path must be a string, got ${typeof target}.`)
   const path = readPath(target)
-  return new ParsedRequest(method.toUpperCase(), path, splitSegments(path), readPairs(target, query), body, sender)
+  const segments = splitSegments(path, address)
+  const pairs = readPairs(target, query)
+  return new ParsedRequest({ method: method.toUpperCase(), path, base: address.base, segments, pairs, body }, context)
+}
+
+/** Returns the path of a request below its base. */
+export function readPathBelow({ path, base }: Request): string {
+  return findPathBelow(path, base)!
 }
 
 /** The path of a target, without its query and without one trailing slash. */
@@ -103,10 +130,12 @@ function withoutTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') && !path.endsWith('//') ? path.slice(0, -1) : path
 }
 
-function splitSegments(path: string): string[] {
-  if (!path.startsWith('/')) throw restError('path_unknown', `A path begins with "/", got "${path.slice(0, 100)}".`)
+function splitSegments(whole: string, { base, versions }: Address): string[] {
+  if (!whole.startsWith('/')) throw restError('path_unknown', `A path begins with "/", got "${whole.slice(0, 100)}".`)
+  const path = findPathBelow(whole, base)
+  if (path === undefined) throw notBelow(whole, { base, versions })
   if (path === '/') return []
-  const segments: string[] = []
+  const segments: string[] = versions.length === 0 ? [NO_VERSION] : []
   // `split` keeps what it has split in a table of its own, which costs more than it saves where every path is another one.
   let start = 1
   for (let slash = path.indexOf('/', start); slash >= 0; slash = path.indexOf('/', start)) {
@@ -116,8 +145,16 @@ function splitSegments(path: string): string[] {
   segments.push(path.slice(start))
   const isPlain = !path.includes('%') && !path.includes('\0')
   if (!isPlain) segments.forEach(checkSegment)
-  if (segments.includes('')) throw restError('path_unknown', 'The path has an empty segment ("//").')
+  if (path.includes('//')) throw restError('path_unknown', 'The path has an empty segment ("//").')
   return segments
+}
+
+/** The refusal of a path that does not begin with the base. */
+function notBelow(path: string, { base, versions }: Address) {
+  const [first = ''] = path.slice(1).split('/', 1)
+  // A version that comes first shows that the base has been left out.
+  const hint = versions.length === 0 || versions.includes(first) ? formatHint(base + path.slice(0, 100)) : ''
+  return restError('path_unknown', `The path must begin with "${base}", not "${path.slice(0, 100)}".${hint}`)
 }
 
 function checkSegment(segment: string): void {

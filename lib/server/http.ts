@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Awaitable } from '../base/awaitable.ts'
 import { builtin } from '../base/builtins.ts'
 import { Cors } from './cors.ts'
+import { findTargetBelow, readBase } from '../request/address.ts'
 import { originForm, written } from './transport.ts'
 import type { ReceivedRequest, TransportResponse } from './transport.ts'
 import { LazyClient } from '../base/abort.ts'
@@ -45,6 +46,7 @@ export function createServer(engine: WorldEngine, options: ServerOptions = {}): 
 class HttpDoor {
   readonly server: Server
   readonly #engine: WorldEngine
+  readonly #base: string
   readonly #controls: TestControls | undefined
   readonly #readOnly: boolean
   readonly #delay: number
@@ -64,6 +66,7 @@ class HttpDoor {
     const server = new builtin.http.Server({ requireHostHeader: false })
     this.server = server
     this.#engine = engine
+    this.#base = options.base === undefined ? engine.base : readBase(options.base, 'createServer', engine.versions)
     this.#readOnly = options.readOnly ?? false
     this.#delay = options.delay ?? 0
     this.#onRequest = options.onRequest
@@ -117,7 +120,7 @@ class HttpDoor {
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const started = this.#onRequest === undefined ? 0 : performance.now()
     // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
-    const client = new LazyClient(request as HeaderSource, HTTP_TIMEOUT)
+    const client = new LazyClient(request as HeaderSource, { budget: HTTP_TIMEOUT, base: this.#base })
     const connection = this.#connections.get(request.socket)!
     const writes = WRITE_METHODS.includes(request.method ?? '')
     // Comes once.
@@ -244,8 +247,14 @@ class HttpDoor {
     return undefined
   }
 
-  #isSession(method: string, { url = '/' }: IncomingMessage): boolean {
-    return this.#engine.isSession(method, originForm(url))
+  #isSession(method: string, request: IncomingMessage): boolean {
+    const target = this.#findTargetBelow(request)
+    return target !== undefined && this.#engine.isSession(method, target)
+  }
+
+  /** The path and query of a request below the base; undefined for one that is not there. */
+  #findTargetBelow({ url = '/' }: IncomingMessage): string | undefined {
+    return findTargetBelow(originForm(url), this.#base)
   }
 
   #findTarget(request: IncomingMessage): RequestTarget {
@@ -255,8 +264,10 @@ class HttpDoor {
     return WRITE_METHODS.includes(method) ? 'write' : 'read'
   }
 
-  #isControl({ url = '/' }: IncomingMessage): boolean {
-    return this.#controls !== undefined && TestControls.isControl(originForm(url))
+  #isControl(request: IncomingMessage): boolean {
+    if (this.#controls === undefined) return false
+    const target = this.#findTargetBelow(request)
+    return target !== undefined && TestControls.isControl(target)
   }
 
   #ask(request: IncomingMessage, client: LazyClient): Awaitable<TransportResponse> {
@@ -270,9 +281,10 @@ class HttpDoor {
       const world = await controls.findWorld(request.headers)
       return world.use(async () => this.#askEngine(world.engine, request, client))
     }
-    const { method = '', url = '/', headers } = request
+    const { method = '', headers } = request
     const body = takesBody(method) ? await readBody(request, client, this.#engine.limits.maxBodyBytes) : undefined
-    return controls.answer(method, originForm(url), body, headers, client.signal)
+    const { signal } = client
+    return controls.answer({ method, target: this.#findTargetBelow(request)!, base: this.#base, body, headers, signal })
   }
 
   #askEngine(engine: WorldEngine, request: IncomingMessage, client: LazyClient): Awaitable<TransportResponse> {

@@ -8,6 +8,8 @@ import type { TestControlOptions } from './test-controls.ts'
 
 /** The options of `createServer`. */
 export interface ServerOptions {
+  /** The path before the version. Default: that of the engine. */
+  base?: string
   /**
    * Origins whose pages may read the answers and, on a loopback address, write: one, several, or `true` for all. Default: none, so that browsers keep other
    * origins out.
@@ -53,6 +55,7 @@ export interface RequestLine {
 
 /** The names of the options. */
 const OPTION_NAMES = [
+  'base',
   'cors',
   'allowedHosts',
   'readOnly',

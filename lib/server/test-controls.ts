@@ -4,6 +4,7 @@
  * Refuses with path_unknown, method_not_allowed and body_invalid.
  */
 import type { TransportResponse } from './transport.ts'
+import { TEST_CONTROLS } from '../request/reserved-paths.ts'
 import { restError } from '../base/errors.ts'
 import type { RestError } from '../base/errors.ts'
 import type { FaultHandle, Gate } from '../testing/fault-injection.ts'
@@ -12,6 +13,7 @@ import type { LatencyProfile } from '../testing/latency.ts'
 import type { RateLimit } from '../testing/rate-limit.ts'
 import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
 import { isObject } from '../base/json.ts'
+import { readWorldName } from './world-name.ts'
 import { Worlds } from './worlds.ts'
 import type { NamedFault, World, WorldEngine } from './worlds.ts'
 
@@ -23,8 +25,7 @@ export interface TestControlOptions {
   readonly maxWorlds?: number
 }
 
-const PREFIX = '/_test'
-const WORLD_NAME = /^[\w.:-]{1,100}$/
+const PREFIX = `/${TEST_CONTROLS}`
 /** How long a request waits for another one to arrive at a gate, in milliseconds, unless it says so itself. */
 const ARRIVAL = 30_000
 
@@ -35,6 +36,18 @@ interface ControlRequest {
   /** What stands for `{...}` in its path. */
   readonly id: string
   readonly body: unknown
+  readonly signal: AbortSignal
+  readonly base: string
+}
+
+/** A request to a control, as it has come. */
+export interface SentControl {
+  readonly method: string
+  /** Path below the base; may carry a query. */
+  readonly target: string
+  readonly base: string
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
 }
 
@@ -67,38 +80,32 @@ export class TestControls {
 
   /** The world that a request is about: the one of its header or cookie `X-World`, or the engine's own. */
   findWorld(headers: Readonly<Record<string, unknown>>): Promise<World> {
-    return this.#worlds.of(worldName(headers))
+    return this.#worlds.of(readWorldName(headers))
   }
 
-  /** Whether a request target is one of the controls. */
+  /** Whether a request target below the base is one of the controls. */
   static isControl(target: string): boolean {
     const [path = ''] = target.split('?', 1)
     return path === PREFIX || path.startsWith(`${PREFIX}/`)
   }
 
   /** Answers a request to a control. */
-  async answer(
-    method: string,
-    target: string,
-    body: unknown,
-    headers: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
-  ): Promise<TransportResponse> {
-    const name = worldName(headers)
+  async answer({ method, target, base, body, headers, signal }: SentControl): Promise<TransportResponse> {
+    const name = readWorldName(headers)
     const path = (target.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/, '')
     const found = this.#controls.flatMap(control => {
       const id = idIn(control.path, path)
       return id === undefined ? [] : [{ control, id }]
     })
-    if (found.length === 0) throw this.#unknown(path)
+    if (found.length === 0) throw this.#unknown(path, base)
     const methods = [...new Set(found.flatMap(({ control }) => (control.method === 'GET' ? ['GET', 'HEAD'] : [control.method]))), 'OPTIONS']
     const allow = { allow: methods.join(', ') }
     if (method === 'OPTIONS') return { status: 204, headers: allow }
     const match = found.find(({ control }) => control.method === method || (control.method === 'GET' && method === 'HEAD'))
     if (match === undefined)
-      throw restError('method_not_allowed', `${path} does not take ${method}, but ${methods.join(', ')}.`, { headers: allow })
+      throw restError('method_not_allowed', `${base}${path} does not take ${method}, but ${methods.join(', ')}.`, { headers: allow })
     const world = await this.#worlds.of(name)
-    const answer = await world.use(async () => match.control.run({ world, worldName: name, id: match.id, body, signal }))
+    const answer = await world.use(async () => match.control.run({ world, worldName: name, id: match.id, body, signal, base }))
     const json = { success: true, timestamp: world.engine.clock.now().toISOString(), ...answer, status: 'OK' }
     const response = { status: 200, headers: { 'content-type': 'application/json; charset=UTF-8' } }
     return method === 'HEAD' ? response : { ...response, body: json }
@@ -109,12 +116,12 @@ export class TestControls {
     return this.#worlds.close()
   }
 
-  #unknown(path: string): RestError {
+  #unknown(path: string, base: string): RestError {
     const suggestion = findNearest(
-      path,
-      this.#controls.map(control => control.path),
+      base + path,
+      this.#controls.map(control => base + control.path),
     )
-    return restError('path_unknown', `There is no test control ${path}: GET ${PREFIX} lists them.${formatHint(suggestion)}`)
+    return restError('path_unknown', `There is no test control ${base}${path}: GET ${base}${PREFIX} lists them.${formatHint(suggestion)}`)
   }
 
   #list(): Control[] {
@@ -125,8 +132,8 @@ export class TestControls {
       run,
     })
     return [
-      control('GET', '', 'this list, and the worlds that there are', () => ({
-        controls: this.#controls.map(({ method, path, does }) => ({ method, path, does })),
+      control('GET', '', 'this list, and the worlds that there are', ({ base }) => ({
+        controls: this.#controls.map(({ method, path, does }) => ({ method, path: base + path, does })),
         worlds: this.#worlds.names,
       })),
       control('POST', '/reset', 'goes back to the state after the seed', async ({ world }) => {
@@ -248,24 +255,6 @@ export class TestControls {
       ),
     ]
   }
-}
-
-/** The name of a world in the header or cookie X-World. */
-function worldName(headers: Readonly<Record<string, unknown>>): string | undefined {
-  const name = headers['x-world'] ?? readCookie(headers['cookie'])
-  if (name === undefined || name === '') return undefined
-  if (typeof name === 'string' && WORLD_NAME.test(name)) return name
-  throw restError('request_malformed', 'X-World must be a name of at most 100 letters, digits and "_", ".", ":", "-".')
-}
-
-function readCookie(header: unknown): string | undefined {
-  if (typeof header !== 'string') return undefined
-  // Cookies are separated by "; " (RFC 6265 section 4.2.1).
-  const cookie = header
-    .split(';')
-    .map(pair => pair.trim())
-    .find(pair => /^x-world=/i.test(pair))
-  return cookie?.slice('x-world='.length).replaceAll('"', '')
 }
 
 /** What stands for `{id}`, an empty text where there is nothing to stand for, or undefined when the path is another one. */

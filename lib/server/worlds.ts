@@ -17,6 +17,8 @@ import type { Snapshot } from '../pipeline/snapshot.ts'
 
 /** What test controls use of `RestEngine`. */
 export interface WorldEngine extends TransportEngine {
+  readonly base: string
+  readonly versions: readonly string[]
   readonly clock: Clock
   explained(
     method: string,

@@ -1,4 +1,5 @@
 /** The request as faults see it, and the match that selects requests. */
+import { findPathBelow } from '../request/address.ts'
 import { lowerCase, readPairs, readPath } from '../request/parse-request.ts'
 import type { Pair, QueryInput } from '../request/query-string.ts'
 import { meetsPattern, readPattern } from '../request/route-pattern.ts'
@@ -9,6 +10,8 @@ export interface FaultRequest {
   readonly method: string
   /** Without the query and without one slash at its end; percent-encoded as the client sent it. */
   readonly path: string
+  /** The part of the path before the version; empty without one. */
+  readonly base: string
   /** Decoded pairs of name with operator, and value: `['age>=', '18']`. Empty for a query that cannot be read. */
   readonly query: readonly (readonly [name: string, value: string])[]
   readonly body: unknown
@@ -18,7 +21,7 @@ export interface FaultRequest {
 
 /**
  * Which requests are meant: `'POST /v1/orders'`, in which `*` stands for any run of characters and the method may be left out (`'/v1/*'`, `'*'`); GET means
- * HEAD, too. Or a function of the request.
+ * HEAD, too. The base may be left out. Or a function of the request.
  */
 export type RequestMatch = string | ((request: FaultRequest) => unknown)
 
@@ -29,18 +32,23 @@ export interface CompiledMatch {
   readonly meets: (request: FaultRequest) => boolean
 }
 
+/** A request on its way to the engine. */
+interface SentRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: QueryInput | undefined
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, string>>
+  readonly base: string
+}
+
 /** The request as functions see it; the query is read when it is asked for. */
-export function faultRequest(
-  method: string,
-  target: string,
-  query: QueryInput | undefined,
-  body: unknown,
-  headers: Readonly<Record<string, string>>,
-): FaultRequest {
+export function faultRequest({ method, path: target, query, body, headers, base }: SentRequest): FaultRequest {
   let pairs: FaultRequest['query'] | undefined
   return {
     method: method.toUpperCase(),
     path: readPath(target),
+    base,
     get query() {
       return (pairs ??= readable(target, query).map(({ name, operator, value }) => [name + operator, value] as const))
     },
@@ -67,7 +75,14 @@ function readable(target: string, query: QueryInput | undefined): readonly Pair[
 export function compileMatch(match: RequestMatch, where: string, methods: readonly string[]): CompiledMatch {
   if (typeof match === 'string') {
     const pattern = readPattern(match, where, methods)
-    return { label: match, meets: ({ method, path }) => meetsPattern(pattern, method, path) }
+    return {
+      label: match,
+      meets: ({ method, path, base }) => {
+        if (meetsPattern(pattern, method, path)) return true
+        const below = base === '' ? undefined : findPathBelow(path, base)
+        return below !== undefined && meetsPattern(pattern, method, below)
+      },
+    }
   }
   if (typeof match !== 'function')
     throw new TypeError(`${where}: the match must be a text like "POST /v1/orders" or a function of the request, got ${typeof match}.`)

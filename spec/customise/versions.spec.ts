@@ -149,8 +149,8 @@ describe('two versions', () => {
     ],
     ['one name for two resources', { resources: [resource(Item, { name: 'shops' })] }, /would both answer to "shops"/],
     ['the name of a key of the answers', { resources: [resource(Item, { name: 'count' })] }, /"count".*key of the answers/],
-    ['a version that is no segment', { versions: ['v/1'] }, /"versions" must be path segments/],
-    ['no version', { versions: [] }, /"versions" must be path segments/],
+    ['a version that is no segment', { versions: ['v/1'] }, /"versions" must be an array of path segments/],
+    ['a version that is empty', { versions: [''] }, /"versions" must be an array of path segments/],
   ]
   for (const [what, options, message] of WRONG) {
     it(`are refused when the engine is created: ${what}`, () => assert.rejects(RestEngine.create({ entities, ...options }), message))

@@ -6,6 +6,7 @@ import { stringify } from 'node:querystring'
 import type { ParsedUrlQueryInput } from 'node:querystring'
 import type { Awaitable } from '../../base/awaitable.ts'
 import { Controller, toRawHeaders, undiciError } from './undici-types.ts'
+import type { InterceptedAddress } from './addresses.ts'
 import type { DispatchOptions, Handler } from './undici-types.ts'
 import { originForm, written } from '../transport.ts'
 import type { TransportEngine, TransportResponse } from '../transport.ts'
@@ -16,7 +17,7 @@ import { takesBody } from '../../base/http-methods.ts'
 import { JsonBody } from '../json-body.ts'
 
 /** Answers one request with the engine. It does not throw: errors go to the handler. */
-export function dispatch(engine: TransportEngine, origin: string, options: DispatchOptions, handler: Handler): void {
+export function dispatch(engine: TransportEngine, { origin, base }: InterceptedAddress, options: DispatchOptions, handler: Handler): void {
   let head: Head
   try {
     head = readHead(origin, options)
@@ -25,7 +26,7 @@ export function dispatch(engine: TransportEngine, origin: string, options: Dispa
     destroy(options.body, error)
     return
   }
-  new Exchange(engine, head, handler).begin(options.headersTimeout ?? 0)
+  new Exchange(engine, head, base, handler).begin(options.headersTimeout ?? 0)
 }
 
 /** A request as a server would see it. */
@@ -56,11 +57,11 @@ class Exchange {
   #failed = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(engine: TransportEngine, head: Head, handler: Handler) {
+  constructor(engine: TransportEngine, head: Head, base: string | undefined, handler: Handler) {
     this.#engine = engine
     this.#head = head
     this.#handler = handler
-    this.#client = new LazyClient(head)
+    this.#client = new LazyClient(head, { base })
   }
 
   begin(headersTimeout: number): void {

@@ -5,10 +5,21 @@
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../base/builtins.ts'
 
-/** Decides on a connection: another one, an error, or undefined to leave it alone. */
-export type Route = (origin: string, isEncrypted: boolean) => (() => Duplex) | Error | undefined
+/** A connection in the place of one to the network. */
+export interface ConnectionRoute {
+  /** Tells it from other connections to the same origin. */
+  readonly name: string
+  readonly connect: () => Duplex
+}
+
+/** Decides on a connection: another one, an error, or undefined to leave it alone. The path is that of the request which needs it, where that is known. */
+export type Route = (origin: string, path: string | undefined, isEncrypted: boolean) => ConnectionRoute | Error | undefined
+
+/** Where the options of a connection carry the path of their request. Agents copy it with the other options. */
+const PATH = Symbol('path of the request')
 
 interface ConnectOptions {
+  [PATH]?: string
   readonly host?: string | null
   readonly port?: string | number | null
   readonly socketPath?: string | null
@@ -17,9 +28,11 @@ interface ConnectOptions {
 type Done = (error: Error | null, socket?: Duplex) => void
 type Connect = (this: object, options: ConnectOptions, done?: Done) => Duplex | null | undefined
 type GetName = (this: object, options?: ConnectOptions) => string
+type AddRequest = (this: object, request: { readonly path: string }, options: ConnectOptions | string, ...more: unknown[]) => void
 
-/** The public methods of agents that are replaced. Classes that extend the agents call them. */
+/** The methods of agents that are replaced. Classes that extend the agents call them. */
 interface Methods {
+  addRequest: AddRequest
   createConnection: Connect
   getName: GetName
 }
@@ -37,13 +50,13 @@ export function routeAgents(route: Route): () => void {
   let isOn = true
   const routed = (options: ConnectOptions, isEncrypted: boolean): ReturnType<Route> => {
     const origin = isOn ? formatOrigin(options, isEncrypted) : undefined
-    return origin === undefined ? undefined : route(origin, isEncrypted)
+    return origin === undefined ? undefined : route(origin, options[PATH], isEncrypted)
   }
   const connectOver = (below: Connect, isEncrypted: boolean): Connect =>
     function createConnection(options, done) {
       const found = routed(options, isEncrypted)
       if (found === undefined) return below.call(this, options, done)
-      if (!(found instanceof Error)) return found()
+      if (!(found instanceof Error)) return found.connect()
       if (done === undefined) throw found
       done(found)
       return undefined
@@ -56,11 +69,18 @@ export function routeAgents(route: Route): () => void {
       if (options === undefined) return name
       const known = names.get(options)
       if (known !== undefined) return name + known
-      const mark = routed(options, this instanceof HttpsAgent) === undefined ? '' : ':intercepted'
+      const found = routed(options, this instanceof HttpsAgent)
+      const mark = found === undefined ? '' : `:intercepted ${found instanceof Error ? '' : found.name}`
       names.set(options, mark)
       return name + mark
     }
+  const addOver = (below: AddRequest): AddRequest =>
+    function addRequest(request, options, ...more) {
+      if (typeof options === 'object' && options !== null) options[PATH] = request.path
+      below.call(this, request, options, ...more)
+    }
   const undo = [
+    replace(ofHttp, 'addRequest', addOver),
     replace(ofHttp, 'createConnection', below => connectOver(below, false)),
     replace(ofHttps, 'createConnection', below => connectOver(below, true)),
     // The agent for https calls this one.

@@ -9,14 +9,21 @@ import { toCurrent } from './undici-types.ts'
 import { PLACES, loadDispatcher } from './global-dispatcher.ts'
 import type { DispatcherSlot } from './global-dispatcher.ts'
 import { routeAgents } from './http-agents.ts'
+import type { ConnectionRoute } from './http-agents.ts'
+import { readPath } from '../../request/parse-request.ts'
 import { createServer } from '../http.ts'
+import { originForm } from '../transport.ts'
 import { connectLocally } from './local-socket.ts'
 import type { LocalSocket } from './local-socket.ts'
 import { checkNames, formatHint, findNearest } from '../../base/suggest.ts'
+import { findIntercepted, formatAddress, readAddresses } from './addresses.ts'
+import type { InterceptedAddress, Origins } from './addresses.ts'
 import type { WorldEngine } from '../worlds.ts'
 
 /** Options of `engine.intercept`. */
 export interface InterceptOptions {
+  /** The path before the version, of origins that are given without one. Paths that are not below it pass as other origins do. Default: that of the engine. */
+  readonly base?: string
   /** Whether requests to origins without an interception fail instead of being passed on. Default: false. */
   readonly strict?: boolean
 }
@@ -27,7 +34,7 @@ export interface InterceptOptions {
  * @example using api = engine.intercept('https://api.example.test') await fetch('https://api.example.test/v1/users')
  */
 export interface Interception {
-  /** The origins, normalised. */
+  /** The origins, normalised, with the path that was given. */
   readonly origins: readonly string[]
   /**
    * The interception as an undici Dispatcher, for single calls and for code with a dispatcher of its own: `fetch(url, { dispatcher })`,
@@ -40,8 +47,6 @@ export interface Interception {
   [Symbol.dispose](): void
 }
 
-type Origins = string | URL | readonly (string | URL)[]
-
 /** All active interceptions, oldest first. */
 const interceptions = new Set<EngineInterception>()
 const layers = new WeakMap<object, Layer>()
@@ -50,10 +55,10 @@ let endRouting: (() => void) | undefined
 
 /** Begins an interception. `onDisposed` is called when it ends. */
 export function intercept(engine: WorldEngine, origin: Origins, options: InterceptOptions, onDisposed: () => void): Interception {
-  checkNames(options, ['strict'], 'intercept')
+  checkNames(options, ['base', 'strict'], 'intercept')
   const { strict = false } = options
   if (typeof strict !== 'boolean') throw new TypeError('intercept: "strict" must be true or false.')
-  return new EngineInterception(engine, readOrigins(origin), strict, onDisposed)
+  return new EngineInterception(engine, readAddresses(origin, options.base, engine.versions), strict, onDisposed)
 }
 
 class EngineInterception implements Interception {
@@ -61,14 +66,16 @@ class EngineInterception implements Interception {
   readonly dispatcher: Dispatcher
   readonly isStrict: boolean
   readonly #engine: WorldEngine
+  readonly #addresses: readonly InterceptedAddress[]
   readonly #onDisposed: () => void
   readonly #layers: readonly Layer[]
-  /** Answers clients on `node:http`. It does not listen. */
-  #server: Server | undefined
+  /** Answer clients on `node:http`, by the base. They do not listen. */
+  readonly #servers = new Map<string | undefined, Server>()
 
-  constructor(engine: WorldEngine, origins: readonly string[], isStrict: boolean, onDisposed: () => void) {
+  constructor(engine: WorldEngine, addresses: readonly InterceptedAddress[], isStrict: boolean, onDisposed: () => void) {
     this.#engine = engine
-    this.origins = origins
+    this.#addresses = addresses
+    this.origins = addresses.map(formatAddress)
     this.isStrict = isStrict
     this.#onDisposed = onDisposed
     loadDispatcher()
@@ -82,24 +89,27 @@ class EngineInterception implements Interception {
     return interceptions.has(this)
   }
 
-  intercepts(origin: string | undefined): origin is string {
-    return origin !== undefined && this.origins.includes(origin)
+  /** Returns the address below which a path is. A path that is not known counts as below it. */
+  find(origin: string | undefined, path: unknown): InterceptedAddress | undefined {
+    return origin === undefined ? undefined : findIntercepted(this.#addresses, origin, path)
   }
 
-  answer(origin: string, options: DispatchOptions, handler: AnyHandler): boolean {
-    dispatch(this.#engine, origin, options, toCurrent(handler))
+  answer(address: InterceptedAddress, options: DispatchOptions, handler: AnyHandler): boolean {
+    dispatch(this.#engine, address, options, toCurrent(handler))
     return true
   }
 
   /** Makes a connection for a single request, so that none outlives the interception. */
-  connect(isEncrypted: boolean): LocalSocket {
-    if (this.#server === undefined) {
+  connect({ base }: InterceptedAddress, isEncrypted: boolean): LocalSocket {
+    let server = this.#servers.get(base)
+    if (server === undefined) {
       // Pages of all origins may read the answers, since some in-process browsers (happy-dom, jsdom) check that.
-      this.#server = createServer(this.#engine, { cors: true, allowedHosts: true })
-      this.#server.maxRequestsPerSocket = 1
+      server = createServer(this.#engine, { cors: true, allowedHosts: true, ...(base === undefined ? {} : { base }) })
+      server.maxRequestsPerSocket = 1
+      this.#servers.set(base, server)
     }
-    const [client, server] = connectLocally(isEncrypted)
-    this.#server.emit('connection', server)
+    const [client, end] = connectLocally(isEncrypted)
+    server.emit('connection', end)
     return client
   }
 
@@ -107,10 +117,11 @@ class EngineInterception implements Interception {
   #ownDispatcher(): Dispatcher {
     const layerFor = (handler: AnyHandler): Layer => this.#layers.findLast(layer => layer.place.takes(handler))!
     return layDispatcher(this.#layers[0]!.below, (options, handler) => {
-      const origin = readRequestOrigin(options)
-      if (!this.intercepts(origin)) return layerFor(handler).dispatch(options, handler)
-      if (this.isAlive) return this.answer(origin, options, handler)
-      return fail(handler, new Error(`The interception of ${origin} has been disposed of, and the request still goes to its dispatcher.`))
+      const address = this.find(readRequestOrigin(options), options.path)
+      if (address === undefined) return layerFor(handler).dispatch(options, handler)
+      if (this.isAlive) return this.answer(address, options, handler)
+      const what = formatAddress(address)
+      return fail(handler, new Error(`The interception of ${what} has been disposed of, and the request still goes to its dispatcher.`))
     })
   }
 
@@ -130,10 +141,12 @@ class EngineInterception implements Interception {
 }
 
 /** Decides on a connection of `node:http`. */
-function findRoute(origin: string, isEncrypted: boolean): (() => LocalSocket) | Error | undefined {
-  const latest = [...interceptions].findLast(each => each.intercepts(origin))
-  if (latest !== undefined) return () => latest.connect(isEncrypted)
-  return [...interceptions].some(each => each.isStrict) ? notIntercepted(origin) : undefined
+function findRoute(origin: string, path: string | undefined, isEncrypted: boolean): ConnectionRoute | Error | undefined {
+  for (const latest of [...interceptions].reverse()) {
+    const address = latest.find(origin, path)
+    if (address !== undefined) return { name: formatAddress(address), connect: () => latest.connect(address, isEncrypted) }
+  }
+  return [...interceptions].some(each => each.isStrict) ? notIntercepted(origin, path) : undefined
 }
 
 /** The layer of an interception at one place. */
@@ -157,20 +170,22 @@ class Layer {
 
   dispatch(options: DispatchOptions, handler: AnyHandler): boolean {
     const origin = readRequestOrigin(options)
-    if (this.#answers(origin)) return this.#interception.answer(origin, options, handler)
-    if (this.#interception.isAlive && this.#interception.isStrict && !this.#belowAnswers(origin)) {
-      return fail(handler, notIntercepted(origin))
+    const { path } = options
+    const address = this.#find(origin, path)
+    if (address !== undefined) return this.#interception.answer(address, options, handler)
+    if (this.#interception.isAlive && this.#interception.isStrict && !this.#belowAnswers(origin, path)) {
+      return fail(handler, notIntercepted(origin, path))
     }
     return this.below.dispatch(options, handler)
   }
 
-  #answers(origin: string | undefined): origin is string {
-    return this.#interception.isAlive && this.#interception.intercepts(origin)
+  #find(origin: string | undefined, path: unknown): InterceptedAddress | undefined {
+    return this.#interception.isAlive ? this.#interception.find(origin, path) : undefined
   }
 
-  #belowAnswers(origin: string | undefined): boolean {
+  #belowAnswers(origin: string | undefined, path: unknown): boolean {
     const layer = layers.get(this.below)
-    return layer !== undefined && (layer.#answers(origin) || layer.#belowAnswers(origin))
+    return layer !== undefined && (layer.#find(origin, path) !== undefined || layer.#belowAnswers(origin, path))
   }
 
   /** Removes the ended layers at the top of the place. A layer below another program's dispatcher stays, and passes requests on. */
@@ -216,35 +231,11 @@ function fail(handler: AnyHandler, error: Error): boolean {
   return false
 }
 
-function notIntercepted(origin: string | undefined): Error {
+function notIntercepted(origin: string | undefined, path: unknown): Error {
   const known = [...new Set([...interceptions].flatMap(each => each.origins))]
-  const asked = origin ?? 'an unknown origin'
+  // The path matters only where another one of the origin is intercepted.
+  const hasPath = typeof path === 'string' && known.some(each => each.startsWith(`${origin}/`))
+  const asked = origin === undefined ? 'an unknown origin' : hasPath ? origin + readPath(originForm(path)) : origin
   const text = `${asked} is not intercepted, and an interception is strict; intercepted: ${known.join(', ')}.${formatHint(findNearest(asked, known))}`
   return Object.assign(new Error(text), { code: 'ERR_NOT_INTERCEPTED' })
-}
-
-function readOrigins(given: Origins): string[] {
-  const list: readonly unknown[] = Array.isArray(given) ? given : [given]
-  if (list.length === 0) throw new TypeError('intercept: the list of origins is empty.')
-  return [...new Set(list.map(readOrigin))]
-}
-
-function readOrigin(given: unknown): string {
-  const text = given instanceof URL ? given.href : given
-  const wrong = (what: string): TypeError =>
-    new TypeError(
-      `intercept: ${JSON.stringify(given) ?? String(given)} is not an origin: ${what}. Give one like "https://api.example.test".`,
-    )
-  if (typeof text !== 'string') throw wrong('it is neither a string nor a URL')
-  const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    const meant = text.startsWith('/') ? null : URL.parse(`https://${text.replace(/^[a-z]+:\/\//i, '')}`)
-    throw wrong(`it does not begin with http:// or https://${meant === null ? '' : ` (did you mean "${meant.origin}"?)`}`)
-  }
-  if (url.hostname.includes('*')) throw wrong('patterns are not possible, give a list of origins')
-  if (url.username !== '' || url.password !== '') throw wrong(`it has a user (did you mean "${url.origin}"?)`)
-  if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || /[?#]$/.test(text)) {
-    throw wrong(`it has more than scheme, host and port (did you mean "${url.origin}"?)`)
-  }
-  return url.origin
 }

@@ -1,0 +1,19 @@
+/**
+ * Reserved paths: what stands beside the resources. Where paths have no version, these names are in the place of resources, and no resource may have one of them.
+ */
+
+/** The last segment of the path of a description. */
+export const DESCRIPTION = 'openapi.json'
+
+/** The first segment of the paths of test controls, which have no version. */
+export const TEST_CONTROLS = '_test'
+
+/** The last segments of the paths of the log-in module. */
+export const SESSION_PATHS = Object.freeze(['login', 'logout'])
+
+/** Returns what an engine without versions answers under a name that no resource may have; undefined for any other name. */
+export function describeReserved(name: string, hasLogin: boolean): string | undefined {
+  if (name === TEST_CONTROLS) return 'the test controls of a server'
+  if (name === DESCRIPTION) return 'the OpenAPI document'
+  return hasLogin && SESSION_PATHS.includes(name) ? 'the log-in module' : undefined
+}

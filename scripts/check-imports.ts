@@ -22,6 +22,8 @@ const KEPT_IN: Readonly<Record<string, string>> = {
   'better-sqlite3': 'sqlite/',
   kysely: 'sqlite/',
   '@mikro-orm/sqlite': 'sqlite/',
+  pg: 'postgres/',
+  '@mikro-orm/postgresql': 'postgres/',
   '@faker-js/faker': 'testing/faker-text.ts',
 }
 

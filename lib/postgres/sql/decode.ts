@@ -1,0 +1,59 @@
+/** Decode: texts as PostgreSQL gives them to their JSON form. Every column is read as the text that the server sends, in the time zone UTC. */
+import { decodeJson, formatDecimal } from '../../sql/decode-document.ts'
+import type { BuilderSource } from '../../sql/builder-source.ts'
+import type { Decoder } from '../../sql/flavour.ts'
+import { formatIso } from '../../values/iso-time.ts'
+import type { ScalarType } from '../../values/scalar-type.ts'
+
+/** JSON has no infinity, and -0 would read back as 0. */
+function decodeNumber(text: string): number | null {
+  const value = Number(text)
+  return Number.isFinite(value) ? value + 0 : null
+}
+
+/** `2020-01-31 12:13:14.123456+00`. What is no time of ISO 8601 (`infinity`, years before the first) is shown as it is. */
+function decodeDatetime(text: string): string {
+  const time = Date.parse(`${text.slice(0, 10)}T${text.slice(11, 19)}${text.length > 22 ? text.slice(19, 23).replace(/[+-].*$/, '') : ''}Z`)
+  return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?\+00$/.test(text) && !Number.isNaN(time) ? formatIso(time) : text
+}
+
+/** `\x0aff`, as base64. */
+function decodeBytes(text: string): string {
+  return Buffer.from(text.slice(2), 'hex').toString('base64')
+}
+
+/** See `Flavour.findDecoder`. */
+export function findDecoder(type: ScalarType): Decoder | undefined {
+  switch (type.kind) {
+    case 'integer':
+      return Number
+    case 'float':
+      return decodeNumber
+    case 'bigint':
+      return type.asNumber === true ? decodeNumber : undefined
+    case 'decimal':
+      return type.asNumber === true ? decodeNumber : (text: string) => formatDecimal(text, type.scale)
+    case 'boolean':
+      return (text: string) => text === 't'
+    case 'datetime':
+      return decodeDatetime
+    case 'json':
+      return decodeJson
+    case 'blob':
+      return decodeBytes
+    case 'array':
+    case 'custom':
+      return type.codec!.toJson
+    default:
+      return undefined
+  }
+}
+
+/** See `Flavour.readValue`. */
+export function readValue(type: ScalarType, value: string, source: BuilderSource): string {
+  const decoder = findDecoder(type)
+  if (decoder === undefined) return value
+  if (type.kind === 'integer') return `(${value}===null?null:+${value})`
+  if (type.kind === 'boolean') return `(${value}===null?null:${value}==="t")`
+  return `(${value}===null?null:${source.helper(decoder)}(${value}))`
+}

@@ -1,0 +1,74 @@
+/**
+ * Flavour: the SQL of PostgreSQL (15 and later), as the compiler of `sql/` asks for it. Rows come as texts. The session's time zone must be UTC and its
+ * DateStyle ISO.
+ */
+import type { KeyPart } from '../../model/model.ts'
+import type { ValueForm } from '../../database/dialect.ts'
+import { filterValue } from '../../sql/filter-value.ts'
+import type { Flavour } from '../../sql/flavour.ts'
+import { bind, join, sql, text, tuple } from '../../sql/sql.ts'
+import type { Sql } from '../../sql/sql.ts'
+import type { CaseFolding } from './case-folding.ts'
+import { compareValue, isOneOfValues } from './compare-value.ts'
+import { findDecoder, readValue } from './decode.ts'
+import { compileMatches } from './match-text.ts'
+import { findSqlType, numberParameters } from './parameters.ts'
+import { collate, compileBareOperand, compileBareValue, compileDocument, compileOperand, compileStoredValue } from './stored-value.ts'
+
+const PLAIN_FORM: readonly ValueForm[] = ['value']
+
+/** Makes the flavour of a server. */
+export function createFlavour(folding: CaseFolding): Flavour {
+  return {
+    finish: numberParameters,
+    // The server ends statements by itself: `statement_timeout`.
+    mark: () => '',
+    formatBoolean: String,
+
+    document: compileDocument,
+    stored: compileStoredValue,
+    shown: compileBareValue,
+    exactText: value => value,
+
+    isNull: (operand, columns) => sql`${compileBareOperand(operand, columns)} is null`,
+    isOneOf: isOneOfValues,
+    compare: compareValue,
+    ...compileMatches(folding),
+    like: ({ operand, value }, columns) => sql`${compileOperand(operand, columns)} like ${filterValue(value, operand.attribute)}`,
+
+    keyForms: () => PLAIN_FORM,
+    isInKeys: (column, list) => sql`${column} = any(${bind(list)})`,
+    isInLinks,
+
+    order(value, descending, mayBeNull) {
+      // Said only where NULL can be: else an index that is sorted the usual way would not serve.
+      const nulls = mayBeNull ? (descending ? ' nulls last' : ' nulls first') : ''
+      return sql`${value}${descending ? ' desc' : ''}${nulls}`
+    },
+    keyOrder: (column, type) => (type === undefined ? text(column) : collate(text(column), type)),
+    sortedFormula: value => sql`coalesce(${value}, null)`,
+    truth: condition => `(${condition})::int`,
+    extreme(which, value, { kind }) {
+      // There is no least boolean, and up to version 17 no least UUID.
+      if (kind === 'boolean') return sql`${which}((${value})::int)`
+      return kind === 'uuid' ? sql`${which}((${value})::text collate "C")` : sql`${which}(${value})`
+    },
+    extremeOfAll: (which, values) => sql`${which === 'min' ? 'least' : 'greatest'}(${join(values, ', ')})`,
+    countDistinct: (key, isThere) => `count(distinct (${key.join(', ')})) filter (where ${isThere})`,
+    reach: undefined,
+
+    findDecoder,
+    readValue,
+  }
+}
+
+/** `a = any(the keys of the rows above)`; keys of several parts come as one JSON text. */
+function isInLinks(columns: readonly string[], parts: readonly KeyPart[]): Sql {
+  const links = bind({ from: 'links', parts })
+  if (columns.length === 1) return sql`${columns[0]!} = any(${links})`
+  const values = parts.map(({ type }, index) => {
+    const target = findSqlType(type)
+    return target === undefined ? `l ->> ${index}` : `(l ->> ${index})::${target}`
+  })
+  return sql`${tuple(columns)} in (select ${values.join(', ')} from json_array_elements(${links}) as l)`
+}

@@ -1,0 +1,52 @@
+/**
+ * Match text: a text against wildcard patterns. Without case it is compared as simple case folding of Unicode has it, which no function of the server does: `lower`
+ * puts most characters of a class together, and `translate` the others.
+ */
+import type { Condition, Operand } from '../../plan/read-plan.ts'
+import { filterValue } from '../../sql/filter-value.ts'
+import type { ColumnScope } from '../../sql/flavour.ts'
+import { bind, literal, sql } from '../../sql/sql.ts'
+import type { Sql } from '../../sql/sql.ts'
+import type { CaseFolding } from './case-folding.ts'
+import { compileBareOperand } from './stored-value.ts'
+
+/** What is compared with patterns is a text: a UUID, a date and an enum of the database are compared as they are shown. */
+function compileText(operand: Operand, columns: ColumnScope): Sql {
+  return sql`(${compileBareOperand(operand, columns)})::text collate "C"`
+}
+
+/** Compiles the comparisons of texts with patterns for a server. */
+export function compileMatches({ collation, from, to }: CaseFolding): {
+  readonly matches: (node: Condition & { kind: 'match' }, columns: ColumnScope) => Sql
+  readonly matchesAny: (node: Condition & { kind: 'matchAny' }, columns: ColumnScope) => Sql
+} {
+  const lower = (value: Sql): Sql => sql`lower(translate(${value}, ${literal(DOTTED)}, ${literal(INSTEAD)}) collate ${collation})`
+  const fold = (value: Sql): Sql => sql`translate(${lower(value)}, ${literal(from)}, ${literal(to)}) collate "C"`
+  return {
+    matches(node, columns) {
+      const value = compileText(node.operand, columns)
+      const parameter = (form: 'like' | 'prefixLow' | 'prefixHigh' | 'contains'): Sql =>
+        filterValue(node.value, node.operand.attribute, form)
+      if (node.form === 'any') return sql`${value} is not null`
+      if (node.fold) return sql`${fold(value)} like ${fold(parameter('like'))}`
+      switch (node.form) {
+        case 'prefix':
+          return sql`(${value} >= ${parameter('prefixLow')} and ${value} < ${parameter('prefixHigh')})`
+        case 'contains':
+          return sql`strpos(${value}, ${parameter('contains')}) > 0`
+        case 'general':
+          return sql`${value} like ${parameter('like')}`
+      }
+    },
+    matchesAny({ operand, filter, fold: isFolded }, columns) {
+      const value = compileText(operand, columns)
+      const patterns = bind({ from: 'filterPatterns', filter })
+      if (!isFolded) return sql`${value} like any(${patterns})`
+      return sql`${fold(value)} like any(select ${fold(sql`p`)} from unnest(${patterns}) as p)`
+    },
+  }
+}
+
+/** The one letter whose lower case is two characters; it is compared as a character that no text has. */
+const DOTTED = 'İ'
+const INSTEAD = '\u{10fffe}'

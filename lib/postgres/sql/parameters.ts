@@ -1,0 +1,82 @@
+/**
+ * Parameters: the places of parameters in a statement, numbered and cast. An untyped parameter takes the type of the column that it is compared with, and a
+ * value that does not fit that fails instead of finding nothing; so each is cast to the type of its own value.
+ */
+import type { Binding, Statement } from '../../database/dialect.ts'
+import type { Sql } from '../../sql/sql.ts'
+import type { ScalarType } from '../../values/scalar-type.ts'
+
+/** Quoted names and texts, in which a question mark is no parameter. */
+const TOKENS = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\?/g
+
+/** Makes a statement of a text with `?` for each parameter. */
+export function numberParameters({ text, bindings }: Sql): Statement {
+  if (bindings.length === 0) return { sql: text, bindings }
+  let count = 0
+  const sql = text.replaceAll(TOKENS, token => (token === '?' ? `$${count + 1}${castOf(bindings[count++]!)}` : token))
+  return { sql, bindings }
+}
+
+/** Returns the type in which values of a type are compared; undefined for a type of the application, whose column decides. */
+export function findSqlType({ kind, codec }: ScalarType): string | undefined {
+  if (codec !== undefined) return undefined
+  switch (kind) {
+    case 'integer':
+    case 'bigint':
+      return 'bigint'
+    case 'decimal':
+      return 'numeric'
+    case 'float':
+      return 'float8'
+    case 'boolean':
+    case 'date':
+    case 'time':
+    case 'uuid':
+      return kind
+    case 'datetime':
+      return 'timestamptz'
+    case 'blob':
+      return 'bytea'
+    case 'json':
+      return 'jsonb'
+    default:
+      return 'text'
+  }
+}
+
+function castTo(type: ScalarType, suffix = ''): string {
+  const name = findSqlType(type)
+  return name === undefined ? '' : `::${name}${suffix}`
+}
+
+function castOf(binding: Binding): string {
+  switch (binding.from) {
+    case 'limit':
+    case 'offset':
+      return '::bigint'
+    case 'links':
+      return binding.parts.length === 1 ? castTo(binding.parts[0]!.type, '[]') : '::json'
+    case 'filterList':
+      return castTo(binding.type, '[]')
+    case 'filterKeys':
+      return castTo(binding.resource.key[0]!.type, '[]')
+    case 'filterPatterns':
+      return '::text[]'
+    case 'filterKey':
+      return castTo(binding.resource.key[binding.part]!.type)
+    case 'link':
+    case 'given':
+    case 'key':
+    case 'scopeKey':
+      return castTo(binding.type)
+    case 'literal':
+      return typeof binding.value === 'string' ? '::text' : typeof binding.value === 'number' ? '::numeric' : ''
+    case 'filter':
+    case 'scope':
+    case 'model':
+      return PATTERN_FORMS.has(binding.form) ? '::text' : castTo(binding.type)
+  }
+}
+
+/** The forms of parts of patterns, which are texts whatever they are compared with. */
+const PATTERN_FORMS: ReadonlySet<string> = new Set(['prefixLow', 'prefixHigh', 'contains', 'like'])

@@ -1,0 +1,65 @@
+/**
+ * Stored value: attributes as SQL, in a form that compares and sorts as their types do. Texts compare by code point, whatever the collation of the database. What
+ * stands inside a JSON value is not compared here yet.
+ */
+import type { ScalarAttribute } from '../../model/model.ts'
+import type { Operand } from '../../plan/read-plan.ts'
+import type { ColumnScope } from '../../sql/flavour.ts'
+import { bind, literal, name, sql, text } from '../../sql/sql.ts'
+import type { Sql } from '../../sql/sql.ts'
+import type { ScalarType } from '../../values/scalar-type.ts'
+import { findSqlType } from './parameters.ts'
+
+/** Returns the column or expression of an attribute, as it is. */
+export function compileBareValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
+  const { source, type } = attribute
+  switch (source.kind) {
+    case 'column':
+      return text(columns.column(source.column))
+    case 'document':
+      return text(castText(compileDocument(columns.column(source.column), source.keys), type))
+    case 'formula': {
+      const formula = source.sql(columns.alias, name)
+      return { text: `(${formula.sql})`, bindings: formula.values.map(value => ({ from: 'literal', value }) as const) }
+    }
+    case 'tag':
+      return sql`case when ${columns.column(source.column)} is not null then ${bind({ from: 'literal', value: source.value })} end`
+    case 'within':
+      throw new Error(`"${attribute.name}": values inside JSON are not compared on PostgreSQL yet.`)
+    case 'getter':
+    case 'none':
+      throw new Error(`"${attribute.name}" is not stored.`)
+  }
+}
+
+/** Returns the stored value of an attribute, in a form that compares and sorts as its type does. */
+export function compileStoredValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
+  return collate(compileBareValue(attribute, columns), attribute.type)
+}
+
+/** Returns what stands at the keys of a JSON document, as a text. */
+export function compileDocument(column: string, keys: readonly string[]): string {
+  const path = keys.map(key => `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(',')
+  return `(${column} #>> ${literal(`{${path}}`)})`
+}
+
+/** A text of a document, as a value of a type. Dates of a document are texts of one form, which sort as time does. */
+function castText(value: string, type: ScalarType): string {
+  const target = findSqlType(type)
+  return target === undefined || target === 'text' ? value : `${value}::${target}`
+}
+
+/** Texts compare by code point. */
+export function collate(value: Sql, { kind }: ScalarType): Sql {
+  return kind === 'text' ? sql`${value} collate "C"` : value
+}
+
+/** Returns the value of what a filter is about. */
+export function compileOperand(operand: Operand, columns: ColumnScope): Sql {
+  return compileStoredValue(operand.attribute, columns.through(operand.hops))
+}
+
+/** Returns the same for a comparison for equality, which needs no collation and can use any index. */
+export function compileBareOperand(operand: Operand, columns: ColumnScope): Sql {
+  return compileBareValue(operand.attribute, columns.through(operand.hops))
+}

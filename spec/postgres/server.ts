@@ -1,0 +1,170 @@
+/**
+ * The PostgreSQL server of the specs (PGHOST and friends; default: postgres@127.0.0.1), and an engine whose readings it answers: the content of the engine's
+ * SQLite database is copied into a schema that MikroORM makes.
+ */
+import { MikroORM, PostgreSqlDriver } from '@mikro-orm/postgresql'
+import { Client } from 'pg'
+import type { CustomTypesConfig } from 'pg'
+import type { Reading, Row } from '../../lib/database/dialect.ts'
+import { RestEngine } from '../../lib/index.ts'
+import type { EngineOptions } from '../../lib/index.ts'
+import { createReadingDialect } from '../../lib/postgres/dialect.ts'
+import { findCaseFolding, listCaseClasses } from '../../lib/postgres/sql/case-folding.ts'
+import type { CaseFolding } from '../../lib/postgres/sql/case-folding.ts'
+import { SqliteConnection } from '../../lib/sqlite/connection.ts'
+
+const SERVER = {
+  host: process.env['PGHOST'] ?? '127.0.0.1',
+  port: Number(process.env['PGPORT'] ?? 5432),
+  user: process.env['PGUSER'] ?? 'postgres',
+  database: process.env['PGDATABASE'] ?? 'postgres',
+}
+
+/** Every value as the text that the server sends. */
+const TEXTS = { getTypeParser: () => (text: string) => text } as unknown as CustomTypesConfig
+
+/** Why the specs cannot run; false when they can. */
+export async function findNoServer(): Promise<string | false> {
+  const client = new Client({ ...SERVER, connectionTimeoutMillis: 2000 })
+  try {
+    await client.connect()
+    return false
+  } catch (error) {
+    return `no PostgreSQL at ${SERVER.host}:${SERVER.port} (${(error as Error).message}): start one, or set PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE`
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** Runs a statement on a client; rows as arrays of texts. */
+export async function query(client: Client, text: string, values: readonly unknown[] = []): Promise<Row[]> {
+  return (await client.query({ text, values: [...values], rowMode: 'array', types: TEXTS })).rows as Row[]
+}
+
+/** Asks the server what its `lower` leaves to do. */
+export async function readCaseFolding(client: Client, collation: string): Promise<CaseFolding> {
+  const lowered = await query(
+    client,
+    `select lower(c collate ${collation}) from unnest($1::text[]) with ordinality as u(c, i) order by i`,
+    [[...listCaseClasses().keys()]],
+  )
+  return findCaseFolding(
+    lowered.map(([text]) => text as string),
+    collation,
+  )
+}
+
+/** An engine whose readings PostgreSQL answers. */
+export interface ServerEngine extends AsyncDisposable {
+  readonly engine: RestEngine
+  readonly client: Client
+  /** The texts of the statements that have run for readings. */
+  readonly statements: readonly string[]
+  /** Copies what the engine holds to the server. */
+  copy(): Promise<void>
+}
+
+let count = 0
+
+/** Opens a schema of its own on the server, and an engine that reads from it. */
+export async function openServerEngine(
+  options: EngineOptions & { readonly entities: NonNullable<EngineOptions['entities']> },
+): Promise<ServerEngine> {
+  const { engine, connection } = await createObserved(options)
+  const client = new Client(SERVER)
+  await client.connect()
+  const schema = `mikro_rest_${process.pid}_${count++}`
+  await client.query(
+    `set timezone = 'UTC'; set datestyle = 'ISO'; create schema ${schema}; set search_path = ${schema}; set session_replication_role = replica`,
+  )
+  const orm = await MikroORM.init({
+    entities: options.entities as never,
+    driver: PostgreSqlDriver,
+    ...SERVER,
+    dbName: SERVER.database,
+    forceUtcTimezone: true,
+  })
+  const ddl = await orm.schema.getCreateSchemaSQL({ wrap: false })
+  await orm.close()
+  await client.query(ddl.replaceAll(/^set names[^;]*;/gm, ''))
+  const dialect = createReadingDialect(await readCaseFolding(client, '"und-x-icu"'))
+  const { read, dialect: own } = connection
+  const statements: string[] = []
+  return {
+    engine,
+    client,
+    statements,
+    async copy() {
+      Object.assign(connection, { dialect: own, read })
+      await copyRows(engine, client, schema)
+      Object.assign(connection, {
+        dialect: { ...own, ...dialect },
+        read: (reading: () => Reading<unknown>) => run(client, reading(), statements),
+      })
+    },
+    async [Symbol.asyncDispose]() {
+      await engine.close()
+      await client.query(`drop schema ${schema} cascade`)
+      await client.end()
+    },
+  }
+}
+
+/** Creates an engine, and finds the connection that it reads by. */
+async function createObserved(options: EngineOptions): Promise<{ engine: RestEngine; connection: SqliteConnection }> {
+  const { observe } = SqliteConnection.prototype
+  const observed: SqliteConnection[] = []
+  SqliteConnection.prototype.observe = function (traces) {
+    observed.push(this)
+    observe.call(this, traces)
+  }
+  try {
+    return { engine: await RestEngine.create(options), connection: observed[0]! }
+  } finally {
+    SqliteConnection.prototype.observe = observe
+  }
+}
+
+/** Sends each batch of a reading at once. */
+async function run<T>(client: Client, reading: Reading<T>, statements: string[]): Promise<T> {
+  let step = reading.next()
+  while (step.done !== true) {
+    statements.push(...step.value.map(({ statement }) => statement.sql))
+    const results = await Promise.all(step.value.map(({ statement, parameters }) => query(client, statement.sql, parameters)))
+    for (const [index, { take }] of step.value.entries()) take?.(results[index]!)
+    step = reading.next(results)
+  }
+  return step.value
+}
+
+async function copyRows(engine: RestEngine, client: Client, schema: string): Promise<void> {
+  const columns = await query(client, 'select table_name, column_name, data_type from information_schema.columns where table_schema = $1', [
+    schema,
+  ])
+  const tables = Map.groupBy(columns, ([table]) => table as string)
+  await client.query(`truncate ${[...tables.keys()].map(table => `"${table}"`).join(', ')} cascade`)
+  for (const [table, its] of tables) {
+    const names = its.map(([, name]) => `"${name as string}"`)
+    // Beyond 2^53 a number is not exact.
+    const selected = its.map(([, name, type]) =>
+      type === 'bigint' ? `cast("${name as string}" as text) as "${name as string}"` : `"${name as string}"`,
+    )
+    const rows = await engine.orm.em.getConnection().execute<Record<string, unknown>[]>(`select ${selected.join(', ')} from "${table}"`)
+    for (const row of rows) {
+      const values = its.map(([, name, type]) => convert(row[name as string], type as string))
+      await query(
+        client,
+        `insert into "${table}" (${names.join(', ')}) overriding system value values (${names.map((_, at) => `$${at + 1}`).join(', ')})`,
+        values,
+      )
+    }
+  }
+}
+
+/** A value of SQLite as PostgreSQL takes it. */
+function convert(value: unknown, type: string): unknown {
+  if (value === null || value === undefined) return null
+  if (type === 'boolean') return Boolean(value)
+  if (type.startsWith('timestamp')) return new Date(value as number).toISOString()
+  return value
+}

@@ -1,6 +1,6 @@
 /**
- * Caller: who asks, and what exists for him: asks access rules and scopes, each once a request and only when something depends on it, and reads own
- * parameters.
+ * Access rules: decides what exists for the caller, and which actions are allowed. Calls the application's access rules and scopes, each once a request and
+ * only when something depends on it, and reads custom parameters.
  * Refuses with forbidden, or token_missing where a log-in would help.
  */
 import type { ResourceAction } from './actions.ts'
@@ -28,7 +28,7 @@ function hasRules(model: Model): boolean {
 
 const ruled = new WeakMap<Model, boolean>()
 
-/** What exists for the caller; custom parameters are yet to be read. */
+/** The visibility of resources for the caller, before custom parameters are read. */
 export function findVisibility(model: Model, parameters: Parameters, ctx: HookContext): Visibility {
   let rules = ruled.get(model)
   if (rules === undefined) ruled.set(model, (rules = hasRules(model)))
@@ -45,7 +45,7 @@ export function narrowVisibility(
   return parameters.own.length > 0 && visibility instanceof Caller ? visibility.narrow(root, parameters, own) : visibility
 }
 
-/** What a scope says of a resource. */
+/** The result of a scope. */
 interface ReadScope {
   readonly condition: Condition | undefined
   /** The part of it that is the application's scope, not a filter of the entity. */
@@ -191,7 +191,7 @@ export function authorize(resource: Resource, action: Action, visibility: Visibi
 }
 
 /**
- * Refuses a request that the rules do not allow. A relation to what the caller may not see is no part of a path: 404. The owner is judged first, since
+ * Refuses a request that the rules do not allow. A relation to a resource that the caller may not see is not part of any path: 404. The owner is judged first, since
  * it is what the path names.
  */
 export function authorizeRequest(
@@ -204,7 +204,7 @@ export function authorizeRequest(
   const { resource, attribute } = target
   return chain(authorizeAll(actions.slice(-1), visibility, ctx), () =>
     chain(
-      // OPTIONS needs no token, and a rule need not know what to say of nobody.
+      // OPTIONS needs no token, and a rule need not decide for a caller without one.
       actions.length === 0 && ctx.logsIn && ctx.claims === undefined
         ? openNames([attribute]).length > 0
         : retryWithRules(visibility, () => hasVisibleTarget(attribute, visibility)),

@@ -22,13 +22,13 @@ export function findActions(method: string, target: Target): readonly ResourceAc
   if (target.kind === 'record') return [{ resource, action: reads ? 'get' : method === 'DELETE' ? 'delete' : 'update' }]
   const { attribute } = target
   const owner: ResourceAction = { resource, action: 'get' }
-  // What it does to a record of one of several resources is judged when it is known of which.
+  // The action on a record of one of several resources is judged once its resource is known.
   if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') return [reads ? owner : { resource, action: 'update' }]
   const related = attribute.target
   if (reads) return [{ resource: related, action: attribute.kind === 'toMany' ? 'list' : 'get' }, owner]
   if (method === 'POST') return [{ resource: related, action: 'create' }, owner]
   if (method === 'DELETE') return [{ resource: related, action: 'delete' }, owner]
-  // What it does to the related records beside linking them is judged when the body is known.
+  // Actions on related records other than linking are judged once the body is known.
   return [{ resource, action: 'update' }]
 }
 
@@ -41,7 +41,7 @@ export function findRoot(target: Target): Resource | undefined {
   return target.resource
 }
 
-/** What a hook's context tells of the target. */
+/** Returns the members of a hook's context that describe the target. */
 export function describeTarget(target: Target, action: ResourceAction | undefined): RequestFacts {
   return {
     action: action?.action,

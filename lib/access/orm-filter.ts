@@ -12,7 +12,7 @@ import type { ScalarType } from '../values/scalar-type.ts'
 import { readScalar } from '../values/scalar-type.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 
-/** What makes a condition true, and what makes it false: with NULLs it may be neither, which `$not` leaves so. */
+/** A condition in three-valued logic: when it is true and when it is false. With NULLs it may be neither, which `$not` keeps. */
 interface TernaryCondition {
   readonly holds: Condition
   readonly fails: Condition
@@ -23,7 +23,7 @@ export class FilterQueryReader {
   readonly values: unknown[] = []
   readonly #of: Resource | undefined
   readonly #isOfModel: boolean
-  /** What tells one condition from another, values aside. */
+  /** The form of the condition without its values, as a cache key. */
   shape = ''
 
   /** @param of the resource whose scope is read; undefined for custom parameters; 'model' for what is the same for everybody, whose values go with the condition */
@@ -283,7 +283,7 @@ function isEntity(value: object): boolean {
   return Reference.isReference(value) || Object.getPrototypeOf(value) !== Object.prototype
 }
 
-/** Whether a value is compared with a column: it is no entity, and no condition on one. */
+/** Whether a value is compared with a column: it is neither an entity nor a condition on one. */
 function isBare(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isBare)
   if (typeof value !== 'object' || value === null || value instanceof Date) return true
@@ -299,7 +299,7 @@ function typedValue(value: unknown, type: ScalarType): unknown {
     return type.kind === 'datetime' ? value.getTime() : type.kind === 'date' ? value.toISOString().slice(0, 10) : undefined
   if (typeof value === 'bigint') return type.kind === 'bigint' ? value : type.kind === 'integer' ? Number(value) : undefined
   if (value === null || value === undefined) return undefined
-  // A value that no record can have, such as a text longer than the column, is no mistake: it just finds nothing.
+  // A value that no record can have, such as a text longer than the column, is not an error: it finds nothing.
   return readScalar(value, { kind: type.kind })
 }
 

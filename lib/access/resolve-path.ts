@@ -154,7 +154,7 @@ const OF_COLLECTION: readonly HttpMethod[] = [...READING, 'POST', 'OPTIONS']
 const OF_SINGLE: readonly HttpMethod[] = [...READING, ...CHANGING, 'OPTIONS']
 const OF_RECORD: readonly HttpMethod[] = [...READING, ...CHANGING, 'DELETE', 'OPTIONS']
 
-/** Whether there can be new records of the resource. One of an abstract class cannot, where nothing in a body tells the class. */
+/** Whether records of the resource can be created. Those of an abstract class cannot, unless a body names the class. */
 export function isCreatable({ readOnly, hierarchy }: Resource): boolean {
   return !readOnly && (hierarchy === undefined || hierarchy.own !== undefined || hierarchy.attribute !== undefined)
 }

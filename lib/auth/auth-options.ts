@@ -28,7 +28,7 @@ export interface AuthModule {
 
 const OPTIONS = ['entity', 'identifier', 'password', 'ttl', 'secret', 'authenticate', 'public']
 
-/** What other libraries call the options. */
+/** The names that other libraries give the options. */
 const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['user', 'users', 'model', 'userEntity', 'userModel', 'entities'].map(name => [name, 'entity'])),
   ...Object.fromEntries(['username', 'usernameField', 'email', 'login', 'identity', 'identifierField'].map(name => [name, 'identifier'])),

@@ -40,14 +40,14 @@ import { isObject } from '../base/json.ts'
 /** No cache may keep a token (RFC 6749 section 5.1). */
 const NO_STORE = Object.freeze({ 'cache-control': 'no-store' })
 
-/** What the module remembers. */
+/** The state of the module. */
 export interface AuthState {
   readonly revoked: ReadonlyMap<string, number>
   readonly failures: FailedLogins
   readonly removals: RemovalState
 }
 
-/** What the module asks the engine for. */
+/** The services of the engine that the module calls. */
 export interface AuthServices {
   readonly orm: () => MikroORM
   readonly clock: Clock
@@ -74,7 +74,7 @@ export class Authentication {
 
   /**
    * @param key signs the tokens; an engine shares it with its forks
-   * @throws TypeError when the module is no such, or the entity is not served or has no such properties.
+   * @throws TypeError when the module was not made by `auth`, or the entity is not served or has no such properties.
    */
   constructor(module: AuthModule, services: AuthServices, key: SigningKey = new SigningKey(module.options?.secret)) {
     const { options } = module
@@ -105,7 +105,7 @@ export class Authentication {
     this.#public = options.public.map(compilePattern)
   }
 
-  /** What a snapshot keeps: the revoked tokens, the failed log-ins, and when users were removed. */
+  /** The state for a snapshot: the revoked tokens, the failed log-ins, and when users were removed. */
   get state(): AuthState {
     return { revoked: this.tokens.revoked, failures: this.#throttle.state, removals: this.#removals.state }
   }
@@ -143,7 +143,7 @@ export class Authentication {
     ]
   }
 
-  /** What a description of the API says of the log-in. */
+  /** Describes the log-in for the OpenAPI document. */
   describe(version: string): {
     readonly credentials: readonly [string, string] | undefined
     readonly user: Resource | undefined
@@ -272,7 +272,7 @@ export class Authentication {
     }
   }
 
-  /** What the password was when it was checked: one that has changed meanwhile ends the token, too. */
+  /** Returns the row with the password as it was when it was checked: a change meanwhile ends the token, too. */
   #withCheckedPassword(user: Entity, { password }: StateColumns, row: readonly unknown[]): readonly unknown[] {
     const { authenticate, password: property } = this.#options
     const checked = authenticate === undefined && password?.type.codec === undefined ? user[property] : undefined

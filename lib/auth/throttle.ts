@@ -37,7 +37,7 @@ export class LoginThrottle {
    * more often by trying at the same time.
    */
   async run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
-    // What is remembered of a failure must not be as long as a client likes.
+    // The client must not decide how much memory a failure takes.
     const name =
       identifier.length > MAX_IDENTIFIER_LENGTH ? builtin.crypto.createHash('sha256').update(identifier).digest('base64') : identifier
     for (let others = this.#pending.get(name); ; others = this.#pending.get(name)) {

@@ -40,7 +40,7 @@ export const ERRORS = {
   owner_required: { status: 409, title: 'Records would be left without a required owner' },
   version_conflict: { status: 409, title: 'The record has changed meanwhile' },
   precondition_failed: { status: 412, title: 'A condition of the request is not met' },
-  // doors
+  // transports
   request_malformed: { status: 400, title: 'The request is not HTTP' },
   request_timeout: { status: 408, title: 'The request took too long' },
   request_head_too_large: { status: 431, title: 'The request head is too large' },

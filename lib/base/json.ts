@@ -23,7 +23,7 @@ const texts = new WeakMap<object, string>()
 /** Shorter texts are parsed, checked and copied in no time. */
 const LONG_TEXT = 4096
 
-/** Parses JSON. A long value that is not nested too deep is marked as JSON, so that nobody walks through it again. */
+/** Parses JSON. A long value that is not nested too deep is marked as JSON, so that it is not walked through again. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
   if (text.length >= LONG_TEXT && typeof value === 'object' && value !== null && !exceedsNesting(text)) texts.set(value, text)

@@ -1,6 +1,6 @@
 /**
  * Eject an entity: what MikroORM knows of it as the text of a module, with `defineEntity` and the builders of `p`. Only what differs from MikroORM's
- * defaults is written. What cannot be written as code is refused, by entity and property; eject.ts proves that the rest means the same.
+ * defaults is written. A part that cannot be written as code is refused, by entity and property; eject.ts proves that the rest means the same.
  */
 import { Cascade, UnderscoreNamingStrategy } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
@@ -227,7 +227,7 @@ class PropertyWriter {
     }
   }
 
-  /** How a relation to one of several entities tells which one, where MikroORM does not assume it by itself. */
+  /** The discriminator of a relation to one of several entities, where MikroORM does not assume it by itself. */
   #discriminator(targets: readonly Meta[]): void {
     const { name: property, discriminator = property, discriminatorColumn, discriminatorMap = {} } = this.#prop
     if (discriminator !== property) this.#add('discriminator', discriminator)
@@ -239,7 +239,7 @@ class PropertyWriter {
       this.#add('discriminatorMap', Object.fromEntries(named.map(([value, { className }]) => [value, className])))
   }
 
-  /** What MikroORM does not assume by itself of the rules for the rows that refer to a changed one. */
+  /** The rules for rows that refer to a changed row, where MikroORM does not assume them by itself. */
   #rules(): void {
     const { nullable, primary, deleteRule, updateRule, targetMeta } = this.#prop
     const isWholeKey = primary === true && this.#meta.getPrimaryProps().every(({ kind }) => kind !== 'scalar')

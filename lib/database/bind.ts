@@ -32,9 +32,9 @@ export interface Arguments {
   readonly findValues?: (resource: Resource | undefined) => readonly unknown[]
   /** The values that the engine itself asks for. */
   readonly given?: readonly unknown[]
-  /** What the answer may hold; undefined for what the engine reads for itself. */
+  /** The limits of the answer; undefined where the engine reads for itself. */
   readonly room?: AnswerBudget
-  /** What may end the request. */
+  /** Ends the request before its answer. */
   readonly end?: RequestAbort | undefined
   /** Takes a value that is not of its attribute's type, which is compared as a text nevertheless. */
   readonly misfits?: Misfits | undefined
@@ -56,7 +56,7 @@ export interface PendingRender {
 /** Longer patterns are more than the database's own matching takes. */
 const MAX_PATTERN = 10_000
 
-/** The forms of a value that is no pattern. */
+/** The forms of a value that is not a pattern. */
 const OF_ONE_VALUE: ReadonlySet<ValueForm> = new Set([
   'value',
   'upper',

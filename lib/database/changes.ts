@@ -5,7 +5,7 @@ import type { Field } from '../plan/read-plan.ts'
 /** A resource whose rows are watched. */
 export interface WatchedTable {
   readonly resource: Resource
-  /** What changes of it are called: the plural name of the resource, or another one where that is taken. */
+  /** The name of its changes: the plural name of the resource, or another one where that is taken. */
   readonly name: string
   /** The fields that the row itself holds and that may be shown. */
   readonly fields: readonly Field[]
@@ -29,7 +29,7 @@ export interface RowImage {
   readonly record: Record<string, unknown>
 }
 
-/** A row that has changed. What costs something is made when it is asked for. */
+/** A row that has changed. Its images are made when they are first asked for. */
 export interface RowChange {
   readonly kind: 'row'
   readonly table: WatchedTable

@@ -47,7 +47,7 @@ export interface OpenDatabase {
   readonly worlds: WorldStore
 }
 
-/** What to open. */
+/** The database to open, and how. */
 export interface Opening {
   /** Undefined: those that the database itself describes. */
   readonly entities?: NonNullable<Options['entities']>
@@ -62,7 +62,7 @@ export interface Opening {
 
 /** A database that is open and not completed yet. */
 export interface Opened extends OpenDatabase {
-  /** What the database says of its resources, where the model is read from it. */
+  /** The definitions of resources that the database itself gives, where the model is read from it. */
   readonly definitions: readonly ResourceDefinition[]
   /**
    * Adds the schema that the entities need, and builds what needs it. When that fails nothing has been added.

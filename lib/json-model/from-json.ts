@@ -37,7 +37,7 @@ export interface JsonModel {
  * - An attribute is an integer, a number, a text, a boolean, or else JSON; it can be null when a record leaves it out or has null there.
  * - `userId`, `user_id` or `idUser` is the relation `user` when there is a collection `users` (or `user`) and all values are IDs of its records, which get
  *   the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, are the list `tags`. So are `adminUserId`, `user: 1` and `tags: [1]`.
- * - What is odd, such as two records with one ID, is served as well as can be, with a note; or refused with `options.strict`.
+ * - Odd data, such as two records with one ID, is served as well as possible, with a note; `options.strict` refuses it.
  *
  * @throws TypeError for data that cannot be served, which names the collection and the record.
  * @example

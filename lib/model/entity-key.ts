@@ -21,7 +21,7 @@ export function toPrimaryKey(resource: Resource, key: KeyValues): unknown {
   return part(resource)
 }
 
-/** The resource of an entity's own class, which may be one that inherits from the given one. */
+/** Finds the resource of an entity's own class, which may inherit from that of the given resource. */
 export function findClass(resource: Resource, entity: Entity): Resource {
   if (resource.hierarchy === undefined) return resource
   for (const member of resource.hierarchy.byValue.values()) if (member.entity === entity.constructor) return member

@@ -20,7 +20,7 @@ function decodePart(text: string): string | undefined {
 
 /**
  * The key that an ID text stands for, or undefined when it cannot be a key of the resource.
- * `encoded` tells that the text is a raw path segment, of which a single key too is still percent-encoded.
+ * `encoded`: the text is a raw path segment, of which a single key too is still percent-encoded.
  */
 export function keyFromText(text: string, resource: Resource, encoded = false): KeyValues | undefined {
   if (resource.key.length === 1) {
@@ -60,7 +60,7 @@ export function typedKeyFromText(text: string, { branches }: ToOneOfAttribute): 
   return branch === undefined || key === undefined ? undefined : { branch, key }
 }
 
-/** What the IDs of a relation to one of several resources look like as texts. */
+/** Describes the IDs of a relation to one of several resources as texts. */
 export function describeTypedKey({ branches }: ToOneOfAttribute): string {
   return `an ID with its resource, such as ${branches.map(({ target }) => `"${target.singular}:${describeKey(target)}"`).join(' or ')}`
 }
@@ -80,7 +80,7 @@ export function joinKey(parts: readonly unknown[]): string {
   return parts.map(part => encodeURIComponent(textOfPart(part)).replaceAll('~', '%7E')).join('~')
 }
 
-/** What IDs of the resource look like, for error texts. */
+/** Describes the IDs of the resource, for error texts. */
 export function describeKey(resource: Resource): string {
   const names = resource.key.map(part => (part.type.kind === 'text' ? 'text' : part.type.kind))
   return names.join('~')

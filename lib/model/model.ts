@@ -62,13 +62,13 @@ interface AttributeBase {
 /** See `AttributeRules.render`. */
 export type Renderer = (value: unknown, record: Readonly<Record<string, unknown>>, ctx: HookContext) => unknown
 
-/** What the application says about a resource beside its attributes. */
+/** The rules of the application for a resource, apart from its attributes. */
 export interface ResourceRules {
   readonly depth: 0 | 1 | 2
   /** The ID of the record that the path of the resource is that of, where clients know only this one. */
   readonly single: string | undefined
   readonly expand: readonly string[]
-  /** By action: whether it is allowed, or a function that tells. */
+  /** By action: whether it is allowed, or a function that decides. */
   readonly access: Readonly<Record<Action, boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)>>
   /** The conditions, in MikroORM's own language, that a row meets which exists for the caller: the scope, and the filters of the entity. */
   readonly scopes: readonly ((ctx: HookContext) => object | undefined | Promise<object | undefined>)[]
@@ -91,13 +91,13 @@ export interface ScalarAttribute extends AttributeBase {
 
 export interface EmbeddedAttribute extends AttributeBase {
   readonly kind: 'embedded'
-  /** The embeddable class, as MikroORM takes it; undefined for what is no object of an entity, but of computed attributes. */
+  /** The embeddable class, as MikroORM takes it; undefined for a group of computed attributes. */
   readonly entity: object | undefined
   /** Where the object is stored as JSON; undefined when its attributes have columns of their own. */
   readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
   /** A list of such objects, which is always stored as JSON. */
   readonly array: boolean
-  /** An object of one of several classes: which one, an attribute of it tells. `attributes` has those of all classes. */
+  /** An object of one of several classes; its discriminator attribute names the class. `attributes` has those of all classes. */
   readonly variants: Variants | undefined
   readonly attributes: readonly InnerAttribute[]
   readonly byName: ReadonlyMap<string, InnerAttribute>
@@ -105,7 +105,7 @@ export interface EmbeddedAttribute extends AttributeBase {
 
 /** The classes that an embedded object may be of. */
 export interface Variants {
-  /** The attribute that tells the class. */
+  /** The discriminator attribute, which names the class. */
   readonly discriminator: string
   /** The attributes of each class, by the value of the discriminator. */
   readonly byValue: ReadonlyMap<string, readonly InnerAttribute[]>
@@ -120,9 +120,9 @@ export interface ToOneAttribute extends AttributeBase {
   readonly formula?: Formula | undefined
   /** The columns of the foreign key. Owner: here, in the order of the target's key parts. Inverse: in the target's table, in the order of our key parts. */
   readonly columns: readonly string[]
-  /** What the foreign key refers to where it is not the primary key. Owner: of the target. Inverse: of this resource. */
+  /** The columns that the foreign key refers to, unless these are the primary key. Owner: of the target. Inverse: of this resource. */
   readonly targetKey: TargetKey | undefined
-  /** What tells, beside the foreign key, that it refers to a record of this entity: see `ToOneOfAttribute`. In the table that has the foreign key. */
+  /** The discriminator beside the foreign key, where that may refer to several entities: see `ToOneOfAttribute`. In the table of the foreign key. */
   readonly discriminator: Discriminator | undefined
   /** Where the foreign key is inside a JSON document, which is the one column then: in an embedded object that is stored as JSON. */
   readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
@@ -142,7 +142,7 @@ export interface ToOneAttribute extends AttributeBase {
   readonly onDelete: DeleteRule
 }
 
-/** A value of a column that tells which entity the foreign key beside it refers to. */
+/** A discriminator value: it names the entity that the foreign key beside it refers to. */
 export interface Discriminator {
   readonly column: string
   readonly value: string
@@ -153,7 +153,7 @@ export interface ToOneOfAttribute extends AttributeBase {
   readonly kind: 'toOneOf'
   /** A to-one for each of the entities. All have the name of this one, and its property. */
   readonly branches: readonly PolymorphicTarget[]
-  /** The name of the attribute, of a linked record and of its ID, that tells its resource. */
+  /** The attribute of a linked record, and of its ID, that names its resource. */
   readonly typeName: string
   /** All columns: of the discriminator and of the key. */
   readonly columns: readonly string[]
@@ -164,7 +164,7 @@ export interface ToOneOfAttribute extends AttributeBase {
 /** One of the entities that a `ToOneOfAttribute` may link. */
 export interface PolymorphicTarget extends ToOneAttribute {
   readonly discriminator: Discriminator
-  /** What tells the resource of a linked record, as an attribute of the record. */
+  /** The discriminator as an attribute of a linked record: the name of its resource. */
   readonly type: ScalarAttribute
 }
 
@@ -176,12 +176,12 @@ export interface TargetKey {
   readonly part: KeyPart
 }
 
-/** What a foreign key to a record of the resource holds. */
+/** The columns of the resource that a foreign key to it refers to. */
 export function referredParts({ key }: Resource, targetKey: TargetKey | undefined): readonly KeyPart[] {
   return targetKey === undefined ? key : [targetKey.part]
 }
 
-/** What the database does with a row when the row it refers to is deleted. */
+/** The action of the database on a row when the row it refers to is deleted. */
 export type DeleteRule = 'refuse' | 'cascade' | 'unlink'
 
 export interface ToManyAttribute extends AttributeBase {
@@ -193,9 +193,9 @@ export interface ToManyAttribute extends AttributeBase {
         readonly kind: 'foreign'
         readonly columns: readonly string[]
         readonly attribute: string
-        /** What of this resource the columns hold where it is not the primary key. */
+        /** The columns of this resource that the link refers to, unless these are the primary key. */
         readonly targetKey: TargetKey | undefined
-        /** What tells, in a table whose rows may refer to other entities, that they refer to this one. */
+        /** The discriminator of rows that refer to this entity, in a table whose rows may refer to others. */
         readonly discriminator: Discriminator | undefined
       }
     | {
@@ -206,7 +206,7 @@ export interface ToManyAttribute extends AttributeBase {
         readonly orderColumn: string | undefined
         /** Whether a row may link nothing: where the pivot is an entity whose link may be empty, and in a file of another program. */
         readonly mayBeEmpty: boolean
-        /** What tells, in a table that several entities share, that a row is of this list. */
+        /** The discriminator of the rows of this list, in a table that several entities share. */
         readonly discriminator: Discriminator | undefined
         /** Whether this is the side that MikroORM writes the pivot table for. */
         readonly owner: boolean
@@ -222,12 +222,12 @@ export interface ToManyAttribute extends AttributeBase {
 
 export type RelationAttribute = ToOneAttribute | ToManyAttribute
 
-/** What of its owner a list refers to where it is not the primary key. */
+/** Returns the columns of its owner that a list refers to, unless these are the primary key. */
 export function findTargetKey({ via }: ToManyAttribute): TargetKey | undefined {
   return via.kind === 'foreign' ? via.targetKey : undefined
 }
 
-/** What an embedded object may have inside: of relations those that hold their foreign key. */
+/** An attribute inside an embedded object. A relation there holds its own foreign key. */
 export type InnerAttribute = ScalarAttribute | EmbeddedAttribute | ToOneAttribute
 export type Attribute = ScalarAttribute | EmbeddedAttribute | RelationAttribute | ToOneOfAttribute
 
@@ -237,7 +237,7 @@ export interface KeyPart {
   readonly type: ScalarType
 }
 
-/** What a resource reads its rows from. */
+/** The source of a resource's rows. */
 export type TableSource =
   | { readonly kind: 'table' }
   /** The tables of a class and of those it inherits from, and of those that inherit from it, deepest first. */
@@ -261,9 +261,9 @@ export interface JoinedTable {
 /** The place of an entity among those that inherit from each other. */
 export interface Hierarchy {
   readonly root: Resource
-  /** The column that tells the class of a row. */
+  /** The discriminator column. */
   readonly column: string
-  /** The attribute that tells it; undefined where the tables do. */
+  /** The discriminator attribute; undefined where the table of a row determines its class. */
   readonly attribute: string | undefined
   /** The value for the class itself; undefined for an abstract one. */
   readonly own: string | undefined
@@ -273,7 +273,7 @@ export interface Hierarchy {
   readonly isShared: boolean
 }
 
-/** The resource that stands for the whole hierarchy of a resource: records of its members are told apart by key. */
+/** Returns the root of a resource's hierarchy. All records of the hierarchy share one set of keys. */
 export function findHierarchyRoot(resource: Resource): Resource {
   return resource.hierarchy?.root ?? resource
 }
@@ -296,7 +296,7 @@ export interface Resource {
   readonly key: readonly KeyPart[]
   /** Public names of the attributes that make the key. */
   readonly keyNames: readonly string[]
-  /** Records come by these columns where nothing else tells: by the key, or the rowid of a table without one. Empty where there is neither. */
+  /** The columns of the default order: the key, or the rowid of a table without one. Empty where there is neither. */
   readonly order: readonly string[]
   /** The key is one integer that the database counts up. */
   readonly generatedKey: boolean
@@ -328,7 +328,7 @@ export function isRelation(attribute: Attribute): attribute is RelationAttribute
   return attribute.kind === 'toOne' || attribute.kind === 'toMany'
 }
 
-/** What a relation of any kind may link: one resource, or several. */
+/** Lists the resources that a relation of any kind may link: one, or several. */
 export function listTargets(attribute: RelationAttribute | ToOneOfAttribute): readonly Resource[] {
   return attribute.kind === 'toOneOf' ? attribute.branches.map(({ target }) => target) : [attribute.target]
 }
@@ -371,7 +371,7 @@ export interface OwningLink {
   readonly within: readonly EmbeddedAttribute[]
 }
 
-/** The dotted path of a link. */
+/** Returns the dotted path of a link. */
 export function formatPath({ attribute, within }: OwningLink): string {
   return [...within, attribute].map(({ name }) => name).join('.')
 }

@@ -89,12 +89,15 @@ export class BodySchemas {
       const schema = this.attribute(attribute, mode)
       return schema === undefined ? [] : [{ attribute, schema }]
     })
-    const told = typeName === undefined ? {} : { [typeName]: { const: resource.singular } }
+    const discriminator = typeName === undefined ? {} : { [typeName]: { const: resource.singular } }
     const isDue = ({ name, required, of }: Attribute): boolean =>
       mode === 'new' && name !== given && (required || isClassNeeded(resource, name)) && of === undefined
     return describeObject({
-      properties: { ...told, ...Object.fromEntries(members.map(({ attribute, schema }) => [attribute.name, schema])) },
-      required: [...Object.keys(told), ...members.filter(({ attribute }) => isDue(attribute)).map(({ attribute }) => attribute.name)],
+      properties: { ...discriminator, ...Object.fromEntries(members.map(({ attribute, schema }) => [attribute.name, schema])) },
+      required: [
+        ...Object.keys(discriminator),
+        ...members.filter(({ attribute }) => isDue(attribute)).map(({ attribute }) => attribute.name),
+      ],
     })
   }
 
@@ -116,15 +119,15 @@ export class BodySchemas {
     return this.#inner(attributes, 'new', { [discriminator]: { const: isNumber ? Number(value) : value } })
   }
 
-  #inner(attributes: readonly InnerAttribute[], mode: Mode, told: Readonly<Record<string, Schema>>): Schema {
+  #inner(attributes: readonly InnerAttribute[], mode: Mode, discriminator: Readonly<Record<string, Schema>>): Schema {
     const members = attributes.flatMap((child): [string, Schema][] => {
       const schema = this.attribute(child, mode)
       return schema === undefined ? [] : [[child.name, schema]]
     })
     const due = attributes.filter(({ required, readOnly }) => mode === 'new' && required && !readOnly).map(({ name }) => name)
     return describeObject({
-      properties: { ...Object.fromEntries(members), ...told },
-      required: [...new Set([...Object.keys(told), ...due])],
+      properties: { ...Object.fromEntries(members), ...discriminator },
+      required: [...new Set([...Object.keys(discriminator), ...due])],
     })
   }
 

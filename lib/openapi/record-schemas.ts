@@ -63,18 +63,18 @@ export class RecordSchemas {
     return example === undefined ? {} : { examples: [example] }
   }
 
-  /** @param typeName the attribute that tells the resource, of a record that one of several resources may have */
+  /** @param typeName the discriminator attribute, for a record of one of several resources */
   #object(resource: Resource, typeName: string | undefined): Schema {
     const shown = resource.attributes.filter(attribute => existsFor(attribute, this.#visibility))
     const own = Object.fromEntries(shown.map(attribute => [attribute.name, this.attribute(attribute)]))
-    const told = typeName === undefined ? {} : { [typeName]: { const: resource.singular } }
+    const discriminator = typeName === undefined ? {} : { [typeName]: { const: resource.singular } }
     const required = [
       ...(typeName === undefined || this.#options.sparse ? [] : [typeName]),
       ...shown.filter(attribute => this.#isAlwaysShown(attribute, resource)).map(({ name }) => name),
     ]
     // What wraps the behaviour of a resource may show more.
     const isOpen = Object.keys(resource.rules.wrappers).length > 0
-    return describeObject({ properties: { ...told, ...own }, required, isOpen })
+    return describeObject({ properties: { ...discriminator, ...own }, required, isOpen })
   }
 
   /** Whether answers have the attribute unless the request leaves it out. */

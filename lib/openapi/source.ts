@@ -1,4 +1,4 @@
-/** Source: what a description of an API is made from: the model of one version, and what the engine was told beside it. */
+/** Source: the input of a description: the model of one version, and the options of the engine. */
 import type { Limits } from '../base/limits.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import type { ResourceLookup } from '../access/resolve-path.ts'
@@ -55,7 +55,7 @@ export interface DescribeOptions {
   readonly title: string
 }
 
-/** What exists for somebody: what no rule of the application forbids to all. */
+/** The visibility of a caller with all rights: everything that no rule forbids to all. */
 export function describedVisibility({ flags }: Model): Visibility {
   return { ...EVERYTHING, shape: 'described', flags, allows: ({ rules }, action) => rules.access[action] !== false }
 }

@@ -28,7 +28,7 @@ export interface ReceivedRequest extends FailedRequest {
   readonly headers: Readonly<Partial<Record<string, string>>>
 }
 
-/** What an answer to a failure needs of the engine. */
+/** The parts of an engine that an answer to a failure uses. */
 interface FailureParts {
   readonly options: CheckedOptions
   readonly clock: Clock

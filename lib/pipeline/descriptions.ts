@@ -1,6 +1,6 @@
 /**
  * Descriptions: the OpenAPI documents of an engine. Each is made when it is asked for, with examples from the records that are there then, and made anew only
- * when those have changed. What makes them is loaded with the first one.
+ * when those have changed. The modules that make them are loaded with the first one.
  */
 import type { HookContext } from '../request/hook-context.ts'
 import { checkNames, findNearest, formatHint } from '../base/suggest.ts'
@@ -13,7 +13,7 @@ import type { JsonRecord } from '../read/run-read.ts'
 import type { Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
 
-/** What `engine.openapi` takes. */
+/** Options of `engine.openapi`. */
 export interface OpenApiOptions {
   /** Version of the API. Default: the first one. */
   readonly version?: string
@@ -32,13 +32,13 @@ export interface OpenApiOptions {
   readonly title?: string
 }
 
-/** What descriptions are made from. */
+/** The parts of an engine that descriptions are made from. */
 export interface DescriptionParts {
   readonly options: CheckedOptions
   readonly served: ReadonlyMap<string, Services>
-  /** What a version says of the log-in; undefined when the module is off. */
+  /** Describes the log-in of a version; undefined when the module is off. */
   readonly login: (version: string) => DescribedLogin | undefined
-  /** The context of a request of nobody. */
+  /** Creates the context of a request without a caller. */
   readonly context: (version: string) => HookContext
 }
 

@@ -1,4 +1,4 @@
-/** Engine context: the context of a request that nobody has sent, for the records that the engine itself reads and generates. */
+/** Engine context: the context of a request without a caller, for the records that the engine itself reads and generates. */
 import type { EntityManager } from '@mikro-orm/core'
 import { formatRoot } from '../request/address.ts'
 import type { Address } from '../request/address.ts'

@@ -1,6 +1,6 @@
 /**
  * Handle: a request from its arrival to its answer. `passStages` is the list of the stages in their order, and has no rules of its own.
- * What only watches a request or disturbs it stands around it, in record-request.ts: traces, the journal, the faults of tests.
+ * Traces, the journal and injected faults stand around it, in record-request.ts.
  */
 import type { EntityManager } from '@mikro-orm/core'
 import { authorizeRequest, findVisibility, narrowVisibility } from '../access/access-rules.ts'
@@ -42,7 +42,7 @@ import type { Operation, Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
 import { respondCreatedAll } from './respond.ts'
 
-/** What a request carries beside method, path, query and body. */
+/** The headers and the signal of a request. */
 export interface HandleContext {
   /** Request headers, lower-case names; the token travels in `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
@@ -60,19 +60,19 @@ export interface Arrival {
   readonly query: QueryInput | undefined
   readonly body: unknown
   readonly context: HandleContext
-  /** Where its time goes; undefined when nobody wants to know. */
+  /** Measures where its time goes; undefined where it is not measured. */
   readonly trace: Trace | undefined
-  /** What the journal keeps of it; undefined when no journal is kept. */
+  /** Its record in the journal; undefined when no journal is kept. */
   readonly record: JournalRecord | undefined
 }
 
-/** What the stages need of the engine. */
+/** The parts of an engine that the stages use. */
 export interface StageParts {
   /** Given to hooks and handlers. */
   readonly engine: EngineHandle
   readonly options: CheckedOptions
   readonly served: ReadonlyMap<string, Services>
-  /** What is served in the first version. */
+  /** The model of the first version. */
   readonly model: Model
   readonly clock: Clock
   readonly life: Lifecycle
@@ -86,7 +86,7 @@ export interface StageParts {
 }
 
 /**
- * Answers a request. What can be answered at once is: no stage of a reading request waits for anything.
+ * Answers a request, at once where it can: no stage of a reading request waits for anything.
  *
  * @throws what the caller has called wrongly, and the reason of a signal that has aborted
  */

@@ -42,7 +42,7 @@ import { buildResponse } from '../request/custom-routes.ts'
 import { retryWithRules } from '../plan/visibility.ts'
 import type { Writer } from '../write/writer.ts'
 
-/** What operations of one version work with. */
+/** The services that operations of one version use. */
 export interface Services {
   readonly reader: Reader
   readonly writer: Writer
@@ -65,7 +65,7 @@ export interface Services {
 export interface Operation {
   readonly request: Request
   readonly target: Target
-  /** What the request is about, if it is about a resource. */
+  /** The action on a resource, if the request is about one. */
   readonly about: ResourceAction | undefined
   /** The methods that the path takes. */
   readonly allowed: readonly string[]

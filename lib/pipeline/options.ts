@@ -66,7 +66,7 @@ export interface EngineOptions {
   readonly journal?: number
   /**
    * Adds the header `Server-Timing` to every answer: how long the request was at each of its stages, which browsers show beside it. Default: false. It
-   * tells whoever asks how the server spends its time, so it is for development.
+   * shows every client how the server spends its time, so it is for development.
    */
   readonly serverTiming?: boolean
   /** Notes of whatever made the model, such as `fromJson`; `engine.notes` begins with them. Default: none. */

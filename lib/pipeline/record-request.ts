@@ -26,7 +26,7 @@ import { findAddress, handle, readRequest } from './handle.ts'
 import type { Arrival, HandleContext, StageParts } from './handle.ts'
 import { withoutBody } from './respond.ts'
 
-/** What a recorder needs of the engine, beside what the stages need. */
+/** The parts of an engine that a recorder uses, beside those of the stages. */
 export interface RecorderParts extends StageParts {
   /** Undefined when none is kept. */
   readonly journal: Journal | undefined
@@ -71,7 +71,7 @@ export class RequestRecorder {
     return this.#explanation({ method, path }, record, response, trace)
   }
 
-  /** Whether a request may write, so that explaining it needs a fork. What is not a method at all is refused before. */
+  /** Whether a request may write, so that explaining it needs a fork. A value that is not a method is refused before. */
   mayWrite(method: string): boolean {
     return typeof method === 'string' && !READ_METHODS.includes(method.toUpperCase()) && !this.#parts.options.readOnly
   }
@@ -158,7 +158,7 @@ export class RequestRecorder {
       this.#recordFailure(record, error)
       throw error
     }
-    // What is answered at once never ran beside anything else.
+    // A request that is answered at once never ran beside another.
     if (!(answering instanceof Promise)) {
       if (record !== undefined) journal?.end(record, answering)
       return answering
@@ -189,7 +189,7 @@ export class RequestRecorder {
     if (record !== undefined && !isMisuse(error)) this.#parts.journal?.fail(record, error)
   }
 
-  /** Takes a request past the faults that tests have asked for. What hooks ask does not come from outside, where the faults are. */
+  /** Takes a request past the faults that tests have asked for. Requests of hooks do not pass them: they do not come from outside. */
   #passFaults(arrival: Arrival): Awaitable<RestResponse> {
     return this.#parts.faults.active && this.#inside.getStore() === undefined ? this.#meetFaults(arrival) : handle(arrival, this.#parts)
   }
@@ -208,7 +208,7 @@ export class RequestRecorder {
       try {
         readRequest(arrival, this.#parts.options)
       } catch {
-        // What is wrong with it is answered if the request gets there; the journal has what could be read.
+        // Its errors are answered if the request gets there; the journal records as much as could be read.
       }
     }
     const { faults } = this.#parts

@@ -150,7 +150,7 @@ interface ErrorForm {
   readonly accept: string | undefined
 }
 
-/** The one body of all errors (member names of RFC 9457). What is not a refusal is a 500 that tells nothing. */
+/** The one body of all errors (member names of RFC 9457). Any error other than a RestError is a 500 without details. */
 export function respondError(error: unknown, { timestamp, validationStatus, accept }: ErrorForm): RestResponse {
   const refusal = error instanceof RestError ? error : restError('internal_error', 'Something went wrong inside the server.')
   const status = refusal.code === 'validation_failed' && refusal.status === 422 ? validationStatus : refusal.status

@@ -14,7 +14,7 @@ export interface SharedState {
   readonly secrets: Secrets
   /** Whether a request that reads may run code of the application's, which may write. */
   readonly mayRunApplicationCode: boolean
-  /** What was mapped, left out or guessed. */
+  /** Everything that was mapped, left out or guessed. */
   readonly notes: Notes
 }
 

@@ -26,7 +26,7 @@ export class AnswerBudget {
 
   /**
    * @param pairs the query of the request
-   * @param tally is told how many bytes are taken
+   * @param tally receives the number of bytes that are taken
    */
   constructor(limits: Limits, vocabulary: Vocabulary, pairs: readonly Pair[], tally?: Tally) {
     this.#pairs = pairs

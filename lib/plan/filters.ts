@@ -17,7 +17,7 @@ import { describeScalar, isOrdered, isText } from '../values/scalar-type.ts'
 import { branchesFor, isVisible } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
-/** What filters are planned against. */
+/** The context that filters are planned in. */
 export interface FilterContext {
   readonly root: Resource
   readonly limits: Limits
@@ -75,7 +75,7 @@ function isSearched(attribute: Attribute): boolean {
   return attribute.kind === 'scalar' && attribute.filterable && isText(attribute.type)
 }
 
-/** What a filter asks for, of the records that a path leads to. */
+/** The conditions of a filter, by whether there is a value. */
 interface Parts {
   /** Met by what is there. */
   readonly present: readonly Condition[]
@@ -83,7 +83,7 @@ interface Parts {
   readonly absent: readonly Condition[]
 }
 
-/** What is asked for, and where. */
+/** A filter with one of its paths, and its index among the filters. */
 interface FilterRequest {
   readonly path: string
   readonly filter: RawFilter

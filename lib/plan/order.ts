@@ -15,7 +15,7 @@ import { isOrdered } from '../values/scalar-type.ts'
 import { branchesFor } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
-/** What sort keys are planned against. */
+/** The context that sort keys are planned in. */
 export interface OrderContext {
   readonly limits: Limits
   readonly visibility: Visibility
@@ -56,7 +56,7 @@ export function planOrder(
   }
 }
 
-/** What has neither key nor rowid is ordered by all that it shows, so that its pages do not overlap. */
+/** Plans the order of a resource without key and rowid: by all attributes that it shows, so that its pages do not overlap. */
 function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, visibility, vocabulary }: OrderContext): Order {
   const asked = keys.map(key => planSort(resource, key, limits, visibility, findParameterName(vocabulary, 'sort')))
   const all = resource.attributes.flatMap((attribute): SortTerm[] =>

@@ -30,7 +30,7 @@ export function listEnds(walk: Walk): readonly Attribute[] {
   return 'fork' in walk ? walk.branches.flatMap(branch => listEnds(branch.walk)) : [walk.attribute]
 }
 
-/** Whether all of a path may be used as some rule tells of its attributes. */
+/** Whether every attribute of a path may be used in that way. */
 export function isOpen(walk: Walk, rule: 'filterable' | 'sortable'): boolean {
   if (!walk.hops.every(hop => hop[rule])) return false
   return 'fork' in walk ? walk.fork[rule] && walk.branches.every(branch => isOpen(branch.walk, rule)) : walk.attribute[rule]
@@ -40,7 +40,7 @@ export function isOpen(walk: Walk, rule: 'filterable' | 'sortable'): boolean {
 export interface PathContext {
   readonly parameter: string
   readonly limits: Limits
-  /** What exists for the caller; undefined for paths that the model itself gives, which may lead anywhere. */
+  /** The visibility for the caller; undefined for paths that the model itself gives, which may lead anywhere. */
   readonly visibility: Visibility | undefined
   /** Whether the path may go on inside a JSON value. */
   readonly intoJson?: boolean
@@ -56,7 +56,7 @@ export interface UnknownPath {
   readonly prefix: string
   /** The rest. */
   readonly path: string
-  /** What could stand there. */
+  /** The attributes that the path could name there. */
   readonly attributes: readonly Attribute[]
 }
 
@@ -88,7 +88,7 @@ function isReachableIn(attribute: Attribute, names: readonly string[], visibilit
   })
 }
 
-/** What a segment of a path is looked up in. */
+/** The attributes that a segment of a path is looked up in. */
 interface AttributeHolder {
   readonly byName: ReadonlyMap<string, Attribute>
   readonly attributes: readonly Attribute[]
@@ -175,7 +175,7 @@ function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, 
     try {
       branches.push({ branch, walk: walkFrom(holder, index, relations, cursor) })
     } catch (error) {
-      // What only some of them have is looked for in those.
+      // An attribute that only some of them have is looked for in those.
       if (!(error instanceof RestError)) throw error
       refusal ??= error
     }
@@ -184,7 +184,7 @@ function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, 
   return branches
 }
 
-/** A record as it is seen through a relation to one of several entities: with the attribute that tells its resource. */
+/** Returns the attributes of a record behind a relation to one of several entities: its own, and the discriminator. */
 function seenThrough(branch: PolymorphicTarget): { branch: PolymorphicTarget; holder: AttributeHolder } {
   const { target, type } = branch
   const attributes = [type, ...target.attributes]
@@ -209,7 +209,7 @@ function findAttribute(holder: AttributeHolder, name: string, index: number, cur
   return attribute
 }
 
-/** A place inside a JSON value, as an attribute: what is there, no model tells. */
+/** Returns a place inside a JSON value as an attribute. No model describes the value there. */
 function attributeWithin(json: ScalarAttribute, names: readonly string[], path: string, context: PathContext): ScalarAttribute {
   const odd = names.find(name => name === '' || /["\\]/.test(name))
   if (odd !== undefined) {

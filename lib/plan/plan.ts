@@ -45,7 +45,7 @@ function listForms(values: readonly RawValue[]): string {
   return `${forms}${last}${times}`
 }
 
-/** What a request is planned against. */
+/** The context that a request is planned in. */
 export interface PlanContext {
   readonly limits: Limits
   readonly visibility: Visibility

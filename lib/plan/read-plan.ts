@@ -31,7 +31,7 @@ export type KeyRef =
       readonly filter: number
       readonly value: number
       readonly resource: Resource
-      /** The relation to one of several entities that it is an ID of: it tells its resource too, and may be of another. */
+      /** The relation to one of several entities that it is an ID of. Such an ID names its resource too, and may be of another. */
       readonly oneOf?: ToOneOfAttribute
     }
   | { readonly from: 'scope'; readonly of: Resource | undefined; readonly index: number; readonly resource: Resource }

@@ -14,14 +14,14 @@ import type { Field, RecordNode } from './read-plan.ts'
 import { branchesFor, isVisible } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
-/** What a request says about the shape of records. */
+/** The parameters of a request for the shape of records. */
 export interface Selection {
   readonly depth: 0 | 1 | 2
   readonly attributes: readonly string[] | undefined
   readonly expand: readonly string[] | undefined
 }
 
-/** What names are looked up in. */
+/** The attributes that names are looked up in. */
 export interface SelectionContext {
   readonly limits: Limits
   readonly visibility: Visibility
@@ -90,7 +90,7 @@ function isWhole(tree: NameTree | undefined): boolean {
 
 const NONE: NameTree = new Map()
 
-/** What is said about the names of one record. */
+/** The selected names of one record. */
 interface ParsedSelection {
   readonly expanded: NameTree
   /** Undefined: all of them. */
@@ -100,7 +100,7 @@ interface ParsedSelection {
 
 const WHOLE: ParsedSelection = { expanded: NONE, include: undefined, exclude: NONE }
 
-/** What is said about the names inside an attribute. */
+/** Returns the selected names inside an attribute. */
 function inside(said: ParsedSelection, name: string): ParsedSelection {
   const include = said.include?.get(name)
   return {
@@ -124,7 +124,7 @@ function buildNode(resource: Resource, depth: 0 | 1 | 2, said: ParsedSelection, 
 
 function buildField(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field | undefined {
   if (attribute.kind === 'scalar') return isVisible(attribute, visibility) ? { kind: 'scalar', attribute } : undefined
-  // What renders an object of many attributes is given all of them, whatever is said of them.
+  // A renderer of an object gets all of its attributes, whatever the selection.
   if (attribute.kind === 'embedded') {
     if (!isVisible(attribute, visibility)) return undefined
     return embeddedField(attribute, depth, attribute.render === undefined ? inside(said, attribute.name) : WHOLE, visibility)
@@ -142,7 +142,7 @@ function buildField(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelectio
   return attribute.kind === 'toOne' ? { kind: 'reference', attribute } : { kind: 'references', attribute, order: planListOrder(attribute) }
 }
 
-/** A record of one of several entities tells which one, before all else. */
+/** Puts the discriminator first in a record of one of several entities. */
 function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, said: ParsedSelection, visibility: Visibility): Field {
   const nodeFor = ({ target, type }: PolymorphicTarget): RecordNode | undefined => {
     if (shown === undefined) return undefined
@@ -152,7 +152,7 @@ function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, s
   return { kind: 'oneOf', attribute, shown: branchesFor(attribute, visibility).map(branch => ({ branch, node: nodeFor(branch) })) }
 }
 
-/** What is inside an embedded object is at the depth of the record that it is in. */
+/** The attributes inside an embedded object have the depth of the record around it. */
 function embeddedField(attribute: EmbeddedAttribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field {
   const wanted = attribute.attributes.filter(child => isWanted(child, said))
   return { kind: 'embedded', attribute, fields: wanted.flatMap(child => buildField(child, depth, said, visibility) ?? []) }

@@ -3,7 +3,7 @@
  * the answers to the rules that they come upon; the values of those are bound like those of filters.
  *
  * Rules are the application's functions, which may take their time or fail, so only those are asked that a plan comes upon. Planning itself cannot wait: it
- * stops at a rule that nobody has asked yet (`RuleNotEvaluated`), and begins anew when that is known. The answers are kept, so that each is asked once a request.
+ * stops at a rule that has not been evaluated yet (`RuleNotEvaluated`), and begins anew once it is. The answers are kept, so that each is asked once a request.
  */
 import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
@@ -76,7 +76,7 @@ export function retryWithRules<T>(visibility: Visibility, work: () => T): Awaita
 }
 
 /**
- * What exists, as far as these rules tell: comes to a stop at any other, though that may have been asked elsewhere. What is kept for other requests must
+ * Restricts visibility to these rules: comes to a stop at any other, though that may have been asked elsewhere. A result that is kept for other requests must
  * not depend on an answer that it was not found by.
  */
 export function restrictedTo(rules: readonly PendingRule[], visibility: Visibility): Visibility {
@@ -128,7 +128,7 @@ export function visibleNames(attributes: readonly Attribute[], visibility: Visib
   return attributes.filter(attribute => isVisible(attribute, visibility)).map(attribute => attribute.name)
 }
 
-/** Names of the attributes that exist for every caller, for hints where it is not known yet what may be told. */
+/** Names of the attributes that exist for every caller, for hints where the rules have not been evaluated yet. */
 export function openNames(attributes: readonly Attribute[]): string[] {
   return visibleNames(attributes, EVERYTHING).filter(name => {
     const attribute = attributes.find(other => other.name === name)!

@@ -44,7 +44,7 @@ import {
 } from './run-read.ts'
 import type { JsonRecord, LinkedRecord, Page, Stored } from './run-read.ts'
 
-/** What a request asks for, and what the caller may see. */
+/** The parameters of a request, and the visibility for its caller. */
 export interface View {
   readonly parameters: Parameters
   readonly visibility: Visibility

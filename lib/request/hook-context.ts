@@ -1,11 +1,11 @@
 /**
- * Context: what hooks, handlers, access rules and renderers are told of the request, and what they answer.
+ * Hook context: the arguments of hooks, handlers, access rules and renderers, and the results that they return.
  */
 import type { EntityManager } from '@mikro-orm/core'
 import type { QueryInput } from './query-string.ts'
 import type { RestResponse } from '../base/response.ts'
 
-/** What a resource's rules tell apart. */
+/** The actions that the rules of a resource distinguish. */
 export type Action = 'list' | 'get' | 'create' | 'update' | 'delete'
 
 /** Claims of a verified token. */
@@ -35,7 +35,7 @@ export interface HookContext {
   readonly engine: EngineHandle
   /** An entity manager of this request; in a write, the one of its transaction. */
   readonly em: EntityManager
-  /** What is done to `resource`; undefined in a custom route. */
+  /** The action on `resource`; undefined in a custom route. */
   readonly action: Action | undefined
   readonly version: string
   /** Plural name of the resource; undefined in a custom route. */
@@ -63,7 +63,7 @@ export interface HookContext {
   readonly state: Record<string, unknown>
 }
 
-/** What a handler answers. Without a status: 200. */
+/** The answer of a handler. Without a status: 200. */
 export interface HandlerResponse {
   readonly status?: number
   /** Lower-case names. */

@@ -39,7 +39,7 @@ export interface Pair {
   readonly bare: boolean
 }
 
-/** A query, parsed. What was not given is undefined. */
+/** A parsed query. Absent parameters are undefined. */
 export interface Parameters extends GivenParameters {
   readonly pairs: readonly Pair[]
   readonly filters: readonly RawFilter[]
@@ -48,12 +48,12 @@ export interface Parameters extends GivenParameters {
   readonly own: readonly Pair[]
 }
 
-/** What `handle` takes as query. */
+/** The query argument of `handle`. */
 export type QueryInput = string | URLSearchParams | Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>>
 /** A value of a query that is given as an object. */
 export type QueryValue = string | number | bigint | boolean | null
 
-/** What an empty query says. */
+/** The parameters of an empty query. */
 export const NO_PARAMETERS: Parameters = Object.freeze({ ...NONE_GIVEN, pairs: [], filters: [], flags: [], own: [] })
 
 /** The pairs of a query given as an object: a key ends with its operator as written; an array repeats the parameter. */
@@ -77,11 +77,11 @@ function pairOfItem(key: string, name: string, operator: Pair['operator'], item:
   return { name, operator, value, bare: value === '' && operator === '' }
 }
 
-/** A caller in the process may give whatever he likes; what is no text would be a strange one. */
+/** Checks a value of a caller in the process, who may pass anything. Objects are refused: their texts would be strange. */
 function checkItem(key: string, name: string, item: unknown): void {
   if (item === null || Array.isArray(item)) return
   const isObject = typeof item === 'object'
-  // What makes a text of itself, such as a URL, may.
+  // An object with a text of its own, such as a URL, is taken.
   // oxlint-disable-next-line typescript/no-base-to-string -- that is the question
   if (isObject && !(item instanceof Date) && 'toString' in item && !String(item).startsWith('[object ')) return
   const spelling = isObject ? suggestObject(name, item) : undefined

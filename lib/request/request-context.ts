@@ -1,4 +1,4 @@
-/** Request context: makes the HookContext of a request. What costs something is made when it is first asked for. */
+/** Request context: makes the HookContext of a request. Costly members are made when they are first read. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Action, Claims, EngineHandle, HookContext } from './hook-context.ts'
 import { assertJson } from '../base/json.ts'
@@ -10,7 +10,7 @@ export interface Principal {
   readonly user: Readonly<Record<string, unknown>>
 }
 
-/** What a request is about. */
+/** The subject of a request. */
 export interface RequestFacts {
   readonly action: Action | undefined
   readonly resource: string | undefined
@@ -19,7 +19,7 @@ export interface RequestFacts {
   readonly attribute: string | undefined
 }
 
-/** What a context is made of. */
+/** The parts of a context. */
 export interface ContextParts {
   readonly engine: EngineHandle
   readonly fork: () => EntityManager
@@ -27,7 +27,7 @@ export interface ContextParts {
   readonly version: string
   readonly principal: Principal | undefined
   readonly logsIn: boolean
-  /** What the request is about; undefined in a custom route. */
+  /** The subject of the request; undefined in a custom route. */
   readonly about?: RequestFacts
   readonly params?: Readonly<Record<string, string>>
 }
@@ -46,7 +46,7 @@ export class RequestContext implements HookContext {
     this.#parts = parts
   }
 
-  /** What it is made of, to make another one. */
+  /** Its parts, to make another one of. */
   get parts(): ContextParts {
     return this.#parts
   }

@@ -1,5 +1,5 @@
 /**
- * Fetch: the WHATWG door. A standard Request goes in, a standard Response comes out; no socket is involved.
+ * Fetch: the WHATWG transport. A standard Request goes in, a standard Response comes out; no socket is involved.
  */
 import { originForm, written } from './transport.ts'
 import type { ReceivedRequest, TransportEngine, TransportResponse } from './transport.ts'

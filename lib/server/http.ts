@@ -1,5 +1,5 @@
 /**
- * HTTP: the node:http door. Reads the request target and the body, asks the engine, writes the answer with one `end`.
+ * HTTP: the node:http transport. Reads the request target and the body, asks the engine, writes the answer with one `end`.
  * Knows what only a socket has: bodies that are too long, clients that hang up, connections that are kept or closed.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http'
@@ -56,7 +56,7 @@ class HttpDoor {
   readonly #cors: Cors | undefined
   readonly #guard: OriginGuard
   readonly #methods: readonly string[]
-  /** What tells what a request has run; undefined when nobody wants to know. */
+  /** Explains requests; undefined where that is off. */
   readonly #explanations: WeakMap<IncomingMessage, () => Awaitable<Explanation | undefined>> | undefined
   readonly #connections = new Map<Socket, HttpConnection>()
   #closing = false
@@ -80,7 +80,7 @@ class HttpDoor {
     server.once('close', () => void this.#controls?.close())
     server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response))
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-      // A client that announces a body over the limit is told so before it sends it.
+      // A client that announces a body over the limit gets the error before it sends the body.
       if (Number(request.headers['content-length'] ?? 0) <= engine.limits.maxBodyBytes) response.writeContinue()
       this.#receive(request, response)
     })
@@ -144,7 +144,7 @@ class HttpDoor {
       this.#fail(request, response, client, error, started)
       return
     }
-    // What is there at once is written at once: promises in between would cost as much as reading a record does.
+    // An answer that is there at once is written at once: promises in between would cost as much as reading a record does.
     if (answering instanceof Promise) void this.#answerLater(request, response, client, answering, started)
     else this.#deliver(request, response, answering, false, started)
   }
@@ -177,7 +177,7 @@ class HttpDoor {
     this.#deliver(request, response, this.#engine.respondFailure(error, describeRequest(request)), unread, started)
   }
 
-  /** Writes an answer, and says so. Nothing is thrown: nobody above would catch it. */
+  /** Writes an answer, and reports it. Throws nothing: no caller would catch it. */
   #deliver(request: IncomingMessage, response: ServerResponse, answer: TransportResponse, unread: boolean, started: number): void {
     let status: number
     try {
@@ -232,7 +232,7 @@ class HttpDoor {
     })
   }
 
-  /** What is answered without asking the engine, if this request is of that kind. */
+  /** Returns the answer to a request that does not concern the engine; undefined for any other request. */
   #answerHere(request: IncomingMessage): TransportResponse | undefined {
     const { method = '' } = request
     this.#guard.check(request, this.#findTarget(request))

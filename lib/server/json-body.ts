@@ -1,5 +1,5 @@
 /**
- * JSON body: the one rule for request bodies, whichever door they come through.
+ * JSON body: the one rule for request bodies, whichever transport they come through.
  * Takes the request's headers and its chunks as they arrive; gives the JSON value, or undefined for an empty body.
  * Refuses with body_too_large while the bytes are counted, and with media_type_unsupported or json_malformed at the end.
  */

@@ -1,6 +1,6 @@
 /**
- * Test controls: what tests in another process (a browser, another language) do to a server: `/_test/...` routes for reset, seed, snapshots, faults, clock,
- * tokens and the journal, and worlds by the header `X-World`. Only where the server was told to have them.
+ * Test controls: let tests in another process (a browser, another language) control a server: `/_test/...` routes for reset, seed, snapshots, faults, clock,
+ * tokens and the journal, and worlds by the header `X-World`. They exist only with the option `testControls`.
  * Refuses with path_unknown, method_not_allowed and body_invalid.
  */
 import type { TransportResponse } from './transport.ts'
@@ -19,7 +19,7 @@ import type { NamedFault, World, WorldEngine } from './worlds.ts'
 
 /** Options of test controls. */
 export interface TestControlOptions {
-  /** Milliseconds after which a world that nobody uses is closed. Default 600000, ten minutes. */
+  /** Milliseconds after which an unused world is closed. Default 600000, ten minutes. */
   readonly idle?: number
   /** Worlds that there may be at a time, apart from the engine's own: each is a copy of the data. Default 100. */
   readonly maxWorlds?: number
@@ -29,11 +29,11 @@ const PREFIX = `/${TEST_CONTROLS}`
 /** How long a request waits for another one to arrive at a gate, in milliseconds, unless it says so itself. */
 const ARRIVAL = 30_000
 
-/** What a control is asked with. */
+/** A request to a control. */
 interface ControlRequest {
   readonly world: World
   readonly worldName: string | undefined
-  /** What stands for `{...}` in its path. */
+  /** The value of `{...}` in its path. */
   readonly id: string
   readonly body: unknown
   readonly signal: AbortSignal
@@ -54,7 +54,7 @@ export interface SentControl {
 interface Control {
   readonly method: string
   readonly path: string
-  /** What it does, for the index. */
+  /** Its description, for the index. */
   readonly does: string
   readonly run: (asked: ControlRequest) => object | Promise<object>
 }
@@ -257,7 +257,7 @@ export class TestControls {
   }
 }
 
-/** What stands for `{id}`, an empty text where there is nothing to stand for, or undefined when the path is another one. */
+/** Returns the value of `{id}`, the empty text for a pattern without one, or undefined for another path. */
 function idIn(pattern: string, path: string): string | undefined {
   const [before, after] = pattern.split('{id}') as [string, string?]
   if (after === undefined) return path === before ? '' : undefined
@@ -282,16 +282,16 @@ function optionalObject(body: unknown, names: readonly string[], example: string
   return object
 }
 
-/** What the engine refuses of its arguments came from the client here. */
+/** Runs work whose arguments came from the client: its TypeError or RangeError becomes `body_invalid`. */
 function asked<T>(work: () => T): T {
-  const told = (error: unknown): never => {
+  const refuse = (error: unknown): never => {
     throw error instanceof TypeError || error instanceof RangeError ? invalid(error.message, error) : error
   }
   try {
     const result = work()
-    return result instanceof Promise ? (result.catch(told) as T) : result
+    return result instanceof Promise ? (result.catch(refuse) as T) : result
   } catch (error) {
-    return told(error)
+    return refuse(error)
   }
 }
 
@@ -367,7 +367,7 @@ function setClock({ engine: { clock } }: World, body: Record<string, unknown>): 
   }
 }
 
-/** What a promise gives, or undefined when it takes too long or gives nothing any more. */
+/** Returns the value of a promise, or undefined when it takes too long or rejects. */
 async function within<T>(promise: Promise<T>, timeout: number, signal: AbortSignal): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   let stop: (() => void) | undefined

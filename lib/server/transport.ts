@@ -1,11 +1,11 @@
 /**
- * Door: what the doors (http.ts, fetch.ts) need of an engine, and how both read a request target.
- * An interface of its own, so that a door stands below the engine that it serves.
+ * Transport: the interface of the engine that the transports (http.ts, fetch.ts, intercept/) call, and the parsing of request targets that they share.
+ * It is an interface of its own, so that transports stand below the engine that they serve.
  */
 import type { Awaitable } from '../base/awaitable.ts'
 import type { LazyClient } from '../base/abort.ts'
 
-/** An answer, before a door has written it. `body` is absent when there is nothing to write: HEAD, 204. */
+/** An answer before it is written. `body` is absent when there is nothing to write: HEAD, 204. */
 export interface TransportResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ export interface ReceivedRequest {
   readonly headers: Readonly<Partial<Record<string, string>>>
 }
 
-/** What a door uses of `RestEngine`. */
+/** The members of `RestEngine` that a transport uses. */
 export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
   handle(
@@ -29,16 +29,16 @@ export interface TransportEngine {
     body?: unknown,
     context?: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal },
   ): Promise<TransportResponse>
-  /** The same for a sender that a door has made: an answer that waits for nothing is given at once, and what `handle` rejects with is thrown then. */
+  /** Answers as `handle` does, for a sender that a transport has made: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */
   ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient): Awaitable<TransportResponse>
-  /** The answer to an error that a door has met itself. */
+  /** Returns the answer to an error of the transport. */
   respondError(error: unknown): TransportResponse
-  /** The same for one that may be a fault of the server: that is reported. */
+  /** Returns the same, and reports an error that is the server's fault. */
   respondFailure(error: unknown, request: ReceivedRequest): TransportResponse
 }
 
 /**
- * A request target as the engine takes it: path and raw query. The absolute form (`http://host/v1/users?a=b`) loses scheme and authority;
+ * Returns a request target as the engine takes it: path and raw query. The absolute form (`http://host/v1/users?a=b`) loses scheme and authority;
  * nothing is decoded, percent-encoding is judged by the engine.
  */
 export function originForm(target: string): string {
@@ -47,7 +47,7 @@ export function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-/** An answer as it is written: its body is a text, and absent where there is nothing to write. */
+/** An answer with its body as a text, which is absent where there is nothing to write. */
 export interface WrittenResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -55,7 +55,7 @@ export interface WrittenResponse {
 }
 
 /**
- * An answer with its body as text. What cannot be written (a text longer than any may be, a value that has no JSON form) is answered with a 500 that
+ * Writes the body of an answer as a text. A body that cannot be written (a text longer than any may be, a value that has no JSON form) is answered with a 500 that
  * is reported: nothing that is thrown while an answer is written may end a process.
  */
 export function written(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): WrittenResponse {

@@ -15,7 +15,7 @@ import type { Give } from '../testing/given.ts'
 import type { RateLimit } from '../testing/rate-limit.ts'
 import type { Snapshot } from '../pipeline/snapshot.ts'
 
-/** What test controls use of `RestEngine`. */
+/** The members of `RestEngine` that test controls use. */
 export interface WorldEngine extends TransportEngine {
   readonly base: string
   readonly versions: readonly string[]
@@ -101,7 +101,7 @@ export class Worlds {
   readonly #max: number
 
   /**
-   * @param idle milliseconds after which a world that nobody uses is closed
+   * @param idle milliseconds after which an unused world is closed
    * @param max worlds that there may be at a time, apart from the engine's own
    */
   constructor(engine: WorldEngine, idle: number, max: number) {
@@ -109,7 +109,7 @@ export class Worlds {
     this.#max = max
     this.#main = new World(engine)
     this.#seeded = engine.snapshot()
-    // Told to whoever asks for a world.
+    // Every request for a world gets the error.
     this.#seeded.catch(() => {})
     this.#timer = setInterval(() => void this.#closeIdle(), Math.max(1, idle / ROUNDS))
     this.#timer.unref()

@@ -19,7 +19,7 @@ import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 const OLD = '"old"'
 const NEW = '"new"'
 
-/** What has happened to a row: the second argument of the function that a trigger calls. */
+/** The kind of a change: the second argument of the function that a trigger calls. */
 export const INSERT = 0
 export const UPDATE = 1
 export const DELETE = 2
@@ -55,7 +55,7 @@ interface TableTriggers {
   readonly sql: readonly string[]
 }
 
-/** What follows from the model alone. */
+/** The part that follows from the model alone. */
 export interface CompiledWatch {
   readonly tables: readonly CompiledTable[]
   readonly lists: readonly CompiledList[]

@@ -31,7 +31,7 @@ export class SqliteImage implements WorldImage {
 
 export class Content {
   #handle: SqliteDatabase
-  /** What `reset` goes back to, from the first write on. */
+  /** The image that `reset` goes back to, from the first write on. */
   #baseline: SqliteImage | undefined
   /** The content as it is now, as long as nothing is written. Never kept for a file, to which others may write. */
   #image: SqliteImage | undefined

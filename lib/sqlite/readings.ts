@@ -59,7 +59,7 @@ export class Readings {
   read<T>(reading: () => Reading<T>, asked?: RequestAbort): T | Promise<T> {
     const { current: transaction, lock: shared } = this.#transactions
     const lock = transaction?.nested ?? shared
-    // What is read within a write has the time that the write has.
+    // A reading within a write has the time budget of the write.
     const end = asked ?? transaction?.end
     if (this.#isCrowded && end?.deadline !== undefined && transaction === undefined && this.#beginsCostly(reading, end.deadline))
       return this.#readInTurn(reading, end)
@@ -179,7 +179,7 @@ export class Readings {
     }
   }
 
-  /** What comes now waits for its turn, until nothing has come for a while. */
+  /** From now on readings wait for their turn, until none has come for a while. */
   #makeCrowded(): void {
     this.#isCrowded = true
     void immediate()

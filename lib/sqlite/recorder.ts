@@ -37,7 +37,7 @@ interface Pending {
   readonly change: RecordedRow | LinkChange | ListChange
 }
 
-/** What a change takes beside the texts and bytes of its row. */
+/** The bytes of a change beside the texts and bytes of its row. */
 const ROW_BYTES = 100
 const VALUE_BYTES = 16
 
@@ -194,7 +194,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#marks.set(savepoint, this.#pending.length)
   }
 
-  /** What came after is undone. */
+  /** Drops the changes after a savepoint, which are undone. */
   rollbackTo(to: string | number): void {
     const length = typeof to === 'number' ? to : (this.#marks.get(to) ?? 0)
     this.#pending.length = Math.min(this.#pending.length, length)
@@ -264,7 +264,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
       if (state === undefined) {
         const { resource } = compiled.list.table
         const ownerKey = keyFromJson(owner, resource)
-        // What cannot be a key of the resource, in a file that somebody else has written, has no list that could be read.
+        // A value that cannot be a key of the resource, in a file that another program has written, has no list.
         state = new Set(ownerKey === undefined ? [] : this.#readList(compiled.read, ownerKey))
         states.set(key, state)
       }
@@ -282,7 +282,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   }
 }
 
-/** What has gone from a list stands at its end; where the list is in the order of its keys, it goes to its place. */
+/** Puts removed members, which stand at the end, to their place in a list that is in the order of its keys. */
 function inOrder(ids: unknown[], { attribute }: WatchedList): unknown[] {
   if (attribute.orderBy.length > 0 || attribute.via.orderColumn !== undefined || attribute.target.key.length > 1) return ids
   return ids.toSorted((a, b) => {

@@ -24,7 +24,7 @@ export interface OpenTransaction {
   open: boolean
   /** Keeps the writes that are nested in it apart. */
   readonly nested: Lock
-  /** What may end it. */
+  /** Aborts it. */
   readonly end?: RequestAbort | undefined
 }
 

@@ -18,7 +18,7 @@ import type { OpenTransaction, Transactions } from './transactions.ts'
 
 type Work<T> = (em: EntityManager) => Awaitable<T>
 
-/** What a write at once works with: it is used for one after the other. */
+/** The unit of work of writes at once, which use it one after the other. */
 interface ReusableUnitOfWork {
   readonly em: EntityManager
   readonly transaction: ReusableTransaction

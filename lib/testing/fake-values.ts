@@ -10,13 +10,13 @@ import type { Readable } from './faker-text.ts'
 import { countCharacters } from '../values/scalar-type.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 
-/** What values are made of. */
+/** The inputs that a value is generated from. */
 export interface Making {
   readonly random: Random
   readonly readable: Readable | undefined
   /** The time of the engine, in milliseconds. */
   readonly now: number
-  /** What bears the attribute: the singular name of a resource, or the name of an embedded object. */
+  /** The owner of the attribute: the singular name of a resource, or the name of an embedded object. */
   readonly bearer: string
 }
 

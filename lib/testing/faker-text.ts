@@ -5,7 +5,7 @@
 import type { Faker } from '@faker-js/faker'
 import type { Random } from './random.ts'
 
-/** A text for an attribute of this name (its words, in lower case) of this resource; undefined where the name tells nothing. */
+/** A text for an attribute of this name (its words, in lower case) of this resource; undefined where the name says nothing. */
 export type Readable = (words: readonly string[], resource: readonly string[], random: Random) => string | undefined
 
 let loading: Promise<Readable | undefined> | undefined
@@ -21,7 +21,7 @@ async function load(): Promise<Readable | undefined> {
     module = await import('@faker-js/faker/locale/en')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    // One that is there and broken is told of; jest has a code of its own.
+    // An installed faker that is broken is an error; jest has a code of its own.
     if ((code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') && message.includes('@faker-js/faker')) return undefined
     throw error
   }
@@ -40,7 +40,7 @@ function title(text: string): string {
   return text.replaceAll(/(^|[ -])[a-z]/g, letter => letter.toUpperCase())
 }
 
-/** What faker can tell about. Domains are those of RFC 2606, so that nobody's mail or site is meant. */
+/** The generators of faker by topic. Domains are those of RFC 2606, which belong to no one. */
 const TOPICS = {
   email: faker => faker.internet.exampleEmail(),
   firstName: faker => faker.person.firstName(),
@@ -138,7 +138,7 @@ const BY_NAME: Readonly<Record<string, Topic>> = {
   'ip address': 'ip',
 }
 
-/** What `name` and `title` mean is told by what bears them. */
+/** The meaning of `name` and `title` by the resource that has them. */
 const NAMED: Readonly<Record<string, Topic>> = {
   user: 'fullName',
   person: 'fullName',

@@ -39,7 +39,7 @@ export interface Gate extends FaultHandle {
   drop(): void
 }
 
-/** What `Promise.withResolvers` gives. Its own type is younger than ES2022, which consumers of the declarations may compile for. */
+/** The result of `Promise.withResolvers`. Its own type is younger than ES2022, which consumers of the declarations may compile for. */
 interface Arriving {
   readonly promise: Promise<FaultRequest>
   readonly resolve: (request: FaultRequest) => void
@@ -51,7 +51,7 @@ type DelayFunction = (request: FaultRequest) => number
 /** How long requests are delayed: milliseconds, a distribution, or a function of the request that gives milliseconds. */
 export type Delay = number | LatencyProfile | DelayFunction
 
-/** What happens to a request that a rule meets. */
+/** The effect on a request that a rule matches. */
 type Effect =
   | { readonly kind: 'delay'; readonly ms: number | DelayFunction }
   | { readonly kind: 'hold'; readonly arrived: Arriving }
@@ -77,7 +77,7 @@ interface Waiting {
   lose(error: Error): void
 }
 
-/** What a request has met. */
+/** The faults that apply to a request. */
 interface MatchedFaults {
   readonly request: FaultRequest
   readonly waits: readonly { readonly rule: FaultRule; readonly ms: number | undefined }[]
@@ -187,7 +187,7 @@ export class Faults {
   }
 
   /**
-   * What a request meets, now that it arrives: all delays and gates, and the first failure, loss or exceeded limit, each counted.
+   * Returns the faults for a request that arrives: all delays and gates, and the first failure, loss or exceeded limit, each counted.
    *
    * @throws whatever a function of the test throws; TypeError, RangeError when it gives what it must not.
    */
@@ -276,7 +276,7 @@ export class Faults {
     this.#endAll(waiting => waiting.lose(lostBy(waiting, 'was still waiting when the engine was reset')))
   }
 
-  /** Ends all faults. Delayed requests go on at once; held ones, for which nobody is left to open the gate, are lost, with a warning. */
+  /** Ends all faults. Delayed requests go on at once; held ones, whose gate can no longer be opened, are lost, with a warning. */
   close(): void {
     for (const [rule, held] of Map.groupBy(this.#waiting, ({ rule }) => rule)) {
       if (rule.effect.kind !== 'hold') continue

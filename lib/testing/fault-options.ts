@@ -14,7 +14,7 @@ export interface DropOptions extends FaultOptions {
   readonly after?: boolean
 }
 
-/** What a failure says beside its status. */
+/** The parts of a failure other than its status. */
 export interface FailureDetails {
   /** Default `fault_injected`. */
   readonly code?: string

@@ -61,7 +61,7 @@ function readable(target: string, query: QueryInput | undefined): readonly Pair[
   try {
     return readPairs(target, query)
   } catch {
-    // What is wrong with it is answered by the engine, if the request gets there.
+    // The engine answers its errors, if the request gets there.
     return []
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Custom type: a mapped type of MikroORM (`Type`, `ArrayType`) as a Codec. What a body or a filter gives is handed to the type, and taken only when the
+ * Custom type: a mapped type of MikroORM (`Type`, `ArrayType`) as a Codec. The value of a body or a filter is handed to the type, and taken only when the
  * type makes of it what can be stored and read back: nothing is stored that would read as something else.
  */
 import { BigIntType, Type } from '@mikro-orm/core'
@@ -16,7 +16,7 @@ export function isBuiltIn(type: object): boolean {
   return Type.getOrmType(type.constructor) !== undefined
 }
 
-/** What can be stored of what a type gives, as a column holds it: one of texts makes texts of numbers. Undefined for the rest. */
+/** Returns a type's result in the form that the column stores: a column of texts makes texts of numbers. Undefined where it cannot be stored. */
 function storable(value: unknown, isText: boolean): ScalarValue | undefined {
   if (value instanceof Date) return storable(value.getTime(), isText)
   if (typeof value === 'boolean') return storable(value ? 1 : 0, isText)
@@ -42,7 +42,7 @@ function findJsonKind(json: unknown): string {
   return Array.isArray(json) ? 'array' : json === null ? 'null' : typeof json
 }
 
-/** What a text of a filter may stand for, as JSON. */
+/** Lists the JSON values that a text of a filter may stand for. */
 function readings(text: string, runtime: string): unknown[] {
   const number = parseNumber(text)
   if (runtime === 'number') return typeof number === 'number' ? [number] : []

@@ -9,14 +9,14 @@ import type { ScalarType } from '../../values/scalar-type.ts'
 type Meta = EntityMetadata
 type Property = EntityProperty
 
-/** What MikroORM's `serializer` gives for the value of the property. */
+/** Returns the result of MikroORM's `serializer` for the value of the property. */
 export function serializerRender(meta: Meta, prop: Property, type: ScalarType): Renderer {
   const serializer = prop.serializer!
   const place = `the serializer of ${meta.className}.${prop.name}`
   return json => shown(serializer(propertyOfJson(json, type)), place)
 }
 
-/** What MikroORM's `serializer` gives for a relation or an embedded object: of what the record shows of it, IDs or records. */
+/** Returns the result of MikroORM's `serializer` for a relation or an embedded object, made from the IDs or records that the record shows. */
 export function relationRender(meta: Meta, prop: Property): Renderer {
   const serializer = prop.serializer!
   const place = `the serializer of ${meta.className}.${prop.name}`
@@ -26,7 +26,7 @@ export function relationRender(meta: Meta, prop: Property): Renderer {
   }
 }
 
-/** What a property of the entity holds, of the JSON of a relation or an embedded object. */
+/** Returns the value of an entity's property from the JSON of a relation or an embedded object. */
 function relatedLike(prop: Property, json: unknown): unknown {
   const target = prop.targetMeta
   if (target === undefined || json === null || json === undefined || prop.polymorphic === true || target.polymorphs !== undefined)
@@ -53,7 +53,7 @@ function linkedLike(target: Meta, json: unknown): Record<string, unknown> {
   return entity
 }
 
-/** The values of the key that an ID tells. */
+/** Returns the key values that an ID stands for. */
 function keyLike(target: Meta, id: unknown): Record<string, unknown> {
   const props = target.getPrimaryProps()
   if (props.length === 1) return { [publicName(props[0]!)]: id }
@@ -122,7 +122,7 @@ export function unreadableIn(meta: Meta, prop: Property): string | undefined {
     const value: unknown = entity[(prop.getterName ?? prop.name) as string]
     if (typeof value === 'function') (value as () => unknown).call(entity)
   } catch {
-    // What it makes of samples says nothing; what it has read until then does.
+    // The result for samples is ignored; only the properties that were read count.
   }
   return found
 }
@@ -134,7 +134,7 @@ function makeSample({ kind, runtimeType, array }: Property): unknown {
   return samples[runtimeType]
 }
 
-/** What a getter gives on an object of the entity's class that has the plain values of the record. */
+/** Returns the value of a getter on an object of the entity's class that has the plain values of the record. */
 export function getterRender(meta: Meta, prop: Property): Renderer {
   const place = `the getter ${meta.className}.${prop.name}`
   const getter = (prop.getterName ?? prop.name) as string

@@ -71,7 +71,7 @@ export function scalarType(prop: Property): ScalarType | undefined {
   }
   if (runtime === 'string') {
     if (/^time\b/i.test(prop.columnTypes?.[0] ?? '')) return { kind: 'time' }
-    // What a text is compared by is the engine's affair; the database keeps it unique by its own collation.
+    // The engine decides how texts are compared; the database keeps it unique by its own collation.
     const collated = prop.collation !== undefined && !/^binary$/i.test(prop.collation)
     const isFree = prop.length === undefined || prop.items !== undefined || type instanceof IntervalType
     return { kind: 'text', ...(isFree ? {} : { length: prop.length! }), ...items, ...(collated ? { collated } : {}) }

@@ -12,7 +12,7 @@ import type { Meta } from './unsupported.ts'
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type Drafts = ReadonlyMap<Meta, Mutable<Resource>>
 
-/** The column that tells the class of a row, in the query that puts the tables of a hierarchy together. */
+/** The discriminator column of the query that joins the tables of a hierarchy. */
 const TYPE_COLUMN = '__tpt_type'
 
 function isInherited(meta: Meta): boolean {
@@ -30,14 +30,14 @@ function findExtended(meta: Meta): Meta | undefined {
 
 function findParent(meta: Meta): Meta | undefined {
   const { extends: declared } = meta as { extends?: unknown }
-  const named = family.get(meta.root)?.find(({ className, class: entity }) => {
+  const named = hierarchies.get(meta.root)?.find(({ className, class: entity }) => {
     const { meta: schema } = Object(declared) as { meta?: { class?: unknown } }
     return declared !== undefined && (declared === className || declared === entity || schema?.class === entity)
   })
   if (named !== undefined) return named
   let prototype: unknown = Object.getPrototypeOf(meta.class)
   while (typeof prototype === 'function' && prototype !== Function.prototype) {
-    const found = family.get(meta.root)?.find(other => other.class === prototype)
+    const found = hierarchies.get(meta.root)?.find(other => other.class === prototype)
     if (found !== undefined) return found
     prototype = Object.getPrototypeOf(prototype)
   }
@@ -45,7 +45,7 @@ function findParent(meta: Meta): Meta | undefined {
 }
 
 /** The entities of each hierarchy, by its root. */
-const family = new WeakMap<Meta, readonly Meta[]>()
+const hierarchies = new WeakMap<Meta, readonly Meta[]>()
 
 function descendsFrom(meta: Meta, ancestor: Meta): boolean {
   for (let at: Meta | undefined = meta; at !== undefined; at = findExtended(at)) if (at === ancestor) return true
@@ -55,7 +55,7 @@ function descendsFrom(meta: Meta, ancestor: Meta): boolean {
 /** Links the resources of each hierarchy; to be done before their attributes are read. */
 export function linkHierarchies(drafts: Drafts): void {
   const all = [...drafts.keys()].filter(isInherited)
-  for (const meta of all) family.set(meta.root, [...(family.get(meta.root)?.filter(other => other !== meta) ?? []), meta])
+  for (const meta of all) hierarchies.set(meta.root, [...(hierarchies.get(meta.root)?.filter(other => other !== meta) ?? []), meta])
   for (const meta of all) drafts.get(meta)!.hierarchy = readHierarchyOfTables(meta, all, drafts)
   for (const [meta, draft] of drafts) if (meta.inheritanceType === 'tpt') draft.source = joinedTables(meta, all)
 }
@@ -122,7 +122,7 @@ function countAncestors(meta: Meta): number {
   return meta.tptParent === undefined ? 0 : countAncestors(meta.tptParent) + 1
 }
 
-/** What a virtual entity selects from. */
+/** The source that a virtual entity selects from. */
 export function buildQuery(meta: Meta, orm: MikroORM): TableSource {
   const { expression } = meta as unknown as { expression: string | ((em: EntityManager, where: object, options: object) => unknown) }
   const given = typeof expression === 'string' ? expression : expression(orm.em.fork(), {}, {})
@@ -161,7 +161,7 @@ function indexByName(attributes: readonly Attribute[]): ReadonlyMap<string, Attr
   return byName
 }
 
-/** The attribute that tells the class: it may be left out where the resource tells it. */
+/** The discriminator as an attribute. A body may leave it out where the resource determines the class. */
 function findDiscriminator(meta: Meta, draft: Resource): Attribute | undefined {
   const attribute = draft.attributes.find(({ property }) => property === meta.root.discriminatorColumn)
   if (attribute?.kind !== 'scalar') return undefined
@@ -174,7 +174,7 @@ function added(draft: Resource, attributes: readonly Attribute[], own: ReadonlyM
   const result: { attribute: Attribute; of: Set<string> }[] = []
   const { source } = draft
   for (const [value, member] of draft.hierarchy!.byValue) {
-    // What is not shown to all is not shown here.
+    // Attributes that are not shown to everyone are not shown here.
     if (member === draft || !member.served || member.rules.access.get !== true || member.rules.access.list !== true) continue
     for (const attribute of own.get(member)!) {
       if (attributes.some(({ property }) => property === attribute.property)) continue

@@ -97,7 +97,7 @@ function leavingOut(attribute: Attribute, orm: MikroORM): Attribute {
   return mayBeEmpty === true ? Object.freeze({ ...attribute, via: Object.freeze({ ...via, mayBeEmpty }) }) : attribute
 }
 
-/** Tells each resource who may link its records. A link to a class may be one to any of its hierarchy: they have one set of keys. */
+/** Adds to each resource the links that may refer to its records. A link to a class may refer to any class of its hierarchy: they share one set of keys. */
 function addReferrers(all: readonly Resource[]): void {
   const byRoot = Map.groupBy(all, findHierarchyRoot)
   for (const resource of all) {
@@ -169,7 +169,7 @@ function listFlags(attribute: Attribute): string[] {
   return attribute.kind === 'embedded' ? [...own, ...attribute.attributes.flatMap(listFlags)] : own
 }
 
-/** A property that nobody may see, whatever else is said of it: the password hashes of the users. */
+/** A property that is never shown, whatever the configuration: the password hashes of the users. */
 export interface Secret {
   readonly entity: object
   readonly property: string
@@ -204,7 +204,7 @@ function findConfigs(
   return configs
 }
 
-/** A relation to what is not served, or what nobody may see, is not shown. */
+/** Hides a relation to a resource that is not served, or never shown. */
 function hideUnserved(draft: Mutable<Resource>): void {
   if (draft.attributes.every(isShown)) return
   draft.attributes = Object.freeze(draft.attributes.map(hidden))

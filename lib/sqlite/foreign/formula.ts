@@ -50,7 +50,7 @@ export function adaptFormulas(orm: MikroORM, db: Database.Database, model: Forei
   }
 }
 
-/** What SQLite says of a formula; undefined when it can run it. */
+/** Returns SQLite's error for a formula; undefined when it can run it. */
 function findProblem(formula: Formula, meta: Meta, db: Database.Database): string | undefined {
   const alias = 'f0'
   const table = { alias, name: meta.tableName, schema: undefined, qualifiedName: meta.tableName, toString: () => alias }

@@ -1,6 +1,6 @@
 /**
- * Foreign model: entities that were written for PostgreSQL or MySQL, as MikroORM's discovery takes them for SQLite. What is mapped or left out is noted,
- * with entity and property. What follows from it in the schema is in schema.ts.
+ * Foreign model: entities that were written for PostgreSQL or MySQL, as MikroORM's discovery takes them for SQLite. Everything that is mapped or left out is noted,
+ * with entity and property. Its effects on the schema are in schema.ts.
  */
 import { ArrayType, BigIntType, Type } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty } from '@mikro-orm/core'

@@ -56,7 +56,7 @@ export function toSqlite(sql: string, schemas: Iterable<string> = []): string {
     for (const rewrite of rewrites) {
       if (at >= tokens.length || !rewrite(tokens, at)) continue
       changed = true
-      // What stands here now may be more of the kind, and a cast has moved what follows.
+      // The new tokens may need a rewrite themselves, and a cast has moved the tokens after it.
       at = -1
       break
     }

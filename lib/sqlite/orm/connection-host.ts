@@ -25,7 +25,7 @@ export interface Entered {
   readonly nested: boolean
 }
 
-/** What the dialect needs of the open database. */
+/** The parts of the open database that the dialect uses. */
 export interface ConnectionHost {
   /** Whether nothing can be written. */
   readonly readOnly: boolean

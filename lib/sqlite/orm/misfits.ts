@@ -13,7 +13,7 @@ type Row = Record<string, unknown>
 interface Check {
   readonly column: string
   readonly fits: (value: unknown) => boolean
-  /** What the property takes in place of a value that it cannot take as it is stored; undefined where there is nothing. */
+  /** Returns a value for the property in place of a stored one that it cannot take; undefined where there is none. */
   readonly instead?: (value: unknown) => unknown
 }
 

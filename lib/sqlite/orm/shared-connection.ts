@@ -58,7 +58,7 @@ export class SharedConnection implements DatabaseConnection {
   }
 
   #prepare(sql: string): PreparedQuery {
-    // What follows would be committed by itself.
+    // Later statements would be committed one by one.
     if ((this.inside || this.nested) && !this.#host.inTransaction)
       throw new Error('The database has ended the transaction, after a failure.')
     const statement = this.#host.prepare(sql)

@@ -68,7 +68,7 @@ const STANDING: Entered = Object.freeze({ release: () => {}, nested: false })
 export class ReusableTransaction {
   readonly #driver: SharedDriver
   readonly #connection: SharedConnection
-  /** What MikroORM runs statements in. */
+  /** The connection that MikroORM runs statements on. */
   readonly handle: Transaction
 
   constructor(driver: SharedDriver, connection: SharedConnection, handle: Transaction) {
@@ -91,7 +91,7 @@ export class ReusableTransaction {
   }
 }
 
-/** Tells Kysely not to put a mutex of its own in front of the driver: the lock is in `acquireConnection`, where it can be entered again. */
+/** Keeps Kysely from putting a mutex of its own in front of the driver: the lock is in `acquireConnection`, where it can be entered again. */
 class ManyConnectionsAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true

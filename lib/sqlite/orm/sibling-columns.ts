@@ -4,7 +4,7 @@
  */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 
-/** What MikroORM keeps at the property of the root. */
+/** The columns that MikroORM keeps at the property of the root. */
 interface SiblingColumns {
   stiFieldNames?: string[]
   stiFieldNameMap?: Record<string, string>

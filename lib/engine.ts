@@ -1,5 +1,6 @@
 /** Engine: the public interface. `RestEngine` hands each call to the part of the engine that does it; `pipeline/assemble.ts` puts the parts together. */
 import type { MikroORM } from '@mikro-orm/core'
+import { findSeedNames } from './access/find-new-names.ts'
 import { Authentication } from './auth/auth.ts'
 import type { PublicKey } from './auth/tokens.ts'
 import type { Awaitable } from './base/awaitable.ts'
@@ -48,8 +49,6 @@ import { seed } from './write/seed.ts'
 export class RestEngine {
   /** The source of every timestamp. */
   readonly clock: Clock
-  /** The model of the first version. */
-  readonly model: Model
   /** The path before the version: `'/api'`; empty without one. */
   readonly base: string
   /** The accepted versions; empty where paths have none. */
@@ -78,7 +77,6 @@ export class RestEngine {
       throw new TypeError('RestEngine: an engine is made by "await RestEngine.create({ entities: [User] })", not by "new".')
     this.#parts = assemble(this, composition)
     this.clock = this.#parts.clock
-    this.model = this.#parts.model
     this.base = composition.options.base
     this.versions = composition.options.versions
     this.limits = composition.options.limits
@@ -102,6 +100,11 @@ export class RestEngine {
   /** The MikroORM instance on the engine's database, to arrange and assert in tests. Fork its entity manager: `engine.orm.em.fork()`. */
   get orm(): MikroORM {
     return this.#parts.connection.orm
+  }
+
+  /** The model of the first version. An open resource has more attributes once a request has added them. */
+  get model(): Model {
+    return this.#parts.versions.first.model
   }
 
   /** Returns the model of a version, or of the first one; undefined when there is no such version. */
@@ -220,7 +223,11 @@ export class RestEngine {
    * @example await engine.seed({ users: [{ id: 1, name: 'Ann' }], sites: [{ url: 'x', user: 1 }] })
    */
   async seed(data: SeedData): Promise<void> {
-    await seed(data, this.model, this.#open.connection)
+    const { connection, versions } = this.#open
+    const more = this.model.isOpen ? findSeedNames(data, this.model.byName) : undefined
+    const growth = more === undefined ? undefined : versions.grow(more)
+    await seed(data, growth?.model ?? this.model, connection)
+    growth?.adopt()
   }
 
   /**

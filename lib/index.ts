@@ -37,6 +37,7 @@ export type {
   ComputedAttribute,
   ComputedGroup,
   JsonOf,
+  OpenOption,
   PropertyName,
   ResourceConfig,
   ResourceDefinition,

@@ -39,6 +39,8 @@ export interface CommandArguments {
   readonly save: boolean
   /** Whether a JSON file that needs notes is refused. */
   readonly strict: boolean
+  /** Whether requests may add attributes to the records of a JSON file. */
+  readonly open: boolean
   /** The key that identifies the records of a JSON file. */
   readonly id: string | undefined
   readonly quiet: boolean
@@ -78,6 +80,7 @@ const OPTIONS = {
   watch: { type: 'boolean', text: 'start again when the module, the JSON file or the seed changes' },
   save: { type: 'boolean', text: 'write changes back to the JSON FILE' },
   strict: { type: 'boolean', text: 'refuse a JSON FILE with odd data, instead of printing notes' },
+  open: { type: 'boolean', text: 'take new attributes in POST, PUT and PATCH of a JSON FILE' },
   id: { type: 'string', value: 'NAME', text: 'key that identifies the records of a JSON FILE (default id)' },
   quiet: { type: 'boolean', text: 'do not print a line for every request' },
   openapi: {
@@ -151,6 +154,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     watch: values.has('watch'),
     save: values.has('save'),
     strict: values.has('strict'),
+    open: values.has('open'),
     id: last('id'),
     quiet: values.has('quiet'),
     get: last('get'),

@@ -40,10 +40,11 @@ const SAMPLE_EXAMPLES = [
 export async function load(args: CommandArguments): Promise<Loaded> {
   const [file, config] = await Promise.all([args.file, args.config].map(findFolderModule))
   const { readOnly } = args
-  const infer = { strict: args.strict, ...(args.id === undefined ? {} : { id: args.id }) }
+  const infer = { strict: args.strict, open: args.open, ...(args.id === undefined ? {} : { id: args.id }) }
   const model = await loadModel(file, config, readOnly, infer)
   for (const [option, isGiven] of [
     ['--strict', args.strict],
+    ['--open', args.open],
     ['--id', args.id !== undefined],
   ] as const)
     if (isGiven && model.json === undefined) throw new CommandError(`${option} is about how a JSON FILE is taken.`, 2)

@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path'
 import type { RestEngine } from '../engine.ts'
 import type { InferredAttribute, InferredCollection } from '../json-model/infer-model.ts'
 import { readValue } from '../json-model/infer-values.ts'
-import type { Resource } from '../model/model.ts'
+import type { Resource, ScalarAttribute } from '../model/model.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { editCollections } from './json-edit.ts'
 import type { CollectionEdit } from './json-edit.ts'
@@ -154,6 +154,9 @@ function computeEdit(
   ids: readonly unknown[],
   rows: Rows,
 ): { edit: CollectionEdit; ids: readonly unknown[] } {
+  // The attributes that requests have added.
+  const own = new Set(attributes.map(({ key }) => key))
+  const listAdded = (row: Readonly<Record<string, unknown>>): string[] => Object.keys(row).filter(key => !own.has(key))
   const before = (single ? [value] : value) as readonly Record<string, unknown>[]
   const records = before.map((record, index) => {
     const id = ids[index] ?? null
@@ -161,14 +164,16 @@ function computeEdit(
     if (id === null) return undefined
     const row = rows.get(id)
     if (row === undefined) return 'delete'
-    return Object.fromEntries(
-      attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row)).map(({ key }) => [key, row[key]]),
-    )
+    const changed = attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row)).map(({ key }) => key)
+    const added = listAdded(row).filter(key => JSON.stringify(readValue(record, key)) !== JSON.stringify(row[key]))
+    return Object.fromEntries([...changed, ...added].map(key => [key, row[key]]))
   })
   const known = new Set(ids)
   const added = [...rows].filter(([id]) => !known.has(id))
   const shown = (row: Readonly<Record<string, unknown>>): object =>
-    Object.fromEntries(attributes.filter(({ kind }) => kind !== 'id' || hasIds).map(({ key }) => [key, row[key]]))
+    Object.fromEntries(
+      [...attributes.filter(({ kind }) => kind !== 'id' || hasIds).map(({ key }) => key), ...listAdded(row)].map(key => [key, row[key]]),
+    )
   return {
     edit: { records, added: added.map(([, row]) => shown(row)) },
     ids: [...before.map((_, index) => ids[index] ?? null).filter(id => id === null || rows.has(id)), ...added.map(([id]) => id)],
@@ -201,7 +206,14 @@ async function readRows(engine: RestEngine, collections: readonly InferredCollec
         const id = row[idColumn]
         const value = ({ kind, key, name: attribute }: InferredAttribute): unknown =>
           kind === 'toMany' ? (lists.get(key)!.get(id) ?? []) : decode(row, resource, attribute)
-        return [id, Object.fromEntries(attributes.map(attribute => [attribute.key, value(attribute)]))] as const
+        const members = resource.open === undefined ? undefined : decodeColumn(row, resource.open.holder)
+        return [
+          id,
+          {
+            ...Object.fromEntries(attributes.map(attribute => [attribute.key, value(attribute)])),
+            ...(members as object | null | undefined),
+          },
+        ] as const
       })
       all.set(name, new Map(rows))
     }
@@ -244,8 +256,12 @@ async function readList(kysely: Queries, resource: Resource, name: string): Prom
 function decode(row: Readonly<Record<string, unknown>>, resource: Resource, name: string): unknown {
   const attribute = resource.byName.get(name)!
   if (attribute.kind === 'toOne') return row[attribute.columns[0]!]
-  if (attribute.kind !== 'scalar' || attribute.source.kind !== 'column')
-    throw new Error(`${resource.className}.${name} does not have a column.`)
+  if (attribute.kind !== 'scalar') throw new Error(`${resource.className}.${name} does not have a column.`)
+  return decodeColumn(row, attribute)
+}
+
+function decodeColumn(row: Readonly<Record<string, unknown>>, attribute: ScalarAttribute): unknown {
+  if (attribute.source.kind !== 'column') throw new Error(`"${attribute.name}" does not have a column.`)
   const value = row[attribute.source.column]
   if (value === null || value === undefined) return null
   if (attribute.type.kind === 'boolean') return value === 1

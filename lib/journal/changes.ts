@@ -37,7 +37,7 @@ export function listWatched(models: readonly Model[]): Watched {
       ? resource.plural
       : ([resource.plural, resource.table, resource.className].find(free => !names.has(free)) ?? `${resource.className} (entity)`)
     names.add(name)
-    const stored = planStored(resource).node!.fields.flatMap(listRowFields)
+    const stored = [...planStored(resource).node!.fields.flatMap(listRowFields), ...listHolder(resource)]
     tables.push({
       resource,
       name,
@@ -80,6 +80,11 @@ function listColumns(field: Field): readonly string[] {
 function findResource(entity: object, models: readonly Model[]): Resource {
   const serving = models.find(model => model.byEntity.has(entity))
   return serving?.byEntity.get(entity) ?? models[0]!.entities.find(resource => resource.entity === entity)!
+}
+
+/** The field of what an open resource keeps beside its model. */
+function listHolder({ open }: Resource): Field[] {
+  return open === undefined ? [] : [{ kind: 'scalar', attribute: open.holder }]
 }
 
 /** Leaves out fields that are not in the row: computed attributes, and relations whose key is in the other table. */

@@ -13,7 +13,7 @@ import { camelCase, defaultNames, toSingular } from '../model/resource-names.ts'
 import type { SeedData } from '../write/seed-rows.ts'
 import { ENVELOPE_KEYS } from '../base/envelope.ts'
 import { resource } from '../model/resource-config.ts'
-import type { ResourceDefinition } from '../model/resource-config.ts'
+import type { OpenOption, ResourceDefinition } from '../model/resource-config.ts'
 import { markInferred } from '../write/seed-rows.ts'
 import { checkNames } from '../base/suggest.ts'
 
@@ -37,6 +37,7 @@ export interface JsonModel {
  * - An attribute is an integer, a number, a text, a boolean, or else JSON; it can be null when a record leaves it out or has null there.
  * - `userId`, `user_id` or `idUser` is the relation `user` when there is a collection `users` (or `user`) and all values are IDs of its records, which get
  *   the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, are the list `tags`. So are `adminUserId`, `user: 1` and `tags: [1]`.
+ * - An empty list gets the attributes of its first new record. With `options.open` every record may bring new ones.
  * - Odd data, such as two records with one ID, is served as well as possible, with a note; `options.strict` refuses it.
  *
  * @throws TypeError for data that cannot be served, which names the collection and the record.
@@ -45,9 +46,9 @@ export interface JsonModel {
  * await engine.handle('GET', '/v1/posts?user.name=Ann')
  */
 export function fromJson(data: JsonData, options: FromJsonOptions = {}): JsonModel {
-  checkNames(options, ['strict', 'id'], 'fromJson')
-  const { strict = false, id } = options
-  return buildModel(infer(data, 'fromJson', { strict, ...(id === undefined ? {} : { id }) }))
+  checkNames(options, ['strict', 'id', 'open'], 'fromJson')
+  const { strict = false, open = false, id } = options
+  return buildModel(infer(data, 'fromJson', { strict, open, ...(id === undefined ? {} : { id }) }))
 }
 
 /** Plain data: an object of collections, or one list. */
@@ -59,6 +60,11 @@ export interface FromJsonOptions {
   readonly strict?: boolean
   /** The key that identifies records, in the collections that have it. Default: `id`, or else `_id`, `Id`, `ID` or `uuid`. */
   readonly id?: string
+  /**
+   * Whether requests may give records attributes that the data does not have. Such an attribute may hold any JSON value; in other records it is null.
+   * Default: `false`, so that unknown attributes are refused; the first record of an empty list adds its own in any case.
+   */
+  readonly open?: boolean
 }
 
 /** Makes the model of collections that are inferred already. */
@@ -92,25 +98,44 @@ function buildSeed({ attributes, records, ids }: InferredCollection, index: numb
   return seeded
 }
 
+/** The property that holds what requests add to records. */
+const HOLDER = 'openAttributes'
+
 const READ_ONLY = { create: false, update: false, delete: false } as const
 
 /** Defines a resource with the name of its collection, where that is not the default name. */
 function renameKeys(
-  { resource: name, className, single, isOfValues, ids }: InferredCollection,
+  collection: InferredCollection,
   collections: readonly InferredCollection[],
   schema: EntitySchema,
 ): ResourceDefinition | undefined {
+  const { resource: name, className, single, isOfValues, ids } = collection
   const others = new Set(collections.map(other => other.resource).filter(other => other !== name))
   const standard = defaultNames(className)
   if (single) {
     // A single object is neither created nor deleted, be it by a list of another resource.
-    return resource(schema, { name, singular: name, single: ids[0]!, access: { create: false, delete: false } })
+    const shut = { access: { create: false, delete: false } } as const
+    return resource(schema, { name, singular: name, single: ids[0]!, ...shut, ...describeOpen(collection) })
   }
-  const access = isOfValues ? { access: READ_ONLY } : {}
+  const rules = { ...(isOfValues ? { access: READ_ONLY } : {}), ...describeOpen(collection) }
   const isStandard = standard.plural === name && !ENVELOPE_KEYS.has(standard.singular) && !standard.accepted.some(each => others.has(each))
-  if (isStandard) return isOfValues ? resource(schema, access) : undefined
+  if (isStandard) return Object.keys(rules).length > 0 ? resource(schema, rules) : undefined
   const singular = toSingular(name)
-  return resource(schema, { name, ...(others.has(singular) || ENVELOPE_KEYS.has(singular) ? {} : { singular }), ...access })
+  return resource(schema, { name, ...(others.has(singular) || ENVELOPE_KEYS.has(singular) ? {} : { singular }), ...rules })
+}
+
+/** Which attributes requests may add: none that the data has by another name. */
+function describeOpen(collection: InferredCollection): { readonly open?: OpenOption } {
+  const { open, attributes } = collection
+  if (open === undefined) return {}
+  const except = attributes.filter(({ key, name }) => key !== name).map(({ key }) => key)
+  const property = findHolderName(collection)
+  return { open: { property, ...(open === 'once' ? { once: true } : {}), ...(except.length > 0 ? { except } : {}) } }
+}
+
+/** Finds the name of the property that holds what requests add. */
+function findHolderName({ attributes }: InferredCollection): string {
+  return findFreeName(HOLDER, new Set(attributes.map(({ name }) => name)))
 }
 
 function buildSchema(
@@ -166,7 +191,15 @@ function listProperties(collection: InferredCollection, collections: readonly In
       return [{ property: called(name), name, stored: undefined, build: buildInverse(source, attribute) }]
     }),
   )
-  return [...own, ...inverses]
+  if (collection.open === undefined) return [...own, ...inverses]
+  const name = findHolderName(collection)
+  const holder: Property = {
+    property: called(name),
+    name,
+    stored: 'value',
+    build: (_, naming) => applyNaming(buildPlain('json').nullable(), naming),
+  }
+  return [...own, ...inverses, holder]
 }
 
 /** Finds the property name of an attribute. Names are assigned in order, so they are the same each time. */

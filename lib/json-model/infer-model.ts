@@ -38,6 +38,8 @@ export interface InferredCollection extends InferredIds {
   readonly places: readonly number[] | undefined
   /** Whether the items are not objects. Each is the `value` of a read-only record. */
   readonly isOfValues: boolean
+  /** Whether requests may add attributes: all of them, the first one that gives any (of an empty list), or none. */
+  readonly open: 'always' | 'once' | undefined
   /** Notes, such as why a key that looks like a relation is not one. */
   readonly notes: readonly string[]
 }

@@ -20,6 +20,8 @@ export interface InferOptions {
   readonly strict?: boolean
   /** The key that identifies records, in the collections that have it. */
   readonly id?: string
+  /** Whether requests may add attributes to every collection. Default: to empty ones, once. */
+  readonly open?: boolean
   /** The name of a list at the top level. */
   readonly name?: string
 }
@@ -53,7 +55,7 @@ export function infer(data: unknown, where: string, options: InferOptions = {}):
     const notes: string[] = []
     const fault: Fault = text => (options.strict ? refuse(text) : notes.push(text))
     if (isList) notes.push(`the list at the top level is served as ${name}`)
-    const draft = buildDraft({ name, value, isTop: isList }, drafts, fault, notes, options.id)
+    const draft = buildDraft({ name, value, isTop: isList }, drafts, fault, notes, options)
     if (draft === undefined) left.push(...notes)
     else drafts.push(draft)
   }
@@ -77,7 +79,7 @@ function buildDraft(
   others: readonly CollectionDraft[],
   fault: Fault,
   notes: string[],
-  wanted: string | undefined,
+  { id: wanted, open = false }: InferOptions,
 ): CollectionDraft | undefined {
   const { name, value, isTop } = member
   const single = isObject(value)
@@ -92,7 +94,7 @@ function buildDraft(
   const keys = listKeys(records)
   if (keys.delete('__proto__')) fault(`the records of ${name} have an attribute "__proto__", which cannot be served, so it is left out`)
   const ids = inferIds(records, at, fault, wanted)
-  if (records.length === 0) notes.push(`${name} is empty: only its "id" is known; add one record as an example`)
+  if (records.length === 0) notes.push(`${name} is empty: only its "id" is known; the first new record adds its attributes`)
   return {
     name,
     ...names,
@@ -103,6 +105,7 @@ function buildDraft(
     records,
     places,
     isOfValues: found.isOfValues,
+    open: found.isOfValues ? undefined : open ? 'always' : records.length === 0 ? 'once' : undefined,
     notes,
     keys: keys.has(ids.idKey) ? [...keys] : [ids.idKey, ...keys],
     idSet: new Set(ids.hasIds ? ids.ids : []),

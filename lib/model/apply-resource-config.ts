@@ -23,6 +23,7 @@ const CONFIG = [
   'expand',
   'attributes',
   'computed',
+  'open',
   'access',
   'scope',
   'list',

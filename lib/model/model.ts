@@ -14,7 +14,7 @@ export type Source =
   | { readonly kind: 'formula'; readonly sql: Formula }
   /** A fixed text in every row whose column is not NULL; NULL in all others. */
   | { readonly kind: 'tag'; readonly column: string; readonly value: string }
-  /** Inside a JSON value, by names that a request gives. */
+  /** Inside a JSON value, by names that a request gives or has given before. */
   | { readonly kind: 'within'; readonly json: ScalarAttribute; readonly names: readonly string[] }
   /** Given by a getter of the entity, of a record's plain values. */
   | { readonly kind: 'getter' }
@@ -308,7 +308,21 @@ export interface Resource {
   readonly referrers: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute; readonly path: string }[]
   /** Whether it is a resource of this version; else it is only known as the target of relations. */
   readonly served: boolean
+  /** What it keeps that the model does not name; undefined: nothing. */
+  readonly open: OpenAttributes | undefined
   readonly rules: ResourceRules
+}
+
+/** See `ResourceConfig.open`. */
+export interface OpenAttributes {
+  /** The hidden attribute that holds the values, as one JSON object. */
+  readonly holder: ScalarAttribute
+  /** Only the first request that gives more names adds them. */
+  readonly once: boolean
+  /** Names that are never added. */
+  readonly except: ReadonlySet<string>
+  /** The names that have been added, in their order. */
+  readonly learned: readonly string[]
 }
 
 /** Everything that is served. */
@@ -322,6 +336,8 @@ export interface Model {
   readonly byName: ReadonlyMap<string, Resource>
   /** Names of the flag parameters of computed attributes. */
   readonly flags: ReadonlySet<string>
+  /** Whether a request may add attributes to a resource. */
+  readonly isOpen: boolean
 }
 
 export function isRelation(attribute: Attribute): attribute is RelationAttribute {

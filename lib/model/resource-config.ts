@@ -52,6 +52,17 @@ export interface ComputedGroup {
   readonly [name: string]: ComputedAttribute | ComputedGroup | string | undefined
 }
 
+/** The property that holds what the model does not name; see `ResourceConfig.open`. */
+export type OpenOption =
+  | string
+  | {
+      readonly property: string
+      /** Whether only the first request that gives such names adds them. Default: `false`. */
+      readonly once?: boolean
+      /** Names that are refused as before. Default: none. */
+      readonly except?: readonly string[]
+    }
+
 /** Who may do what: a boolean, a function, or one of them for each action. */
 export type AccessRule = boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)
 
@@ -74,6 +85,11 @@ export interface ResourceConfig<E> {
   readonly expand?: readonly string[]
   readonly attributes?: { readonly [K in PropertyName<E>]?: AttributeRules<E, K> }
   readonly computed?: Readonly<Record<string, ComputedAttribute | ComputedGroup>>
+  /**
+   * Names that the model does not have are taken in bodies, and become attributes of the resource once they are written. A JSON property that can be null
+   * holds their values, and is not shown itself. Default: unknown names are refused.
+   */
+  readonly open?: OpenOption
   /** Default: everybody may do everything. */
   readonly access?: AccessRule | Readonly<Partial<Record<Action, AccessRule>>>
   /** The rows that exist for the caller. */

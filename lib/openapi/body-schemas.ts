@@ -98,6 +98,7 @@ export class BodySchemas {
         ...Object.keys(discriminator),
         ...members.filter(({ attribute }) => isDue(attribute)).map(({ attribute }) => attribute.name),
       ],
+      isOpen: resource.open !== undefined && !(resource.open.once && resource.open.learned.length > 0),
     })
   }
 

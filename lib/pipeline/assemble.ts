@@ -14,6 +14,7 @@ import type { ChangeRecorder } from '../database/changes.ts'
 import type { OpenDatabase } from '../database/world-store.ts'
 import { Journal } from '../journal/journal.ts'
 import type { Resource } from '../model/model.ts'
+import { NOTHING_LEARNED } from '../model/open-attributes.ts'
 import { Routes } from '../request/custom-routes.ts'
 import { listVersions } from '../request/address.ts'
 import type { EngineHandle } from '../request/hook-context.ts'
@@ -34,7 +35,8 @@ import type { RecorderParts } from './record-request.ts'
 import { createSharedState } from './shared-state.ts'
 import type { SharedState } from './shared-state.ts'
 import type { Snapshot, WorldState } from './snapshot.ts'
-import { checkExpressions, serveVersions } from './versions.ts'
+import { ServedVersions } from './served-versions.ts'
+import { checkExpressions } from './versions.ts'
 import { World } from './world.ts'
 
 /** What an engine is assembled from. */
@@ -51,6 +53,7 @@ export interface EngineParts<E extends EngineHandle = EngineHandle> extends Reco
   readonly engine: E
   readonly shared: SharedState
   readonly world: World
+  readonly versions: ServedVersions
   readonly given: Given
   readonly recorder: ChangeRecorder
   readonly requests: RequestRecorder
@@ -78,7 +81,7 @@ export async function openEngine<E extends EngineHandle>(
   try {
     const parts = await opened.complete(() => {
       const shared = createSharedState(complete, connection.orm, notes)
-      return chain(runCoroutine(checkExpressions(shared.versions, complete, connection)), () =>
+      return chain(runCoroutine(checkExpressions(shared.compile(NOTHING_LEARNED), complete, connection)), () =>
         build({ options: complete, database: opened, shared }),
       )
     })
@@ -115,7 +118,10 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
     options.routes.map(({ method }) => method),
     clock,
   )
-  const world = new World({ shared, store: database.worlds, clock, given, authentication, life, faults, journal }, parent?.state)
+  const world = new World(
+    { shared, store: database.worlds, clock, versions: services.versions, given, authentication, life, faults, journal },
+    parent?.state,
+  )
   if (parent !== undefined) revokeTokensOfRemovedUsers({ authentication, recorder })
   const traces = new Traces()
   connection.observe(traces)
@@ -136,7 +142,10 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
   return { ...parts, shared, world, recorder, requests: new RequestRecorder(parts), interceptions: new Set() }
 }
 
-type EngineServices = Pick<EngineParts, 'clock' | 'served' | 'model' | 'fork' | 'given' | 'authentication' | 'descriptions'>
+type EngineServices = Pick<
+  EngineParts,
+  'clock' | 'versions' | 'served' | 'model' | 'grow' | 'fork' | 'given' | 'authentication' | 'descriptions'
+>
 
 /** Creates the parts of an engine that read and write records. */
 function createServices(engine: EngineHandle, { options, database: { connection }, shared, parent }: Composition): EngineServices {
@@ -144,13 +153,12 @@ function createServices(engine: EngineHandle, { options, database: { connection 
   connection.follow(clock)
   const fork = (): EntityManager => connection.orm.em.fork()
   const origin: ContextOrigin = { engine, fork, address: options, logsIn: options.auth !== undefined }
-  const served = serveVersions(shared.versions, options, connection, clock, (version, base) =>
-    descriptions.describe({ version }, options.readOnly, base),
-  )
+  const describe = (version: string, base: string): Promise<object> => descriptions.describe({ version }, options.readOnly, base)
+  const versions = new ServedVersions({ options, connection, shared, clock, describe })
+  const served = versions.byName
   const [first] = listVersions(options.versions) as [string]
-  const { model, reader } = served.get(first)!
   const context = ({ plural }: Resource): RequestContext => createCreationContext(origin, first, plural)
-  const given = new Given({ model, connection, reader, clock, context })
+  const given = new Given({ served: () => versions.first, connection, clock, context })
   const authentication =
     options.auth === undefined
       ? undefined
@@ -161,7 +169,8 @@ function createServices(engine: EngineHandle, { options, database: { connection 
     login: version => authentication?.describe(version),
     context: version => createIndexContext(origin, version),
   })
-  return { clock, served, model, fork, given, authentication, descriptions }
+  const { model } = versions.first
+  return { clock, versions, served, model, grow: more => versions.grow(more), fork, given, authentication, descriptions }
 }
 
 /** Ends the interceptions, waits for the requests that run, and closes the database. See RestEngine.close. */

@@ -76,7 +76,8 @@ export class Descriptions {
     const services = this.#parts.served.get(version)!
     const login = this.#parts.login(version)
     const examples = await this.#examples(services, version, login)
-    const key = JSON.stringify([version, options, readOnly, base])
+    const learned = services.model.isOpen ? services.model.resources.map(({ open }) => open?.learned ?? []) : []
+    const key = JSON.stringify([version, options, readOnly, base, learned])
     const shown = JSON.stringify([...examples.values()])
     const known = this.#known.get(key)
     if (known?.examples === shown) return JSON.parse(known.text) as OpenApiDocument

@@ -7,6 +7,7 @@ import { authorizeRequest, findVisibility, narrowVisibility } from '../access/ac
 import { describeTarget, findActions, findRoot } from '../access/actions.ts'
 import type { ResourceAction } from '../access/actions.ts'
 import { readParameters } from '../access/check-parameters.ts'
+import { findNewNames } from '../access/find-new-names.ts'
 import { checkMethod, findVersion, resolvePath } from '../access/resolve-path.ts'
 import { Authentication } from '../auth/auth.ts'
 import { LazyClient, RequestAbort } from '../base/abort.ts'
@@ -22,6 +23,7 @@ import type { Trace } from '../base/trace.ts'
 import { keepBody } from '../journal/journal.ts'
 import type { JournalRecord } from '../journal/journal.ts'
 import type { Model, Resource } from '../model/model.ts'
+import type { LearnedNames } from '../model/open-attributes.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { NO_VERSION } from '../request/address.ts'
 import type { Address } from '../request/address.ts'
@@ -36,6 +38,7 @@ import type { ContextParts } from '../request/request-context.ts'
 import { formatIso } from '../values/iso-time.ts'
 import { answerFailure, isMisuse } from './answer-failure.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import type { Growth } from './served-versions.ts'
 import { createEach, findBulkResource } from './bulk.ts'
 import { operate } from './operate.ts'
 import type { Operation, Services } from './operate.ts'
@@ -83,6 +86,8 @@ export interface StageParts {
   readonly fork: () => EntityManager
   /** Whether an error says that the database is locked, or does not work. */
   readonly classifyFailure: (error: unknown) => 'busy' | 'failed' | undefined
+  /** Returns the versions with the names that a request adds to open resources. */
+  readonly grow: (more: LearnedNames) => Growth
 }
 
 /**
@@ -96,7 +101,7 @@ export function handle(arrival: Arrival, parts: StageParts): Awaitable<RestRespo
 
 /** The stages of a request, from its arrival to its answer. Each takes what those before it have proved; `wait` waits where a stage must. */
 function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestResponse> {
-  const { trace, record } = arrival
+  const { trace } = arrival
   const { engine, fork, options, routes, authentication } = parts
   const end = limitTime(arrival, parts)
   let request: Request | undefined
@@ -117,17 +122,11 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
       return withAllowedMethods(yield* wait(runRoute(route, versioned, options.versions)), request, parts)
     }
     const version = findVersion(request, options.versions, parts.model)
-    const services = parts.served.get(version)!
-    const customMethods = routes.listMethods(segments)
-    const target = resolvePath(customMethods, request, version, services.model, services.lookUp)
-    record?.resolved(target, services.model)
-    const allowed = checkMethod(method, target, customMethods)
-    const parameters = readParameters(request, target, services.vocabulary, options.limits)
-    const actions = findActions(method, target)
-    const resolved = { origin, version, services, target, allowed, parameters, actions, end, trace, record }
-    const bulk = findBulkResource(request, target)
+    const versioned = { arrival, request, origin, version, end }
+    const resolved = resolveRequest(versioned, parts.served.get(version)!, parts)
+    const more = resolved.services.model.isOpen && takesBody(method) ? findNewNames(request.body, resolved.target) : undefined
     const response =
-      bulk === undefined ? yield* answerResolved(resolved, request) : yield* wait(answerBulk(resolved, request, bulk, options.limits))
+      more === undefined ? yield* answerRequest(resolved, request, parts) : yield* answerGrown(versioned, parts.grow(more), parts)
     return withAllowedMethods(response, request, parts)
   } catch (error) {
     // Only the caller of `handle` itself is at fault; a hook that calls the engine wrongly is a fault of the server.
@@ -135,6 +134,44 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
     end.throwIfReached()
     return withAllowedMethods(answerFailure(error, arrival, parts), request, parts)
   }
+}
+
+/** A request to a version, as the stages before have proved it. */
+interface VersionedRequest {
+  readonly arrival: Arrival
+  readonly request: Request
+  readonly origin: Omit<ContextParts, 'version'>
+  readonly version: string
+  readonly end: RequestAbort
+}
+
+/** Resolves the path, and checks method and parameters. */
+function resolveRequest(
+  { arrival, request, origin, version, end }: VersionedRequest,
+  services: Services,
+  parts: StageParts,
+): ResolvedRequest {
+  const { trace, record } = arrival
+  const { method, segments } = request
+  const customMethods = parts.routes.listMethods(segments)
+  const target = resolvePath(customMethods, request, version, services.model, services.lookUp)
+  record?.resolved(target, services.model)
+  const allowed = checkMethod(method, target, customMethods)
+  const parameters = readParameters(request, target, services.vocabulary, parts.options.limits)
+  return { origin, version, services, target, allowed, parameters, actions: findActions(method, target), end, trace, record }
+}
+
+/** Answers a request by a model with the names that it adds. Other requests are served by that model once this one has been written. */
+function* answerGrown(versioned: VersionedRequest, growth: Growth, parts: StageParts): Coroutine<RestResponse> {
+  const resolved = resolveRequest(versioned, growth.served.get(versioned.version)!, parts)
+  const response = yield* answerRequest(resolved, versioned.request, parts)
+  if (response.status < 400) growth.adopt()
+  return response
+}
+
+function* answerRequest(resolved: ResolvedRequest, request: Request, { options }: StageParts): Coroutine<RestResponse> {
+  const bulk = findBulkResource(request, resolved.target)
+  return bulk === undefined ? yield* answerResolved(resolved, request) : yield* wait(answerBulk(resolved, request, bulk, options.limits))
 }
 
 /** A request whose target, parameters and actions are known. */

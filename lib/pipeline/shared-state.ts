@@ -2,14 +2,21 @@
 import type { MikroORM } from '@mikro-orm/core'
 import { listWatched } from '../journal/changes.ts'
 import type { Watched } from '../database/changes.ts'
+import { LruCache } from '../base/lru-cache.ts'
 import type { Notes } from '../base/notes.ts'
+import { NOTHING_LEARNED } from '../model/open-attributes.ts'
+import type { LearnedNames } from '../model/open-attributes.ts'
 import type { CheckedOptions } from './options.ts'
 import { Secrets } from '../journal/redact.ts'
 import { readVersions } from './versions.ts'
 import type { CompiledVersion } from './versions.ts'
 
+/** Models with learned names that are kept: about as many as worlds of a test have at a time. */
+const KEPT = 20
+
 export interface SharedState {
-  readonly versions: ReadonlyMap<string, CompiledVersion>
+  /** Returns the versions with the names that requests have added to open resources. The same names give the same versions, of which some are kept. */
+  readonly compile: (learned: LearnedNames) => ReadonlyMap<string, CompiledVersion>
   readonly watched: Watched
   readonly secrets: Secrets
   /** Whether a request that reads may run code of the application's, which may write. */
@@ -22,8 +29,15 @@ export interface SharedState {
 export function createSharedState(options: CheckedOptions, orm: MikroORM, notes: Notes): SharedState {
   const versions = readVersions(options, orm)
   const models = [...versions.values()].map(({ model }) => model)
+  const grown = new LruCache<ReadonlyMap<string, CompiledVersion>>(KEPT)
   return {
-    versions,
+    compile: learned => {
+      if (learned === NOTHING_LEARNED) return versions
+      const key = JSON.stringify(learned)
+      const known = grown.get(key) ?? readVersions(options, orm, learned)
+      grown.set(key, known)
+      return known
+    },
     watched: listWatched(models),
     secrets: new Secrets(models, options.auth?.options?.identifier, options.auth?.options?.password),
     mayRunApplicationCode: runsApplicationCode(options, orm),

@@ -2,6 +2,7 @@
 import type { AuthState } from '../auth/auth.ts'
 import type { ClockSetting } from '../base/clock.ts'
 import type { WorldImage } from '../database/world-store.ts'
+import type { LearnedNames } from '../model/open-attributes.ts'
 
 /** The part of a world beside its data. */
 export interface WorldState {
@@ -10,6 +11,8 @@ export interface WorldState {
   readonly auth: AuthState | undefined
   /** The seed of the next generated record that has none of its own. */
   readonly nextSeed: number
+  /** The names that requests have added to open resources. */
+  readonly learned: LearnedNames
 }
 
 /**

@@ -11,6 +11,7 @@ import type { Limits } from '../base/limits.ts'
 import type { Connection } from '../database/dialect.ts'
 import { requireConditions } from '../access/list-condition.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
+import { NOTHING_LEARNED } from '../model/open-attributes.ts'
 import type { Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
 import { NO_PARAMETERS, buildVocabulary } from '../request/query-string.ts'
@@ -39,13 +40,16 @@ export interface CompiledVersion {
   readonly plans: Plans
 }
 
-/** @throws TypeError, Error when the definitions, parameters or computed attributes are not fit for the model. */
-export function readVersions(options: CheckedOptions, orm: MikroORM): Map<string, CompiledVersion> {
+/**
+ * @param learned the names that requests have added to open resources
+ * @throws TypeError, Error when the definitions, parameters or computed attributes are not fit for the model.
+ */
+export function readVersions(options: CheckedOptions, orm: MikroORM, learned = NOTHING_LEARNED): Map<string, CompiledVersion> {
   checkDefinitions(options, orm)
   const { renamed, own } = readParameters(options.parameters)
   const compiled = new Map<string, CompiledVersion>()
   for (const version of listVersions(options.versions)) {
-    const model = readModel(orm, version, options.resources, findSecret(options, orm))
+    const model = readModel(orm, version, options.resources, findSecret(options, orm), learned)
     if (version === NO_VERSION) checkResourceNames(model, options.auth !== undefined)
     const vocabulary = buildVocabulary(renamed, model.flags, new Set(own.keys()))
     checkVocabulary(vocabulary)

@@ -1,5 +1,5 @@
 /**
- * World: the data, the clock, the log-ins and the seeds of one engine as a whole. Takes snapshots, goes back to them, and copies them for forks.
+ * World: the data, the clock, the log-ins, the seeds and the learned names of one engine as a whole. Takes snapshots, goes back to them, and copies them for forks.
  * Throws TypeError for a snapshot of another model, and Error when the engine is closed.
  */
 import type { Authentication } from '../auth/auth.ts'
@@ -9,6 +9,7 @@ import type { Journal } from '../journal/journal.ts'
 import type { Faults } from '../testing/fault-injection.ts'
 import type { Given } from '../testing/given.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import type { ServedVersions } from './served-versions.ts'
 import type { SharedState } from './shared-state.ts'
 import { Snapshot } from './snapshot.ts'
 import type { WorldState } from './snapshot.ts'
@@ -18,6 +19,7 @@ export interface WorldParts {
   readonly shared: SharedState
   readonly store: WorldStore
   readonly clock: Clock
+  readonly versions: ServedVersions
   readonly given: Given
   /** Undefined when the module is off. */
   readonly authentication: Authentication | undefined
@@ -88,11 +90,12 @@ export class World {
   }
 
   #state(): WorldState {
-    const { clock, authentication, given } = this.#parts
-    return { clock: clock.setting, auth: authentication?.state, nextSeed: given.nextSeed }
+    const { clock, authentication, given, versions } = this.#parts
+    return { clock: clock.setting, auth: authentication?.state, nextSeed: given.nextSeed, learned: versions.learned }
   }
 
-  #setState({ clock, auth, nextSeed }: WorldState): void {
+  #setState({ clock, auth, nextSeed, learned }: WorldState): void {
+    this.#parts.versions.restore(learned)
     this.#parts.clock.restore(clock)
     this.#parts.given.nextSeed = nextSeed
     if (auth !== undefined) this.#parts.authentication?.restore(auth)

@@ -132,7 +132,8 @@ function walkFrom(start: AttributeHolder, first: number, relations: number, curs
     if (isLast) return { hops, attribute }
     if (attribute.kind === 'toOneOf') return { hops, fork: attribute, branches: walkBranches(attribute, index + 1, relations, cursor) }
     if (attribute.kind === 'scalar') {
-      if (context.intoJson === true && attribute.type.kind === 'json' && attribute.source.kind !== 'getter') {
+      const isJson = attribute.type.kind === 'json' || attribute.source.kind === 'within'
+      if (context.intoJson === true && isJson && attribute.source.kind !== 'getter') {
         return { hops, attribute: attributeWithin(attribute, names.slice(index + 1), path, context) }
       }
       const spelling = context.spelling?.(unknownPath(path, index, [attribute]))
@@ -227,7 +228,9 @@ function attributeWithin(json: ScalarAttribute, names: readonly string[], path: 
       parameter: context.parameter,
     })
   }
-  return { ...json, name: path, nullable: true, type: { kind: 'jsonValue' }, source: { kind: 'within', json, names } }
+  const { source } = json
+  const place = source.kind === 'within' ? { json: source.json, names: [...source.names, ...names] } : { json, names }
+  return { ...json, name: path, nullable: true, type: { kind: 'jsonValue' }, source: { kind: 'within', ...place } }
 }
 
 /** Returns the error for a name that the place in the path does not have. */

@@ -45,6 +45,26 @@ export function decodeJson(value: unknown): unknown {
   }
 }
 
+/** Reads members of JSON texts. The last text is parsed once, whatever is read of it: the members of a record come one after another. */
+export class MemberReader {
+  #text: unknown = undefined
+  #object: unknown = undefined
+
+  /** Returns a member; null where there is none, or no object. */
+  readonly read = (text: unknown, name: string): unknown => {
+    if (text === null) return null
+    if (text !== this.#text) {
+      this.#object = decodeJson(text)
+      this.#text = text
+    }
+    const object = this.#object
+    if (typeof object !== 'object' || object === null || !Object.hasOwn(object, name)) return null
+    const value = (object as Record<string, unknown>)[name] ?? null
+    // The caller may change what it is given.
+    return typeof value === 'object' && value !== null ? structuredClone(value) : value
+  }
+}
+
 /** A value of a type that was not declared: text and numbers stand as they are, bytes as base64. */
 export function decodeOdd(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')

@@ -1,4 +1,5 @@
 /** Row image: a row as a trigger hands it over, and what makes a record of it, by the same code that reads one. */
+import { isObject } from '../base/json.ts'
 import type { Builder } from '../database/dialect.ts'
 import type { Resource } from '../model/model.ts'
 import type { RecordNode } from '../plan/read-plan.ts'
@@ -28,8 +29,17 @@ export function compileImage(node: RecordNode, alias: string, flavour: Flavour, 
   const select = new Select(flavour)
   select.tables.recall = recall
   const scope = new FromClause(node.resource, select.tables, alias, select.joins)
-  const record = compileNode(node, scope, select).build
+  const build = compileNode(node, scope, select).build
+  const { open } = node.resource
+  // Whatever the resource has learned by then, the row shows all that stands in it.
+  const record: Builder = open === undefined ? build : row => spreadMembers(build(row) as Record<string, unknown>, open.holder.name)
   return { record, id: compileIds(scope, select).build, columns: select.columns.map(column => column.text) }
+}
+
+/** Puts the members of the JSON object of an attribute in its place. */
+function spreadMembers(image: Record<string, unknown>, holder: string): Record<string, unknown> {
+  const { [holder]: members, ...record } = image
+  return isObject(members) ? { ...record, ...members } : record
 }
 
 /** The ID of a record that other columns than its own hold, as a trigger sees them. */

@@ -4,6 +4,7 @@ import type { ScalarAttribute } from '../model/model.ts'
 import type { Field } from '../plan/read-plan.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 import type { BuilderSource } from './builder-source.ts'
+import { MemberReader } from './decode-document.ts'
 import type { FromClause } from './from-clause.ts'
 import { selected } from './select.ts'
 import type { Select } from './select.ts'
@@ -39,11 +40,20 @@ export function estimateBytes(fields: readonly Field[]): number {
 /** What a short value takes. */
 export const VALUE_BYTES = 8
 
+/** The value of a member of a JSON value. Of all members together the value is read and parsed once a row. */
+function memberExpression(json: ScalarAttribute, [member = '']: readonly string[], { scope, select, source }: NodeContext): string {
+  const at = select.add(scope.tables.flavour.shown(json, scope))
+  source.long.add(at)
+  return `(${source.shared('members', () => new MemberReader().read)}(r[${at}],${JSON.stringify(member)}))`
+}
+
 /** The value of a scalar attribute in a record. */
 export function scalarExpression(attribute: ScalarAttribute, { scope, select, source }: NodeContext): string {
   const { type } = attribute
   // What a getter gives is put in later.
   if (attribute.source.kind === 'getter') return 'null'
+  if (attribute.source.kind === 'within')
+    return memberExpression(attribute.source.json, attribute.source.names, { scope, select, source, children: [] })
   const { selectSql, exact = type.kind === 'bigint' && type.asNumber !== true } = type.codec ?? {}
   const { flavour } = scope.tables
   const value = flavour.shown(attribute, scope)

@@ -65,9 +65,9 @@ export interface Give {
 
 /** The parts of the engine that records are made with. */
 export interface GivenServices {
-  readonly model: Model
+  /** Returns what is served at present. */
+  readonly served: () => { readonly model: Model; readonly reader: Reader }
   readonly connection: Connection
-  readonly reader: Reader
   readonly clock: Clock
   /** The context that renderers get, as in the answer to a POST of the resource. */
   readonly context: (resource: Resource) => HookContext
@@ -123,7 +123,7 @@ export class Given {
     checkNames(options, ['seed'], 'given')
     const { seed } = options
     if (seed !== undefined && !Number.isSafeInteger(seed)) throw new RangeError(`given: "seed" must be an integer, got ${String(seed)}.`)
-    const { model } = this.#services
+    const { model } = this.#services.served()
     const resource = model.byName.get(name)
     if (resource === undefined) {
       const known = model.resources.flatMap(({ plural, singular }) => [singular, plural])
@@ -134,7 +134,8 @@ export class Given {
   }
 
   async #make(resource: Resource, all: readonly Overrides[], seed: number, pathOf: (index: number) => string): Promise<GivenRecord[]> {
-    const { connection, model, reader, clock, context } = this.#services
+    const { connection, clock, context } = this.#services
+    const { model, reader } = this.#services.served()
     const drafts = new RecordDrafts()
     const roots = all.map((overrides, index) => drafts.add(resource, overrides, { path: pathOf(index), stream: `${seed}/${index}` }))
     const filler = new DraftFiller(drafts, connection, await loadReadable(), clock.now().getTime())

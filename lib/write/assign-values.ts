@@ -8,7 +8,7 @@ import type { Entity } from '../model/entity-key.ts'
 import type { Attribute, EmbeddedAttribute, ScalarAttribute } from '../model/model.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import { toProperty } from '../values/scalar-type.ts'
-import { toProperties } from './entity-data.ts'
+import { addTo, toProperties } from './entity-data.ts'
 import { isEntity } from './entity-links.ts'
 import type { EntityName } from './unit-of-work.ts'
 import { requireEmbedded } from './required-attributes.ts'
@@ -31,7 +31,8 @@ export function assignValues(holder: Entity, changes: readonly ValueInput[], em:
   for (const { attribute, value } of changes) {
     const { property } = attribute
     if (attribute.kind === 'scalar') {
-      setScalar(holder, property, attribute.links === undefined ? toProperty(value, attribute.type) : referenceLinked(value, attribute, em))
+      const given = attribute.links === undefined ? toProperty(value, attribute.type) : referenceLinked(value, attribute, em)
+      setScalar(holder, property, addTo(holder[property], attribute, given))
       continue
     }
     const given = value as EmbeddedValue

@@ -1,6 +1,8 @@
 /** Entity data: converts the values of a change from the engine's form (scalar-type.ts) to the form that the properties of entities hold. */
 import type { EntityMetadata } from '@mikro-orm/core'
 import type { Entity } from '../model/entity-key.ts'
+import { isObject } from '../base/json.ts'
+import type { ScalarAttribute } from '../model/model.ts'
 import { toProperty } from '../values/scalar-type.ts'
 import type { EmbeddedValue, ValueInput } from './write-plan.ts'
 
@@ -8,10 +10,17 @@ import type { EmbeddedValue, ValueInput } from './write-plan.ts'
 export function toProperties(changes: readonly ValueInput[]): Entity {
   const data: Entity = {}
   for (const { attribute, value } of changes) {
-    if (attribute.kind === 'scalar') data[attribute.property] = toProperty(value, attribute.type)
+    if (attribute.kind === 'scalar')
+      data[attribute.property] = addTo(data[attribute.property], attribute, toProperty(value, attribute.type))
     else data[attribute.property] = toEmbedded(value as EmbeddedValue)
   }
   return data
+}
+
+/** Returns what a property holds with the value of an attribute: a member of a JSON object stands beside the other members. */
+export function addTo(current: unknown, { source, name }: ScalarAttribute, value: unknown): unknown {
+  if (source.kind !== 'within') return value
+  return { ...(isObject(current) ? current : {}), [name]: value }
 }
 
 function toEmbedded(value: EmbeddedValue): Entity | Entity[] | null {

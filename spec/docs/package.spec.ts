@@ -89,6 +89,7 @@ const TYPES = [
   'Limits',
   'OpenApiDocument',
   'OpenApiOptions',
+  'OpenOption',
   'Overrides',
   'Page',
   'PlanStep',

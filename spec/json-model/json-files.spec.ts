@@ -235,11 +235,13 @@ describe('fromJson', () => {
     assert.deepEqual((await engine.handle('GET', '/v1')).body['resources'], { settings: '/v1/settings', owners: '/v1/owners' })
   })
 
-  it('knows nothing of an empty collection but its ID', async () => {
+  it('knows nothing of an empty collection but its ID, until its first record', async () => {
     await using engine = await serving({ users: [{ id: 1 }], posts: [] })
-    const refused = await engine.handle('POST', '/v1/posts', undefined, { title: 'x' })
-    assert.equal(refused.status, 422)
     assert.deepEqual(records(await engine.handle('POST', '/v1/posts', undefined, {})), { id: 1 })
+    assert.equal((await engine.handle('GET', '/v1/posts?title=x')).status, 400)
+    assert.deepEqual(records(await engine.handle('POST', '/v1/posts', undefined, { title: 'x' })), { id: 2, title: 'x' })
+    assert.deepEqual(records(await engine.handle('GET', '/v1/posts?title=x')), [{ id: 2, title: 'x' }])
+    assert.equal((await engine.handle('POST', '/v1/posts', undefined, { titel: 'x' })).status, 422)
   })
 
   it('refuses what it cannot serve, and with strict what it would note, by collection and record', () => {

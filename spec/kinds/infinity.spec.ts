@@ -27,3 +27,19 @@ describe('an infinite number in a column', () => {
     assert.equal(other.status, 422)
   })
 })
+
+describe('A list of numbers', () => {
+  it('refuses what is no number, and leaves what a file holds instead as it is', async () => {
+    const Row = defineEntity({
+      name: 'Row',
+      properties: { id: p.integer().primary(), list: p.array(Number).$type<number[]>().nullable() },
+    })
+    await using engine = await RestEngine.create({ entities: [Row] })
+    for (const list of [['x'], [null], [{}], 'x', [[1]]])
+      assert.equal((await engine.handle('POST', '/v1/rows', '', { list })).status, 422, JSON.stringify(list))
+    assert.equal((await engine.handle('POST', '/v1/rows', '', { list: [1.5, -2] })).status, 200)
+    await engine.orm.em.getConnection().execute(`update row set list = 'x,1'`)
+    const { status, body } = await engine.handle('GET', '/v1/rows')
+    assert.deepEqual([status, body.rows], [200, [{ id: 1, list: 'x,1' }]])
+  })
+})

@@ -153,6 +153,11 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
+/** Returns the items of a list as JSON. Throws for what is no list, or has no JSON form. */
+function listItems(list: unknown): unknown {
+  return plainJson((list as unknown[]).map(item => (typeof item === 'bigint' ? item.toString() : item)))
+}
+
 /** The codec of a list of plain values in one column. Only a list that reads back as it was given is taken. */
 export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
   const type = prop.customType as unknown as ArrayType
@@ -160,10 +165,8 @@ export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
   const fromProperty = (value: unknown): ScalarValue | undefined => storable(type.convertToDatabaseValue(value as never, platform), true)
   const toJson = (stored: unknown): unknown => {
     if (typeof stored !== 'string') return plainJson(stored)
-    const items = attempt(() => callType(() => toProperty(stored)))
-    // As with custom types: a file may hold anything.
-    if (!Array.isArray(items)) return stored
-    return plainJson(items.map((item: unknown) => (typeof item === 'bigint' ? item.toString() : item)))
+    // As with custom types: a file may hold anything, and a list of numbers may be given a text.
+    return attempt(() => callType(() => listItems(toProperty(stored)))) ?? stored
   }
   return {
     toJson,

@@ -9,6 +9,7 @@ import { unreadableIn } from './getters.ts'
 import { FileType } from './file-type.ts'
 import { defaultNames } from '../resource-names.ts'
 import type { ResourceNames } from '../resource-names.ts'
+import { NOTHING_LEARNED, applyOpen } from '../open-attributes.ts'
 import { owningLinks, formatPath, findHierarchyRoot, tableColumns } from '../model.ts'
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
@@ -26,10 +27,17 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 /**
  * The model of one version.
  *
+ * @param learned the names that requests have added to open resources
  * @throws Error when an entity or a property cannot be served, or when two resources would have one name; TypeError, RangeError when a definition is
  * not of its form.
  */
-export function readModel(orm: MikroORM, version: string, definitions: readonly ResourceDefinition[], secret?: Secret): Model {
+export function readModel(
+  orm: MikroORM,
+  version: string,
+  definitions: readonly ResourceDefinition[],
+  secret?: Secret,
+  learned = NOTHING_LEARNED,
+): Model {
   const configs = findConfigs(orm, version, definitions)
   const metas = inGivenOrder(orm).filter(meta => !meta.embeddable && isConcrete(meta) && !isGeneratedPivot(meta))
   const drafts = new Map<Meta, Mutable<Resource>>()
@@ -37,33 +45,15 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
     refuseUnsupported(meta)
     const config = configs.get(meta.class)
     const names = resourceNames(meta, config ?? {})
-    drafts.set(meta, {
-      entity: meta.class,
-      className: meta.className,
-      table: findTableName(meta),
-      source: isQuery(meta) ? buildQuery(meta, orm) : { kind: 'table' },
-      hierarchy: undefined,
-      readOnly: isReadOnly(meta),
-      plural: names.plural,
-      singular: names.singular,
-      accepted: names.accepted,
-      attributes: [],
-      byName: new Map(),
-      key: [],
-      keyNames: [],
-      order: [],
-      generatedKey: false,
-      version: undefined,
-      uniques: [],
-      referrers: [],
-      served: config !== undefined,
-      rules: readRules(meta, orm, config ?? {}),
-    })
+    drafts.set(meta, createDraft(meta, names, config, orm))
   }
   for (const [meta, draft] of drafts) draft.key = keyParts(meta)
   linkHierarchies(drafts)
   const byClass = new Map<object, Resource>([...drafts].map(([meta, draft]) => [meta.class, draft]))
-  for (const [meta, draft] of drafts) fill(meta, draft, byClass, withSecret(configs.get(meta.class) ?? {}, meta, secret))
+  for (const [meta, draft] of drafts) {
+    const config = withSecret(configs.get(meta.class) ?? {}, meta, secret)
+    fill(meta, draft, byClass, config, learned[meta.className] ?? [])
+  }
   for (const draft of drafts.values())
     draft.attributes = Object.freeze(draft.attributes.map(attribute => leavingOut(keepingShared(attribute, draft.attributes), orm)))
   for (const draft of drafts.values()) draft.byName = new Map(draft.attributes.map(attribute => [attribute.name, attribute]))
@@ -75,6 +65,38 @@ export function readModel(orm: MikroORM, version: string, definitions: readonly 
     Object.freeze(draft)
   }
   return freezeModel([...drafts.values()])
+}
+
+/** Creates the resource of an entity, without its attributes. */
+function createDraft(
+  meta: Meta,
+  names: ResourceNames,
+  config: ResourceConfig<Record<string, unknown>> | undefined,
+  orm: MikroORM,
+): Mutable<Resource> {
+  return {
+    entity: meta.class,
+    className: meta.className,
+    table: findTableName(meta),
+    source: isQuery(meta) ? buildQuery(meta, orm) : { kind: 'table' },
+    hierarchy: undefined,
+    readOnly: isReadOnly(meta),
+    plural: names.plural,
+    singular: names.singular,
+    accepted: names.accepted,
+    attributes: [],
+    byName: new Map(),
+    key: [],
+    keyNames: [],
+    order: [],
+    generatedKey: false,
+    version: undefined,
+    uniques: [],
+    referrers: [],
+    served: config !== undefined,
+    open: undefined,
+    rules: readRules(meta, orm, config ?? {}),
+  }
 }
 
 /** A foreign key that shares a column with what cannot be NULL cannot be set to NULL by the database when the linked record goes. */
@@ -161,6 +183,7 @@ function freezeModel(all: readonly Resource[]): Model {
     byName,
     flags,
     byEntity: new Map(resources.map(resource => [resource.entity, resource])),
+    isOpen: resources.some(({ open }) => open !== undefined),
   })
 }
 
@@ -299,6 +322,7 @@ function fill(
   draft: Mutable<Resource>,
   drafts: ReadonlyMap<object, Resource>,
   config: ResourceConfig<Record<string, unknown>>,
+  learned: readonly string[],
 ): void {
   const paths = new Map<string, string>()
   const declared = meta.props
@@ -307,14 +331,16 @@ function fill(
       prop => prop.embedded === undefined && !isHiddenInverse(prop) && !isMixedList(prop) && !isOfDescendant(meta, prop) && !isRowid(prop),
     )
     .map(prop => readAttribute(meta, prop, drafts, paths))
-  const attributes = applyAttributeConfigs(meta.className, declared, config)
+  const configured = applyAttributeConfigs(meta.className, declared, config)
+  const { attributes, open } = applyOpen(`resource(${meta.className})`, configured, config.open, learned)
   const byName = new Map<string, Attribute>()
   for (const attribute of attributes) {
     if (byName.has(attribute.name)) throw unsupported(meta, attribute.property, `the name "${attribute.name}" is taken by another property`)
     byName.set(attribute.name, attribute)
   }
-  draft.attributes = Object.freeze(attributes)
+  draft.attributes = Object.freeze([...attributes])
   draft.byName = byName
+  draft.open = open
   draft.keyNames = meta.getPrimaryProps().map(prop => publicName(prop))
   const [only, ...others] = meta.getPrimaryProps()
   draft.order = Object.freeze(findOrder(draft.key, meta))

@@ -1,0 +1,103 @@
+/**
+ * Open attributes: what an open resource keeps that its model does not name. The values stand in one JSON property; each name that a request has added is an
+ * attribute like any other, whose value may be any JSON. Rejects an option that is not of its form when the engine is created.
+ */
+import { checkNames, findNearest, formatHint } from '../base/suggest.ts'
+import type { Attribute, OpenAttributes, ScalarAttribute } from './model.ts'
+import type { OpenOption } from './resource-config.ts'
+
+/** The names that requests have added to open resources, in their order, by the class of the entity. It never changes. */
+export type LearnedNames = Readonly<Record<string, readonly string[]>>
+
+/** No resource has learned anything. */
+export const NOTHING_LEARNED: LearnedNames = Object.freeze({})
+
+/** Most names that one resource learns. */
+const MAX_LEARNED = 500
+/** Longest name, in UTF-16 units. */
+const MAX_NAME = 200
+
+/** What the option `open` makes of the attributes of a resource. */
+interface OpenResult {
+  readonly attributes: readonly Attribute[]
+  readonly open: OpenAttributes | undefined
+}
+
+/**
+ * Adds the attributes that an open resource has learned, and hides the property that holds them.
+ *
+ * @param where the beginning of error texts
+ */
+export function applyOpen(
+  where: string,
+  attributes: readonly Attribute[],
+  option: OpenOption | undefined,
+  learned: readonly string[],
+): OpenResult {
+  if (option === undefined) return { attributes, open: undefined }
+  const { property, once = false, except = [] } = readOption(option, `${where}: "open"`)
+  const found = attributes.find(attribute => attribute.property === property)
+  if (found === undefined) {
+    const properties = attributes.map(each => each.property)
+    throw new TypeError(`${where}: open: there is no property "${property}".${formatHint(findNearest(property, properties))}`)
+  }
+  const isHolder = found.kind === 'scalar' && found.type.kind === 'json' && found.source.kind === 'column' && found.nullable
+  if (!isHolder) throw new TypeError(`${where}: open: "${property}" must be a JSON property that can be null.`)
+  const holder: ScalarAttribute = Object.freeze({ ...found, hidden: true, readOnly: true, required: false, needed: false })
+  const taken = new Set(attributes.map(({ name }) => name))
+  const names = learned.filter(name => !taken.has(name))
+  return {
+    attributes: [
+      ...attributes.map(attribute => (attribute === found ? holder : attribute)),
+      ...names.map(name => buildMember(name, holder)),
+    ],
+    open: Object.freeze({ holder, once, except: new Set(except), learned: Object.freeze(names) }),
+  }
+}
+
+function readOption(option: OpenOption, where: string): Exclude<OpenOption, string> {
+  const read = typeof option === 'string' ? { property: option } : option
+  if (typeof read !== 'object' || read === null || Array.isArray(read))
+    throw new TypeError(`${where} must be the name of a property, or { property, once, except }.`)
+  checkNames(read, ['property', 'once', 'except'], where)
+  const { property, once = false, except = [] } = read as Partial<Exclude<OpenOption, string>>
+  if (typeof property !== 'string') throw new TypeError(`${where}: "property" must be the name of a property.`)
+  if (typeof once !== 'boolean') throw new TypeError(`${where}: "once" must be a boolean.`)
+  if (!Array.isArray(except) || !except.every(name => typeof name === 'string'))
+    throw new TypeError(`${where}: "except" must be an array of names.`)
+  return { property, once, except }
+}
+
+function buildMember(name: string, holder: ScalarAttribute): ScalarAttribute {
+  return Object.freeze({
+    ...holder,
+    name,
+    property: holder.property,
+    nullable: true,
+    hidden: false,
+    readOnly: false,
+    filterable: true,
+    sortable: true,
+    render: undefined,
+    type: Object.freeze({ kind: 'jsonValue' }),
+    source: Object.freeze({ kind: 'within', json: holder, names: Object.freeze([name]) }),
+  } as const)
+}
+
+/** Whether a resource takes a name that it does not have. SQLite has no path to a key with a quote or a backslash. */
+export function takesName(name: string, { once, except, learned, holder }: OpenAttributes): boolean {
+  if (once && learned.length > 0) return false
+  if (learned.length >= MAX_LEARNED || name.length > MAX_NAME || except.has(name) || name === holder.name) return false
+  return name !== '' && name !== '__proto__' && !/["\\]/.test(name) && name.isWellFormed()
+}
+
+/** Adds names to those that are learned already. Gives the same object when there is nothing new. */
+export function addLearned(known: LearnedNames, more: LearnedNames): LearnedNames {
+  let all = known
+  for (const [className, names] of Object.entries(more)) {
+    const before = all[className] ?? []
+    const fresh = names.filter(name => !before.includes(name))
+    if (fresh.length > 0) all = Object.freeze({ ...all, [className]: Object.freeze([...before, ...fresh]) })
+  }
+  return all
+}

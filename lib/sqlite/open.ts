@@ -118,6 +118,7 @@ interface Base {
 }
 
 async function openWith({ entities, orm: extra, notes }: Opening, { handle, foreign, found, isOfOthers }: Base): Promise<SqliteConnection> {
+  const hasGlobs = entities!.some(entity => typeof entity === 'string')
   const { discovery } = extra
   const optionsOn = (shared: SharedSqliteDialect): Options =>
     ({
@@ -125,6 +126,8 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
       ...(foreign.keepsSchemas ? {} : { schema: undefined }),
       discovery: {
         ...discovery,
+        // MikroORM.init sets it in the options that it is given, which the application may give both.
+        skipSyncDiscovery: hasGlobs,
         onMetadata: (meta, platform) => {
           foreign.adapt(meta)
           readTextKeys(meta)
@@ -138,7 +141,7 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
     }) as unknown as Options
   const connection = new SqliteConnection(new Content(handle, isOfOthers), shared => new MikroORM(optionsOn(shared)))
   // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
-  if (entities!.some(entity => typeof entity === 'string')) connection.attach(await MikroORM.init(optionsOn(connection.shareWithOrm())))
+  if (hasGlobs) connection.attach(await MikroORM.init(optionsOn(connection.shareWithOrm())))
   checkMembers(connection.orm)
   takeAnyName(connection.orm)
   correctTargetKeys(connection.orm.getMetadata())

@@ -22,6 +22,7 @@ import type { OpenApiOptions } from './pipeline/descriptions.ts'
 import { NO_CONTEXT } from './pipeline/handle.ts'
 import type { HandleContext } from './pipeline/handle.ts'
 import type { EngineOptions } from './pipeline/options.ts'
+import { ownsPath } from './pipeline/owns-path.ts'
 import type { RequestRecorder } from './pipeline/record-request.ts'
 import type { Snapshot } from './pipeline/snapshot.ts'
 import { NO_VERSION } from './request/address.ts'
@@ -397,6 +398,11 @@ export class RestEngine {
     const { authentication } = this.#parts
     if (authentication === undefined) throw new Error('The authentication module is off: switch it on with the option "auth".')
     return authentication
+  }
+
+  /** @internal Whether a path below the base is the engine's: see ownsPath. */
+  owns(target: string, hasBase: boolean): boolean {
+    return ownsPath(target, hasBase, this.#parts)
   }
 
   /** @internal Whether a request logs in or out, for transports that are read-only. */

@@ -2,12 +2,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LazyClient } from '../base/abort.ts'
 import { JsonBody } from './json-body.ts'
+import type { MountedRequest } from './mount.ts'
 
 /** How long a refused upload is read on. */
 const LINGER_MS = 1_000
 
-/** Reads the JSON value of a request's body. Rejects when the client goes away before the end. */
-export function readBody(request: IncomingMessage, client: LazyClient, maxBytes: number): Promise<unknown> {
+/** Reads the JSON value of a request's body, or takes what a parser has made of it. Rejects when the client goes away before the end. */
+export function readBody(request: MountedRequest, client: LazyClient, maxBytes: number): Promise<unknown> {
+  if (request.readableDidRead) return takeParsed(request, maxBytes)
   return new Promise((resolve, reject) => {
     const body = new JsonBody(request.headers, maxBytes)
     const add = (chunk: Uint8Array): void => {
@@ -28,6 +30,20 @@ export function readBody(request: IncomingMessage, client: LazyClient, maxBytes:
     })
     client.onDisconnect(() => reject(client.reason))
   })
+}
+
+/** Takes a body that somebody else has read: bytes and texts are JSON texts, anything else is the JSON value. */
+async function takeParsed({ body, headers }: MountedRequest, maxBytes: number): Promise<unknown> {
+  const { 'content-encoding': _, ...decoded } = headers
+  const json = new JsonBody(decoded, maxBytes)
+  if (body instanceof Uint8Array || typeof body === 'string') {
+    json.add(typeof body === 'string' ? Buffer.from(body) : body)
+    return json.value()
+  }
+  if (body !== undefined) return json.take(body)
+  // Without a length there is no body (RFC 9112 section 6.3).
+  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return undefined
+  throw new Error('The body has been read before the listener got the request: mount it in front, or leave the JSON value in request.body.')
 }
 
 /**

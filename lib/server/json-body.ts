@@ -4,7 +4,7 @@
  * Refuses with body_too_large while the bytes are counted, and with media_type_unsupported or json_malformed at the end.
  */
 import { restError } from '../base/errors.ts'
-import { parseJson } from '../base/json.ts'
+import { assertJson, parseJson } from '../base/json.ts'
 import { describePosition, findJsonError } from '../base/json-position.ts'
 
 /** The headers that the rule reads, lower-case names. */
@@ -47,6 +47,20 @@ export class JsonBody {
     checkMediaType(this.#headers)
     const [first] = this.#chunks
     return readJson(first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#bytes))
+  }
+
+  /** Takes a value that a parser of the app has made. */
+  take(value: unknown): unknown {
+    checkMediaType(this.#headers)
+    let text: string | undefined
+    try {
+      assertJson(value, 'the body')
+      text = JSON.stringify(value)
+    } catch (cause) {
+      throw restError('json_malformed', `The body is not JSON: ${(cause as Error).message}.`, { cause })
+    }
+    if (Buffer.byteLength(text) > this.#maxBytes) throw this.#tooLarge()
+    return value
   }
 
   #tooLarge(): Error {

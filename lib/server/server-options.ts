@@ -41,6 +41,15 @@ export interface ServerOptions {
   onRequest?: (line: RequestLine) => void
 }
 
+/** The options of `listener`. */
+export interface ListenerOptions extends ServerOptions {
+  /**
+   * Hand on to `next` what is not the engine's: what is not below the base, or there neither a version nor, without versions, a resource, nor a custom route or a
+   * test control. Default: false, so that it is answered with 404.
+   */
+  fallthrough?: boolean
+}
+
 /** One answered request. */
 export interface RequestLine {
   readonly method: string
@@ -67,9 +76,20 @@ const OPTION_NAMES = [
 
 /** Rejects options that are unknown or not of their form. */
 export function checkServerOptions(options: ServerOptions): void {
-  checkNames(options, OPTION_NAMES, 'createServer')
+  checkForms(options, OPTION_NAMES, 'createServer')
+}
+
+/** Rejects options of a listener that are unknown or not of their form. */
+export function checkListenerOptions(options: ListenerOptions): void {
+  checkForms(options, [...OPTION_NAMES, 'fallthrough'], 'listener')
+  const { fallthrough } = options
+  if (fallthrough !== undefined && typeof fallthrough !== 'boolean') throw new TypeError('listener: "fallthrough" must be true or false.')
+}
+
+function checkForms(options: ServerOptions, names: readonly string[], where: string): void {
+  checkNames(options, names, where)
   const { delay = 0, explain } = options
   if (typeof delay !== 'number' || !(delay >= 0 && delay <= MAX_DELAY))
-    throw new RangeError(`createServer: "delay" must be a number of milliseconds from 0 to ${MAX_DELAY}, got ${String(delay)}.`)
-  if (explain !== undefined && typeof explain !== 'boolean') throw new TypeError('createServer: "explain" must be true or false.')
+    throw new RangeError(`${where}: "delay" must be a number of milliseconds from 0 to ${MAX_DELAY}, got ${String(delay)}.`)
+  if (explain !== undefined && typeof explain !== 'boolean') throw new TypeError(`${where}: "explain" must be true or false.`)
 }

@@ -36,6 +36,7 @@ export interface WorldEngine extends TransportEngine {
   reset(): Promise<void>
   fork(snapshot?: Snapshot): Promise<WorldEngine>
   isSession(method: string, target: string): boolean
+  owns(target: string, hasBase: boolean): boolean
   token(user: unknown, options?: { readonly ttl?: number }): string
   delay(match: RequestMatch, delay: Delay, options?: FaultOptions): FaultHandle
   fail(match: RequestMatch, options: FailOptions): FaultHandle

@@ -31,6 +31,7 @@ const VALUES = [
   'fileType',
   'fromJson',
   'hashPassword',
+  'listener',
   'literal',
   'resource',
 ]
@@ -87,6 +88,8 @@ const TYPES = [
   'JsonOf',
   'LatencyProfile',
   'Limits',
+  'Listener',
+  'ListenerOptions',
   'OpenApiDocument',
   'OpenApiOptions',
   'OpenOption',

@@ -88,6 +88,7 @@ describe('docs/reference.md', () => {
     sameNames(firstCells(reference, 'Engine options'), membersOf('EngineOptions'))
     sameNames(firstCells(reference, 'Describing'), membersOf('OpenApiOptions'))
     sameNames(firstCells(reference, 'HTTP server'), membersOf('ServerOptions'))
+    sameNames(firstCells(reference, 'In another app'), membersOf('ListenerOptions'))
   })
 
   it('lists the options of an interception, and its members', () => {
@@ -124,7 +125,7 @@ describe('docs/reference.md', () => {
   it('lists the members of an engine and of its clock', async () => {
     await using engine = await RestEngine.create({ entities: [Book] })
     // For the doors and the command only, marked as internal.
-    const internal = ['respondError', 'respondFailure', 'ask', 'isSession', 'explained', 'unindexedLinks', 'insertionOrder']
+    const internal = ['respondError', 'respondFailure', 'ask', 'isSession', 'owns', 'explained', 'unindexedLinks', 'insertionOrder']
     const methods = methodsOf(RestEngine.prototype).filter(name => !internal.includes(name))
     sameNames(firstCells(reference, 'Engine members'), [...methods, ...Object.keys(engine)])
     sameNames(firstCells(reference, 'Clock'), methodsOf(Clock.prototype))

@@ -1,0 +1,30 @@
+/** Listener: the engine as a part of another app: Express, Connect, Vite, Fastify, NestJS, or a server of `node:http`. */
+import type { ServerResponse } from 'node:http'
+import type { MountedRequest } from './mount.ts'
+import { RequestListener } from './request-listener.ts'
+import { checkListenerOptions } from './server-options.ts'
+import type { ListenerOptions } from './server-options.ts'
+import type { WorldEngine } from './worlds.ts'
+
+/** A request listener of `node:http`, which is a middleware of Express, Connect and Vite, too. */
+export interface Listener {
+  (request: MountedRequest, response: ServerResponse, next?: (error?: unknown) => void): void
+  /** Ends delays, and closes the worlds of its test controls. The engine stays open. */
+  close(): Promise<void>
+}
+
+/**
+ * Makes a request listener that answers with the engine, for the server of another app. The path at which the app mounts it is the base: links carry it. A body
+ * that a parser in front of it has read is taken from `request.body`.
+ *
+ * @throws TypeError for an unknown option, and for what `createServer` refuses; RangeError for a delay that cannot be.
+ * @example app.use('/api', listener(engine))
+ */
+export function listener(engine: WorldEngine, options: ListenerOptions = {}): Listener {
+  checkListenerOptions(options)
+  const own = new RequestListener(engine, options, 'listener')
+  const receive = (request: MountedRequest, response: ServerResponse, next?: (error?: unknown) => void): void => {
+    own.receive(request, response, { next: next === undefined ? undefined : () => next() })
+  }
+  return Object.assign(receive, { close: () => own.close() })
+}

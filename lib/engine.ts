@@ -23,6 +23,8 @@ import { NO_CONTEXT } from './pipeline/handle.ts'
 import type { HandleContext } from './pipeline/handle.ts'
 import type { EngineOptions } from './pipeline/options.ts'
 import { ownsPath } from './pipeline/owns-path.ts'
+import { holdAnswer } from './pipeline/hold-answer.ts'
+import type { HeldRequest } from './pipeline/hold-answer.ts'
 import type { RequestRecorder } from './pipeline/record-request.ts'
 import type { Snapshot } from './pipeline/snapshot.ts'
 import { NO_VERSION } from './request/address.ts'
@@ -215,6 +217,22 @@ export class RestEngine {
    */
   async openapi(options: OpenApiOptions = {}, /** @internal */ isReadOnly = this.#parts.options.readOnly): Promise<OpenApiDocument> {
     return this.#open.descriptions.describe(options, isReadOnly)
+  }
+
+  /**
+   * Holds an answer against the OpenAPI document of its version: that the operation and the status are described, and headers and body are as described. For
+   * answers of this engine, over any way, and for those of a real backend that it stands for.
+   *
+   * @param request a Request, or its method and path, with the query in the path or beside it
+   * @param response what `handle` has answered, or a Response whose body has not been read
+   * @returns one plain sentence for each fault; empty when the answer is as described
+   * @throws TypeError for what is no request or answer; Error when the engine is closed.
+   * @example
+   * const answer = await engine.handle('GET', '/v1/users')
+   * assert.deepEqual(await engine.conforms({ method: 'GET', path: '/v1/users' }, answer), [])
+   */
+  async conforms(request: HeldRequest | Request, response: RestResponse | Response): Promise<string[]> {
+    return holdAnswer(this.#open, request, response)
   }
 
   /**

@@ -55,7 +55,7 @@ export class Failures {
       const list = codes.map(code => `\`${code}\``).join(', ')
       return {
         description: `${description} Codes: ${list}.`,
-        ...(RETRIED.has(status) || status === 401 ? { headers: this.#headers(status) } : {}),
+        ...(RETRIED.has(status) || status === 401 || status === 412 ? { headers: this.#headers(status) } : {}),
         content: this.#content(narrow),
       }
     })
@@ -66,6 +66,7 @@ export class Failures {
   }
 
   #headers(status: number): Schema {
+    if (status === 412) return { ETag: header('The entity tag as it is, where there is one.', 'string') }
     return status === 401
       ? { 'WWW-Authenticate': header('How to log in (RFC 6750).', 'string') }
       : { 'Retry-After': header('Seconds after which to try again, where that is known.', 'integer') }

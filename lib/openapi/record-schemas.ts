@@ -45,7 +45,9 @@ export class RecordSchemas {
     switch (attribute.kind) {
       case 'scalar': {
         const schema = attribute.source.kind === 'getter' ? ANY : answerSchema(attribute.type)
-        return attribute.nullable || attribute.type.loose === true ? orNull(schema) : schema
+        // What a formula gives is not in the hands of the model.
+        const mayBeNull = attribute.nullable || attribute.type.loose === true || attribute.source.kind === 'formula'
+        return mayBeNull ? orNull(schema) : schema
       }
       case 'embedded':
         return this.#embedded(attribute)

@@ -32,7 +32,7 @@ import { checkOptions } from './options.ts'
 import type { CheckedOptions, EngineOptions } from './options.ts'
 import { RequestRecorder } from './record-request.ts'
 import type { RecorderParts } from './record-request.ts'
-import { createSharedState } from './shared-state.ts'
+import { createSharedState, runsHooks } from './shared-state.ts'
 import type { SharedState } from './shared-state.ts'
 import type { Snapshot, WorldState } from './snapshot.ts'
 import { ServedVersions } from './served-versions.ts'
@@ -166,6 +166,7 @@ function createServices(engine: EngineHandle, { options, database: { connection 
   const descriptions = new Descriptions({
     options,
     served,
+    runsHooks: () => runsHooks(options, connection.orm),
     login: version => authentication?.describe(version),
     context: version => createIndexContext(origin, version),
   })

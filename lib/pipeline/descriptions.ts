@@ -2,6 +2,7 @@
  * Descriptions: the OpenAPI documents of an engine. Each is made when it is asked for, with examples from the records that are there then, and made anew only
  * when those have changed. The modules that make them are loaded with the first one.
  */
+import type { Conformity } from '../conformity/conformity.ts'
 import type { HookContext } from '../request/hook-context.ts'
 import { checkNames, findNearest, formatHint } from '../base/suggest.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
@@ -38,6 +39,8 @@ export interface DescriptionParts {
   readonly served: ReadonlyMap<string, Services>
   /** Describes the log-in of a version; undefined when the module is off. */
   readonly login: (version: string) => DescribedLogin | undefined
+  /** Whether entities have life-cycle hooks or subscribers of the application, which may refuse. */
+  readonly runsHooks: () => boolean
   /** Creates the context of a request without a caller. */
   readonly context: (version: string) => HookContext
 }
@@ -48,6 +51,8 @@ interface KnownDocument {
 }
 
 const OPTIONS = ['version', 'openapi', 'filters', 'sparse', 'bulk', 'title']
+/** By the model of a version, which an engine shares with its forks. */
+const KNOWN_CONFORMITIES = new WeakMap<Model, { whole?: Promise<Conformity>; sparse?: Promise<Conformity> }>()
 /** Documents that are kept: as many ways to ask as a program may have. */
 const KEPT = 20
 
@@ -85,6 +90,28 @@ export class Descriptions {
     if (this.#known.size >= KEPT) this.#known.clear()
     this.#known.set(key, { examples: shown, text })
     return JSON.parse(text) as OpenApiDocument
+  }
+
+  /**
+   * Returns what holds answers of a version against its document, which has no examples and lists no filters for this. Engines with the same model share it.
+   *
+   * @param sparse for answers that a request has cut down
+   */
+  conformity(version: string, sparse: boolean): Promise<Conformity> {
+    const { model } = this.#parts.served.get(version)!
+    const known = KNOWN_CONFORMITIES.get(model) ?? {}
+    KNOWN_CONFORMITIES.set(model, known)
+    return (known[sparse ? 'sparse' : 'whole'] ??= this.#conform(version, sparse))
+  }
+
+  async #conform(version: string, sparse: boolean): Promise<Conformity> {
+    const { options } = this.#checked({ version, sparse, bulk: true, filters: 'none' })
+    const [{ describeApi }, { Conformity: Conform }] = await Promise.all([
+      import('../openapi/document.ts'),
+      import('../conformity/conformity.ts'),
+    ])
+    const source = this.#createSource(this.#parts.served.get(version)!, version, this.#parts.login(version), new Map())
+    return new Conform(describeApi({ ...source, readOnly: this.#parts.options.readOnly, base: '' }, options))
   }
 
   #checked(given: OpenApiOptions): { readonly version: string; readonly options: DescribeOptions } {
@@ -131,7 +158,7 @@ export class Descriptions {
       routes,
       login,
       examples,
-      runsApplicationCode: mayRefuse(model, options) || vocabulary.own.size > 0,
+      runsApplicationCode: mayRefuse(model, options) || this.#parts.runsHooks() || vocabulary.own.size > 0,
     }
   }
 

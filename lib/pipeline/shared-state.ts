@@ -45,6 +45,11 @@ export function createSharedState(options: CheckedOptions, orm: MikroORM, notes:
   }
 }
 
+/** Whether code of the application runs in requests that write: life-cycle hooks and subscribers of entities. */
+export function runsHooks({ orm: { subscribers = [] } }: CheckedOptions, orm: MikroORM): boolean {
+  return [...subscribers].length > 0 || [...orm.getMetadata()].some(({ hooks }) => Object.values(hooks).some(list => list.length > 0))
+}
+
 /** Whether something of the application's runs in requests that read. */
 function runsApplicationCode(options: CheckedOptions, orm: MikroORM): boolean {
   const { resources, routes, parameters, lookup, auth } = options

@@ -78,6 +78,7 @@ const TYPES = [
   'GivenRecord',
   'HandleContext',
   'HandlerResponse',
+  'HeldRequest',
   'HookContext',
   'IndexHint',
   'InterceptOptions',

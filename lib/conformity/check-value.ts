@@ -1,0 +1,173 @@
+/**
+ * Checks a value against a schema: the keywords of JSON Schema (draft 2020-12) that the documents of this package use, with faults in plain words. A keyword
+ * that it does not know is an error, so that none is left out silently.
+ */
+import type { Schema } from '../openapi/schema.ts'
+
+/** Keywords that say nothing about which values are valid. */
+const ANNOTATIONS = new Set([
+  'title',
+  'description',
+  'examples',
+  'default',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'contentEncoding',
+  'contentMediaType',
+])
+
+interface Place {
+  readonly root: Schema
+  /** Where the value stands, as a JSON pointer; empty for the whole. */
+  readonly path: string
+}
+
+type Check = (expected: unknown, value: unknown, schema: Schema, place: Place) => string[]
+
+const DAY = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
+const MOMENT = /^([^T]+)T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
+
+const isDay = (text: string): boolean =>
+  DAY.test(text) &&
+  Number(text.slice(8)) <= new Date(Date.UTC(2000 + (Number(text.slice(0, 4)) % 400), Number(text.slice(5, 7)), 0)).getUTCDate()
+
+/** Forms of texts. One that is not listed holds for every text. */
+const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
+  date: isDay,
+  'date-time': text => isDay(MOMENT.exec(text)?.[1] ?? ''),
+  uuid: text => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text),
+  uri: text => URL.canParse(text),
+}
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  $ref: (expected, value, _schema, { root, path }) => faultsOf(resolve(root, expected as string), value, { root, path }),
+  allOf: (expected, value, _schema, place) => (expected as Schema[]).flatMap(each => faultsOf(each, value, place)),
+  anyOf: (expected, value, _schema, place) => findNearestFaults(expected as Schema[], value, place),
+  not: (expected, value, _schema, place) =>
+    faultsOf(expected as Schema, value, place).length > 0 ? [] : [say(place, `is ${show(value)}, which is ruled out`)],
+  type: (expected, value, _schema, place) => {
+    const types = [expected].flat() as string[]
+    return types.some(type => isOfType(value, type))
+      ? []
+      : [say(place, `is ${nameType(value)} (${show(value)}), not ${types.join(' or ')}`)]
+  },
+  const: (expected, value, _schema, place) => (isSame(expected, value) ? [] : [say(place, `is ${show(value)}, not ${show(expected)}`)]),
+  enum: (expected, value, _schema, place) =>
+    (expected as unknown[]).some(each => isSame(each, value))
+      ? []
+      : [say(place, `is ${show(value)}, not one of ${(expected as unknown[]).map(show).join(', ')}`)],
+  pattern: (expected, value, _schema, place) =>
+    typeof value !== 'string' || new RegExp(expected as string, 'u').test(value)
+      ? []
+      : [say(place, `is ${show(value)}, not of the form ${String(expected)}`)],
+  format: (expected, value, _schema, place) =>
+    typeof value !== 'string' || FORMATS[expected as string]?.(value) !== false
+      ? []
+      : [say(place, `is ${show(value)}, not of the form ${String(expected)}`)],
+  maxLength: (expected, value, _schema, place) =>
+    typeof value !== 'string' || [...value].length <= (expected as number)
+      ? []
+      : [say(place, `is longer than ${String(expected)} characters`)],
+  minLength: (expected, value, _schema, place) =>
+    typeof value !== 'string' || [...value].length >= (expected as number)
+      ? []
+      : [say(place, `is shorter than ${String(expected)} characters`)],
+  minimum: (expected, value, _schema, place) =>
+    typeof value !== 'number' || value >= (expected as number) ? [] : [say(place, `is ${value}, less than ${String(expected)}`)],
+  maximum: (expected, value, _schema, place) =>
+    typeof value !== 'number' || value <= (expected as number) ? [] : [say(place, `is ${value}, more than ${String(expected)}`)],
+  minItems: (expected, value, _schema, place) =>
+    !Array.isArray(value) || value.length >= (expected as number) ? [] : [say(place, `has fewer than ${String(expected)} items`)],
+  maxItems: (expected, value, _schema, place) =>
+    !Array.isArray(value) || value.length <= (expected as number) ? [] : [say(place, `has more than ${String(expected)} items`)],
+  items: (expected, value, _schema, place) =>
+    Array.isArray(value) ? value.flatMap((item, index) => faultsOf(expected as Schema, item, below(place, String(index)))) : [],
+  required: (expected, value, _schema, place) =>
+    isRecord(value) ? (expected as string[]).filter(name => !Object.hasOwn(value, name)).map(name => say(place, `lacks "${name}"`)) : [],
+  properties: (expected, value, _schema, place) =>
+    isRecord(value)
+      ? Object.entries(expected as Record<string, Schema>).flatMap(([name, schema]) =>
+          Object.hasOwn(value, name) ? faultsOf(schema, value[name], below(place, name)) : [],
+        )
+      : [],
+  additionalProperties: (expected, value, schema, place) => {
+    if (!isRecord(value)) return []
+    const more = Object.keys(value).filter(name => !Object.hasOwn(schema['properties'] ?? {}, name))
+    if (typeof expected === 'object') return more.flatMap(name => faultsOf(expected as Schema, value[name], below(place, name)))
+    return expected === false ? more.map(name => say(place, `has "${name}", which is not described`)) : []
+  },
+}
+
+/**
+ * Returns what of a value is not as a schema says, one sentence each; empty when all of it is.
+ *
+ * @param root the document that references of the schema lead into
+ * @throws Error for a keyword that is not known, and for a reference that leads nowhere
+ */
+export function checkValue(schema: Schema, value: unknown, root: Schema): string[] {
+  return faultsOf(schema, value, { root, path: '' })
+}
+
+/** Follows a reference of a document to the schema that it leads to. */
+export function resolve(root: Schema, reference: string): Schema {
+  let node: unknown = root
+  for (const name of reference.replace(/^#/, '').split('/').slice(1))
+    node = isRecord(node) ? node[decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
+  if (!isRecord(node)) throw new Error(`The reference ${reference} leads nowhere.`)
+  return node
+}
+
+function faultsOf(schema: Schema, value: unknown, place: Place): string[] {
+  const faults: string[] = []
+  for (const [keyword, expected] of Object.entries(schema)) {
+    const check = CHECKS[keyword]
+    if (check !== undefined) faults.push(...check(expected, value, schema, place))
+    else if (!ANNOTATIONS.has(keyword) && !keyword.startsWith('x-')) throw new Error(`The keyword "${keyword}" of a schema is not known.`)
+  }
+  return faults
+}
+
+/** The faults of the alternative that comes nearest. */
+function findNearestFaults(alternatives: readonly Schema[], value: unknown, place: Place): string[] {
+  let nearest: string[] | undefined
+  for (const alternative of alternatives) {
+    const faults = faultsOf(alternative, value, place)
+    if (faults.length === 0) return []
+    // A fault further inside says more than one of the type of the whole.
+    const depth = (each: readonly string[]): number => Math.max(...each.map(fault => fault.split(' ', 1)[0]!.split('/').length))
+    if (nearest === undefined || depth(faults) > depth(nearest)) nearest = faults
+  }
+  return nearest ?? []
+}
+
+function below({ root, path }: Place, name: string): Place {
+  return { root, path: `${path}/${name}` }
+}
+
+function say({ path }: Place, what: string): string {
+  return `${path === '' ? 'the body' : path} ${what}`
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 60 ? `${text.slice(0, 60)}...` : text
+}
+
+function nameType(value: unknown): string {
+  return value === null ? 'null' : value === undefined ? 'nothing' : Array.isArray(value) ? 'array' : typeof value
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  if (type === 'integer') return typeof value === 'number' && Number.isInteger(value)
+  if (type === 'number') return typeof value === 'number' && Number.isFinite(value)
+  return nameType(value) === type
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b))
+}

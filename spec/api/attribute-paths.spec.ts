@@ -454,7 +454,7 @@ describeTargets('POST of an attribute', { ...library, seed }, target => {
     ['/v1/authors/1/books', { title: 'x', author: 2 }, 422, ['author']],
     ['/v1/authors/1/books', { title: 'x', author: null }, 422, ['author']],
     ['/v1/authors/1/books', { title: 'x', author: { name: 'n', email: 'e' } }, 422, ['author']],
-    ['/v1/authors/1/books', [{ title: 'x' }], 400, []],
+    ['/v1/authors/1/books', [{ title: 'x' }, 1], 400, []],
     ['/v1/authors/1/books', 1, 400, []],
     ['/v1/authors/1/books', undefined, 400, []],
     ['/v1/authors/99/books', { title: 'x' }, 404, []],

@@ -315,7 +315,7 @@ describeTargets('refused creations', { ...library, seed, fresh: 'suite' }, targe
     })
   }
 
-  for (const body of [undefined, null, [], [{ name: 'x' }], 'text', 5, true]) {
+  for (const body of [undefined, null, [], [{ name: 'x' }, 1], 'text', 5, true]) {
     it(`refuses ${JSON.stringify(body) ?? 'no body'} in place of an object`, async () => {
       const answer = await target.call('POST', '/v1/genres', undefined, body)
       assert.equal(answer.status, 400)

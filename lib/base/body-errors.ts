@@ -21,18 +21,18 @@ export class FieldErrors {
     this.#maxRecords = limits?.maxBodyRecords ?? Infinity
   }
 
-  push(...faults: readonly FieldError[]): void {
-    for (const fault of faults) {
-      if (fault.code !== 'not_unique') this.#onlyTaken = false
-      if (this.#listed.length < this.#maxErrors) this.#listed.push(fault)
+  push(...errors: readonly FieldError[]): void {
+    for (const error of errors) {
+      if (error.code !== 'not_unique') this.#onlyTaken = false
+      if (this.#listed.length < this.#maxErrors) this.#listed.push(error)
       else this.#others++
     }
   }
 
   /** Adds an error whose description is costly. It must not be an error of uniqueness. */
-  describe(fault: () => FieldError): void {
+  describe(make: () => FieldError): void {
     this.#onlyTaken = false
-    if (this.#listed.length < this.#maxErrors) this.#listed.push(fault())
+    if (this.#listed.length < this.#maxErrors) this.#listed.push(make())
     else this.#others++
   }
 
@@ -42,7 +42,7 @@ export class FieldErrors {
 
   /** Whether a listed error names the attribute. */
   has(attribute: string | undefined): boolean {
-    return this.#listed.some(fault => fault.attribute === attribute)
+    return this.#listed.some(error => error.attribute === attribute)
   }
 
   /**
@@ -59,8 +59,8 @@ export class FieldErrors {
   refusal(): RestError | undefined {
     const errors = this.#listed
     if (errors.length === 0 && this.#others === 0) return undefined
-    const rest = this.#others === 0 ? [] : [`And ${this.#others} more faults, which are not listed (limits.maxErrors).`]
-    const detail = [...errors.map(fault => fault.detail), ...rest].join(' ')
+    const rest = this.#others === 0 ? [] : [`And ${this.#others} more errors, which are not listed (limits.maxErrors).`]
+    const detail = [...errors.map(error => error.detail), ...rest].join(' ')
     return restError(this.#onlyTaken ? 'unique_conflict' : 'validation_failed', detail, { errors })
   }
 }

@@ -34,7 +34,7 @@ export interface Limits {
   readonly maxBodyRecords: number
   /** Records of an array that is posted. Default 1000. */
   readonly maxBulk: number
-  /** Faults of a body that an answer lists; the others are counted. Default 100. */
+  /** Errors of a body that an answer lists; the others are counted. Default 100. */
   readonly maxErrors: number
   /** Size of a request body over HTTP or fetch, in bytes. Default 1048576 (1 MiB). */
   readonly maxBodyBytes: number

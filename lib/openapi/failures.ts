@@ -16,7 +16,7 @@ const STATUSES: Readonly<Record<number, readonly [name: string, description: str
   412: ['PreconditionFailed', 'A condition of the request does not hold; nothing is changed.'],
   413: ['ContentTooLarge', 'The body is too large.'],
   415: ['UnsupportedMediaType', 'The body is not said to be JSON.'],
-  422: ['UnprocessableContent', 'The model refuses the body; `errors` lists every fault.'],
+  422: ['UnprocessableContent', 'The model refuses the body; `errors` lists every error.'],
   429: ['TooManyRequests', 'Too many requests, or too many log-ins that have failed.'],
   500: ['InternalServerError', 'The server has failed. Nothing is changed.'],
   503: ['ServiceUnavailable', 'The server cannot do this at present. Nothing is changed.'],
@@ -108,7 +108,7 @@ export class Failures {
         code: this.#codes(),
         title: { type: 'string' },
         detail: { type: 'string' },
-        errors: { type: 'array', items: this.#fault() },
+        errors: { type: 'array', items: this.#fieldError() },
       },
       required: ['success', 'timestamp', 'status', 'code', 'title', 'detail'],
     }
@@ -121,8 +121,8 @@ export class Failures {
       : this.#components.refer('schemas', 'ErrorCode', 'code', () => ({ type: 'string', enum: codes }))
   }
 
-  #fault(): Schema {
-    return this.#components.refer('schemas', 'Fault', 'fault', () => {
+  #fieldError(): Schema {
+    return this.#components.refer('schemas', 'FieldError', 'fieldError', () => {
       const codes = Object.keys(FIELD_ERRORS)
       return {
         ...describeObject({
@@ -138,7 +138,7 @@ export class Failures {
           required: ['code', 'detail'],
           isOpen: this.#source.runsApplicationCode,
         }),
-        description: 'One fault of a request.',
+        description: 'One error of a request, with its place.',
       }
     })
   }

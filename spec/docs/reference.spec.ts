@@ -76,7 +76,7 @@ describe('docs/reference.md', () => {
   })
 
   it('lists the codes of faults with their meaning', () => {
-    assert.deepEqual(tableBelow(reference, 'Faults'), Object.entries(FIELD_ERRORS))
+    assert.deepEqual(tableBelow(reference, 'Field errors'), Object.entries(FIELD_ERRORS))
   })
 
   it('lists the limits with their defaults', () => {

@@ -94,10 +94,10 @@ describe('the faults of a body', () => {
     const body = Object.fromEntries(ids(250).map(index => [`titel${index}`, index]))
     const { detail, errors } = refused(await post(body), 422)
     assert.equal(errors.length, 100)
-    assert.match(detail, /And 150 more faults, which are not listed \(limits\.maxErrors\)\.$/)
+    assert.match(detail, /And 150 more errors, which are not listed \(limits\.maxErrors\)\.$/)
     const exactly = refused(await post(Object.fromEntries(Object.entries(body).slice(0, 100))), 422)
     assert.equal(exactly.errors.length, 100)
-    assert.doesNotMatch(exactly.detail, /more faults/)
+    assert.doesNotMatch(exactly.detail, /more errors/)
   })
 
   it('are a conflict only where those that are not listed are, too', async () => {

@@ -380,6 +380,28 @@ export class RestEngine {
   }
 
   /**
+   * Begins a scenario: the state after `create`, with the named seed of the option `scenarios` in the place of the `seed` option. The journal is empty and
+   * there are no faults; requests that still run are cut off. The records are made when a scenario is first asked for, and copied from then on. `reset`
+   * goes back to the `seed` option.
+   *
+   * @throws RangeError for an unknown name; as `seed` for records that the model refuses; Error when the engine is closed, or inside a write.
+   * @example await engine.scenario('vip')
+   */
+  async scenario(name: string): Promise<void> {
+    await this.#parts.world.begin(await this.scenarioSnapshot(name))
+  }
+
+  /** The names of the option `scenarios`. */
+  get scenarios(): readonly string[] {
+    return this.#parts.shared.scenarios.names
+  }
+
+  /** @internal Returns the state of a scenario, for worlds that begin with it. */
+  scenarioSnapshot(name: string): Promise<Snapshot> {
+    return this.#parts.shared.scenarios.find(name, state => this.fork(state))
+  }
+
+  /**
    * Returns an independent engine, in memory, with a copy of the data, IDs, clock and tokens. The fork shares what has been compiled for the model, so that
    * it costs little more than the copy. It starts without faults and with an empty journal. Close it when it is no longer needed.
    *

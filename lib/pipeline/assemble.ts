@@ -85,6 +85,7 @@ export async function openEngine<E extends EngineHandle>(
         build({ options: complete, database: opened, shared }),
       )
     })
+    await parts.shared.scenarios.start(() => parts.world.snapshot())
     if (checked.seed !== undefined) await seed(checked.seed, parts.model, connection)
     worlds.start()
     revokeTokensOfRemovedUsers(parts)

@@ -11,6 +11,7 @@ import { readBase } from '../request/address.ts'
 import type { Route } from '../request/custom-routes.ts'
 import type { SeedData } from '../write/seed-rows.ts'
 import { checkNames } from '../base/suggest.ts'
+import { checkScenarios } from './scenarios.ts'
 
 /** Options of `RestEngine.create`. */
 export interface EngineOptions {
@@ -51,6 +52,8 @@ export interface EngineOptions {
   readonly auth?: AuthModule
   /** Records to load before `create` resolves, by resource name. */
   readonly seed?: SeedData
+  /** Named seeds, each in the place of `seed`: see `engine.scenario`. Default: none. */
+  readonly scenarios?: Readonly<Record<string, SeedData>>
   /** The source of all timestamps. Default: the system's clock. */
   readonly clock?: () => Date
   /** Status of a created record: 200 (the default) or 201. */
@@ -97,6 +100,7 @@ const OPTIONS = [
   'parameters',
   'auth',
   'seed',
+  'scenarios',
   'clock',
   'createdStatus',
   'validationStatus',
@@ -134,6 +138,7 @@ const DEFAULTS = {
   routes: [],
   parameters: {},
   base: '',
+  scenarios: {},
   versions: ['v1'],
   createdStatus: 200,
   validationStatus: 422,
@@ -171,6 +176,7 @@ function checkForms(options: CheckedOptions): void {
   checkChoice('createdStatus', createdStatus, [200, 201])
   checkChoice('validationStatus', validationStatus, [400, 422])
   checkChoice('etag', etag, ['version', 'answer'])
+  checkScenarios(options.scenarios)
   if (!Number.isSafeInteger(journal) || journal < 0)
     throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
   requireBoolean('serverTiming', serverTiming)

@@ -7,6 +7,7 @@ import type { Notes } from '../base/notes.ts'
 import { NOTHING_LEARNED } from '../model/open-attributes.ts'
 import type { LearnedNames } from '../model/open-attributes.ts'
 import type { CheckedOptions } from './options.ts'
+import { Scenarios } from './scenarios.ts'
 import { Secrets } from '../journal/redact.ts'
 import { readVersions } from './versions.ts'
 import type { CompiledVersion } from './versions.ts'
@@ -23,6 +24,7 @@ export interface SharedState {
   readonly mayRunApplicationCode: boolean
   /** Everything that was mapped, left out or guessed. */
   readonly notes: Notes
+  readonly scenarios: Scenarios
 }
 
 /** @throws TypeError, Error when the options are not fit for the model. */
@@ -42,6 +44,7 @@ export function createSharedState(options: CheckedOptions, orm: MikroORM, notes:
     secrets: new Secrets(models, options.auth?.options?.identifier, options.auth?.options?.password),
     mayRunApplicationCode: runsApplicationCode(options, orm),
     notes,
+    scenarios: new Scenarios(options.scenarios),
   }
 }
 

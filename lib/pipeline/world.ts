@@ -57,6 +57,16 @@ export class World {
     this.#setState(snapshot.state)
   }
 
+  /** See RestEngine.scenario. */
+  async begin(snapshot: Snapshot): Promise<void> {
+    const { life, store, faults, journal } = this.#parts
+    life.assertOpen()
+    faults.reset()
+    journal?.reset()
+    await store.replace(snapshot.image, () => life.invalidate('reset'))
+    this.#setState(snapshot.state)
+  }
+
   /** See RestEngine.reset. */
   async reset(): Promise<void> {
     const { life, store, faults, journal } = this.#parts

@@ -13,7 +13,7 @@ import type { LatencyProfile } from '../testing/latency.ts'
 import type { RateLimit } from '../testing/rate-limit.ts'
 import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
 import { isObject } from '../base/json.ts'
-import { readWorldName } from './world-name.ts'
+import { readScenarioName, readWorldName } from './world-name.ts'
 import { Worlds } from './worlds.ts'
 import type { NamedFault, World, WorldEngine } from './worlds.ts'
 
@@ -80,7 +80,7 @@ export class TestControls {
 
   /** The world that a request is about: the one of its header or cookie `X-World`, or the engine's own. */
   findWorld(headers: Readonly<Record<string, unknown>>): Promise<World> {
-    return this.#worlds.of(readWorldName(headers))
+    return this.#worlds.of(readWorldName(headers), readScenarioName(headers))
   }
 
   /** Whether a request target below the base is one of the controls. */
@@ -104,7 +104,7 @@ export class TestControls {
     const match = found.find(({ control }) => control.method === method || (control.method === 'GET' && method === 'HEAD'))
     if (match === undefined)
       throw restError('method_not_allowed', `${base}${path} does not take ${method}, but ${methods.join(', ')}.`, { headers: allow })
-    const world = await this.#worlds.of(name)
+    const world = await this.#worlds.of(name, readScenarioName(headers))
     const answer = await world.use(async () => match.control.run({ world, worldName: name, id: match.id, body, signal, base }))
     const json = { success: true, timestamp: world.engine.clock.now().toISOString(), ...answer, status: 'OK' }
     const response = { status: 200, headers: { 'content-type': 'application/json; charset=UTF-8' } }
@@ -132,14 +132,22 @@ export class TestControls {
       run,
     })
     return [
-      control('GET', '', 'this list, and the worlds that there are', ({ base }) => ({
+      control('GET', '', 'this list, and the worlds and scenarios that there are', ({ base, world }) => ({
         controls: this.#controls.map(({ method, path, does }) => ({ method, path: base + path, does })),
         worlds: this.#worlds.names,
+        scenarios: world.engine.scenarios,
       })),
       control('POST', '/reset', 'goes back to the state after the seed', async ({ world }) => {
         world.faults.clear()
         await world.engine.reset()
         return {}
+      }),
+      control('POST', '/scenario', 'begins a scenario: { "name": "vip" }', async ({ world, body }) => {
+        const { name, ...others } = readObject(body, '{ "name": "vip" }')
+        asked(() => checkNames(others, [], 'the body'))
+        await asked(async () => world.engine.scenario(name as string))
+        world.faults.clear()
+        return { scenario: name }
       }),
       control('POST', '/seed', 'loads records by resource name: { "users": [{ "name": "Ann" }] }', async ({ world, body }) => {
         await world.engine.seed(readObject(body, '{ "users": [{ "name": "Ann" }] }') as Record<string, object[]>)

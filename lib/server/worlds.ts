@@ -6,6 +6,7 @@ import type { Awaitable } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
 import type { TransportEngine, TransportResponse } from './transport.ts'
 import { restError } from '../base/errors.ts'
+import { findNearest, formatHint } from '../base/suggest.ts'
 import type { RestError } from '../base/errors.ts'
 import type { Explanation } from '../journal/explanation.ts'
 import type { Delay, FaultHandle, Gate } from '../testing/fault-injection.ts'
@@ -34,6 +35,9 @@ export interface WorldEngine extends TransportEngine {
   snapshot(): Promise<Snapshot>
   restore(snapshot: Snapshot): Promise<void>
   reset(): Promise<void>
+  scenario(name: string): Promise<void>
+  scenarioSnapshot(name: string): Promise<Snapshot>
+  readonly scenarios: readonly string[]
   fork(snapshot?: Snapshot): Promise<WorldEngine>
   isSession(method: string, target: string): boolean
   owns(target: string, hasBase: boolean): boolean
@@ -49,6 +53,8 @@ export interface WorldEngine extends TransportEngine {
 /** One world of a server. */
 export class World {
   readonly engine: WorldEngine
+  /** The scenario with which it has begun, if any. */
+  readonly scenario: string | undefined
   /** Snapshots and faults that have been asked for over HTTP, by their ID. */
   readonly snapshots = new Map<string, Snapshot>()
   readonly faults = new Map<string, NamedFault>()
@@ -56,8 +62,9 @@ export class World {
   #usedAt = performance.now()
   #named = 0
 
-  constructor(engine: WorldEngine) {
+  constructor(engine: WorldEngine, scenario?: string) {
     this.engine = engine
+    this.scenario = scenario
   }
 
   /** An ID for a snapshot or fault. */
@@ -121,17 +128,26 @@ export class Worlds {
     return [...this.#worlds.keys()]
   }
 
-  /** The world of a name: the engine's own without one. */
-  async of(name: string | undefined): Promise<World> {
-    if (name === undefined) return this.#main
+  /**
+   * The world of a name: the engine's own without one.
+   *
+   * @param scenario the scenario with which the world begins; default: the state of the engine
+   */
+  async of(name: string | undefined, scenario?: string): Promise<World> {
+    if (name === undefined) {
+      if (scenario === undefined) return this.#main
+      throw restError('request_malformed', 'X-Scenario is the scenario with which a world begins: name the world in X-World.')
+    }
     let world = this.#worlds.get(name)
     if (world === undefined) {
       if (this.#worlds.size >= this.#max) throw this.#full(name)
-      world = this.#fork()
+      world = this.#fork(scenario)
       this.#worlds.set(name, world)
       world.catch(() => this.#worlds.delete(name))
     }
-    return world
+    const known = await world
+    if (scenario !== undefined && known.scenario !== scenario) throw begunOtherwise(name, known, scenario)
+    return known
   }
 
   #full(name: string): RestError {
@@ -142,8 +158,11 @@ export class Worlds {
     )
   }
 
-  async #fork(): Promise<World> {
-    return new World(await this.#main.engine.fork(await this.#seeded))
+  async #fork(scenario: string | undefined): Promise<World> {
+    const { engine } = this.#main
+    if (scenario === undefined) return new World(await engine.fork(await this.#seeded))
+    if (!engine.scenarios.includes(scenario)) throw unknownScenario(scenario, engine.scenarios)
+    return new World(await engine.fork(await engine.scenarioSnapshot(scenario)), scenario)
   }
 
   /** Closes a world, if there is one of the name; the next request that names it begins a new one. */
@@ -165,4 +184,18 @@ export class Worlds {
     clearInterval(this.#timer)
     await Promise.all(this.names.map(name => this.drop(name)))
   }
+}
+
+function unknownScenario(name: string, known: readonly string[]): RestError {
+  const all = known.length === 0 ? 'The engine has none.' : `Known are ${known.join(', ')}.`
+  const detail = `X-Scenario: there is no scenario ${JSON.stringify(name.slice(0, 100))}.${formatHint(findNearest(name, known))} ${all}`
+  return restError('request_malformed', detail)
+}
+
+function begunOtherwise(name: string, { scenario }: World, wanted: string): RestError {
+  const begun = scenario === undefined ? 'without a scenario' : `with the scenario "${scenario}"`
+  return restError(
+    'request_malformed',
+    `The world ${JSON.stringify(name)} has begun ${begun}, not with ${JSON.stringify(wanted.slice(0, 100))}: POST /_test/scenario changes it.`,
+  )
 }

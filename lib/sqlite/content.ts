@@ -137,7 +137,8 @@ export class Content {
 
   /** Returns the whole content as bytes: the same ones until something is written. */
   image(): SqliteImage {
-    if (!this.#handle.db.memory) return this.#copy()
+    // What is written before the start does not outdate an image that is kept.
+    if (!this.#handle.db.memory || !this.#started) return this.#copy()
     this.#image ??= this.#copy()
     // Nothing has been written yet, so this is the baseline, too.
     this.#baseline ??= this.#image

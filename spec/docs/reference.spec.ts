@@ -125,7 +125,17 @@ describe('docs/reference.md', () => {
   it('lists the members of an engine and of its clock', async () => {
     await using engine = await RestEngine.create({ entities: [Book] })
     // For the doors and the command only, marked as internal.
-    const internal = ['respondError', 'respondFailure', 'ask', 'isSession', 'owns', 'explained', 'unindexedLinks', 'insertionOrder']
+    const internal = [
+      'respondError',
+      'respondFailure',
+      'ask',
+      'isSession',
+      'owns',
+      'explained',
+      'unindexedLinks',
+      'insertionOrder',
+      'scenarioSnapshot',
+    ]
     const methods = methodsOf(RestEngine.prototype).filter(name => !internal.includes(name))
     sameNames(firstCells(reference, 'Engine members'), [...methods, ...Object.keys(engine)])
     sameNames(firstCells(reference, 'Clock'), methodsOf(Clock.prototype))

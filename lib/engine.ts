@@ -7,6 +7,7 @@ import type { Awaitable } from './base/awaitable.ts'
 import type { Clock } from './base/clock.ts'
 import type { Limits } from './base/limits.ts'
 import type { RestResponse } from './base/response.ts'
+import { TextStream } from './base/text-stream.ts'
 import type { UnindexedLink } from './database/explained-statements.ts'
 import { expectChanges } from './journal/expect-changes.ts'
 import type { ExpectedChanges } from './journal/expect-changes.ts'
@@ -132,7 +133,8 @@ export class RestEngine {
     body?: unknown,
     context: HandleContext = NO_CONTEXT,
   ): Promise<RestResponse> {
-    return this.#parts.requests.handle(method, path, query, body, context)
+    const response = await this.#parts.requests.handle(method, path, query, body, context)
+    return response.body instanceof TextStream ? { ...response, body: await response.body.text() } : response
   }
 
   /** @internal Answers as `handle` does, for transports: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */

@@ -116,6 +116,11 @@ export class RequestAbort {
     this.deadline = budget === 0 ? undefined : performance.now() + budget
   }
 
+  /** Returns the same with the whole time budget again, for the next piece of an answer that is sent in pieces. */
+  renew(): RequestAbort {
+    return new RequestAbort(this.#sender, this.#world, this.#budget)
+  }
+
   /** @throws RestError when the time budget is used up; the reason of the signal that has aborted, if one has. */
   checkTime(): void {
     if (this.deadline === undefined) return

@@ -12,6 +12,7 @@ import type { Request } from '../request/parse-request.ts'
 import type { Pair } from '../request/query-string.ts'
 import type { Target } from '../access/resolve-path.ts'
 import type { RestResponse } from '../base/response.ts'
+import { TextStream } from '../base/text-stream.ts'
 import { summarizeTimes } from '../base/trace.ts'
 import type { Trace } from '../base/trace.ts'
 import type { Masked, Secrets } from './redact.ts'
@@ -183,9 +184,14 @@ export class Journal {
     record.ended = true
     record.time = performance.now() - record.time
     record.status = response.status
-    record.response = response.body
+    // A body that is made while it is sent is not kept.
+    record.response = response.body instanceof TextStream ? undefined : response.body
     const sent = measureSent(record)
-    this.#push(record, estimateObjects(response.body) + sent.objects, record.bytes + sent.bytes + record.changedBytes)
+    this.#push(
+      record,
+      estimateObjects(response.body instanceof TextStream ? undefined : response.body) + sent.objects,
+      record.bytes + sent.bytes + record.changedBytes,
+    )
   }
 
   /** Records that `handle` rejects. */

@@ -142,7 +142,8 @@ export class Operations {
       id: `list${pascalCase(resource.plural)}`,
       tag: resource.plural,
       summary: `List ${resource.plural}`,
-      description: 'A page of the records that meet all filters. Other filters than those listed are taken, too: see the rules of filters.',
+      description:
+        'A page of the records that meet all filters. Other filters than those listed are taken, too: see the rules of filters. With `Accept: text/csv` or `application/x-ndjson` the records of all pages come as text.',
       parameters: parameters.ofList(resource),
       success: answers.list(resource),
       failures: [],

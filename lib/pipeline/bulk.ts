@@ -13,6 +13,7 @@ import type { Limits } from '../base/limits.ts'
 import type { RestResponse } from '../base/response.ts'
 import type { Target } from '../access/resolve-path.ts'
 import type { Request } from '../request/parse-request.ts'
+import { findListedResource } from './conditional.ts'
 
 /** What makes the records. */
 export interface BulkParts {
@@ -37,8 +38,7 @@ class Refused extends Error {
 /** Returns the resource of which a request makes several records; undefined when it is another request. */
 export function findBulkResource({ method, body }: Pick<Request, 'method' | 'body'>, target: Target): Resource | undefined {
   if (method !== 'POST' || !Array.isArray(body)) return undefined
-  if (target.kind === 'collection') return target.resource
-  return target.kind === 'attribute' && target.attribute.kind === 'toMany' ? target.attribute.target : undefined
+  return findListedResource(target)
 }
 
 /** Makes the records, and returns the answers to each. A wrapper that refuses one without throwing refuses all of them with its answer. */

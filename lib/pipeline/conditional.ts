@@ -57,7 +57,14 @@ function withContentTag(response: RestResponse, operation: ConditionalRequest): 
   if (headers['etag'] !== undefined && headers['etag'] !== version) return response
   const content = hashContent(headers['content-type'], body)
   const etag = version === undefined ? `W/"${content}"` : `${version.slice(0, -1)};${content}"`
-  return { ...response, headers: { ...headers, etag } }
+  // A list has other forms, too.
+  return { ...response, headers: { ...headers, etag, ...(findListedResource(operation.target) === undefined ? {} : { vary: 'Accept' }) } }
+}
+
+/** Returns the resource of the records of a list; undefined for any other target. */
+export function findListedResource(target: Target): Resource | undefined {
+  if (target.kind === 'collection') return target.resource
+  return target.kind === 'attribute' && target.attribute.kind === 'toMany' ? target.attribute.target : undefined
 }
 
 /** Characters of the hash: 132 bits. */

@@ -15,15 +15,18 @@ import { formatIso } from '../values/iso-time.ts'
 import { keyToSegment } from '../model/key.ts'
 import { formatRoot } from '../request/address.ts'
 import type { Limits } from '../base/limits.ts'
-import type { Model, ToOneOfAttribute } from '../model/model.ts'
+import type { Model, Resource, ToOneOfAttribute } from '../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
 import type { Vocabulary } from '../request/query-string.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { RequestContext } from '../request/request-context.ts'
 import { notFound, refuseHidden } from '../access/resolve-path.ts'
 import type { ResourceLookup, Target } from '../access/resolve-path.ts'
-import { applyCondition, mayBeConditional } from './conditional.ts'
+import { applyCondition, findListedResource, mayBeConditional } from './conditional.ts'
 import type { EntityTags } from './conditional.ts'
+import { findListFormat } from './list-format.ts'
+import type { ListFormat } from './list-format.ts'
+import { streamList } from './stream-list.ts'
 import {
   findPageRange,
   respondCreated,
@@ -39,6 +42,7 @@ import {
 } from './respond.ts'
 import type { RestResponse } from '../base/response.ts'
 import { buildResponse } from '../request/custom-routes.ts'
+import { listShownNames } from '../plan/plan.ts'
 import { retryWithRules } from '../plan/visibility.ts'
 import type { Writer } from '../write/writer.ts'
 
@@ -74,14 +78,39 @@ export interface Operation {
 }
 
 export function operate(operation: Operation, services: Services): Awaitable<RestResponse> {
-  const { about, request } = operation
-  const wrapper = about?.resource.rules.wrappers[about.action]
-  const response = wrapper === undefined ? perform(operation, services) : wrapped(wrapper, operation, services)
+  const { request } = operation
   const { method } = request
-  if (method !== 'GET' && method !== 'HEAD') return response
+  if (method !== 'GET' && method !== 'HEAD') return performWrapped(operation, services)
+  const list = findListedResource(operation.target)
+  const format = list === undefined ? undefined : findListFormat(request.header('accept'))
+  if (list !== undefined && format !== undefined) {
+    const streamed = streamOperation(operation, services, list, format)
+    return method === 'HEAD' ? chain(streamed, withoutBody) : streamed
+  }
+  const response = performWrapped(operation, services)
   const { etag } = services
   const answer = mayBeConditional(operation, etag) ? chain(response, done => applyCondition(done, operation, etag)) : response
   return method === 'HEAD' ? chain(answer, withoutBody) : answer
+}
+
+function performWrapped(operation: Operation, services: Services): Awaitable<RestResponse> {
+  const { about } = operation
+  const wrapper = about?.resource.rules.wrappers[about.action]
+  return wrapper === undefined ? perform(operation, services) : wrapped(wrapper, operation, services)
+}
+
+/** Answers with the records of all pages in another form than JSON. A wrapper runs around each page. */
+function streamOperation(operation: Operation, services: Services, resource: Resource, format: ListFormat): Awaitable<RestResponse> {
+  const { view } = operation
+  const { limits, vocabulary } = services
+  const { parameters, visibility } = view
+  return streamList({
+    format,
+    view,
+    pageSize: limits.maxLimit,
+    answer: page => performWrapped({ ...operation, view: page }, services),
+    columns: () => retryWithRules(visibility, () => listShownNames(resource, parameters, { limits, visibility, vocabulary })),
+  })
 }
 
 /** Runs the application's wrapper; around a write it is part of the transaction, which its failure rolls back. */

@@ -118,3 +118,9 @@ export function planRead(resource: Resource, anchor: Anchor, paged: boolean, par
     sort: order.sort,
   }
 }
+
+/** Returns the names of the attributes that the records of an answer show, in their order. */
+export function listShownNames(resource: Resource, parameters: Parameters, context: PlanContext): readonly string[] {
+  const { node } = planRead(resource, { kind: 'collection' }, true, parameters, context)
+  return node!.fields.map(({ attribute }) => attribute.name)
+}

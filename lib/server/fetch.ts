@@ -27,7 +27,7 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
     }
   }
   try {
-    return write(engine, await engine.handle(request.method, target, undefined, body, { headers, signal: request.signal }), received)
+    return write(engine, await engine.ask(request.method, target, undefined, body, { headers, signal: request.signal }), received)
   } catch (cause) {
     // As the real one says it.
     throw isConnectionLost(cause) ? new TypeError('fetch failed', { cause }) : cause
@@ -45,10 +45,10 @@ async function readBody(stream: ReadableStream<Uint8Array>, body: JsonBody): Pro
 }
 
 function write(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): Response {
-  const { status, headers, text } = written(engine, answer, request)
+  const { status, headers, text, stream } = written(engine, answer, request)
   try {
     // Undefined for HEAD and 204, to which the constructor allows no body.
-    return new Response(text ?? null, { status, headers })
+    return new Response(stream === undefined ? (text ?? null) : ReadableStream.from(stream.bytes()), { status, headers })
   } catch (error) {
     // A status or a header that no Response takes.
     const refusal = engine.respondFailure(error, request)

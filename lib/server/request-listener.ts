@@ -8,6 +8,7 @@ import { LazyClient } from '../base/abort.ts'
 import type { HeaderSource } from '../base/abort.ts'
 import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
+import { builtin } from '../base/builtins.ts'
 import { RestError, isConnectionLost, isEngineClosed, restError } from '../base/errors.ts'
 import { READ_METHODS, WRITE_METHODS, keepReadingMethods, readOnlyError, takesBody } from '../base/http-methods.ts'
 import { HTTP_TIMEOUT } from '../base/limits.ts'
@@ -309,7 +310,13 @@ export class RequestListener {
       headers['allow'] = keepReadingMethods(answer.headers['allow'])
     if (this.#isClosing || unread) headers['connection'] = 'close'
     if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)
-    const { status, text } = answer
+    const { status, text, stream } = answer
+    if (stream !== undefined) {
+      response.writeHead(status, headers)
+      // A failure in the middle breaks the connection, so that no client takes a part for the whole.
+      builtin.stream.pipeline(builtin.stream.Readable.from(stream.bytes(), { objectMode: false }), response, () => {})
+      return status
+    }
     if (text === undefined) {
       if (request.method !== 'HEAD' && status !== 204 && status !== 304) headers['content-length'] = 0
       response.writeHead(status, headers).end()

@@ -4,6 +4,7 @@
  */
 import type { Awaitable } from '../base/awaitable.ts'
 import type { LazyClient } from '../base/abort.ts'
+import { TextStream } from '../base/text-stream.ts'
 
 /** An answer before it is written. `body` is absent when there is nothing to write: HEAD, 204. */
 export interface TransportResponse {
@@ -19,18 +20,18 @@ export interface ReceivedRequest {
   readonly headers: Readonly<Partial<Record<string, string>>>
 }
 
+/** The sender of a request that has come as a whole. */
+interface Sender {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
 /** The members of `RestEngine` that a transport uses. */
 export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
-  handle(
-    method: string,
-    path: string,
-    query?: undefined,
-    body?: unknown,
-    context?: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal },
-  ): Promise<TransportResponse>
+  handle(method: string, path: string, query?: undefined, body?: unknown, context?: Sender): Promise<TransportResponse>
   /** Answers as `handle` does, for a sender that a transport has made: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */
-  ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient): Awaitable<TransportResponse>
+  ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | Sender): Awaitable<TransportResponse>
   /** Returns the answer to an error of the transport. */
   respondError(error: unknown): TransportResponse
   /** Returns the same, and reports an error that is the server's fault. */
@@ -52,6 +53,8 @@ export interface WrittenResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string | undefined
+  /** Of a body that is made while it is sent; `text` is undefined then. */
+  readonly stream?: TextStream
 }
 
 /**
@@ -60,6 +63,7 @@ export interface WrittenResponse {
  */
 export function written(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): WrittenResponse {
   const { status, headers, body } = answer
+  if (body instanceof TextStream) return { status, headers, text: undefined, stream: body }
   try {
     return { status, headers, text: body === undefined ? undefined : JSON.stringify(body) }
   } catch (error) {

@@ -13,6 +13,7 @@ import type { TransportEngine, TransportResponse } from '../transport.ts'
 import { LazyClient } from '../../base/abort.ts'
 import { builtin } from '../../base/builtins.ts'
 import { RestError } from '../../base/errors.ts'
+import type { TextStream } from '../../base/text-stream.ts'
 import { takesBody } from '../../base/http-methods.ts'
 import { JsonBody } from '../json-body.ts'
 
@@ -51,11 +52,15 @@ class Exchange {
   readonly #head: Head
   readonly #handler: Handler
   readonly #client: LazyClient
-  readonly #controller = new Controller(reason => this.#fail(reason ?? undiciError('UND_ERR_ABORTED', 'Request aborted')))
+  readonly #controller = new Controller(
+    reason => this.#fail(reason ?? undiciError('UND_ERR_ABORTED', 'Request aborted')),
+    () => this.#wake(),
+  )
   /** Answered or failed: the handler gets nothing more. */
   #settled = false
   #failed = false
   #timer: NodeJS.Timeout | undefined
+  #wake: () => void = () => {}
 
   constructor(engine: TransportEngine, head: Head, base: string | undefined, handler: Handler) {
     this.#engine = engine
@@ -154,11 +159,11 @@ class Exchange {
   }
 
   #write(answer: TransportResponse): void {
-    const { status, headers, text } = written(this.#engine, answer, this.#head)
+    const { status, headers, text, stream } = written(this.#engine, answer, this.#head)
     const chunk = text === undefined ? undefined : Buffer.from(text)
     const all: Record<string, string> = { ...headers }
     if (chunk !== undefined) all['content-length'] = String(chunk.byteLength)
-    else if (this.#head.method !== 'HEAD' && status !== 204 && status !== 304) all['content-length'] = '0'
+    else if (stream === undefined && this.#head.method !== 'HEAD' && status !== 204 && status !== 304) all['content-length'] = '0'
     const handler = this.#handler
     const controller = this.#controller
     controller.rawHeaders = toRawHeaders(all)
@@ -169,6 +174,10 @@ class Exchange {
       // The client may abort inside its own callbacks. A pause has no effect: the whole body is sent as one piece.
       if (!this.#settled && chunk !== undefined) handler.onResponseData?.(controller, chunk)
       if (this.#settled) return
+      if (stream !== undefined) {
+        this.#sendPieces(stream).catch((error: unknown) => this.#fail(error))
+        return
+      }
       this.#settle()
       handler.onResponseEnd?.(controller, {})
     } catch (error) {
@@ -177,7 +186,28 @@ class Exchange {
     }
   }
 
+  /** Sends a body that is made while it is sent. */
+  async #sendPieces(stream: TextStream): Promise<void> {
+    clearTimeout(this.#timer)
+    for await (const piece of stream.bytes()) {
+      if (this.#settled) return
+      this.#handler.onResponseData?.(this.#controller, piece as Buffer)
+      if (this.#controller.paused) await this.#resumed()
+    }
+    if (this.#settled) return
+    this.#settle()
+    this.#handler.onResponseEnd?.(this.#controller, {})
+  }
+
+  /** Waits until a client that has paused takes more, or has gone. */
+  #resumed(): Promise<void> {
+    return new Promise(resolve => {
+      this.#wake = resolve
+    })
+  }
+
   #settle(): void {
+    this.#wake()
     this.#settled = true
     clearTimeout(this.#timer)
   }

@@ -99,7 +99,12 @@ function checkRetry(seconds: number, { requests, per, room }: { requests: number
 }
 
 describeTargets('rate limits and latency', { entities: [Order], seed: { orders: [{ id: 1, item: 'pen' }] } }, target => {
-  const list = () => target.call('GET', '/v1/orders')
+  // What a test injects is no part of the API, whose description `target.call` holds answers against.
+  const send = (method: string, body?: unknown) =>
+    target.door === 'handle'
+      ? target.engine.handle(method, '/v1/orders', undefined, body)
+      : target.call(method, '/v1/orders', undefined, body)
+  const list = () => send('GET')
 
   it('answers with 429 and Retry-After when the bucket is empty, and fills by the clock', async () => {
     const { engine } = target
@@ -132,7 +137,7 @@ describeTargets('rate limits and latency', { entities: [Order], seed: { orders: 
   it('does nothing of what it refuses, and ends when it is disposed or the engine reset', async () => {
     const { engine } = target
     const limit = engine.limit('POST /v1/orders', { requests: 1, per: 86_400_000 })
-    const order = () => target.call('POST', '/v1/orders', undefined, { item: 'ink' })
+    const order = () => send('POST', { item: 'ink' })
     assert.deepEqual(
       [await order(), await order()].map(({ status }) => status),
       [200, 429],

@@ -298,7 +298,7 @@ describe('command', () => {
         [['model.mjs', '--seed', 'bad-seed.json'], /"nmae".*"name"/],
         [['model.mjs', '--seed', 'broken-seed.json'], /broken-seed\.json is not JSON/],
         [['model.mjs', '--seed', 'list-seed.json'], /list-seed\.json is not a seed/],
-        [['--version', 'v/1'], /"versions" must be path segments/],
+        [['--version', 'v/1'], /"versions" must be an array of path segments/],
       ]
       await each(cases, async ([args, message]) => assertFails(await run(...args, '--get', '/v1'), 1, message))
     })

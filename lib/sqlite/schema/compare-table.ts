@@ -202,15 +202,15 @@ function isUnique(columns: readonly string[], { key, indexes }: ExistingTable): 
 function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTable, comparing: Comparing): void {
   const { helper, findings } = comparing
   const isPlain = index.expression === undefined && index.where === undefined && !index.columnNames.some(name => name.includes('.'))
-  if (isPlain && isThere(index, existing)) return
   const name = formatIndexName(index)
   const same = existing.indexes.find(other => foldCase(other.name) === foldCase(name))
-  if (same !== undefined) {
-    // A difference only in the text of its SQL is accepted.
-    if (isPlain)
-      findings.notes.push(`${existing.name}: the index "${same.name}" of the file is another one than that of the entity, and stays.`)
+  // Indexes that this start adds must not silence the note at the next.
+  if (isPlain && same !== undefined && !isThere(index, { ...existing, indexes: [same] })) {
+    findings.notes.push(`${existing.name}: the index "${same.name}" of the file is another one than that of the entity, and stays.`)
     return
   }
+  // In an index that is not plain, a difference only in the text of its SQL is accepted.
+  if (same !== undefined || (isPlain && isThere(index, existing))) return
   if (!isFree(target, name, comparing)) return
   const what = `the index "${name}" of "${existing.name}"`
   const columns = index.columnNames.map(column => `"${column}"`).join(', ')

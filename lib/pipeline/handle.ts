@@ -169,9 +169,9 @@ function* answerGrown(versioned: VersionedRequest, growth: Growth, parts: StageP
   return response
 }
 
-function* answerRequest(resolved: ResolvedRequest, request: Request, { options }: StageParts): Coroutine<RestResponse> {
+function answerRequest(resolved: ResolvedRequest, request: Request, { options }: StageParts): Coroutine<RestResponse> {
   const bulk = findBulkResource(request, resolved.target)
-  return bulk === undefined ? yield* answerResolved(resolved, request) : yield* wait(answerBulk(resolved, request, bulk, options.limits))
+  return bulk === undefined ? answerResolved(resolved, request) : wait(answerBulk(resolved, request, bulk, options.limits))
 }
 
 /** A request whose target, parameters and actions are known. */

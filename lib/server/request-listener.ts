@@ -159,7 +159,7 @@ export class RequestListener {
       return
     }
     const unread = error instanceof RestError && error.code === 'body_too_large'
-    this.#deliver(sent, this.#engine.respondFailure(error, describeRequest(sent)), unread)
+    this.#deliver(sent, this.#engine.respondFailure(error, new Received(sent.request, sent.target)), unread)
   }
 
   /** Writes an answer, and reports it. Throws nothing: no caller would catch it. */
@@ -183,7 +183,7 @@ export class RequestListener {
   /** Answers with a 500 where an answer could not be written, and breaks the connection where half of it is out already. */
   #giveUp(sent: SentRequest, error: unknown): number {
     const { request, response } = sent
-    const { status, headers, body } = this.#engine.respondFailure(error, describeRequest(sent))
+    const { status, headers, body } = this.#engine.respondFailure(error, new Received(request, sent.target))
     if (response.headersSent) {
       request.socket.destroy()
       return status
@@ -304,7 +304,7 @@ export class RequestListener {
   /** Gives the status that was written: an answer that has no text is answered with another one. */
   #write(sent: SentRequest, given: TransportResponse, unread: boolean): number {
     const { request, response } = sent
-    const answer = written(this.#engine, given, describeRequest(sent))
+    const answer = written(this.#engine, given, new Received(request, sent.target))
     const headers: OutgoingHttpHeaders = { ...answer.headers }
     if (this.#readOnly && answer.headers['allow'] !== undefined && !this.#isSession('POST', sent))
       headers['allow'] = keepReadingMethods(answer.headers['allow'])
@@ -338,14 +338,20 @@ function failed(cause: unknown): never {
   throw isEngineClosed(cause) ? restError('server_closed', 'The engine is closed.', { cause }) : cause
 }
 
-/** The request as answers to failures need it; its headers are made when they are read. */
-function describeRequest({ request, target }: SentRequest): ReceivedRequest {
-  const { method = '' } = request
-  return {
-    method,
-    path: target,
-    get headers() {
-      return (request as HeaderSource).headers
-    },
+/** The request as answers to failures need it. A class, since an object with a getter of its own costs more than reading a record does. */
+class Received implements ReceivedRequest {
+  readonly method: string
+  readonly path: string
+  readonly #request: HeaderSource
+
+  constructor(request: MountedRequest, path: string) {
+    this.method = request.method ?? ''
+    this.path = path
+    this.#request = request as HeaderSource
+  }
+
+  /** The headers, which are made when they are first read. */
+  get headers(): ReceivedRequest['headers'] {
+    return this.#request.headers
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Accept: compares the media types that a client accepts (RFC 9110 section 12.5.1) with those that an answer may have. Elements that are not of the
- * grammar are ignored, as servers do: what a client prefers is no reason to refuse a request.
+ * Accept: compares the media types that a client accepts (RFC 9110 section 12.5.1) with those that an answer may have. Malformed
+ * elements are ignored: a preference of the client is no reason to refuse its request.
  */
 
 /** A media type that an answer may have, in lower case, with the parameters that a client may ask for. */

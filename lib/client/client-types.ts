@@ -1,4 +1,4 @@
-/** Client types: the methods of the typed client, of which there is one set for each resource. Types alone. */
+/** Client types: the methods of the typed client, of which there is one set for each resource. */
 import type { BodyValue, Depth, Expandable, RecordBody, Selectable, ShownRecord } from './record-types.ts'
 import type { ClientEntity, Id, KindIn, ListName, PropertiesIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
 import type { ListQuery, RecordQuery } from './query-types.ts'

@@ -31,8 +31,8 @@ const OPTIONS = ['version', 'url', 'headers', 'token']
  * @param target an engine, the URL of a server (with the path in front of the version), or a function like `fetch`
  * @param entities the entities by the names of their resources in paths; left out where types alone are imported: `client<{ users: typeof User }>(url)`
  * @returns the calls for each resource by its name, and `login`, `logout`, `withToken`, `withHeaders`
- * @throws TypeError for what is no target, an unknown option, and a resource with the name of a method. Calls throw a `RestError` with `status`, `code`,
- * `errors` for an answer that refuses; what `fetch` throws where there is no answer.
+ * @throws TypeError for a wrong target, an unknown option, and a resource with the name of a method of the client. A call throws a `RestError` with
+ * `status`, `code` and `errors` when the server refuses it, and the error of `fetch` when no answer comes.
  * @example
  * const api = client(engine, { users: User, sites: Site })
  * const { items, count } = await api.users.list({ 'age>=': 18, 'name~=': 'a*', sort: 'age.desc', limit: 20 })

@@ -1,6 +1,6 @@
 /**
  * Entity types: the attributes of an entity as the compiler knows them, for the typed client. They come from `defineEntity`, whose entities carry the builders
- * of their properties; of a class they come from the types of its members, as far as these say. Types alone: nothing of this file is left at run time.
+ * of their properties; of a class they come from the types of its members, as far as these say.
  *
  * The cost for the compiler grows with the number of entities alone, since no type here follows relations further than is asked.
  */

@@ -1,5 +1,5 @@
 /**
- * Record types: what a record in an answer looks like, after the entity and what the request asks for: `depth`, `expand`, `attributes`. Types alone.
+ * Record types: what a record in an answer looks like, after the entity and what the request asks for: `depth`, `expand`, `attributes`.
  */
 import type { Id, IsNullable, Json, KeyOf, KindIn, OptionsIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
 

@@ -157,6 +157,16 @@ describe('engine.conforms', () => {
     ])
   })
 
+  it('knows which days there are', async () => {
+    await using engine = await RestEngine.create({ entities: [defineEntity({ name: 'User', properties: { id: p.integer().primary() } })] })
+    const request = { method: 'GET', path: '/v1/users' }
+    const answer = await engine.handle(request.method, request.path)
+    const holdDay = (day: string): Promise<string[]> =>
+      engine.conforms(request, { ...answer, body: { ...(answer.body as object), timestamp: `${day}T12:00:00.000Z` } })
+    for (const day of ['2024-02-29', '2000-02-29', '2026-12-31']) assert.deepEqual(await holdDay(day), [], day)
+    for (const day of ['2026-02-30', '2023-02-29', '1900-02-29', '2026-04-31']) assert.equal((await holdDay(day)).length, 1, day)
+  })
+
   it('takes the requests and answers of fetch, other names of a resource, and queries', async () => {
     for (const path of [
       '/v1/users?name=A*',

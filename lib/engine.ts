@@ -3,11 +3,11 @@ import type { MikroORM } from '@mikro-orm/core'
 import { findSeedNames } from './access/find-new-names.ts'
 import { Authentication } from './auth/auth.ts'
 import type { PublicKey } from './auth/tokens.ts'
+import { chain } from './base/awaitable.ts'
 import type { Awaitable } from './base/awaitable.ts'
 import type { Clock } from './base/clock.ts'
 import type { Limits } from './base/limits.ts'
 import type { RestResponse } from './base/response.ts'
-import { TextStream } from './base/text-stream.ts'
 import type { UnindexedLink } from './database/explained-statements.ts'
 import { expectChanges } from './journal/expect-changes.ts'
 import type { ExpectedChanges } from './journal/expect-changes.ts'
@@ -28,6 +28,7 @@ import { holdAnswer } from './pipeline/hold-answer.ts'
 import type { HeldRequest } from './pipeline/hold-answer.ts'
 import type { RequestRecorder } from './pipeline/record-request.ts'
 import type { Snapshot } from './pipeline/snapshot.ts'
+import { joinStream } from './pipeline/stream-list.ts'
 import { NO_VERSION } from './request/address.ts'
 import { readPath } from './request/parse-request.ts'
 import type { QueryInput } from './request/query-string.ts'
@@ -133,8 +134,7 @@ export class RestEngine {
     body?: unknown,
     context: HandleContext = NO_CONTEXT,
   ): Promise<RestResponse> {
-    const response = await this.#parts.requests.handle(method, path, query, body, context)
-    return response.body instanceof TextStream ? { ...response, body: await response.body.text() } : response
+    return chain(this.#parts.requests.handle(method, path, query, body, context), joinStream)
   }
 
   /** @internal Answers as `handle` does, for transports: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */

@@ -13,6 +13,12 @@ import { formatHint, findNearest } from '../base/suggest.ts'
 
 const RECORD_PARAMETERS = RESERVED.filter(name => PARAMETERS[name].forRecords)
 
+/** The reserved parameters that may be lists, with the limits of their lengths. */
+const LISTS = RESERVED.flatMap(name => {
+  const { most } = PARAMETERS[name]
+  return most === undefined ? [] : [{ name, most }]
+})
+
 /** The reserved parameters that an operation takes, and whether it takes filters. */
 interface Taken {
   readonly reserved: readonly Reserved[]
@@ -96,10 +102,9 @@ function checkCounts(parameters: Parameters, limits: Limits, vocabulary: Vocabul
     const { name, operator } = pairs.findLast(pair => pair.operator !== '' || !vocabulary.reserved.has(pair.name))!
     throw tooMany(name + operator, 'A request', count, limits.maxFilters, own.length + flags.length === 0 ? 'filters' : 'filters and flags')
   }
-  for (const name of RESERVED) {
-    const { most } = PARAMETERS[name]
+  for (const { name, most } of LISTS) {
     const value = parameters[name]
-    if (most === undefined || !Array.isArray(value) || value.length <= limits[most.limit]!) continue
+    if (!Array.isArray(value) || value.length <= limits[most.limit]!) continue
     const parameter = findParameterName(vocabulary, name)
     throw tooMany(parameter, `"${parameter}"`, value.length, limits[most.limit]!, most.items)
   }

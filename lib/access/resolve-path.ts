@@ -59,14 +59,15 @@ function resolve(request: RequestPath, version: string, model: Model, lookUp: Re
   if (resource === undefined && name === DESCRIPTION && segments.length === 2) return { kind: 'index', isDescription: true }
   if (resource === undefined) throw unknownResource(request, version, model)
   const path = `${formatRoot(base, version)}/${name}`
-  const [id, attributeName, ...more] = listRest(segments, resource)
+  const rest = resource.rules.single === undefined ? segments.slice(2) : listRest(segments, resource, resource.rules.single)
+  const [id, attributeName, excess] = rest
   if (id === undefined) return { kind: 'collection', resource, path }
-  if (more.length > 0) {
+  if (excess !== undefined) {
     throw restError(
       'path_unknown',
       version === NO_VERSION
-        ? `A path has at most three segments: ${base}/{resource}/{ID}/{attribute}; "${more[0]}" is one too many.`
-        : `A path has at most four segments: ${base}/{version}/{resource}/{ID}/{attribute}; "${more[0]}" is one too many.`,
+        ? `A path has at most three segments: ${base}/{resource}/{ID}/{attribute}; "${excess}" is one too many.`
+        : `A path has at most four segments: ${base}/{version}/{resource}/{ID}/{attribute}; "${excess}" is one too many.`,
     )
   }
   const attribute = attributeName === undefined ? undefined : findAttribute(resource, decodeURIComponent(attributeName))
@@ -75,10 +76,9 @@ function resolve(request: RequestPath, version: string, model: Model, lookUp: Re
   return attribute === undefined ? { kind: 'record', resource, path, key, id } : { kind: 'attribute', resource, path, key, id, attribute }
 }
 
-/** Returns the segments after the name of the resource: those of a single record need no ID. */
-function listRest(segments: readonly string[], { rules: { single }, byName }: Resource): readonly string[] {
+/** Returns the segments after the name of a resource that is a single record, whose ID they may leave out. */
+function listRest(segments: readonly string[], { byName }: Resource, single: string): readonly string[] {
   const [, , first, ...others] = segments
-  if (single === undefined) return segments.slice(2)
   if (first === undefined) return [single]
   return others.length === 0 && first !== single && byName.has(decodeURIComponent(first)) ? [single, first] : [first, ...others]
 }

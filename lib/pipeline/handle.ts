@@ -16,7 +16,6 @@ import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
 import { WRITE_METHODS, keepReadingMethods, readOnlyError, takesBody } from '../base/http-methods.ts'
 import { assertJson } from '../base/json.ts'
-import type { Limits } from '../base/limits.ts'
 import type { RestResponse } from '../base/response.ts'
 import { checkNames } from '../base/suggest.ts'
 import type { Trace } from '../base/trace.ts'
@@ -25,6 +24,7 @@ import type { JournalRecord } from '../journal/journal.ts'
 import type { Model, Resource } from '../model/model.ts'
 import type { LearnedNames } from '../model/open-attributes.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
+import type { Visibility } from '../plan/visibility.ts'
 import { NO_VERSION } from '../request/address.ts'
 import type { Address } from '../request/address.ts'
 import { runRoute } from '../request/custom-routes.ts'
@@ -34,7 +34,7 @@ import { parse, replaceBody } from '../request/parse-request.ts'
 import type { Request } from '../request/parse-request.ts'
 import type { Parameters, QueryInput } from '../request/query-string.ts'
 import { RequestContext } from '../request/request-context.ts'
-import type { ContextParts } from '../request/request-context.ts'
+import type { Principal } from '../request/request-context.ts'
 import { formatIso } from '../values/iso-time.ts'
 import { answerFailure, isMisuse } from './answer-failure.ts'
 import type { Lifecycle } from './lifecycle.ts'
@@ -114,20 +114,19 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
 
     trace?.enter('resolve')
     refuseWrite(request, parts)
-    const origin = { engine, fork, request, principal, logsIn: authentication !== undefined }
     const route = routes.match(method, segments)
     if (route !== undefined) {
       trace?.enter('handler')
+      const origin = { engine, fork, request, principal, logsIn: authentication !== undefined }
       const versioned = { ...origin, version: segments[0] ?? options.versions[0] ?? NO_VERSION }
       return withAllowedMethods(yield* wait(runRoute(route, versioned, options.versions)), request, parts)
     }
     const version = findVersion(request, options.versions, parts.model)
-    const versioned = { arrival, request, origin, version, end }
+    const versioned = { arrival, request, principal, version, end }
     const resolved = resolveRequest(versioned, parts.served.get(version)!, parts)
     const more = resolved.services.model.isOpen && takesBody(method) ? findNewNames(request.body, resolved.target) : undefined
-    const response =
-      more === undefined ? yield* answerRequest(resolved, request, parts) : yield* answerGrown(versioned, parts.grow(more), parts)
-    return withAllowedMethods(response, request, parts)
+    const answering = more === undefined ? answerRequest(resolved, parts) : answerGrown(versioned, parts.grow(more), parts)
+    return withAllowedMethods(yield* wait(answering), request, parts)
   } catch (error) {
     // Only the caller of `handle` itself is at fault; a hook that calls the engine wrongly is a fault of the server.
     if (request === undefined && isMisuse(error)) throw error
@@ -140,72 +139,87 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
 interface VersionedRequest {
   readonly arrival: Arrival
   readonly request: Request
-  readonly origin: Omit<ContextParts, 'version'>
+  readonly principal: Principal | undefined
   readonly version: string
   readonly end: RequestAbort
 }
 
+/** A request whose target, parameters and actions are known. */
+interface ResolvedRequest extends Pick<Operation, 'target' | 'allowed'> {
+  readonly versioned: VersionedRequest
+  readonly services: Services
+  readonly parameters: Parameters
+  readonly actions: readonly ResourceAction[]
+}
+
 /** Resolves the path, and checks method and parameters. */
-function resolveRequest(
-  { arrival, request, origin, version, end }: VersionedRequest,
-  services: Services,
-  parts: StageParts,
-): ResolvedRequest {
-  const { trace, record } = arrival
+function resolveRequest(versioned: VersionedRequest, services: Services, parts: StageParts): ResolvedRequest {
+  const { arrival, request, version } = versioned
   const { method, segments } = request
   const customMethods = parts.routes.listMethods(segments)
   const target = resolvePath(customMethods, request, version, services.model, services.lookUp)
-  record?.resolved(target, services.model)
+  arrival.record?.resolved(target, services.model)
   const allowed = checkMethod(method, target, customMethods)
   const parameters = readParameters(request, target, services.vocabulary, parts.options.limits)
-  return { origin, version, services, target, allowed, parameters, actions: findActions(method, target), end, trace, record }
+  return { versioned, services, target, allowed, parameters, actions: findActions(method, target) }
 }
 
 /** Answers a request by a model with the names that it adds. Other requests are served by that model once this one has been written. */
-function* answerGrown(versioned: VersionedRequest, growth: Growth, parts: StageParts): Coroutine<RestResponse> {
+async function answerGrown(versioned: VersionedRequest, growth: Growth, parts: StageParts): Promise<RestResponse> {
   const resolved = resolveRequest(versioned, growth.served.get(versioned.version)!, parts)
-  const response = yield* answerRequest(resolved, versioned.request, parts)
+  const response = await answerRequest(resolved, parts)
   if (response.status < 400) growth.adopt()
   return response
 }
 
-function answerRequest(resolved: ResolvedRequest, request: Request, { options }: StageParts): Coroutine<RestResponse> {
+function answerRequest(resolved: ResolvedRequest, parts: StageParts): Awaitable<RestResponse> {
+  const { request } = resolved.versioned
   const bulk = findBulkResource(request, resolved.target)
-  return bulk === undefined ? answerResolved(resolved, request) : wait(answerBulk(resolved, request, bulk, options.limits))
-}
-
-/** A request whose target, parameters and actions are known. */
-interface ResolvedRequest extends Pick<Arrival, 'trace' | 'record'>, Pick<Operation, 'target' | 'allowed'> {
-  readonly origin: Omit<ContextParts, 'version'>
-  readonly version: string
-  readonly services: Services
-  readonly parameters: Parameters
-  readonly actions: readonly ResourceAction[]
-  readonly end: RequestAbort
+  return bulk === undefined ? answerResolved(resolved, request, parts) : answerBulk(resolved, request, bulk, parts)
 }
 
 /** The stages from the rules to the answer. */
-function* answerResolved(resolved: ResolvedRequest, request: Request): Coroutine<RestResponse> {
-  const { origin, version, services, target, allowed, parameters, actions, end, trace, record } = resolved
-  const ctx = new RequestContext({ ...origin, request, version, about: describeTarget(target, actions[0]) })
+function answerResolved(resolved: ResolvedRequest, request: Request, parts: StageParts): Awaitable<RestResponse> {
+  const { versioned, services, target, actions } = resolved
+  const { arrival, principal, version } = versioned
+  const { engine, fork, authentication } = parts
+  const logsIn = authentication !== undefined
+  const ctx = new RequestContext({ engine, fork, request, version, principal, logsIn, about: describeTarget(target, actions[0]) })
 
-  trace?.enter('access')
-  let visibility = findVisibility(services.model, parameters, ctx)
-  if (visibility !== EVERYTHING) {
-    yield* wait(authorizeRequest(target, actions, visibility, ctx))
-    visibility = yield* wait(narrowVisibility(visibility, findRoot(target), parameters, services.customParameters))
-  }
+  arrival.trace?.enter('access')
+  const visibility = findVisibility(services.model, resolved.parameters, ctx)
+  return visibility === EVERYTHING
+    ? operateWithin(visibility, ctx, resolved, request)
+    : runCoroutine(applyRules(visibility, ctx, resolved, request))
+}
 
-  trace?.enter('render')
-  const view = { parameters, visibility, ctx, end, trace, tally: record }
-  return yield* wait(operate({ request, target, allowed, about: actions[0], ctx, view }, services))
+/** Operates within what the access rules allow. */
+function* applyRules(visibility: Visibility, ctx: RequestContext, resolved: ResolvedRequest, request: Request): Coroutine<RestResponse> {
+  const { services, target, parameters, actions } = resolved
+  yield* wait(authorizeRequest(target, actions, visibility, ctx))
+  const narrowed = yield* wait(narrowVisibility(visibility, findRoot(target), parameters, services.customParameters))
+  return yield* wait(operateWithin(narrowed, ctx, resolved, request))
+}
+
+function operateWithin(visibility: Visibility, ctx: RequestContext, resolved: ResolvedRequest, request: Request): Awaitable<RestResponse> {
+  const { versioned, services, target, allowed, parameters, actions } = resolved
+  const { arrival, end } = versioned
+  arrival.trace?.enter('render')
+  const view = { parameters, visibility, ctx, end, trace: arrival.trace, tally: arrival.record }
+  return operate({ request, target, allowed, about: actions[0], ctx, view }, services)
 }
 
 /** Answers a POST of an array: each of its members is a request of its own, in one transaction. */
-async function answerBulk(resolved: ResolvedRequest, request: Request, resource: Resource, limits: Limits): Promise<RestResponse> {
-  const { services, end } = resolved
-  const answer = (body: unknown): Awaitable<RestResponse> => runCoroutine(answerResolved(resolved, replaceBody(request, body)))
-  const answers = await createEach(request.body as readonly unknown[], { limits, end, transaction: services.transaction, answer })
+async function answerBulk(resolved: ResolvedRequest, request: Request, resource: Resource, parts: StageParts): Promise<RestResponse> {
+  const { versioned, services } = resolved
+  const { limits } = parts.options
+  const answer = (body: unknown): Awaitable<RestResponse> => answerResolved(resolved, replaceBody(request, body), parts)
+  const answers = await createEach(request.body as readonly unknown[], {
+    limits,
+    end: versioned.end,
+    transaction: services.transaction,
+    answer,
+  })
   if ('status' in answers) return answers
   return respondCreatedAll(resource, answers, services.createdStatus, formatIso(services.clock.time()))
 }

@@ -25,6 +25,7 @@ import { answerError, answerFailure, isMisuse } from './answer-failure.ts'
 import { findAddress, handle, readRequest } from './handle.ts'
 import type { Arrival, HandleContext, StageParts } from './handle.ts'
 import { withoutBody } from './respond.ts'
+import { joinStream } from './stream-list.ts'
 
 /** The parts of an engine that a recorder uses, beside those of the stages. */
 export interface RecorderParts extends StageParts {
@@ -67,7 +68,7 @@ export class RequestRecorder {
     const trace = new Trace({ keeps: true, isRecorded: false })
     const arrival = { method, path, query, body, context, trace, record }
     const answering = this.#measure(trace, undefined, () => this.#inside.run(true, () => handle(arrival, this.#parts)))
-    const response = await this.#count(answering, undefined)
+    const response = await joinStream(await this.#count(answering, undefined))
     return this.#explanation({ method, path }, record, response, trace)
   }
 

@@ -187,14 +187,14 @@ export function buildVocabulary(
 /** Parses pairs into parameters. */
 export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary): Parameters {
   if (pairs.length === 0) return NO_PARAMETERS
-  const given: { [name in Reserved]?: Pair } = {}
+  const given: (readonly [name: Reserved, pair: Pair])[] = []
   const filters: RawFilter[] = []
   const flags: string[] = []
   const own: Pair[] = []
   for (const pair of pairs) {
     const reserved = pair.operator === '' ? vocabulary.reserved.get(pair.name) : undefined
     if (reserved !== undefined) {
-      if (given[reserved] !== undefined) {
+      if (given.some(([name]) => name === reserved)) {
         throw parameterError({
           code: 'parameter_repeated',
           detail: `The parameter "${pair.name}" is given twice.`,
@@ -202,7 +202,7 @@ export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary):
           value: pair.value,
         })
       }
-      given[reserved] = pair
+      given.push([reserved, pair])
     } else if (pair.operator === '' && vocabulary.flags.has(pair.name)) {
       if (isFlagSet(pair)) flags.push(pair.name)
     } else if (pair.operator === '' && vocabulary.own.has(pair.name)) {
@@ -212,7 +212,7 @@ export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary):
     }
   }
   const parameters = { ...NO_PARAMETERS, pairs, filters, flags, own }
-  for (const name of RESERVED) if (given[name] !== undefined) parseReserved(name, given[name], parameters)
+  for (const [name, pair] of given) parseReserved(name, pair, parameters)
   return parameters
 }
 

@@ -280,6 +280,12 @@ describe('streams of lists', () => {
     return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
   }
 
+  it('are explained with their text', async () => {
+    await using engine = await RestEngine.create({ entities, seed })
+    const { response } = await engine.explain('GET', '/v1/sites', undefined, undefined, { headers: { accept: 'text/csv' } })
+    assert.equal(response.body, 'id,url,user\r\n1,x,1\r\n2,y,1\r\n')
+  })
+
   it('read a page when the one before has been taken', { timeout: 120_000 }, async () => {
     let pages = 0
     const config = resource(User, {

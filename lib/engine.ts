@@ -19,7 +19,7 @@ import { answerError, answerTransportFailure } from './pipeline/answer-failure.t
 import type { ReceivedRequest } from './pipeline/answer-failure.ts'
 import { assemble, closeEngine, copyWorld, openEngine } from './pipeline/assemble.ts'
 import type { Composition, EngineParts } from './pipeline/assemble.ts'
-import type { OpenApiOptions } from './pipeline/descriptions.ts'
+import type { DiagramOptions, OpenApiOptions } from './pipeline/descriptions.ts'
 import { NO_CONTEXT } from './pipeline/handle.ts'
 import type { HandleContext } from './pipeline/handle.ts'
 import type { EngineOptions } from './pipeline/options.ts'
@@ -219,6 +219,19 @@ export class RestEngine {
    */
   async openapi(options: OpenApiOptions = {}, /** @internal */ isReadOnly = this.#parts.options.readOnly): Promise<OpenApiDocument> {
     return this.#open.descriptions.describe(options, isReadOnly)
+  }
+
+  /**
+   * Draws the model of a version: resources with their attributes, and relations with their cardinalities, as far as the OpenAPI document has them.
+   *
+   * @returns the text of an SVG picture, or of an `erDiagram` of Mermaid with `format: 'mermaid'`
+   * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed.
+   * @example
+   * const text = await engine.diagram({ format: 'mermaid' })
+   * assert.match(text, /^erDiagram\n/)
+   */
+  async diagram(options: DiagramOptions = {}): Promise<string> {
+    return this.#open.descriptions.draw(options)
   }
 
   /**

@@ -46,6 +46,8 @@ export interface CommandArguments {
   readonly quiet: boolean
   /** The file for the OpenAPI document; empty: standard output. */
   readonly openapi: string | undefined
+  /** The file for the diagram of the model, a `.svg` or a `.mmd`; empty: standard output. */
+  readonly diagram: string | undefined
   /** The folder for the ejected project. */
   readonly eject: string | undefined
   /** The path of a single request, whose answer goes to standard output. */
@@ -88,6 +90,12 @@ const OPTIONS = {
     value: 'OUT',
     isOptional: true,
     text: 'write the OpenAPI document of the first version into OUT, and end (default standard output)',
+  },
+  diagram: {
+    type: 'string',
+    value: 'OUT',
+    isOptional: true,
+    text: 'draw the model into OUT, a .svg or .mmd (Mermaid) file, and end (default Mermaid on standard output)',
   },
   eject: { type: 'string', value: 'DIR', text: 'write the model as a project of modules into DIR' },
   get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },
@@ -159,6 +167,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     quiet: values.has('quiet'),
     get: last('get'),
     openapi: last('openapi'),
+    diagram: last('diagram'),
     eject: last('eject'),
     help: values.has('help'),
   })
@@ -169,11 +178,7 @@ function check(args: CommandArguments): CommandArguments {
   if (args.get !== undefined && args.watch) throw misuse('--get answers one request and ends: it does not go with --watch.')
   if (args.explain && args.quiet && args.get === undefined)
     throw misuse('--explain prints below the line of each request, which --quiet leaves out: choose one of them.')
-  if (args.openapi !== undefined) {
-    const flags = { '--get': args.get !== undefined, '--eject': args.eject !== undefined, '--watch': args.watch, '--save': args.save }
-    const other = Object.entries(flags).find(([, isGiven]) => isGiven)
-    if (other !== undefined) throw misuse(`--openapi writes a document and ends: it does not go with ${other[0]}.`)
-  }
+  checkDescription(args)
   if (args.eject !== undefined) {
     const flags = {
       '--get': args.get !== undefined,
@@ -193,6 +198,25 @@ function check(args: CommandArguments): CommandArguments {
   }
   if (args.host === '') throw misuse('--host needs an address.')
   return args
+}
+
+/** Rejects what does not go with options that write a description and end. */
+function checkDescription(args: CommandArguments): void {
+  const { openapi, diagram } = args
+  if (openapi === undefined && diagram === undefined) return
+  const option = openapi === undefined ? '--diagram' : '--openapi'
+  const flags = {
+    '--diagram': openapi !== undefined && diagram !== undefined,
+    '--get': args.get !== undefined,
+    '--eject': args.eject !== undefined,
+    '--watch': args.watch,
+    '--save': args.save,
+  }
+  const other = Object.entries(flags).find(([, isGiven]) => isGiven)
+  if (other !== undefined)
+    throw misuse(`${option} writes a ${openapi === undefined ? 'diagram' : 'document'} and ends: it does not go with ${other[0]}.`)
+  if (diagram !== undefined && diagram !== '' && !/\.(?:svg|mmd)$/.test(diagram))
+    throw misuse(`--diagram takes a file whose name ends with .svg or .mmd (Mermaid), got "${diagram}".`)
 }
 
 function toBase(base: string | undefined): string | undefined {

@@ -1,9 +1,9 @@
 /** Runs the command. Every error is one line on standard error. */
-import { readFile, writeFile } from 'node:fs/promises'
 import type { RestEngine } from '../engine.ts'
 import { formatHelp, parseArguments } from './arguments.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
+import { describeTo, drawTo } from './describe.ts'
 import { formatExplanation, escapeControls } from './explanation-text.ts'
 import { announceRecords } from './json-file.ts'
 import { load } from './load.ts'
@@ -43,7 +43,8 @@ async function run(args: CommandArguments): Promise<number> {
   try {
     if (loaded.seed !== undefined) await engine.seed(loaded.seed)
     if (args.eject !== undefined) return await ejectTo(args.eject, engine, loaded)
-    if (args.openapi !== undefined) return await describeTo(args.openapi, engine, args.readOnly)
+    if (args.openapi !== undefined) return await print(await describeTo(args.openapi, engine, args.readOnly), 0)
+    if (args.diagram !== undefined) return await print(await drawTo(args.diagram, engine), 0)
     if (args.get !== undefined) return await get(engine, args.get, args, loaded.json !== undefined)
     const saver = args.save && loaded.json !== undefined ? new Saver(engine, loaded.json) : undefined
     await saver?.begin()
@@ -67,20 +68,6 @@ async function ejectTo(folder: string, engine: RestEngine, loaded: Loaded): Prom
     '',
   ]
   return await print(lines.join('\n'), 0)
-}
-
-/** Writes the OpenAPI document of what would be served. Replaces only files of its kind, because FILE and OUT are easily mistaken. */
-async function describeTo(file: string, engine: RestEngine, isReadOnly: boolean): Promise<number> {
-  const text = `${JSON.stringify(await engine.openapi({}, isReadOnly), undefined, 2)}\n`
-  if (file === '') return await print(text, 0)
-  const known = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-  if (known !== undefined && !/^\s*\{\s*"openapi"/.test(known))
-    throw new CommandError(`--openapi does not replace ${file}, which is not an OpenAPI document. FILE comes before --openapi.`, 2)
-  await writeFile(file, text)
-  return await print(`mikro-rest has written the OpenAPI document to ${file}.\n`, 0)
 }
 
 /** Prints the answer of one request on standard output. */

@@ -13,7 +13,7 @@ import { Parameters } from './parameters.ts'
 import { RecordSchemas } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
 import { NO_VERSION, formatRoot } from '../request/address.ts'
-import { describedVisibility } from './source.ts'
+import { describedVisibility, findSegment } from './source.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
 
 /** An OpenAPI document: plain JSON. */
@@ -109,11 +109,6 @@ class Paths {
 
 function withoutParameters(item: Schema): Schema {
   return Object.fromEntries(Object.entries(item).filter(([member]) => member !== 'parameters'))
-}
-
-/** A name by which requests find the resource; the application's own look-up may know none of those that are known here. */
-function findSegment(resource: Resource, { lookUp, version }: ApiSource): string | undefined {
-  return [resource.plural, ...resource.accepted].find(name => lookUp(name, version) === resource)
 }
 
 /** The path of a record; a single one has that of its resource. */

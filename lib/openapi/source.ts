@@ -80,3 +80,8 @@ export function flagsWithin(resource: Resource, visibility: Visibility): string[
   enter(resource)
   return [...flags].toSorted()
 }
+
+/** A name by which requests find the resource; the application's own look-up may know none of those that are known here. */
+export function findSegment(resource: Resource, { lookUp, version }: Pick<ApiSource, 'lookUp' | 'version'>): string | undefined {
+  return [resource.plural, ...resource.accepted].find(name => lookUp(name, version) === resource)
+}

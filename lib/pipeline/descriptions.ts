@@ -6,6 +6,8 @@ import type { Conformity } from '../conformity/conformity.ts'
 import type { HookContext } from '../request/hook-context.ts'
 import { checkNames, findNearest, formatHint } from '../base/suggest.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
+import type { Diagram } from '../diagram/diagram.ts'
+import { findSegment } from '../openapi/source.ts'
 import type { ApiSource, DescribedLogin, DescribeOptions } from '../openapi/source.ts'
 import type { OpenApiDocument } from '../openapi/document.ts'
 import { NO_VERSION, formatRoot, listVersions } from '../request/address.ts'
@@ -31,6 +33,14 @@ export interface OpenApiOptions {
   readonly bulk?: boolean
   /** Title of the API. Default: `'REST API'`. */
   readonly title?: string
+}
+
+/** Options of `engine.diagram`. */
+export interface DiagramOptions {
+  /** Version of the API. Default: the first one. */
+  readonly version?: string
+  /** `'svg'`: a picture; `'mermaid'`: the text of an `erDiagram` of Mermaid. Default: `'svg'`. */
+  readonly format?: 'svg' | 'mermaid'
 }
 
 /** The parts of an engine that descriptions are made from. */
@@ -93,6 +103,33 @@ export class Descriptions {
   }
 
   /**
+   * Returns a version's model as a diagram, as plain data.
+   *
+   * @throws RangeError for a version that there is not
+   */
+  async diagram(version: string | undefined, where = 'engine.diagram'): Promise<Diagram> {
+    const { describeDiagram } = await import('../diagram/diagram.ts')
+    const name = this.#findVersion(version, where)
+    const { model, lookUp } = this.#parts.served.get(name)!
+    return describeDiagram(model, resource => findSegment(resource, { lookUp, version: name }) !== undefined)
+  }
+
+  /**
+   * Returns a version's model as a diagram, as a text.
+   *
+   * @throws TypeError, RangeError for options that are unknown or not of their form
+   */
+  async draw(given: DiagramOptions = {}): Promise<string> {
+    checkNames(given, ['version', 'format'], 'engine.diagram')
+    const { version, format = 'svg' } = given
+    if (format !== 'svg' && format !== 'mermaid')
+      throw new RangeError(`engine.diagram: "format" must be "svg" or "mermaid", got ${JSON.stringify(format)}.`)
+    const diagram = await this.diagram(version)
+    if (format === 'mermaid') return (await import('../diagram/mermaid.ts')).writeMermaid(diagram)
+    return (await import('../diagram/svg.ts')).drawDiagram(diagram, { title: 'Model', isWhole: true })
+  }
+
+  /**
    * Returns what holds answers of a version against its document, which has no examples and lists no filters for this. Engines with the same model share it.
    *
    * @param sparse for answers that a request has cut down
@@ -116,13 +153,8 @@ export class Descriptions {
 
   #checked(given: OpenApiOptions): { readonly version: string; readonly options: DescribeOptions } {
     checkNames(given, OPTIONS, 'engine.openapi')
-    const { versions } = this.#parts.options
-    const { version = versions[0] ?? NO_VERSION, openapi = '3.1', filters = 1, sparse = false, bulk = false, title = 'REST API' } = given
-    if (!listVersions(versions).includes(version)) {
-      // A caller in JavaScript may give anything.
-      const called = JSON.stringify(version)
-      throw new RangeError(`engine.openapi: there is no version ${called}.${formatHint(findNearest(called, versions))}`)
-    }
+    const { openapi = '3.1', filters = 1, sparse = false, bulk = false, title = 'REST API' } = given
+    const version = this.#findVersion(given.version, 'engine.openapi')
     if (openapi !== '3.1' && openapi !== '3.2')
       throw new RangeError(`engine.openapi: "openapi" must be "3.1" or "3.2", got ${JSON.stringify(openapi)}.`)
     if (filters !== 'none' && !(Number.isSafeInteger(filters) && filters >= 0 && filters <= MAX_HOPS)) {
@@ -134,6 +166,15 @@ export class Descriptions {
     if (typeof bulk !== 'boolean') throw new TypeError('engine.openapi: "bulk" must be true or false.')
     if (typeof title !== 'string' || title === '') throw new TypeError('engine.openapi: "title" must be a text that is not empty.')
     return { version, options: { openapi, sparse, bulk, title, filterHops: filters === 'none' ? undefined : filters } }
+  }
+
+  #findVersion(given: string | undefined, where: string): string {
+    const { versions } = this.#parts.options
+    const version = given ?? versions[0] ?? NO_VERSION
+    if (listVersions(versions).includes(version)) return version
+    // A caller in JavaScript may give anything.
+    const called = JSON.stringify(version)
+    throw new RangeError(`${where}: there is no version ${called}.${formatHint(findNearest(called, versions))}`)
   }
 
   #createSource(

@@ -1,0 +1,285 @@
+/**
+ * Layout: the place of each box and each line of a diagram. Boxes stand in columns and never overlap. A line that passes a column has a place of its own there,
+ * between the boxes, so that it crosses none.
+ */
+import { BOX_GAP, arrangeColumns, average } from './columns.ts'
+import type { Cardinality, Diagram, DiagramAttribute, DiagramEntity, DiagramRelation } from './diagram.ts'
+import { measureText, shortenText } from './text-width.ts'
+
+export interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+/** A row of a box: an attribute, or how many more there are. */
+export interface BoxRow {
+  readonly name: string
+  readonly type: string
+  /** Undefined: the row that counts those that are left out. */
+  readonly attribute: DiagramAttribute | undefined
+  /** The middle of the row. */
+  readonly y: number
+}
+
+export interface Box {
+  readonly entity: DiagramEntity
+  readonly title: string
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+  readonly rows: readonly BoxRow[]
+}
+
+/** One end of a line: a point of the border of its box, and the side at which the line leaves it. */
+export interface LineEnd extends Point {
+  readonly side: 'left' | 'right'
+  readonly cardinality: Cardinality
+}
+
+export interface Line {
+  readonly relation: DiagramRelation
+  readonly start: LineEnd
+  readonly end: LineEnd
+  /** Points between both ends: the ends of the stretches at columns. In one column: where the line leaves, two that bend it, and where it comes back. */
+  readonly points: readonly Point[]
+}
+
+export interface Layout {
+  readonly width: number
+  readonly height: number
+  readonly boxes: readonly Box[]
+  readonly lines: readonly Line[]
+}
+
+export const HEAD_HEIGHT = 30
+export const ROW_HEIGHT = 20
+const MARGIN = 16
+const PADDING = 12
+/** Rows of a box: more attributes are counted, not shown, unless they are relations or the key. */
+const MOST_ROWS = 16
+const LONGEST_NAME = 30
+const LONGEST_TYPE = 24
+const MIN_WIDTH = 130
+const COLUMN_GAP = 64
+/** Height of the place of a line that passes a column. */
+const LANE = 10
+/** Places of passing lines, in all: with more, lines go behind boxes. */
+const MOST_LANES = 6000
+const PASSES = 6
+
+/** A box or the place of a passing line, in a column. */
+interface Slot {
+  readonly height: number
+  readonly neighbours: Slot[]
+  readonly box: Sized | undefined
+  column: number
+  y: number
+}
+
+/** A box without its place. */
+interface Sized {
+  readonly entity: DiagramEntity
+  readonly name: string
+  readonly title: string
+  readonly width: number
+  readonly height: number
+  readonly rows: readonly BoxRow[]
+}
+
+/** A relation with the slots that it passes, from its `from` to its `to`. */
+interface Route {
+  readonly relation: DiagramRelation
+  readonly slots: readonly Slot[]
+}
+
+/** Returns the places of everything. */
+export function layOut({ entities, relations }: Diagram): Layout {
+  const edges = relations.map(({ from, to }) => ({ parent: to.entity, child: from.entity }))
+  const columns = arrangeColumns(
+    entities.map(entity => sizeBox(entity, relations)),
+    edges,
+  )
+  const slots = columns.map((boxes, column) => boxes.map((box): Slot => ({ height: box.height, neighbours: [], box, column, y: 0 })))
+  const byName = new Map(slots.flat().map(slot => [slot.box!.name, slot]))
+  const routes = findRoutes(relations, byName, slots)
+  settle(slots)
+  const widths = columns.map(boxes => Math.max(...boxes.map(({ width }) => width)))
+  const crowd = columns.map((_, column) => routes.filter(route => touches(route, column)).length)
+  const lefts: number[] = []
+  let right = MARGIN
+  for (const [column, width] of widths.entries()) {
+    lefts.push(right)
+    right += width + (column < widths.length - 1 ? COLUMN_GAP + Math.min(60, 4 * crowd[column]!) : 0)
+  }
+  const places = new Map(
+    slots.flat().flatMap(slot => (slot.box === undefined ? [] : [[slot.box.name, placeBox(slot, lefts, widths)] as const])),
+  )
+  const lines = routes.map(route => placeLine(route, places, lefts, widths))
+  const boxes = entities.map(({ name }) => places.get(name)!)
+  const points = lines.flatMap(({ points: all }) => all)
+  return {
+    width: Math.ceil(Math.max(right, ...points.map(({ x }) => x)) + MARGIN),
+    height: Math.ceil(Math.max(0, ...boxes.map(({ y, height }) => y + height), ...points.map(({ y }) => y)) + MARGIN),
+    boxes,
+    lines,
+  }
+}
+
+function sizeBox(entity: DiagramEntity, relations: readonly DiagramRelation[]): Sized {
+  const linked = new Set(
+    relations.flatMap(({ from, to }) =>
+      [from, to].flatMap(end => (end.entity === entity.name && end.attribute !== undefined ? end.attribute.split('.')[0]! : [])),
+    ),
+  )
+  const { attributes } = entity
+  const least = attributes.filter(({ isKey, name }) => isKey || linked.has(name)).length
+  const room = Math.max(0, (attributes.length > MOST_ROWS ? MOST_ROWS - 1 : MOST_ROWS) - least)
+  let others = 0
+  const shown = attributes.filter(({ isKey, name }) => isKey || linked.has(name) || others++ < room)
+  const rest = attributes.length - shown.length
+  const texts = [
+    ...shown.map(attribute => ({
+      attribute,
+      name: shortenText(attribute.name, LONGEST_NAME),
+      type: shortenText(attribute.type, LONGEST_TYPE),
+    })),
+    ...(rest === 0 ? [] : [{ attribute: undefined, name: `+ ${rest} more`, type: '' }]),
+  ]
+  const title = shortenText(entity.name, LONGEST_NAME)
+  const rowWidth = Math.max(0, ...texts.map(({ name, type }) => measureText(name) + measureText(type) + 2 * PADDING))
+  return {
+    entity,
+    name: entity.name,
+    title,
+    width: Math.ceil(Math.max(MIN_WIDTH, measureText(title) * 1.15 + 2 * PADDING, rowWidth + PADDING)),
+    height: HEAD_HEIGHT + texts.length * ROW_HEIGHT + 6,
+    rows: texts.map((text, index) => ({ ...text, y: HEAD_HEIGHT + (index + 0.5) * ROW_HEIGHT + 3 })),
+  }
+}
+
+/** Whether a line runs in the space right of a column. */
+function touches({ slots }: Route, column: number): boolean {
+  const columns = slots.map(slot => slot.column)
+  return Math.min(...columns) <= column && (Math.max(...columns) > column || Math.max(...columns) === Math.min(...columns))
+}
+
+/** Gives each relation its way, and adds a slot to each column that it passes. */
+function findRoutes(relations: readonly DiagramRelation[], byName: ReadonlyMap<string, Slot>, slots: readonly Slot[][]): Route[] {
+  let lanes = 0
+  const added = slots.map((): { slot: Slot; wanted: number }[] => [])
+  const rank = new Map(slots.flatMap(column => column.map((slot, index) => [slot, (index + 0.5) / column.length] as const)))
+  const routes = relations.map((relation): Route => {
+    const [from, to] = [byName.get(relation.from.entity)!, byName.get(relation.to.entity)!]
+    const step = Math.sign(to.column - from.column)
+    const passing: Slot[] = []
+    const distance = Math.abs(to.column - from.column)
+    if (distance > 1 && lanes + distance - 1 <= MOST_LANES) {
+      lanes += distance - 1
+      for (let column = from.column + step; column !== to.column; column += step) {
+        const slot: Slot = { height: LANE, neighbours: [], box: undefined, column, y: 0 }
+        const part = Math.abs(column - from.column) / distance
+        added[column]!.push({ slot, wanted: rank.get(from)! * (1 - part) + rank.get(to)! * part })
+        passing.push(slot)
+      }
+    }
+    const all = [from, ...passing, to]
+    for (const [index, slot] of all.slice(1).entries()) {
+      slot.neighbours.push(all[index]!)
+      all[index]!.neighbours.push(slot)
+    }
+    return { relation, slots: all }
+  })
+  for (const [column, more] of added.entries()) {
+    const ranked = [...slots[column]!.map(slot => ({ slot, wanted: rank.get(slot)! })), ...more]
+    slots[column]!.splice(0, Infinity, ...ranked.toSorted((a, b) => a.wanted - b.wanted).map(({ slot }) => slot))
+  }
+  return routes
+}
+
+/** Moves the slots of each column as near as their order allows to what they are linked with. */
+function settle(columns: readonly Slot[][]): void {
+  for (const column of columns) stack(column, () => 0)
+  for (let pass = 0; pass < PASSES; pass++) {
+    for (const column of pass % 2 === 0 ? columns : columns.toReversed()) {
+      stack(
+        column,
+        slot => average(slot.neighbours.filter(other => other.column !== slot.column).map(middle), middle(slot)) - slot.height / 2,
+      )
+    }
+  }
+  const top = Math.min(...columns.flat().map(({ y }) => y))
+  for (const slot of columns.flat()) slot.y += MARGIN - top
+}
+
+function middle({ y, height }: Slot): number {
+  return y + height / 2
+}
+
+function gapAfter(slot: Slot, next: Slot | undefined): number {
+  return slot.box === undefined && next?.box === undefined ? 4 : BOX_GAP / (slot.box === undefined || next?.box === undefined ? 2 : 1)
+}
+
+/** Places the slots of a column below each other, with the least sum of squares of what they are off their wanted places (isotonic regression). */
+function stack(column: readonly Slot[], want: (slot: Slot) => number): void {
+  let offset = 0
+  const offsets = column.map((slot, index) => {
+    const own = offset
+    offset += slot.height + gapAfter(slot, column[index + 1])
+    return own
+  })
+  const blocks: { sum: number; count: number }[] = []
+  for (const [index, slot] of column.entries()) {
+    blocks.push({ sum: want(slot) - offsets[index]!, count: 1 })
+    for (;;) {
+      const [before, last] = [blocks.at(-2), blocks.at(-1)!]
+      if (before === undefined || before.sum / before.count <= last.sum / last.count) break
+      blocks.splice(-2, 2, { sum: before.sum + last.sum, count: before.count + last.count })
+    }
+  }
+  let index = 0
+  for (const { sum, count } of blocks) {
+    for (let end = index + count; index < end; index++) column[index]!.y = sum / count + offsets[index]!
+  }
+}
+
+function placeBox(slot: Slot, lefts: readonly number[], widths: readonly number[]): Box {
+  const { entity, title, width, height, rows } = slot.box!
+  const x = lefts[slot.column]! + (widths[slot.column]! - width) / 2
+  return { entity, title, x, y: slot.y, width, height, rows: rows.map(row => ({ ...row, y: row.y + slot.y })) }
+}
+
+function placeLine(
+  { relation, slots }: Route,
+  places: ReadonlyMap<string, Box>,
+  lefts: readonly number[],
+  widths: readonly number[],
+): Line {
+  const [from, to] = [slots[0]!, slots.at(-1)!]
+  const isSame = from.column === to.column
+  const leaves = isSame || to.column > from.column ? 'right' : 'left'
+  const arrives = isSame || to.column < from.column ? 'right' : 'left'
+  const start = placeEnd(places.get(relation.from.entity)!, relation.from, leaves)
+  const end = placeEnd(places.get(relation.to.entity)!, relation.to, arrives)
+  const edge = (column: number, side: 'left' | 'right'): number => lefts[column]! + (side === 'right' ? widths[column]! : 0)
+  const out = { x: edge(from.column, leaves) + (leaves === 'right' ? STUB : -STUB), y: start.y }
+  const back = { x: edge(to.column, arrives) + (arrives === 'right' ? STUB : -STUB), y: end.y }
+  if (isSame) {
+    const reach = Math.min(COLUMN_GAP - STUB, 20 + Math.abs(end.y - start.y) / 10)
+    return { relation, start, end, points: [out, { x: out.x + reach, y: start.y }, { x: out.x + reach, y: end.y }, back] }
+  }
+  const passed = slots.slice(1, -1).flatMap(({ column, y }) => {
+    const sides = [edge(column, 'left'), edge(column, 'right')].map(x => ({ x, y: y + LANE / 2 }))
+    return leaves === 'right' ? sides : sides.toReversed()
+  })
+  return { relation, start, end, points: [out, ...passed, back] }
+}
+
+/** How far a line leaves a column before it bends: the length of the sign of its cardinality. */
+const STUB = 16
+
+function placeEnd(box: Box, { attribute, cardinality }: DiagramRelation['from'], side: 'left' | 'right'): LineEnd {
+  const name = attribute?.split('.')[0]
+  const row = box.rows.find(each => each.attribute !== undefined && each.attribute.name === name)
+  return { x: side === 'right' ? box.x + box.width : box.x, y: row?.y ?? box.y + HEAD_HEIGHT / 2, side, cardinality }
+}

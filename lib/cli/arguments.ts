@@ -95,7 +95,7 @@ const OPTIONS = {
     type: 'string',
     value: 'OUT',
     isOptional: true,
-    text: 'draw the model into OUT, a .svg or .mmd (Mermaid) file, and end (default Mermaid on standard output)',
+    text: 'draw the model into OUT, a .svg or .mmd (Mermaid) file, and end (default standard output, as .mmd)',
   },
   eject: { type: 'string', value: 'DIR', text: 'write the model as a project of modules into DIR' },
   get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },

@@ -20,12 +20,15 @@ const RANKS = new Map(
 /** Packages that only a part of lib/ may use. */
 const KEPT_IN: Readonly<Record<string, string>> = {
   'better-sqlite3': 'sqlite/',
-  kysely: 'sqlite/',
   '@mikro-orm/sqlite': 'sqlite/',
   pg: 'postgres/',
   '@mikro-orm/postgresql': 'postgres/',
   '@faker-js/faker': 'testing/faker-text.ts',
 }
+
+/** Packages that the parts of lib/ may use which drive a database. */
+const OF_DATABASES = ['kysely']
+const DATABASES = ['sqlite/', 'postgres/']
 
 /** Folders outside that parts of lib/ may import: the command serves the sample model by default. */
 const OUTSIDE: Readonly<Record<string, string>> = { '../fixtures/': 'cli/' }
@@ -51,6 +54,10 @@ function targetOf(file: string, specifier: string): string {
 
 function faultOf(file: string, specifier: string): string | undefined {
   if (!specifier.startsWith('.')) {
+    if (OF_DATABASES.includes(specifier))
+      return DATABASES.some(place => file.startsWith(place))
+        ? undefined
+        : `only ${DATABASES.map(place => `lib/${place}`).join(' and ')} may use the package "${specifier}"`
     const place = KEPT_IN[specifier.startsWith('@') ? specifier : (specifier.split('/')[0] ?? '')]
     return place === undefined || file.startsWith(place) ? undefined : `only lib/${place} may use the package "${specifier}"`
   }

@@ -8,7 +8,7 @@ import type { Trace } from '../base/trace.ts'
 import type { Reading, ReadingStep, Row } from '../database/dialect.ts'
 import type { Content } from './content.ts'
 import { BUSY_TIMEOUT_MS, isBusy, whenFree } from './database/busy.ts'
-import type { Lock } from './database/lock.ts'
+import type { Lock } from '../base/lock.ts'
 import type { Observers } from './observers.ts'
 import type { Transactions } from './transactions.ts'
 

@@ -10,7 +10,7 @@ import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import { restError } from '../base/errors.ts'
 import { BUSY_TIMEOUT_MS, whenFree } from './database/busy.ts'
-import { Lock } from './database/lock.ts'
+import { Lock } from '../base/lock.ts'
 import type { Observers } from './observers.ts'
 import type { Entered } from './orm/connection-host.ts'
 

@@ -28,7 +28,7 @@ import type {
   Transaction,
   UpsertOptions,
 } from '@mikro-orm/core'
-import { AbstractSqlDriver, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
+import { AbstractSqlDriver, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
 import type { AnyQueryBuilder } from '@mikro-orm/sqlite'
 import { chain } from '../../base/awaitable.ts'
 import type { Awaitable } from '../../base/awaitable.ts'
@@ -36,10 +36,12 @@ import { RestError } from '../../base/errors.ts'
 import { BoundSqliteConnection } from './bound-connection.ts'
 import { findMeaning } from './foreign-column-types.ts'
 import { dropMisfits } from './misfits.ts'
-import { flattenKeys, isLink, resolveKeys } from './nested-keys.ts'
+import { flattenKeys, isLink, resolveKeys } from '../../orm/nested-keys.ts'
 import { StatementTemplates } from './statement-templates.ts'
 import type { Bound } from './statement-templates.ts'
-import { loadTargetKeys } from './target-keys.ts'
+import { insertInGroups } from '../../orm/grouped-inserts.ts'
+import type { Needed } from '../../orm/orm-members.ts'
+import { loadTargetKeys } from '../../orm/target-keys.ts'
 
 /** The options that the unit of work gives, which change nothing of the text. */
 const PLAIN_OPTIONS = new Set(['ctx', 'schema', 'loggerContext', 'convertCustomTypes', 'processCollections'])
@@ -51,6 +53,12 @@ function arePlain(options: object): boolean {
   const { schema, convertCustomTypes } = options as { schema?: unknown; convertCustomTypes?: unknown }
   return (schema ?? undefined) === undefined && convertCustomTypes !== true
 }
+
+/** The members of MikroORM's driver and connection that are used here. */
+export const DRIVER_MEMBERS: readonly Needed[] = [
+  { holder: 'SqliteConnection', object: SqliteConnection.prototype, members: ['executeQuery', 'getSql', 'transformRawResult', 'logQuery'] },
+  { holder: 'SqliteDriver', object: SqliteDriver.prototype, members: ['getPrimaryKeyFields', 'rethrow'] },
+]
 
 class BoundSqlitePlatform extends SqlitePlatform {
   /** The column types of other databases mean what they mean there. */
@@ -208,27 +216,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     if (row !== undefined && data.length === 1 && transform === undefined) return this.insertAtOnce(entityName, row, options ?? {})
     data.forEach(resolveKeys)
     if (data.length === 1) return super.nativeInsertMany(entityName, data, options, transform)
-    const { props } = this.metadata.get(entityName)
-    const counter = props.find(prop => prop.autoincrement === true)?.name
-    const left = props.filter(prop => prop.autoincrement === true || prop.defaultRaw !== undefined || prop.generated !== undefined)
-    const groups = Map.groupBy(data.keys(), index =>
-      left
-        .map(({ name }) => name)
-        .filter(name => data[index]![name] === undefined)
-        .join(),
-    )
-    if (groups.size < 2) return super.nativeInsertMany(entityName, data, options, transform)
-    // Those that bring their key come first, so that no generated one takes it.
-    const counted = ([first]: number[]): number => (counter !== undefined && data[first!]![counter] === undefined ? 1 : 0)
-    const rows: Dictionary[] = []
-    let insertId: QueryResult<T>['insertId']
-    for (const group of [...groups.values()].toSorted((a, b) => counted(a) - counted(b))) {
-      const inserted = group.map(index => data[index]!)
-      const result = await super.nativeInsertMany(entityName, inserted, options, transform)
-      insertId = result.insertId
-      for (const [position, index] of group.entries()) rows[index] = result.rows?.[position] ?? {}
-    }
-    return { affectedRows: data.length, insertId: insertId!, row: rows[0]!, rows }
+    return insertInGroups(this.metadata.get(entityName), data, rows => super.nativeInsertMany(entityName, rows, options, transform))
   }
 
   /** The same as `nativeInsertMany` for one row, at once where the statement is known. */

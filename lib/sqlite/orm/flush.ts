@@ -10,10 +10,10 @@ import type { ChangeSet, ChangeSetPersister, EntityManager, EntityMetadata, Quer
 import { SqlEntityManager } from '@mikro-orm/sqlite'
 import { chain } from '../../base/awaitable.ts'
 import type { Awaitable } from '../../base/awaitable.ts'
-import { runsForeignCode } from './user-hooks.ts'
-import { isPlainEntity } from './statement-templates.ts'
+import { runsForeignCode } from '../../orm/user-hooks.ts'
+import { isPlainEntity } from '../../orm/find-record.ts'
 import type { BoundSqliteDriver } from './driver.ts'
-import { canFlushAtOnce } from './orm-members.ts'
+import { canFlushAtOnce } from '../../orm/orm-members.ts'
 
 type Change = ChangeSet<object>
 

@@ -6,7 +6,7 @@ import type { Configuration, EntityMetadata, EntityName, MetadataStorage, MikroO
 import { MikroORM } from '@mikro-orm/sqlite'
 import type { Options } from '@mikro-orm/sqlite'
 import type { SharedSqliteDialect } from './shared-dialect.ts'
-import { skipUpdateOfCreated } from './on-update.ts'
+import { skipUpdateOfCreated } from '../../orm/on-update.ts'
 
 class ForkedOrm extends MikroORM {
   readonly #parent: CoreMikroORM

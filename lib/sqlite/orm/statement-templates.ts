@@ -7,6 +7,7 @@
 import { ReferenceKind } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MetadataStorage, Transaction } from '@mikro-orm/core'
 import { LruCache } from '../../base/lru-cache.ts'
+import { isPlainEntity } from '../../orm/find-record.ts'
 
 /** A value that can be bound without conversion. */
 type Plain = string | number | bigint | boolean | null
@@ -103,11 +104,6 @@ export class StatementTemplates {
     this.#shapes.set(meta, made)
     return made
   }
-}
-
-/** Whether the entity is a single table of its own. In hierarchies the statements differ by record. */
-export function isPlainEntity(meta: EntityMetadata): boolean {
-  return meta.root === meta && !meta.inheritanceType && !meta.virtual && !meta.view && !meta.pivotTable && !meta.schema
 }
 
 async function learn(

@@ -1,5 +1,5 @@
 /** Lock: one holder at a time, first come first served. A waiter whose signal aborts leaves the queue. */
-import type { Awaitable } from '../../base/awaitable.ts'
+import type { Awaitable } from './awaitable.ts'
 
 /** Milliseconds between two checks whether waiting is in vain. */
 const LOOK = 500

@@ -4,9 +4,13 @@
  * may share them.
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
-import type { Clock } from '../../base/clock.ts'
-import type { SharedSqliteDialect } from './shared-dialect.ts'
+import type { Clock } from '../base/clock.ts'
 import { withNameAndLength, takeOver } from './on-update.ts'
+
+/** What the engine gives MikroORM as `driverOptions`, as far as it is used here. */
+interface SharedWithOrm {
+  readonly host: { readonly clock: () => Clock | undefined }
+}
 
 type ModelFunction = (entity: Record<string, unknown>, em: EntityManager) => unknown
 
@@ -51,7 +55,7 @@ function toEngineTime(value: unknown, type: string, from: number, to: number, cl
 
 /** Finds the clock of an entity manager's engine. Undefined while it is the system's time. */
 function findClock(em: EntityManager): Clock | undefined {
-  const shared = em.config.get('driverOptions') as unknown as SharedSqliteDialect
+  const shared = em.config.get('driverOptions') as unknown as SharedWithOrm
   const clock = shared.host.clock()
   return clock === undefined || clock.isSystem ? undefined : clock
 }

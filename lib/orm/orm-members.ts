@@ -5,10 +5,9 @@
  */
 import { ChangeSetComputer, ChangeSetPersister, EntityComparator, ObjectHydrator, UnitOfWork, Utils } from '@mikro-orm/core'
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
-import { SqliteConnection, SqliteDriver } from '@mikro-orm/sqlite'
 
 /** Some members of one class or object. */
-interface Needed {
+export interface Needed {
   readonly holder: string
   readonly object: object
   readonly members: readonly string[]
@@ -44,8 +43,6 @@ const ALWAYS: readonly Needed[] = [
   { holder: 'UnitOfWork', object: UnitOfWork.prototype, members: ['getCommitOrder'] },
   { holder: 'EntityComparator', object: EntityComparator.prototype, members: ['wrap', 'safeKey'] },
   { holder: 'ObjectHydrator', object: ObjectHydrator.prototype, members: ['safeKey'] },
-  { holder: 'SqliteConnection', object: SqliteConnection.prototype, members: ['executeQuery', 'getSql', 'transformRawResult', 'logQuery'] },
-  { holder: 'SqliteDriver', object: SqliteDriver.prototype, members: ['getPrimaryKeyFields', 'rethrow'] },
 ]
 
 function findMissing(needed: readonly Needed[]): string | undefined {
@@ -61,12 +58,17 @@ export const canFlushAtOnce = findMissing(STEPS) === undefined
 /** Whether links by another key than the primary one can be corrected. Otherwise a model with such links is refused. */
 export const canCorrectLinks = findMissing(LINKS) === undefined
 
-/** Rejects a version of MikroORM that lacks members which this model needs. */
-export function checkMembers(orm: MikroORM): void {
+/**
+ * Rejects a version of MikroORM that lacks members which this model needs.
+ *
+ * @param driver the members of the driver that are used
+ */
+export function checkMembers(orm: MikroORM, driver: readonly Needed[] = []): void {
   const metas = [...orm.getMetadata()]
   const name =
     findMissing([
       ...ALWAYS,
+      ...driver,
       { holder: 'EntityManager', object: orm.em, members: ['global'] },
       ...(metas.some(({ relations }) => relations.some(({ targetKey }) => targetKey !== undefined)) ? LINKS : []),
     ]) ?? (metas.some(isWithoutPlatform) ? 'Type.platform' : undefined)

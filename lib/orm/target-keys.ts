@@ -8,7 +8,7 @@
 import { ChangeSetComputer, Utils, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityProperty, MetadataStorage, Platform, Transaction } from '@mikro-orm/core'
 import { canCorrectLinks } from './orm-members.ts'
-import { name } from '../../sql/sql.ts'
+import { name } from '../sql/sql.ts'
 
 type Row = Record<string, unknown>
 

@@ -1,0 +1,98 @@
+/**
+ * Correct metadata: what MikroORM has discovered of the entities, corrected where MikroORM would write or read it wrongly, whatever the database; and the notes on
+ * properties that are taken for texts or left out.
+ */
+import type { MikroORM } from '@mikro-orm/core'
+import type { Notes } from '../base/notes.ts'
+import { unreadableIn } from '../model/metadata/getters.ts'
+import { isGetter, isUnnamed, scalarType } from '../model/metadata/property-type.ts'
+import { isMixedList } from '../model/metadata/read-common.ts'
+import { readLazyLinks } from './lazy-links.ts'
+import { correctPolymorphicLinks } from './polymorphic-links.ts'
+import { correctSiblingColumns } from './sibling-columns.ts'
+import { correctTargetKeys } from './target-keys.ts'
+
+/** Corrects the metadata of an instance, before it is first used. */
+export function correctMetadata(orm: MikroORM): void {
+  takeAnyName(orm)
+  correctTargetKeys(orm.getMetadata())
+  readLazyLinks(orm.getMetadata())
+  findPivots(orm)
+  leaveInherited(orm)
+  correctPolymorphicLinks(orm.getMetadata())
+  correctSiblingColumns(orm.getMetadata())
+}
+
+/** Says which properties are texts because nothing says what they are, and which have no place in the API. */
+export function noteModel(orm: MikroORM, notes: Notes): void {
+  for (const meta of orm.getMetadata()) {
+    const { className, props } = meta
+    for (const prop of props) {
+      const read = isGetter(prop) && !meta.embeddable && prop.embedded === undefined ? unreadableIn(meta, prop) : undefined
+      if (read !== undefined)
+        notes.add(`${className}.${prop.name}: the getter is left out, since it reads "${read}", which a record does not have loaded.`)
+      if (isMixedList(prop)) {
+        const several = prop.polymorphTargets!.map(target => target.className).join(', ')
+        notes.add(`${className}.${prop.name}: a list of several entities (${several}) is left out; their other sides of it are served.`)
+      }
+      if (prop.kind !== 'scalar' || prop.embedded !== undefined || !isUnnamed(prop) || scalarType(prop)?.kind !== 'text') continue
+      notes.add(
+        `${className}.${prop.name}: its type is not known (for "string | null" the compiler emits none), so it is a text, as its column; give it a "type".`,
+      )
+    }
+  }
+}
+
+/**
+ * MikroORM generates code in which a column or table that begins with a digit would be a syntax error, and calls what belongs to two properties the same
+ * when their names are of one length and beyond ASCII.
+ */
+function takeAnyName(orm: MikroORM): void {
+  const comparator = orm.config.getComparator(orm.getMetadata())
+  const wrap = (key: string): string =>
+    /^(?:\[idx_\d+\])$/.test(key) ? key : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+  const safeKey = (key: string): string => key.replaceAll(/\W/g, each => `$${each.charCodeAt(0)}_`).replace(/^(?=\d)/, '_')
+  Object.assign(comparator, { wrap, safeKey })
+  Object.assign(orm.config.getHydrator(orm.getMetadata()), { safeKey })
+}
+
+/**
+ * What MikroORM does not find out of pivot tables: the column of the order, for the classes that inherit a list; and it gives the other side of a list the
+ * table of any list to the same entity whose property has the same name; and that members may be of a class below.
+ */
+function findPivots(orm: MikroORM): void {
+  const lists = [...orm.getMetadata()].flatMap(({ properties }) => Object.values(properties).filter(({ kind }) => kind === 'm:n'))
+  for (const prop of lists.filter(({ fixedOrder, fixedOrderColumn }) => fixedOrder === true && fixedOrderColumn === undefined)) {
+    const column = orm
+      .getMetadata()
+      .find(prop.pivotEntity)
+      ?.props.find(({ autoincrement }) => autoincrement === true)?.name
+    if (column !== undefined) prop.fixedOrderColumn = column
+  }
+  for (const prop of lists) {
+    if (typeof prop.mappedBy !== 'string') continue
+    const owner = prop.targetMeta?.properties[prop.mappedBy as never]
+    if (owner === undefined) continue
+    const { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn } = owner
+    Object.assign(prop, { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn })
+  }
+  // Members of a list to a class of one table may be of a class below, which the join of the list would leave out: whom it links is right in any case.
+  for (const prop of new Set(lists.flatMap(({ pivotEntity }) => orm.getMetadata().find(pivotEntity)?.relations ?? []))) {
+    const { targetMeta } = prop
+    if (targetMeta?.root.inheritanceType !== 'sti') continue
+    prop.targetMeta = Object.create(targetMeta, { discriminatorValue: { value: undefined } }) as NonNullable<typeof targetMeta>
+  }
+}
+
+/** Of classes with a table each, MikroORM would index an inherited composite foreign key in the tables that do not have it too. */
+function leaveInherited(orm: MikroORM): void {
+  for (const meta of orm.getMetadata()) {
+    if (meta.tptParent === undefined) continue
+    const own = new Set([...meta.primaryKeys, ...(meta.ownProps ?? []).map(({ name }) => name)] as string[])
+    const isOwn = ({ properties }: { properties?: unknown }): boolean => [properties ?? []].flat().every(name => own.has(name as string))
+    meta.indexes = meta.indexes.filter(isOwn)
+    meta.uniques = meta.uniques.filter(isOwn)
+    // It would also look for the columns of an inherited formula in the wrong table. Loaded only when asked for, it is in no way of writing.
+    for (const prop of meta.props) if (prop.formula !== undefined && !own.has(prop.name)) prop.lazy = true
+  }
+}

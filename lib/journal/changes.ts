@@ -26,25 +26,26 @@ export interface Change {
 /** Lists what can be watched: every entity, as shown by the first version that serves it. */
 export function listWatched(models: readonly Model[]): Watched {
   const tables: WatchedTable[] = []
+  const own = new Set<string>()
   const names = new Set(models[0]!.resources.flatMap(({ accepted }) => accepted))
   for (const { entity } of models[0]!.entities) {
     const found = findResource(entity, models)
     // Classes that share a table are reported as their root, so that each row is reported once.
     const resource = found.source.kind === 'table' ? findHierarchyRoot(found) : findTableResource(found)
-    if (resource.readOnly || resource.key.length === 0 || tables.some(other => other.resource.table === resource.table)) continue
+    if (resource.readOnly || resource.key.length === 0 || own.has(resource.table)) continue
     const isFirst = models[0]!.byEntity.has(entity)
     const name = isFirst
       ? resource.plural
       : ([resource.plural, resource.table, resource.className].find(free => !names.has(free)) ?? `${resource.className} (entity)`)
     names.add(name)
     const stored = [...planStored(resource).node!.fields.flatMap(listRowFields), ...listHolder(resource)]
+    own.add(resource.table)
     tables.push({
       resource,
       name,
       fields: found.source.kind === 'joined' ? stored.flatMap(field => listTableFields(field, found)) : stored,
     })
   }
-  const own = new Set(tables.map(({ resource }) => resource.table))
   const lists = tables.flatMap(table =>
     table.resource.attributes.flatMap((attribute): WatchedList[] => {
       if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot' || attribute.hidden) return []

@@ -1,5 +1,6 @@
 /** Names: how an entity's class name becomes the resource names of the URL. English plurals come from the `pluralize` package. */
 import pluralize from 'pluralize'
+import { LruCache } from '../base/lru-cache.ts'
 
 /** The words of a PascalCase, camelCase, snake_case or kebab-case name, in lower case. */
 export function words(name: string): string[] {
@@ -44,16 +45,27 @@ export interface ResourceNames {
   readonly accepted: readonly string[]
 }
 
+/** The names of the last classes. Each version asks for them, and each engine of a test run; a plural is some hundred comparisons. */
+const named = new LruCache<ResourceNames>(1000)
+
 /**
  * The default names of an entity class.
  *
  * @example defaultNames('BlogEntry').accepted // ['blog_entries', 'blog_entry', 'blog-entries', 'blog-entry', 'blogEntries', 'blogEntry']
  */
 export function defaultNames(className: string): ResourceNames {
+  const known = named.get(className)
+  if (known !== undefined) return known
+  const names = computeNames(className)
+  named.set(className, names)
+  return names
+}
+
+function computeNames(className: string): ResourceNames {
   const one = withLastWord(words(className), singularizeWord)
   const many = withLastWord(one, pluralize.plural)
   const forms = [many.join('_'), one.join('_'), many.join('-'), one.join('-'), camel(many), camel(one)]
-  return { plural: many.join('_'), singular: one.join('_'), accepted: [...new Set(forms)] }
+  return Object.freeze({ plural: many.join('_'), singular: one.join('_'), accepted: Object.freeze([...new Set(forms)]) })
 }
 
 /**

@@ -114,7 +114,7 @@ function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM
 /** The metadata of an entity, if it is one of the engine's: MikroORM also answers for those that it was never given. */
 function knownMeta(entity: unknown, orm: MikroORM): EntityMetadata | undefined {
   const meta = orm.getMetadata().find(entity as EntityName)
-  return [...orm.getMetadata()].find(known => known.class === meta?.class)
+  return meta !== undefined && orm.getMetadata().has(meta.class) ? orm.getMetadata().get(meta.class) : undefined
 }
 
 function formatEntityName(entity: unknown): string {
@@ -165,16 +165,23 @@ function checkVocabulary({ names, reserved, flags, own }: Vocabulary): void {
   }
 }
 
-/** Whether the default paths lead somewhere. */
+/** Whether the default paths lead somewhere: those of `expand`, and of the orders of lists. A resource without such a path needs no plan yet. */
 function checkDefaultPaths(model: Model, vocabulary: Vocabulary, { limits }: CheckedOptions): void {
   const visibility = { ...EVERYTHING, flags: model.flags }
+  const orders = model.entities.some(({ attributes }) => attributes.some(hasOrder))
   for (const resource of model.resources) {
+    if (!orders && resource.rules.expand.length === 0) continue
     try {
       planRead(resource, { kind: 'collection' }, true, NO_PARAMETERS, { limits, visibility, vocabulary })
     } catch (error) {
       throw new TypeError(`resource(${resource.className}): expand: ${(error as Error).message}`, { cause: error })
     }
   }
+}
+
+function hasOrder(attribute: Attribute): boolean {
+  if (attribute.kind === 'embedded') return attribute.attributes.some(hasOrder)
+  return attribute.kind === 'toMany' && attribute.orderBy.length > 0
 }
 
 /**

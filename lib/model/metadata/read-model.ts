@@ -54,8 +54,14 @@ export function readModel(
     const config = withSecret(configs.get(meta.class) ?? {}, meta, secret)
     fill(meta, draft, byClass, config, learned[meta.className] ?? [])
   }
+  const pivots = new Map(
+    [...orm.getMetadata()]
+      .filter(({ pivotTable }) => pivotTable === true)
+      .map(meta => [meta.tableName, meta] as const)
+      .toReversed(),
+  )
   for (const draft of drafts.values())
-    draft.attributes = Object.freeze(draft.attributes.map(attribute => leavingOut(keepingShared(attribute, draft.attributes), orm)))
+    draft.attributes = Object.freeze(draft.attributes.map(attribute => leavingOut(keepingShared(attribute, draft.attributes), pivots)))
   for (const draft of drafts.values()) draft.byName = new Map(draft.attributes.map(attribute => [attribute.name, attribute]))
   addReferrers([...drafts.values()])
   addInherited(drafts)
@@ -109,13 +115,12 @@ function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribu
 }
 
 /** A pivot table that the application wrote may have rows that link nothing. */
-function leavingOut(attribute: Attribute, orm: MikroORM): Attribute {
+function leavingOut(attribute: Attribute, pivots: ReadonlyMap<string, Meta>): Attribute {
   if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return attribute
   const { via } = attribute
-  const pivot = [...orm.getMetadata()].find(({ tableName, pivotTable }) => pivotTable === true && tableName === via.table)
-  const mayBeEmpty = pivot?.props.some(
-    prop => prop.nullable === true && prop.fieldNames?.some(column => via.targetColumns.includes(column)),
-  )
+  const mayBeEmpty = pivots
+    .get(via.table)
+    ?.props.some(prop => prop.nullable === true && prop.fieldNames?.some(column => via.targetColumns.includes(column)))
   return mayBeEmpty === true ? Object.freeze({ ...attribute, via: Object.freeze({ ...via, mayBeEmpty }) }) : attribute
 }
 

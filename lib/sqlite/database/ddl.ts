@@ -58,9 +58,21 @@ function splitParts(tokens: readonly Token[]): Token[][] {
   return parts
 }
 
+/** What may hold the word AUTOINCREMENT without meaning it: texts, quoted names, comments. */
+const QUOTED = /--[^\n]*|\/\*[^]*?(?:\*\/|$)|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]/g
+const AUTOINCREMENT = /(?<![\p{L}\p{N}_$\u0080-\uffff])autoincrement(?![\p{L}\p{N}_$\u0080-\uffff])/iu
+
+/**
+ * Whether a table is made with AUTOINCREMENT. The word is a keyword that no name can be without quotes, so the text needs no parsing.
+ *
+ * @param sql the text of a CREATE TABLE statement in sqlite_schema
+ */
+export function hasAutoincrement(sql: string): boolean {
+  return AUTOINCREMENT.test(sql) && AUTOINCREMENT.test(sql.replaceAll(QUOTED, ' '))
+}
+
 /** The parsed text of a table, by column names in lower case. */
 export interface Ddl {
-  readonly autoincrement: boolean
   /** Columns with a collation other than BINARY. */
   readonly collated: ReadonlySet<string>
   /** The allowed values of columns with a check of the form `column in (...)`. */
@@ -88,7 +100,7 @@ export function readDdl(sql: string): Ddl {
       }
     }
   }
-  return { autoincrement: body.some(token => isWord(token, 'AUTOINCREMENT')), collated, items }
+  return { collated, items }
 }
 
 /** Reads the column and the values of `column in (...)`, also with `or column is null`. */

@@ -6,7 +6,7 @@
 import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
 import type { Notes } from '../../base/notes.ts'
-import { readDdl } from '../database/ddl.ts'
+import { hasAutoincrement } from '../database/ddl.ts'
 import { name } from '../../sql/sql.ts'
 
 /** The largest integer that SQLite stores. */
@@ -23,7 +23,7 @@ export function findCounters(orm: MikroORM, db: Database.Database): ReadonlyMap<
   for (const { props, tableName } of orm.getMetadata()) {
     const column = props.find(({ autoincrement }) => autoincrement === true)?.fieldNames?.[0]
     const sql = tables.get(tableName?.toLowerCase())
-    if (column === undefined || sql === undefined || (/autoincrement/i.test(sql) && readDdl(sql).autoincrement)) continue
+    if (column === undefined || sql === undefined || hasAutoincrement(sql)) continue
     if (findRowidColumn(db, tableName)?.toLowerCase() === column.toLowerCase()) counters.set(tableName, column)
   }
   return counters

@@ -1,4 +1,5 @@
 /** Maps column types of PostgreSQL, MySQL and others to those of SQLite. MikroORM's SQLite platform takes any unknown type for text. */
+import { LruCache } from '../../base/lru-cache.ts'
 
 interface Meaning {
   /** MikroORM's name of the type. */
@@ -44,8 +45,19 @@ const LONG_NAMES: readonly (readonly [RegExp, string])[] = [
   [/^double precision/, 'double'],
 ]
 
+/** The simplified names of the last types: a model names few types, and each for many columns. */
+const simplified = new LruCache<string>(200)
+
 /** Simplifies a name: without arguments, schema and MySQL's additions to numbers. */
 function simplifyName(declared: string): string {
+  const known = simplified.get(declared)
+  if (known !== undefined) return known
+  const name = computeSimpleName(declared)
+  simplified.set(declared, name)
+  return name
+}
+
+function computeSimpleName(declared: string): string {
   const lower = declared.trim().toLowerCase()
   const long = LONG_NAMES.find(([pattern]) => pattern.test(lower))
   if (long !== undefined) return long[1]

@@ -8,7 +8,7 @@ import type Database from 'better-sqlite3'
 import type { Notes } from '../../base/notes.ts'
 import { Findings, compareTable, createTable } from './compare-table.ts'
 import type { Addition, Comparing } from './compare-table.ts'
-import { readExistingTable, foldCase, findObject } from './existing-table.ts'
+import { readCatalog, readExistingTable, foldCase } from './existing-table.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
 /** Limit of the problems that an error lists. */
@@ -110,7 +110,7 @@ function compareSchema(orm: MikroORM, db: Database.Database): Findings {
   const findings = new Findings()
   const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
   const helper = orm.em.getPlatform().getSchemaHelper() as SchemaHelper
-  const comparing: Comparing = { db, helper, findings, made: new Set() }
+  const comparing: Comparing = { db, catalog: readCatalog(db), helper, findings, made: new Set() }
   const tables = Map.groupBy(schema.getTables(), ({ name }) => foldCase(name))
   const views = schema.getViews()
   for (const targets of tables.values()) addTable(targets, comparing)
@@ -123,10 +123,10 @@ function compareSchema(orm: MikroORM, db: Database.Database): Findings {
 
 /** @param targets the tables of the entities that share this one */
 function addTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
-  const { db, findings } = comparing
+  const { db, catalog, findings } = comparing
   const [target] = targets
   try {
-    const existing = readExistingTable(db, target!.name)
+    const existing = readExistingTable(db, catalog, target!.name)
     if (existing !== undefined) compareTable(targets, existing, comparing)
     else createTable(targets, comparing)
   } catch (error) {
@@ -136,8 +136,8 @@ function addTable(targets: readonly DatabaseTable[], comparing: Comparing): void
   }
 }
 
-function addView(name: string, sql: string, meta: EntityMetadata | undefined, { db, findings, made }: Comparing): void {
-  const found = findObject(db, name)
+function addView(name: string, sql: string, meta: EntityMetadata | undefined, { db, catalog, findings, made }: Comparing): void {
+  const found = catalog.objects.get(foldCase(name))
   if (found === undefined && !made.has(foldCase(name))) {
     made.add(foldCase(name))
     findings.additions.push({ what: `the view "${name}"`, sql })

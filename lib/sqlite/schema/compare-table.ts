@@ -1,8 +1,8 @@
 /** Compares an existing table with its entities: what can be added, what stays as it is, and what is missing for good. It only computes. */
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
-import { foldCase, hasTrigger, findObject } from './existing-table.ts'
-import type { ExistingTable } from './existing-table.ts'
+import { foldCase } from './existing-table.ts'
+import type { Catalog, ExistingTable } from './existing-table.ts'
 import type { Column as ExistingColumn } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
@@ -29,6 +29,7 @@ export class Findings {
 /** The data that a comparison needs. */
 export interface Comparing {
   readonly db: Database.Database
+  readonly catalog: Catalog
   readonly helper: SchemaHelper
   readonly findings: Findings
   /** The names of indexes and tables in the additions, folded. */
@@ -63,7 +64,7 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
       `${existing.name}.${name}: NOT NULL without a default in the file, and no property of an entity: records of "${existing.name}" cannot be created.`,
     )
   }
-  if (existing.kind === 'view' && !hasInsteadOfTrigger(existing.name, comparing.db))
+  if (existing.kind === 'view' && !hasInsteadOfTrigger(existing.name, comparing.catalog))
     notes.push(`${existing.name}: a view in the file, without a trigger INSTEAD OF: what is written to it is refused.`)
 }
 
@@ -73,12 +74,12 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
  * @param targets the tables of the entities that share this one. MikroORM lists one twice that leads to two others which lead back.
  */
 export function createTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
-  const { helper, made, findings, db } = comparing
+  const { helper, made, findings, catalog } = comparing
   const [target, ...narrower] = targets.toSorted((a, b) => b.getColumns().length - a.getColumns().length) as [
     DatabaseTable,
     ...DatabaseTable[],
   ]
-  const clash = findObject(db, target.name)
+  const clash = catalog.objects.get(foldCase(target.name))
   if (clash !== undefined) {
     findings.faults.push(`the table "${target.name}" cannot be created, since an index of "${clash.table}" has its name`)
     return
@@ -239,8 +240,8 @@ function formatIndexName({ expression, keyName }: IndexDef): string {
 }
 
 /** Whether the name of an index is free. An index with a taken name is left out. */
-function isFree({ name: table }: DatabaseTable, name: string, { db, made, findings }: Comparing): boolean {
-  const clash = findObject(db, name)
+function isFree({ name: table }: DatabaseTable, name: string, { catalog, made, findings }: Comparing): boolean {
+  const clash = catalog.objects.get(foldCase(name))
   if (clash === undefined && !made.has(foldCase(name))) {
     made.add(foldCase(name))
     return true
@@ -273,18 +274,18 @@ function noteCheck({ name, expression, columnName }: CheckDef, { name: table, sq
   return [`${table}: without the check "${name}" of the entity in the file, to which none can be added.`]
 }
 
-function addTriggers(target: DatabaseTable, { db, helper, findings }: Comparing): void {
+function addTriggers(target: DatabaseTable, { catalog, helper, findings }: Comparing): void {
   for (const trigger of target.getTriggers()) {
     const isOne = trigger.events.length === 1 || trigger.expression !== undefined
     for (const event of isOne ? trigger.events.slice(0, 1) : trigger.events) {
       const name = isOne ? trigger.name : `${trigger.name}_${event}`
-      if (hasTrigger(db, name)) continue
+      if (catalog.triggers.has(foldCase(name))) continue
       const sql = helper.createTrigger(target, isOne ? trigger : { ...trigger, name, events: [event] })
       findings.additions.push({ what: `the trigger "${name}" of "${target.name}"`, sql })
     }
   }
 }
 
-function hasInsteadOfTrigger(view: string, db: Database.Database): boolean {
-  return db.prepare("select 1 from main.sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase").get(view) !== undefined
+function hasInsteadOfTrigger(view: string, { triggers }: Catalog): boolean {
+  return [...triggers.values()].some(({ table }) => foldCase(table) === foldCase(view))
 }

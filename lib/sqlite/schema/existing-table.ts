@@ -1,4 +1,4 @@
-/** Reads a table or view of a database by its name. Names compare as in SQLite. */
+/** Reads what a database has: its catalog in one statement, and a table or view by its name. Names compare as in SQLite. */
 import type Database from 'better-sqlite3'
 import { readTable } from '../introspect/introspect.ts'
 import type { Table, TableRow } from '../introspect/introspect.ts'
@@ -25,25 +25,35 @@ export function foldCase(name: string): string {
   return name.replaceAll(/[A-Z]+/g, letters => letters.toLowerCase())
 }
 
-/** Finds the object with a name. Tables, views and indexes share their names. */
-export function findObject(db: Database.Database, name: string): { type: string; name: string; table: string } | undefined {
-  const statement = db.prepare(
-    'select type, name, tbl_name as "table" from main.sqlite_schema where name = ? collate nocase and type <> \'trigger\'',
-  )
-  return statement.get(name) as { type: string; name: string; table: string } | undefined
+/** A table, view, index or trigger. */
+export interface NamedObject {
+  readonly type: string
+  readonly name: string
+  readonly table: string
+  /** Empty for the index of a constraint. */
+  readonly sql: string
 }
 
-export function hasTrigger(db: Database.Database, name: string): boolean {
-  return db.prepare("select 1 from main.sqlite_schema where type = 'trigger' and name = ? collate nocase").get(name) !== undefined
+/** The names of a database at one moment, by their folded form. */
+export interface Catalog {
+  /** Tables, views and indexes, which share their names. */
+  readonly objects: ReadonlyMap<string, NamedObject>
+  readonly triggers: ReadonlyMap<string, NamedObject>
+}
+
+/** Reads all names in one statement: one for each name would read the whole catalog each time. */
+export function readCatalog(db: Database.Database): Catalog {
+  const rows = db.prepare('select type, name, tbl_name as "table", coalesce(sql, \'\') as sql from main.sqlite_schema').all()
+  const objects = new Map<string, NamedObject>()
+  const triggers = new Map<string, NamedObject>()
+  for (const row of rows as NamedObject[]) (row.type === 'trigger' ? triggers : objects).set(foldCase(row.name), row)
+  return { objects, triggers }
 }
 
 /** @throws Error of SQLite for a view or virtual table that it cannot read. */
-export function readExistingTable(db: Database.Database, name: string): ExistingTable | undefined {
-  const statement = db.prepare(
-    "select name, coalesce(sql, '') as sql from main.sqlite_schema where name = ? collate nocase and type in ('table', 'view')",
-  )
-  const found = statement.get(name) as { name: string; sql: string } | undefined
-  if (found === undefined) return undefined
+export function readExistingTable(db: Database.Database, { objects }: Catalog, name: string): ExistingTable | undefined {
+  const found = objects.get(foldCase(name))
+  if (found === undefined || found.type === 'index') return undefined
   const [row] = db.pragma(`main.table_list(${quoted(found.name)})`) as TableRow[]
   return { ...readTable(db, row!, found.sql), sql: found.sql, indexes: readIndexes(db, found.name) }
 }

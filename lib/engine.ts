@@ -33,6 +33,9 @@ import { NO_VERSION } from './request/address.ts'
 import { readPath } from './request/parse-request.ts'
 import type { QueryInput } from './request/query-string.ts'
 import { answer } from './server/fetch.ts'
+import type { SelfTestOptions } from './self-test/options.ts'
+import type { SelfTestReport } from './self-test/report.ts'
+import type { SelfTest } from './self-test/self-test.ts'
 import { intercept } from './server/intercept/intercept.ts'
 import type { InterceptOptions, Interception } from './server/intercept/intercept.ts'
 import type { Delay, FaultHandle, Gate } from './testing/fault-injection.ts'
@@ -248,6 +251,30 @@ export class RestEngine {
    */
   async conforms(request: HeldRequest | Request, response: RestResponse | Response): Promise<string[]> {
     return holdAnswer(this.#open, request, response)
+  }
+
+  /**
+   * Tries the promises of the API with generated requests, good and bad: the answers are as the OpenAPI document says, pages add up, filters split the list,
+   * what is written reads back, and what is wrong is refused. It runs in a fork: the data of the engine stay as they are. Hooks, routes and other functions
+   * of the application run, with their effects outside of the engine.
+   *
+   * @returns plain data, with each failure in plain words and the requests that repeat it; `String(report)` is a text
+   * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed, or inside a write.
+   * @example
+   * const report = await engine.selfTest({ seed: 7 })
+   * assert.ok(report.passed, String(report))
+   */
+  async selfTest(options: SelfTestOptions = {}, /** @internal */ readOnly = this.#parts.options.readOnly): Promise<SelfTestReport> {
+    const { report } = await this.#tryPromises(options, readOnly)
+    return report
+  }
+
+  async #tryPromises(options: SelfTestOptions, readOnly: boolean): Promise<SelfTest> {
+    const [{ runSelfTest }, { createTestedWorld }] = await Promise.all([import('./self-test/self-test.ts'), import('./self-test/world.ts')])
+    const composition = await copyWorld(this.#open, undefined)
+    // No limit of time holds up a request in process, and its journal is of no use.
+    await using fork = new RestEngine({ ...composition, options: { ...composition.options, readOnly, journal: 0 } })
+    return await runSelfTest(await createTestedWorld(fork.#parts, user => fork.token(user)), options)
   }
 
   /**

@@ -8,15 +8,16 @@ import { MAX_DELAY } from '../testing/fault-options.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 import { readBase } from '../request/address.ts'
 import { CommandError } from './command-error.ts'
+import { checkTrial, readTrial } from './trial-arguments.ts'
+import type { TrialArguments } from './trial-arguments.ts'
 
 /** The parsed command line. */
-export interface CommandArguments {
+export interface CommandArguments extends TrialArguments {
   /** A SQLite file, a JSON file of collections, or a module with the model. Undefined: the sample model. */
   readonly file: string | undefined
   readonly port: number
   readonly host: string
   readonly config: string | undefined
-  readonly seed: string | undefined
   /** The path before the version. Undefined: that of the model. */
   readonly base: string | undefined
   /** Empty: paths have no version. Undefined: those of the model. */
@@ -97,6 +98,9 @@ const OPTIONS = {
     isOptional: true,
     text: 'draw the model into OUT, a .svg or .mmd (Mermaid) file, and end (default standard output, as .mmd)',
   },
+  'self-test': { type: 'boolean', text: 'try the API with generated requests, good and bad, on a copy of the data; --seed N repeats' },
+  runs: { type: 'string', value: 'N', text: 'how often --self-test tries each operation (default 3)' },
+  header: { type: 'string', value: 'LINE', text: "header of the requests of --self-test: 'Name: value'; may be repeated" },
   eject: { type: 'string', value: 'DIR', text: 'write the model as a project of modules into DIR' },
   get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },
   help: { type: 'boolean', text: 'show this text' },
@@ -149,7 +153,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     port: toPort(last('port') ?? '3000'),
     host: last('host') ?? '127.0.0.1',
     config: last('config'),
-    seed: last('seed'),
+    ...readTrial(values),
     base: toBase(last('base')),
     versions: toVersions(values.get('version'), values.has('no-version')),
     readOnly: values.has('read-only'),
@@ -179,6 +183,14 @@ function check(args: CommandArguments): CommandArguments {
   if (args.explain && args.quiet && args.get === undefined)
     throw misuse('--explain prints below the line of each request, which --quiet leaves out: choose one of them.')
   checkDescription(args)
+  checkTrial(args, {
+    '--get': args.get,
+    '--eject': args.eject,
+    '--openapi': args.openapi,
+    '--diagram': args.diagram,
+    '--watch': args.watch,
+    '--save': args.save,
+  })
   if (args.eject !== undefined) {
     const flags = {
       '--get': args.get !== undefined,

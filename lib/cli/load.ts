@@ -57,7 +57,8 @@ export async function load(args: CommandArguments): Promise<Loaded> {
   if (readOnly && database !== ':memory:' && seed !== undefined)
     throw new CommandError(`--seed would write to ${database}, which --read-only opens for reading only.`, 2)
   const options = { ...model.options, ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) }
-  const onlyReads = args.get !== undefined || args.eject !== undefined || args.openapi !== undefined || args.diagram !== undefined
+  const onlyReads =
+    args.get !== undefined || args.eject !== undefined || args.openapi !== undefined || args.diagram !== undefined || args.selfTest
   return {
     ...model,
     seed,
@@ -79,7 +80,10 @@ async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: S
   // A new file can be replaced by memory.
   if (size === 0 && entities !== undefined) return { ...options, ...records, database: ':memory:' }
   if (seed !== undefined)
-    throw new CommandError(`--seed would write to ${database}, which --get, --openapi, --diagram and --eject leave as it is.`, 2)
+    throw new CommandError(
+      `--seed would write to ${database}, which --get, --openapi, --diagram, --self-test and --eject leave as it is.`,
+      2,
+    )
   return { ...options, readOnly: true }
 }
 

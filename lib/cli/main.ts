@@ -45,6 +45,7 @@ async function run(args: CommandArguments): Promise<number> {
     if (args.eject !== undefined) return await ejectTo(args.eject, engine, loaded)
     if (args.openapi !== undefined) return await print(await describeTo(args.openapi, engine, args.readOnly), 0)
     if (args.diagram !== undefined) return await print(await drawTo(args.diagram, engine), 0)
+    if (args.selfTest) return await selfTest(engine, loaded, args)
     if (args.get !== undefined) return await get(engine, args.get, args, loaded.json !== undefined)
     const saver = args.save && loaded.json !== undefined ? new Saver(engine, loaded.json) : undefined
     await saver?.begin()
@@ -68,6 +69,18 @@ async function ejectTo(folder: string, engine: RestEngine, loaded: Loaded): Prom
     '',
   ]
   return await print(lines.join('\n'), 0)
+}
+
+/** Tries the API, and prints the report. A file that is only read here is tried as it would be served. */
+async function selfTest(
+  engine: RestEngine,
+  { options: { readOnly = false } }: Loaded,
+  { chance, runs, headers, quiet }: CommandArguments,
+): Promise<number> {
+  if (!quiet) for (const line of formatNotes(engine)) process.stderr.write(`mikro-rest: ${line}\n`)
+  const options = { ...(chance === undefined ? {} : { seed: chance }), ...(runs === undefined ? {} : { runs }) }
+  const report = await engine.selfTest({ ...options, ...(headers === undefined ? {} : { headers }) }, readOnly)
+  return await print(String(report), report.passed ? 0 : 1)
 }
 
 /** Prints the answer of one request on standard output. */

@@ -8,6 +8,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { formatHelp } from '../../lib/cli/arguments.ts'
 import { Clock, ERRORS, FIELD_ERRORS, RestEngine } from '../../lib/index.ts'
 import { DEFAULT_LIMITS, HTTP_TIMEOUT } from '../../lib/base/limits.ts'
+import { CHECKS } from '../../lib/self-test/report.ts'
 import { OPERATORS } from '../../lib/request/operators.ts'
 import { RESERVED } from '../../lib/request/reserved-parameters.ts'
 import { anchors, firstCells, localLinks, tableBelow } from '../helpers/markdown.ts'
@@ -89,6 +90,15 @@ describe('docs/reference.md', () => {
     sameNames(firstCells(reference, 'Describing'), membersOf('OpenApiOptions'))
     sameNames(firstCells(reference, 'HTTP server'), membersOf('ServerOptions'))
     sameNames(firstCells(reference, 'In another app'), membersOf('ListenerOptions'))
+  })
+
+  it('lists the checks, the options and the members of a self-test', () => {
+    const page = read('docs/self-test.md')
+    sameNames(firstCells(page, 'What it does'), Object.keys(CHECKS))
+    sameNames(firstCells(page, 'Options'), membersOf('SelfTestOptions'))
+    const report = page.slice(page.indexOf('## The report'))
+    const members = [...report.matchAll(/^\| `(\w+)` /gm)].map(([, name = '']) => name)
+    sameNames(members, [...membersOf('SelfTestReport').filter(name => name !== 'toString'), ...membersOf('SelfTestFailure')])
   })
 
   it('lists the options of an interception, and its members', () => {

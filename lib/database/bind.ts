@@ -3,7 +3,8 @@
  * Refuses with parameter_invalid when a value cannot be of its attribute's type.
  */
 import { withArticle } from '../base/article.ts'
-import type { Binding, Dialect, Statement, ValueForm } from './dialect.ts'
+import type { Binding, Dialect, Statement } from './dialect.ts'
+import type { ValueForm } from './value-form.ts'
 import type { RequestAbort } from '../base/abort.ts'
 import { parameterError } from '../base/errors.ts'
 import { suggestValue } from '../request/habits.ts'
@@ -56,23 +57,6 @@ export interface PendingRender {
 /** Longer patterns are more than the database's own matching takes. */
 const MAX_PATTERN = 10_000
 
-/** The forms of a value that is not a pattern. */
-const OF_ONE_VALUE: ReadonlySet<ValueForm> = new Set([
-  'value',
-  'upper',
-  'minutes',
-  'number',
-  'timeLow',
-  'timeHigh',
-  'timeNext',
-  'misfit',
-  'roundLow',
-  'roundHigh',
-  'word',
-  'json',
-  'jsonText',
-])
-
 const NO_PARAMETERS: readonly unknown[] = Object.freeze([])
 
 export function bindParameters(statement: Statement, given: Arguments, dialect: Dialect): readonly unknown[] {
@@ -90,7 +74,7 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
     case 'offset':
       return given.offset
     case 'key':
-      return dialect.encode(given.key[binding.part], binding.type, binding.form, false)
+      return encode(given.key[binding.part], binding, dialect)
     case 'links':
       return given.links
     case 'link':
@@ -99,13 +83,13 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
       // A function gives a value of its own to each request, such as today's date.
       return typeof binding.value === 'function' ? (binding.value as () => unknown)() : binding.value
     case 'scope':
-      return dialect.encode(given.findValues!(binding.of)[binding.index], binding.type, binding.form, binding.inDocument)
+      return encode(given.findValues!(binding.of)[binding.index], binding, dialect)
     case 'scopeKey':
-      return dialect.encode((given.findValues!(binding.of)[binding.index] as KeyValues)[binding.part], binding.type, binding.form, false)
+      return encode((given.findValues!(binding.of)[binding.index] as KeyValues)[binding.part], binding, dialect)
     case 'model':
-      return dialect.encode(binding.value, binding.type, binding.form, binding.inDocument)
+      return encode(binding.value, binding, dialect)
     case 'given':
-      return dialect.encode(given.given![binding.index], binding.type, 'value', false)
+      return dialect.encode(given.given![binding.index], binding.type, false)
     case 'filterList':
       return listParameter(binding, given.filters[binding.filter]!, dialect)
     case 'filterPatterns':
@@ -117,9 +101,21 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
     case 'filterKey': {
       const filter = given.filters[binding.filter]!
       const key = parseKey(binding, filter, filter.values[binding.value]!)
-      return key === undefined ? null : dialect.encode(key[binding.part], binding.resource.key[binding.part]!.type, binding.form, false)
+      const { part, resource, form } = binding
+      return key === undefined ? null : encode(key[part], { type: resource.key[part]!.type, form }, dialect)
     }
   }
+}
+
+/** The parameter of a value in the form of a binding. */
+function encode(
+  value: unknown,
+  { type, form, inDocument = false }: { readonly type: ScalarType; readonly form: ValueForm; readonly inDocument?: boolean },
+  dialect: Dialect,
+): unknown {
+  if (form === 'value') return dialect.encode(value, type, inDocument)
+  if (form.of === 'pattern') throw new Error('Only the value of a filter has a pattern.')
+  return form.encode(value, type)
 }
 
 /** The key that a value of a filter is; undefined where it is one of another resource. */
@@ -142,7 +138,7 @@ function parseKey(
 function keysParameter(binding: Binding & { from: 'filterKeys' }, filter: RawFilter, dialect: Dialect): unknown {
   const { type } = binding.resource.key[0]!
   const keys = filter.values.flatMap(value => (value.kind === 'text' ? (parseKey(binding, filter, value) ?? []) : []))
-  const values = keys.flatMap(key => binding.forms.map(form => dialect.encode(key, type, form, false)))
+  const values = keys.flatMap(key => binding.forms.map(form => encode(key, { type, form }, dialect)))
   return dialect.encodeList(values, type)
 }
 
@@ -151,7 +147,7 @@ function listParameter({ type, forms, inDocument }: Binding & { from: 'filterLis
   for (const value of filter.values) {
     if (value.kind !== 'text') continue
     const bound = parseBound(value, type, filter)
-    if (bound !== null) for (const form of forms) values.push(dialect.encode(bound, type, form, inDocument))
+    if (bound !== null) for (const form of forms) values.push(encode(bound, { type, form, inDocument }, dialect))
   }
   return dialect.encodeList(values, type)
 }
@@ -173,10 +169,10 @@ function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfi
   const { type, form } = binding
   const filter = filters[binding.filter]!
   const value = filter.values[binding.value]!
-  if (!OF_ONE_VALUE.has(form)) {
+  if (form !== 'value' && form.of === 'pattern') {
     const pieces = value.kind === 'pattern' ? value.pieces : [unescape(value)]
     if (filter.text.length > MAX_PATTERN) throw longPattern(filter)
-    return dialect.encodePattern(pieces, form)
+    return form.encode(pieces)
   }
   if (
     misfits !== undefined &&
@@ -185,10 +181,10 @@ function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfi
     parseScalar(unescape(value), type) === undefined
   ) {
     misfits.refusal = wrongValueError(value, type, filter)
-    return form === 'value' || form === 'misfit' ? unescape(value) : null
+    return form === 'value' || form.takesMisfits === true ? unescape(value) : null
   }
   const bound = parseBound(value, type, filter)
-  return bound === null ? null : dialect.encode(bound, type, form, binding.inDocument)
+  return bound === null ? null : encode(bound, binding, dialect)
 }
 
 /**

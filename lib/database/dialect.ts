@@ -12,34 +12,8 @@ import type { AnswerBudget } from '../plan/answer-limits.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 import type { RunStatement, Traces } from '../base/trace.ts'
 import type { ChangeRecorder, ChangeSink, Watched } from './changes.ts'
+import type { ValueForm } from './value-form.ts'
 import type { StatementsExplained, UnindexedLink } from './explained-statements.ts'
-
-/** How the value of a filter is turned into a parameter. */
-export type ValueForm =
-  | 'value'
-  | 'number'
-  | 'upper'
-  | 'minutes'
-  | 'timeLow'
-  | 'timeHigh'
-  /** Of decimals: the least and the greatest number that is shown as one that is at least, or at most, the given one. */
-  | 'roundLow'
-  | 'roundHigh'
-  /** Of date-times: the next millisecond. */
-  | 'timeNext'
-  /** A value that is not of the type of its attribute, as a text; NULL for any other. */
-  | 'misfit'
-  /** Of booleans: `true` or `false` as a text. */
-  | 'word'
-  | 'json'
-  | 'jsonText'
-  | 'prefixLow'
-  | 'prefixHigh'
-  | 'contains'
-  | 'glob'
-  | 'pieces'
-  | 'like'
-  | 'isAscii'
 
 /** Where a parameter of a statement comes from. */
 export type Binding =
@@ -284,16 +258,14 @@ export interface Dialect {
   refusal(error: Error): string | undefined
   /** Whether the database cannot do anything at present: another process has locked it, or it fails itself (a full disk, a damaged file). */
   failure(error: unknown): 'busy' | 'failed' | undefined
-  /** The parameter for a value, as the database stores it. */
-  encode(value: unknown, type: ScalarType, form: ValueForm, inDocument: boolean): unknown
+  /** The parameter for a value in its plain form: as the database stores it. */
+  encode(value: unknown, type: ScalarType, inDocument: boolean): unknown
   /** The parameter for a list of values, as `encode` gives them. NULL equals nothing, so it is left out. */
   encodeList(values: readonly unknown[], type: ScalarType): unknown
   /** The parameter for the keys by which rows link others, each once. A row with an empty link has none. */
   encodeLinks(rows: readonly Row[], child: Pick<CompiledChild, 'from' | 'parts'>): EncodedLinks
   /** The parameter of several wildcard patterns. */
   encodePatterns(patterns: readonly (readonly string[])[]): unknown
-  /** The parameter of a wildcard pattern. */
-  encodePattern(pieces: readonly string[], form: ValueForm): unknown
 }
 
 /** Rows to insert into a table, their values as the database stores them. */

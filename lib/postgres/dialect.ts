@@ -3,13 +3,13 @@ import type { Dialect } from '../database/dialect.ts'
 import { compileColumns, compileExists, compileReferrers, compileTaken } from '../sql/compile-checks.ts'
 import { compileRead } from '../sql/compile-read.ts'
 import type { CaseFolding } from './sql/case-folding.ts'
-import { encode, encodeLinks, encodeList, encodePattern, encodePatterns } from './sql/encode.ts'
+import { encode, encodeLinks, encodeList, encodePatterns } from './sql/encode.ts'
 import { createFlavour } from './sql/flavour.ts'
 
 /** What of a dialect compiles readings and the checks before a write, and binds their values. */
 export type ReadingDialect = Pick<
   Dialect,
-  'compile' | 'exists' | 'columns' | 'taken' | 'referrers' | 'encode' | 'encodeList' | 'encodeLinks' | 'encodePattern' | 'encodePatterns'
+  'compile' | 'exists' | 'columns' | 'taken' | 'referrers' | 'encode' | 'encodeList' | 'encodeLinks' | 'encodePatterns'
 >
 
 /** Makes the dialect of a server. */
@@ -24,7 +24,6 @@ export function createReadingDialect(folding: CaseFolding): ReadingDialect {
     encode,
     encodeList,
     encodeLinks,
-    encodePattern,
     encodePatterns,
   }
 }

@@ -1,5 +1,5 @@
 /** Filter value: the values and keys of a filter as parameters, one by one or as one list. */
-import type { ValueForm } from '../database/dialect.ts'
+import type { ValueForm } from '../database/value-form.ts'
 import type { ScalarAttribute } from '../model/model.ts'
 import type { KeyRef, ValueRef } from '../plan/read-plan.ts'
 import type { Flavour } from './flavour.ts'

@@ -2,7 +2,8 @@
  * Flavour: what the compiler of `sql/` asks of the SQL of one database. Tables, joins, lists, scopes and order are compiled here for all databases; how a value
  * is stored, compared, sorted and decoded is what a flavour says. Its functions are called when a plan is compiled, never for a request or a row.
  */
-import type { Binding, Statement, ValueForm, Visit } from '../database/dialect.ts'
+import type { Binding, Statement, Visit } from '../database/dialect.ts'
+import type { ValueForm } from '../database/value-form.ts'
 import type { KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../model/model.ts'
 import type { Condition, Operand, ValueRef } from '../plan/read-plan.ts'
 import type { ScalarType } from '../values/scalar-type.ts'

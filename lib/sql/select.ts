@@ -1,5 +1,6 @@
 /** Select: a SELECT statement under construction, and the conditions on keys that every statement is made of. */
-import type { Statement, ValueForm } from '../database/dialect.ts'
+import type { Statement } from '../database/dialect.ts'
+import type { ValueForm } from '../database/value-form.ts'
 import type { KeyPart } from '../model/model.ts'
 import type { ScopeLookup } from '../plan/read-plan.ts'
 import { condition } from './condition.ts'

@@ -5,7 +5,7 @@ import { compileRead } from '../sql/compile-read.ts'
 import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, violation } from './errors.ts'
 import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 import { encodeLinks, encodeList, encodePatterns } from './sql/encode-list.ts'
-import { encode, encodePattern } from './sql/encode.ts'
+import { encode } from './sql/encode.ts'
 
 export const SQLITE: Dialect = {
   insertionOrder: 'rowid',
@@ -24,5 +24,4 @@ export const SQLITE: Dialect = {
   encodeList,
   encodeLinks,
   encodePatterns,
-  encodePattern,
 }

@@ -5,6 +5,7 @@ import type { ColumnScope } from '../../sql/flavour.ts'
 import { bind, joinEvenly, sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { compileBareOperand, compileOperand } from './stored-value.ts'
+import { TIME_NEXT } from './value-forms.ts'
 
 /** See `Flavour.isOneOf`. */
 export function isOneOfValues(operand: Operand, values: readonly ValueRef[], columns: ColumnScope): Sql {
@@ -18,7 +19,7 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], col
   }
   if (attribute.type.kind === 'datetime') {
     const equals = (value: ValueRef): Sql =>
-      sql`(${stored} >= ${filterValue(value, attribute)} and ${stored} < ${filterValue(value, attribute, 'timeNext')})`
+      sql`(${stored} >= ${filterValue(value, attribute)} and ${stored} < ${filterValue(value, attribute, TIME_NEXT)})`
     return sql`(${joinEvenly(values.map(equals), ' or ')})`
   }
   return compileIsOneOf(
@@ -32,7 +33,7 @@ export function compareValue({ operand, operator, value }: Condition & { kind: '
   const { attribute } = operand
   const stored = compileOperand(operand, columns)
   // A column may hold finer times than are shown: those of the given millisecond are equal to it.
-  if (attribute.type.kind === 'datetime' && operator === '>') return sql`${stored} >= ${filterValue(value, attribute, 'timeNext')}`
-  if (attribute.type.kind === 'datetime' && operator === '<=') return sql`${stored} < ${filterValue(value, attribute, 'timeNext')}`
+  if (attribute.type.kind === 'datetime' && operator === '>') return sql`${stored} >= ${filterValue(value, attribute, TIME_NEXT)}`
+  if (attribute.type.kind === 'datetime' && operator === '<=') return sql`${stored} < ${filterValue(value, attribute, TIME_NEXT)}`
   return sql`${stored} ${operator} ${filterValue(value, attribute)}`
 }

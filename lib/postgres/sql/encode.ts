@@ -1,23 +1,23 @@
 /** Encode: typed values to the parameters that PostgreSQL takes: texts, which the casts of a statement make values of, and lists of them. */
-import type { CompiledChild, EncodedLinks, Row, ValueForm } from '../../database/dialect.ts'
-import { formatLike, upperBound } from '../../sql/pattern.ts'
+import type { CompiledChild, EncodedLinks, Row } from '../../database/dialect.ts'
+import { formatLike } from '../../sql/pattern.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 
 /** See `Dialect.encode`. A text with a NUL cannot be stored, so it equals nothing. */
-export function encode(value: unknown, type: ScalarType, form: ValueForm): unknown {
+export function encode(value: unknown, type: ScalarType): unknown {
   if (value === null || value === undefined) return null
   if (type.codec !== undefined || value instanceof Uint8Array) return value
-  if (type.kind === 'datetime') return formatTime((value as number) + (form === 'timeNext' ? 1 : 0))
+  if (type.kind === 'datetime') return formatTime(value as number)
   return keepPossible(value)
 }
 
-function keepPossible(value: unknown): string | null {
+export function keepPossible(value: unknown): string | null {
   const text = String(value)
   return text.includes('\0') ? null : text
 }
 
 /** A year of more than four digits has a sign in ISO 8601, which PostgreSQL does not read; one before the first is written with an era. */
-function formatTime(milliseconds: number): string {
+export function formatTime(milliseconds: number): string {
   const text = new Date(milliseconds).toISOString()
   if (text.startsWith('+')) return text.slice(1)
   if (!text.startsWith('-') && !text.startsWith('0000')) return text
@@ -45,21 +45,4 @@ export function encodeLinks(rows: readonly Row[], { from }: Pick<CompiledChild, 
 /** See `Dialect.encodePatterns`. */
 export function encodePatterns(patterns: readonly (readonly string[])[]): readonly string[] {
   return patterns.map(formatLike).filter(pattern => keepPossible(pattern) !== null)
-}
-
-/** See `Dialect.encodePattern`. */
-export function encodePattern(pieces: readonly string[], form: ValueForm): unknown {
-  if (pieces.some(piece => keepPossible(piece) === null)) return null
-  switch (form) {
-    case 'prefixLow':
-      return pieces[0]
-    case 'prefixHigh':
-      return upperBound(pieces[0]!)
-    case 'contains':
-      return pieces[1]
-    case 'like':
-      return formatLike(pieces)
-    default:
-      throw new Error(`PostgreSQL has no patterns of the form "${form}".`)
-  }
 }

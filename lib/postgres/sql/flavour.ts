@@ -3,7 +3,7 @@
  * DateStyle ISO.
  */
 import type { KeyPart } from '../../model/model.ts'
-import type { ValueForm } from '../../database/dialect.ts'
+import type { ValueForm } from '../../database/value-form.ts'
 import { filterValue } from '../../sql/filter-value.ts'
 import type { Flavour } from '../../sql/flavour.ts'
 import { bind, join, sql, text, tuple } from '../../sql/sql.ts'

@@ -2,6 +2,7 @@
  * Match text: a text against wildcard patterns. Without case it is compared as simple case folding of Unicode has it, which no function of the server does: `lower`
  * puts most characters of a class together, and `translate` the others.
  */
+import type { OwnPatternForm } from '../../database/value-form.ts'
 import type { Condition, Operand } from '../../plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
@@ -9,6 +10,7 @@ import { bind, literal, sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { CaseFolding } from './case-folding.ts'
 import { compileBareOperand } from './stored-value.ts'
+import { CONTAINED, LIKE, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
 /** What is compared with patterns is a text: a UUID, a date and an enum of the database are compared as they are shown. */
 function compileText(operand: Operand, columns: ColumnScope): Sql {
@@ -25,17 +27,16 @@ export function compileMatches({ collation, from, to }: CaseFolding): {
   return {
     matches(node, columns) {
       const value = compileText(node.operand, columns)
-      const parameter = (form: 'like' | 'prefixLow' | 'prefixHigh' | 'contains'): Sql =>
-        filterValue(node.value, node.operand.attribute, form)
+      const parameter = (form: OwnPatternForm): Sql => filterValue(node.value, node.operand.attribute, form)
       if (node.form === 'any') return sql`${value} is not null`
-      if (node.fold) return sql`${fold(value)} like ${fold(parameter('like'))}`
+      if (node.fold) return sql`${fold(value)} like ${fold(parameter(LIKE))}`
       switch (node.form) {
         case 'prefix':
-          return sql`(${value} >= ${parameter('prefixLow')} and ${value} < ${parameter('prefixHigh')})`
+          return sql`(${value} >= ${parameter(PREFIX_LOW)} and ${value} < ${parameter(PREFIX_HIGH)})`
         case 'contains':
-          return sql`strpos(${value}, ${parameter('contains')}) > 0`
+          return sql`strpos(${value}, ${parameter(CONTAINED)}) > 0`
         case 'general':
-          return sql`${value} like ${parameter('like')}`
+          return sql`${value} like ${parameter(LIKE)}`
       }
     },
     matchesAny({ operand, filter, fold: isFolded }, columns) {

@@ -74,9 +74,7 @@ function castOf(binding: Binding): string {
     case 'filter':
     case 'scope':
     case 'model':
-      return PATTERN_FORMS.has(binding.form) ? '::text' : castTo(binding.type)
+      // Parts of patterns are texts, whatever they are compared with.
+      return binding.form !== 'value' && binding.form.of === 'pattern' ? '::text' : castTo(binding.type)
   }
 }
-
-/** The forms of parts of patterns, which are texts whatever they are compared with. */
-const PATTERN_FORMS: ReadonlySet<string> = new Set(['prefixLow', 'prefixHigh', 'contains', 'like'])

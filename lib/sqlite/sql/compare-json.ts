@@ -1,5 +1,5 @@
 /** Compare JSON: values inside JSON values are compared as what they are. */
-import type { ValueForm } from '../../database/dialect.ts'
+import type { ValueForm } from '../../database/value-form.ts'
 import type { Operand, ValueRef } from '../../plan/read-plan.ts'
 import type { Order } from './compare-time.ts'
 import { filterValue } from '../../sql/filter-value.ts'
@@ -8,6 +8,7 @@ import type { ColumnScope } from '../../sql/flavour.ts'
 import { sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { within } from './stored-value.ts'
+import { JSON_TEXT, JSON_VALUE, NUMBER } from './value-forms.ts'
 
 /** A value inside a JSON value is compared as what it is: a text with the text that was given, a number with the number that the text is, if it is one. */
 export function compareWithin(operand: Operand, operator: '=' | Order, ref: ValueRef, scope: ColumnScope): Sql {
@@ -15,11 +16,11 @@ export function compareWithin(operand: Operand, operator: '=' | Order, ref: Valu
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
   const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))
   const given = filterValue(ref, attribute)
-  const number = filterValue(ref, attribute, 'number')
+  const number = filterValue(ref, attribute, NUMBER)
   if (operator === '=') {
     // An object or array equals the one that the text is; a text, the one that the text in quotes is.
-    const same = sql`mikro_json(${value}) = ${filterValue(ref, attribute, 'json')}`
-    return sql`case ${type} when 'text' then ${value} in (${given}, ${filterValue(ref, attribute, 'jsonText')}) when 'object' then ${same} when 'array' then ${same} when 'true' then ${given} = 'true' when 'false' then ${given} = 'false' when 'integer' then ${value} = ${number} when 'real' then ${value} = ${number} end`
+    const same = sql`mikro_json(${value}) = ${filterValue(ref, attribute, JSON_VALUE)}`
+    return sql`case ${type} when 'text' then ${value} in (${given}, ${filterValue(ref, attribute, JSON_TEXT)}) when 'object' then ${same} when 'array' then ${same} when 'true' then ${given} = 'true' when 'false' then ${given} = 'false' when 'integer' then ${value} = ${number} when 'real' then ${value} = ${number} end`
   }
   // Numbers are compared with numbers, texts with what is no number.
   return sql`case ${type} when 'text' then case when ${number} is null then ${value} ${operator} ${given} end when 'integer' then ${value} ${operator} ${number} when 'real' then ${value} ${operator} ${number} end`
@@ -31,7 +32,7 @@ export function isOneOfWithin(operand: Operand, ref: ValueRef, scope: ColumnScop
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
   const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))
   const list = (...forms: ValueForm[]): Sql => compileList(ref, attribute, forms)
-  const same = sql`mikro_json(${value}) in ${list('json')}`
-  const number = sql`${value} in ${list('number')}`
-  return sql`case ${type} when 'text' then ${value} in ${list('value', 'jsonText')} when 'object' then ${same} when 'array' then ${same} when 'true' then 'true' in ${list('value')} when 'false' then 'false' in ${list('value')} when 'integer' then ${number} when 'real' then ${number} end`
+  const same = sql`mikro_json(${value}) in ${list(JSON_VALUE)}`
+  const number = sql`${value} in ${list(NUMBER)}`
+  return sql`case ${type} when 'text' then ${value} in ${list('value', JSON_TEXT)} when 'object' then ${same} when 'array' then ${same} when 'true' then 'true' in ${list('value')} when 'false' then 'false' in ${list('value')} when 'integer' then ${number} when 'real' then ${number} end`
 }

@@ -7,6 +7,7 @@ import type { ColumnScope } from '../../sql/flavour.ts'
 import { sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { compileOperand } from './stored-value.ts'
+import { NUMBER, ROUND_HIGH, ROUND_LOW } from './value-forms.ts'
 
 /** Whether values are shown with fewer digits than may be stored. */
 export function isRounded({ kind, scale, asNumber, loose }: ScalarType): boolean {
@@ -16,7 +17,7 @@ export function isRounded({ kind, scale, asNumber, loose }: ScalarType): boolean
 /** Decimals are compared as they are shown, rounded to their scale: by the numbers between which all are shown so. */
 export function compareRounded(operand: Operand, operator: '=' | Order, ref: ValueRef, scope: ColumnScope): Sql {
   const column = compileOperand(operand, scope)
-  const [low, high] = [filterValue(ref, operand.attribute, 'roundLow'), filterValue(ref, operand.attribute, 'roundHigh')]
+  const [low, high] = [filterValue(ref, operand.attribute, ROUND_LOW), filterValue(ref, operand.attribute, ROUND_HIGH)]
   switch (operator) {
     case '=':
       // A text that is not a number is compared as it is.
@@ -35,7 +36,7 @@ export function compareRounded(operand: Operand, operator: '=' | Order, ref: Val
 /** Numbers are compared with numbers, texts with what is no number. */
 export function compareAny({ operand, operator, value }: Condition & { kind: 'compare' }, scope: ColumnScope): Sql {
   const stored = compileOperand(operand, scope)
-  const number = filterValue(value, operand.attribute, 'number')
+  const number = filterValue(value, operand.attribute, NUMBER)
   const isText = sql`typeof(${stored}) = 'text' and ${stored} ${operator} ${filterValue(value, operand.attribute)}`
   return sql`case when ${number} is null then ${isText} else typeof(${stored}) in ('integer', 'real') and ${stored} ${operator} ${number} end`
 }

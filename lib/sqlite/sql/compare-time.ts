@@ -6,6 +6,7 @@ import type { ColumnScope } from '../../sql/flavour.ts'
 import { literal, sql, text } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { findOperandColumn } from './stored-value.ts'
+import { TIME_HIGH, TIME_LOW, TIME_NEXT } from './value-forms.ts'
 
 /** The operators of an order. */
 export type Order = '>=' | '<=' | '>' | '<'
@@ -23,8 +24,8 @@ export function mayBeText({ type, source }: ScalarAttribute): boolean {
 /** A date-time is found in milliseconds, of which SQLite's own functions make fractions, and in a text that is shown as the same. */
 export function equalsTime(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   const column = findOperandColumn(operand, scope)
-  const [value, next] = [filterValue(ref, operand.attribute), filterValue(ref, operand.attribute, 'timeNext')]
-  const [low, high] = [filterValue(ref, operand.attribute, 'timeLow'), filterValue(ref, operand.attribute, 'timeHigh')]
+  const [value, next] = [filterValue(ref, operand.attribute), filterValue(ref, operand.attribute, TIME_NEXT)]
+  const [low, high] = [filterValue(ref, operand.attribute, TIME_LOW), filterValue(ref, operand.attribute, TIME_HIGH)]
   const text = sql`${column} >= ${low} and ${column} <= ${high} and mikro_moment(${column}, 'text') = ${value}`
   return sql`(${column} = ${value} or (${column} > ${value} and ${column} < ${next}) or (${text}))`
 }
@@ -32,10 +33,10 @@ export function equalsTime(operand: Operand, ref: ValueRef, scope: ColumnScope):
 /** The same for an order. What is text sorts after all numbers, so an index finds either. */
 export function compareTimeOrText(operand: Operand, operator: Order, ref: ValueRef, scope: ColumnScope): Sql {
   const column = findOperandColumn(operand, scope)
-  const bound = filterValue(ref, operand.attribute, operator === '>' || operator === '<=' ? 'timeNext' : 'value')
+  const bound = filterValue(ref, operand.attribute, operator === '>' || operator === '<=' ? TIME_NEXT : 'value')
   const text = sql`mikro_moment(${column}, 'text') ${operator} ${filterValue(ref, operand.attribute)}`
   if (operator.startsWith('>')) return sql`(${column} >= ${bound} and (typeof(${column}) <> 'text' or ${text}))`
-  return sql`(${column} < ${bound} or (${column} >= '' and ${column} <= ${filterValue(ref, operand.attribute, 'timeHigh')} and ${text}))`
+  return sql`(${column} < ${bound} or (${column} >= '' and ${column} <= ${filterValue(ref, operand.attribute, TIME_HIGH)} and ${text}))`
 }
 
 /** Milliseconds since 1970 of a date-time of a file, however it is stored; NULL for what is no time. */
@@ -54,7 +55,7 @@ export function compareTime({ hops, attribute }: Operand, operator: '=' | Order,
   const column = scope.through(hops).column((source as typeof source & { kind: 'column' }).column)
   const exact = sql`${compileMoment({ hops, attribute }, scope)} ${operator} ${filterValue(ref, attribute)}`
   if (!uniform) return exact
-  const [low, high] = [filterValue(ref, attribute, 'timeLow'), filterValue(ref, attribute, 'timeHigh')]
+  const [low, high] = [filterValue(ref, attribute, TIME_LOW), filterValue(ref, attribute, TIME_HIGH)]
   if (operator === '=') return sql`(${column} >= ${low} and ${column} <= ${high} and ${exact})`
   return operator.startsWith('>')
     ? sql`(${column} >= ${low} and (${column} > ${high} or ${exact}))`

@@ -9,6 +9,7 @@ import { compareAny, compareRounded, isRounded } from './compare-number.ts'
 import { compareTime, compareTimeOrText, compileMoment, equalsTime, isLooseTime, mayBeText } from './compare-time.ts'
 import { compileList, listForms } from './filter-list.ts'
 import { compileOperand, findOperandColumn } from './stored-value.ts'
+import { MISFIT, NUMBER } from './value-forms.ts'
 
 /** A value is one of those of a filter. */
 export function isOneOfValues(operand: Operand, values: readonly ValueRef[], scope: ColumnScope): Sql {
@@ -23,7 +24,7 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], sco
   if (mayBeText(attribute)) return compileAny(values, value => equalsTime(operand, value, scope))
   if (isLooseTime(attribute)) {
     return compileAny(values, value => {
-      const misfit = filterValue(value, attribute, 'misfit')
+      const misfit = filterValue(value, attribute, MISFIT)
       return sql`(${compareTime(operand, '=', value, scope)} or ${findOperandColumn(operand, scope)} = ${misfit})`
     })
   }
@@ -45,7 +46,7 @@ function isInList(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   const value = compileOperand(operand, scope)
   if (mayBeText(attribute)) return sql`(${value} in ${list} or (${value} >= '' and mikro_moment(${value}, 'text') in ${list}))`
   if (isRounded(attribute.type))
-    return sql`mikro_rounded(${value}, ${String(attribute.type.scale)}) in ${compileList(ref, attribute, ['number'])}`
+    return sql`mikro_rounded(${value}, ${String(attribute.type.scale)}) in ${compileList(ref, attribute, [NUMBER])}`
   return sql`${value} in ${list}`
 }
 

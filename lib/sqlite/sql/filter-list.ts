@@ -1,16 +1,17 @@
 /** Filter list: the forms that values of a filter are compared in, and all plain values of a filter as one parameter. */
-import type { ValueForm } from '../../database/dialect.ts'
+import type { ValueForm } from '../../database/value-form.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
 import type { ValueRef } from '../../plan/read-plan.ts'
 import { bind, sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
+import { MINUTES, NUMBER, UPPER, WORD } from './value-forms.ts'
 
 /** The forms that a value is compared in: a UUID may be stored in upper or lower case, and `true` as a text. */
 export function listForms({ kind }: ScalarType): readonly ValueForm[] {
-  if (kind === 'boolean') return ['value', 'word']
-  if (kind === 'time') return ['value', 'minutes']
-  return kind === 'any' ? ['value', 'number'] : kind === 'uuid' ? ['value', 'upper'] : ['value']
+  if (kind === 'boolean') return ['value', WORD]
+  if (kind === 'time') return ['value', MINUTES]
+  return kind === 'any' ? ['value', NUMBER] : kind === 'uuid' ? ['value', UPPER] : ['value']
 }
 
 /** All plain values of a filter, as a subquery: in the statement they are one parameter, however many they are. */

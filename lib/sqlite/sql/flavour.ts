@@ -1,6 +1,6 @@
 /** Flavour: the SQL of SQLite, as the compiler of `sql/` asks for it. */
 import type { KeyPart, Resource } from '../../model/model.ts'
-import type { ValueForm } from '../../database/dialect.ts'
+import type { ValueForm } from '../../database/value-form.ts'
 import { filterValue } from '../../sql/filter-value.ts'
 import type { Flavour } from '../../sql/flavour.ts'
 import { bind, join, sql, text, tuple } from '../../sql/sql.ts'
@@ -11,6 +11,7 @@ import { inDocument } from './json-path.ts'
 import { compileText, matchText } from './match-text.ts'
 import { compileOperand, compileStoredValue, within } from './stored-value.ts'
 import { buildStatement, mark } from './time-marks.ts'
+import { UPPER } from './value-forms.ts'
 
 export const SQLITE_FLAVOUR: Flavour = {
   finish: buildStatement,
@@ -63,7 +64,7 @@ export const SQLITE_FLAVOUR: Flavour = {
 }
 
 /** A UUID may be stored in upper or lower case. */
-const UUID_FORMS: readonly ValueForm[] = ['value', 'upper']
+const UUID_FORMS: readonly ValueForm[] = ['value', UPPER]
 const PLAIN_FORM: readonly ValueForm[] = ['value']
 
 /** `(a, b) in (the keys of the rows above)`; the keys come as one JSON text, so that the statement is the same for any number of them. */

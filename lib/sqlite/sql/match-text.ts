@@ -1,11 +1,12 @@
 /** Match text: a text against a wildcard pattern, by what SQLite has where that is right and quick, and else by a function of the engine's own. */
-import type { ValueForm } from '../../database/dialect.ts'
+import type { OwnPatternForm } from '../../database/value-form.ts'
 import type { Condition, Operand } from '../../plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
 import { sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { compileOperand, within } from './stored-value.ts'
+import { CONTAINED, GLOB, IS_ASCII, LIKE, PIECES, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
 /** The operand of a text comparison. Inside a JSON value, and in a column of a file, there may be something else than a text. */
 export function compileText(operand: Operand, scope: ColumnScope): Sql {
@@ -21,19 +22,19 @@ export function compileText(operand: Operand, scope: ColumnScope): Sql {
 /** A text meets a pattern. */
 export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScope): Sql {
   const value = compileText(node.operand, scope)
-  const parameter = (form: ValueForm): Sql => filterValue(node.value, node.operand.attribute, form)
+  const parameter = (form: OwnPatternForm): Sql => filterValue(node.value, node.operand.attribute, form)
   // SQLite's LIKE folds ASCII only, neither LIKE nor GLOB looks behind a NUL, and all of them take long over long texts: such rows are left to our own function.
   if (node.form === 'any') return sql`${value} is not null`
   if (node.fold) {
-    return sql`case when ${parameter('isAscii')} and octet_length(${value}) = length(${value}) and octet_length(${value}) <= ${MAX_COMPARED} then ${value} like ${parameter('like')} escape '\\' else mikro_match(${value}, ${parameter('pieces')}, 1) end`
+    return sql`case when ${parameter(IS_ASCII)} and octet_length(${value}) = length(${value}) and octet_length(${value}) <= ${MAX_COMPARED} then ${value} like ${parameter(LIKE)} escape '\\' else mikro_match(${value}, ${parameter(PIECES)}, 1) end`
   }
   switch (node.form) {
     case 'prefix':
-      return sql`(${value} >= ${parameter('prefixLow')} and ${value} < ${parameter('prefixHigh')})`
+      return sql`(${value} >= ${parameter(PREFIX_LOW)} and ${value} < ${parameter(PREFIX_HIGH)})`
     case 'contains':
-      return sql`case when octet_length(${value}) > ${MAX_SEARCHED} then mikro_match(${value}, ${parameter('pieces')}, 0) else instr(${value}, ${parameter('contains')}) > 0 end`
+      return sql`case when octet_length(${value}) > ${MAX_SEARCHED} then mikro_match(${value}, ${parameter(PIECES)}, 0) else instr(${value}, ${parameter(CONTAINED)}) > 0 end`
     case 'general':
-      return sql`case when octet_length(${value}) > ${MAX_COMPARED} or instr(${value}, char(0)) then mikro_match(${value}, ${parameter('pieces')}, 0) else ${value} glob ${parameter('glob')} end`
+      return sql`case when octet_length(${value}) > ${MAX_COMPARED} or instr(${value}, char(0)) then mikro_match(${value}, ${parameter(PIECES)}, 0) else ${value} glob ${parameter(GLOB)} end`
   }
 }
 

@@ -33,8 +33,8 @@ const DATABASES = ['sqlite/', 'postgres/']
 /** Folders outside that parts of lib/ may import: the command serves the sample model by default. */
 const OUTSIDE: Readonly<Record<string, string>> = { '../fixtures/': 'cli/' }
 
-/** The files that may import lib/sqlite. All others use the interfaces of lib/database. The command ejects models of SQLite files. */
-const USERS_OF_SQLITE = ['sqlite/', 'pipeline/open-database.ts', 'cli/eject']
+/** The files that may import lib/sqlite. All others use the interfaces of lib/database. The command ejects models of SQLite files, which use `fileType`. */
+const USERS_OF_SQLITE = ['sqlite/', 'pipeline/open-database.ts', 'cli/eject', 'index.ts']
 
 /** Names that do not describe a purpose. */
 const VAGUE = ['utils', 'util', 'helpers', 'helper', 'types', 'misc', 'common', 'shared']

@@ -4,7 +4,7 @@
  */
 import { Cascade, UnderscoreNamingStrategy } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
-import { FileType } from '../model/metadata/file-type.ts'
+import { FileType } from '../sqlite/introspect/file-type.ts'
 import { isHiddenInverse } from '../model/metadata/read-common.ts'
 import { originalFunction } from '../orm/on-update.ts'
 import { CommandError } from './command-error.ts'

@@ -14,7 +14,8 @@ import {
   UuidType,
 } from '@mikro-orm/core'
 import type { EntityProperty } from '@mikro-orm/core'
-import { FileType } from '../model/metadata/file-type.ts'
+import { FileType } from '../sqlite/introspect/file-type.ts'
+import { findForm } from '../sqlite/sql/stored-time.ts'
 import { print } from './layout.ts'
 import type { Doc } from './layout.ts'
 import { Code, call, literal } from './source.ts'
@@ -56,7 +57,8 @@ export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly 
  * read from the file.
  */
 function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly Link[] {
-  const { kind, items, collated, time } = scalar
+  const { kind, items, collated } = scalar
+  const time = findForm(scalar)
   const isUsual = collated !== true && kind !== 'any' && (kind !== 'datetime' || (time?.unit === 'milliseconds' && time.uniform))
   if (!isUsual || isRowid || isQuery) {
     const args = isRowid ? [literal(plain(scalar)), 'true'] : [literal(plain(scalar))]
@@ -94,7 +96,7 @@ export class FileTypes {
 function plain(value: object): object {
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name, item]) => item !== undefined && name !== 'loose')
+      .filter(([name, item]) => item !== undefined && name !== 'loose' && typeof item !== 'function')
       .map(([key, item]) => [key, Array.isArray(item) ? [...(item as unknown[])] : item]),
   )
 }

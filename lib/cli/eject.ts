@@ -11,6 +11,7 @@ import type { Model, Resource } from '../model/model.ts'
 import { defaultNames } from '../model/resource-names.ts'
 import type { EngineOptions } from '../pipeline/options.ts'
 import { isGeneratedPivot } from '../model/metadata/read-model.ts'
+import type { FileScalar } from '../sqlite/sql/stored-time.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 import { listVersions } from '../request/address.ts'
 import { CommandError, oneLine } from './command-error.ts'
@@ -285,7 +286,7 @@ function describeModel(model: Model): ReadonlyMap<string, string> {
 
 /** Describes a type in one spelling. It ignores whether a file may hold values of other types, because these are shown as they are. */
 function describeType(type: ScalarType): string {
-  const { loose: _, time, ...others } = type
+  const { loose: _, toStored: __, time, ...others } = type as FileScalar
   // MikroORM stores milliseconds by default, so the form of texts does not matter.
   const own = time?.unit === 'milliseconds' && time.uniform ? others : { ...others, time }
   return JSON.stringify(

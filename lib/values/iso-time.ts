@@ -39,6 +39,11 @@ export function isCalendarDate(text: string): boolean {
   return date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
 }
 
+/** Parses a date-time that another program has written: its zone may be called UTC or GMT, and stand apart. */
+export function parseLenientDatetime(text: string): number | undefined {
+  return parseDatetime(text.replace(/ ?(?:UTC|GMT)$/, 'Z').replace(/ (?=Z|[+-]\d\d(?::?\d\d)?$)/, ''))
+}
+
 /** Parses a date-time to milliseconds since 1970. Finer digits are cut off, because a JavaScript Date has none. */
 export function parseDatetime(text: string): number | undefined {
   const match = DATETIME.exec(text)

@@ -4,8 +4,6 @@
  * is the dialect's business, except for arrays and custom types (see Codec).
  */
 import { TIME, parseDatetime, isCalendarDate, formatIso } from './iso-time.ts'
-import { formatStoredTime } from './stored-time.ts'
-import type { StoredTime } from './stored-time.ts'
 
 /** The kinds of scalar values an attribute can have. */
 export type ScalarKind =
@@ -27,7 +25,7 @@ export type ScalarKind =
   | 'custom'
   /** A plain value of any kind inside a JSON value. */
   | 'jsonValue'
-  /** A column of a SQLite file without a declared type: text or number. */
+  /** A column of a file without a declared type: text or number. */
   | 'any'
 
 /**
@@ -71,8 +69,8 @@ export interface ScalarType {
    * values.
    */
   readonly loose?: boolean
-  /** For loose date-times: their stored form. */
-  readonly time?: StoredTime
+  /** For loose types: returns the stored form of a value, which entities hold. */
+  readonly toStored?: (value: unknown) => unknown
   /** For text: whether the column compares by its own collation, where the engine compares by code point. */
   readonly collated?: boolean
 }
@@ -330,26 +328,10 @@ export function formatScalar(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** Formats a value of a file. See file-type.ts. */
-function formatLoose(value: unknown, type: ScalarType): unknown {
-  switch (type.kind) {
-    case 'datetime':
-      return formatStoredTime(value as number, type.time!)
-    case 'boolean':
-      return value === true ? 1 : 0
-    case 'decimal':
-      return Number(value)
-    case 'json':
-      return JSON.stringify(value)
-    default:
-      return value
-  }
-}
-
 /** Converts a value of the engine to that of an entity's property. */
 export function toProperty(value: unknown, type: ScalarType): unknown {
   if (value === null) return null
-  if (type.loose === true) return formatLoose(value, type)
+  if (type.toStored !== undefined) return type.toStored(value)
   switch (type.kind) {
     case 'datetime':
       return new Date(value as number)

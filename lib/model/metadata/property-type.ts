@@ -14,7 +14,7 @@ import {
 } from '@mikro-orm/core'
 import type { EntityProperty, Platform } from '@mikro-orm/core'
 import { arrayCodec, customCodec, isBuiltIn } from './custom-type-codec.ts'
-import { FileType } from './file-type.ts'
+import { DescribedType } from './described-type.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 
 type Property = EntityProperty
@@ -44,7 +44,7 @@ export function scalarType(prop: Property): ScalarType | undefined {
   const items = prop.items === undefined ? {} : { items: Object.freeze<(string | number)[]>([...prop.items]) }
   const type = prop.customType
   const runtime = prop.runtimeType
-  if (type instanceof FileType) return type.scalar
+  if (type instanceof DescribedType) return type.scalar
   if (type instanceof ArrayType) return { kind: 'array', ...items, codec: arrayCodec(prop, findPlatform(prop)) }
   if (type !== undefined && !isBuiltIn(type)) return { kind: 'custom', codec: customCodec(prop, findPlatform(prop)) }
   if (type instanceof BigIntType) return { kind: 'bigint', asNumber: type.mode === 'number', asText: type.mode === 'string' }

@@ -6,7 +6,7 @@ import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../../base/article.ts'
 import { applyAttributeConfigs, readRules } from '../apply-resource-config.ts'
 import { unreadableIn } from './getters.ts'
-import { FileType } from './file-type.ts'
+import { DescribedType } from './described-type.ts'
 import { defaultNames } from '../resource-names.ts'
 import type { ResourceNames } from '../resource-names.ts'
 import { NOTHING_LEARNED, applyOpen } from '../open-attributes.ts'
@@ -297,17 +297,17 @@ function refuseUnsupported(meta: Meta): void {
 
 /** A table of a file whose name MikroORM cannot take has another one for it, and its own in the comment. */
 function findTableName(meta: Meta): string {
-  const isFromFile = meta.props.some(prop => prop.customType instanceof FileType)
+  const isFromFile = meta.props.some(prop => prop.customType instanceof DescribedType)
   return meta.readonly === true && isFromFile ? (meta.comment ?? meta.tableName) : meta.tableName
 }
 
-/** The columns that records come by: those of the key; in a table without one the rowid. */
+/** The columns that records come by: those of the key; in a table without one, that of the order in which rows were inserted. */
 function findOrder(key: readonly KeyPart[], meta: Meta): string[] {
-  return key.length > 0 ? key.map(part => part.column) : meta.props.filter(isRowid).flatMap(prop => prop.fieldNames)
+  return key.length > 0 ? key.map(part => part.column) : meta.props.filter(ordersRecords).flatMap(prop => prop.fieldNames)
 }
 
-function isRowid(prop: Meta['props'][number]): boolean {
-  return prop.customType instanceof FileType && prop.customType.isRowid
+function ordersRecords(prop: Meta['props'][number]): boolean {
+  return prop.customType instanceof DescribedType && prop.customType.ordersRecords
 }
 
 function keyParts(meta: Meta): KeyPart[] {
@@ -333,7 +333,8 @@ function fill(
   const declared = meta.props
     .filter(prop => !(isGetter(prop) && unreadableIn(meta, prop) !== undefined))
     .filter(
-      prop => prop.embedded === undefined && !isHiddenInverse(prop) && !isMixedList(prop) && !isOfDescendant(meta, prop) && !isRowid(prop),
+      prop =>
+        prop.embedded === undefined && !isHiddenInverse(prop) && !isMixedList(prop) && !isOfDescendant(meta, prop) && !ordersRecords(prop),
     )
     .map(prop => readAttribute(meta, prop, drafts, paths))
   const configured = applyAttributeConfigs(meta.className, declared, config)

@@ -1,6 +1,6 @@
 /** Reads a relation to a record or to a list of records of one entity, and rejects those that MikroORM cannot write. */
 import type { Resource, ToManyAttribute, ToOneAttribute } from '../model.ts'
-import { FileType } from './file-type.ts'
+import { DescribedType } from './described-type.ts'
 import { cascadesRemove, findDiscriminator, readForeignColumns, readDeleteRule, readTargetKey } from './foreign-key.ts'
 import { publicName } from './property-type.ts'
 import { isHiddenInverse, isMixedList, readCommon } from './read-common.ts'
@@ -161,7 +161,7 @@ function readPivot(meta: Meta, prop: Property): ToManyAttribute['via'] {
     ownerColumns: Object.freeze([...prop.joinColumns]),
     targetColumns: Object.freeze([...prop.inverseJoinColumns]),
     orderColumn: prop.fixedOrder === true ? prop.fixedOrderColumn : undefined,
-    mayBeEmpty: prop.targetMeta!.props.some(({ customType }) => customType instanceof FileType),
+    mayBeEmpty: prop.targetMeta!.props.some(({ customType }) => customType instanceof DescribedType),
     // MikroORM gives a class that inherits such a list the value of the class that declares it.
     discriminator:
       prop.polymorphic === true

@@ -3,8 +3,9 @@
  * name and enforces almost none (https://www.sqlite.org/datatype3.html), so a value of another type is not an error.
  */
 import type Database from 'better-sqlite3'
-import type { ScalarKind, ScalarType } from '../../values/scalar-type.ts'
-import { areDates, findStoredTime } from '../../values/stored-time.ts'
+import type { ScalarKind } from '../../values/scalar-type.ts'
+import { areDates, findStoredTime } from '../sql/stored-time.ts'
+import type { FileScalar } from '../sql/stored-time.ts'
 import type { Column, Table } from './introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
@@ -72,10 +73,10 @@ export class ColumnTypes {
         : new Map()
   }
 
-  of(column: Column): ScalarType {
+  of(column: Column): FileScalar {
     const samples = this.#samples.get(column.name) ?? []
     const { kind, first, second } = parseDeclared(column.type)
-    const type: ScalarType = { kind, loose: true, ...(column.collated ? { collated: true } : {}) }
+    const type: FileScalar = { kind, loose: true, ...(column.collated ? { collated: true } : {}) }
     switch (kind) {
       case 'datetime':
         // The forms in a view are not known for all rows.
@@ -100,7 +101,7 @@ export class ColumnTypes {
   }
 
   /** Finds the type of a key column. Undefined for a type that cannot be part of an ID. */
-  ofKey(column: Column): ScalarType | undefined {
+  ofKey(column: Column): FileScalar | undefined {
     const type = this.of(column)
     const { kind } = type
     const samples = this.#samples.get(column.name) ?? []

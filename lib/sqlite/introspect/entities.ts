@@ -4,7 +4,7 @@
  */
 import { EntitySchema } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
-import { FileType } from '../../model/metadata/file-type.ts'
+import { FileType } from './file-type.ts'
 import { camelCase, camelPlural, camelSingular, defaultNames, isResourceName, words } from '../../model/resource-names.ts'
 import type { ResourceNames } from '../../model/resource-names.ts'
 import { ENVELOPE_KEYS } from '../../base/envelope.ts'

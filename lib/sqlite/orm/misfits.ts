@@ -6,7 +6,7 @@
 import { ArrayType, BigIntType, BlobType, DecimalType, DoubleType, JsonType, Uint8ArrayType } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, Platform } from '@mikro-orm/core'
 import { formatIso } from '../../values/iso-time.ts'
-import { parseStoredTime } from '../../values/stored-time.ts'
+import { parseStoredTime } from '../sql/stored-time.ts'
 
 type Row = Record<string, unknown>
 

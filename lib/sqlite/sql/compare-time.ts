@@ -5,6 +5,7 @@ import { filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
 import { literal, sql, text } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
+import { findForm } from './stored-time.ts'
 import { findOperandColumn } from './stored-value.ts'
 import { TIME_HIGH, TIME_LOW, TIME_NEXT } from './value-forms.ts'
 
@@ -42,7 +43,7 @@ export function compareTimeOrText(operand: Operand, operator: Order, ref: ValueR
 /** Milliseconds since 1970 of a date-time of a file, however it is stored; NULL for what is no time. */
 export function compileMoment({ hops, attribute }: Operand, scope: ColumnScope): Sql {
   const { column } = attribute.source as typeof attribute.source & { kind: 'column' }
-  return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(attribute.type.time!.unit)})`)
+  return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(findForm(attribute.type)!.unit)})`)
 }
 
 /**
@@ -51,7 +52,7 @@ export function compileMoment({ hops, attribute }: Operand, scope: ColumnScope):
  */
 export function compareTime({ hops, attribute }: Operand, operator: '=' | Order, ref: ValueRef, scope: ColumnScope): Sql {
   const { type, source } = attribute
-  const { uniform } = type.time!
+  const { uniform } = findForm(type)!
   const column = scope.through(hops).column((source as typeof source & { kind: 'column' }).column)
   const exact = sql`${compileMoment({ hops, attribute }, scope)} ${operator} ${filterValue(ref, attribute)}`
   if (!uniform) return exact

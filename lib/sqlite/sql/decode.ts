@@ -7,7 +7,7 @@ import type { ColumnScope, Decoder } from '../../sql/flavour.ts'
 import { text } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
-import { parseStoredTime } from '../../values/stored-time.ts'
+import { findForm, parseStoredTime } from './stored-time.ts'
 import { compileStoredValue } from './stored-value.ts'
 
 function decodeBoolean(value: unknown): unknown {
@@ -54,7 +54,7 @@ function findLooseDecoder(type: ScalarType): Decoder {
     case 'boolean':
       return (value: unknown) => (value === 1 ? true : value === 0 ? false : decodeOdd(value))
     case 'datetime': {
-      const { unit } = type.time!
+      const { unit } = findForm(type)!
       return (value: unknown) => {
         const time = parseStoredTime(value, unit)
         return time === undefined ? decodeOdd(value) : formatIso(time)

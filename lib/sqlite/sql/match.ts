@@ -5,8 +5,8 @@
 import { escapeRegExp } from '../../base/escape-reg-exp.ts'
 import { canonicalJson } from '../../base/json.ts'
 import { LruCache } from '../../base/lru-cache.ts'
-import { parseStoredTime } from '../../values/stored-time.ts'
-import type { StoredTime } from '../../values/stored-time.ts'
+import { parseStoredTime } from './stored-time.ts'
+import type { StoredTime } from './stored-time.ts'
 
 /** The SQL function that `mikro_time(value, unit)` calls: milliseconds since 1970, or the value itself when it is no time. Deterministic. */
 export function timeFunction(value: unknown, unit: unknown): unknown {

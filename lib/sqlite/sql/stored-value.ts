@@ -5,6 +5,7 @@ import type { ColumnScope } from '../../sql/flavour.ts'
 import { bind, literal, name, sql, text } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { inDocument, jsonKey } from './json-path.ts'
+import { findForm } from './stored-time.ts'
 
 /** The stored value of an attribute, in a form that compares and sorts as its type does. */
 export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScope): Sql {
@@ -19,7 +20,8 @@ export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScop
         )
       }
       // Stored in several forms: compared as milliseconds.
-      if (type.time?.uniform === false) return text(`mikro_time(${column}, ${literal(type.time.unit)})`)
+      const form = findForm(type)
+      if (form?.uniform === false) return text(`mikro_time(${column}, ${literal(form.unit)})`)
       return text(type.collated === true ? `${column} collate binary` : column)
     }
     case 'document': {

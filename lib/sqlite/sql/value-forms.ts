@@ -4,7 +4,7 @@ import { formatLike, upperBound } from '../../sql/pattern.ts'
 import { findRoundedBound } from '../../values/rounded.ts'
 import { parseNumber } from '../../values/scalar-type.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
-import { findNeighbour } from '../../values/stored-time.ts'
+import { findForm, findNeighbour } from './stored-time.ts'
 import { formatGlob, isAscii, jsonFunction } from './match.ts'
 
 /** A form of values. better-sqlite3 binds no booleans. */
@@ -32,8 +32,8 @@ export const UPPER = form(value => String(value).toUpperCase())
 export const MINUTES = form(value => String(value).replace(/^(\d\d:\d\d):00$/, '$1'))
 
 /** Of date-times: a stored value before, or after, all that stand for the time. */
-export const TIME_LOW = form((value, type) => findNeighbour(value as number, type.time?.unit ?? 'text', -1))
-export const TIME_HIGH = form((value, type) => findNeighbour(value as number, type.time?.unit ?? 'text', 1))
+export const TIME_LOW = form((value, type) => findNeighbour(value as number, findForm(type)?.unit ?? 'text', -1))
+export const TIME_HIGH = form((value, type) => findNeighbour(value as number, findForm(type)?.unit ?? 'text', 1))
 
 /** Of date-times: the next millisecond. */
 export const TIME_NEXT = form(value => (value as number) + 1)

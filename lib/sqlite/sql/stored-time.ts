@@ -3,8 +3,9 @@
  * seconds or milliseconds since 1970, or Julian day numbers (https://www.sqlite.org/lang_datefunc.html). The form of a column is found
  * from its rows.
  */
-import { DAY_MS } from '../base/clock.ts'
-import { parseDatetime, formatIso } from './iso-time.ts'
+import { DAY_MS } from '../../base/clock.ts'
+import { formatIso, parseLenientDatetime } from '../../values/iso-time.ts'
+import type { ScalarType } from '../../values/scalar-type.ts'
 
 /** The form of the date-times in a column of a SQLite file. */
 export interface StoredTime {
@@ -19,6 +20,14 @@ export interface StoredTime {
   readonly zone: string
   /** Whether all values have this form, so that stored values can be compared. */
   readonly uniform: boolean
+}
+
+/** The type of a column of a file, with the form of its date-times. */
+export type FileScalar = ScalarType & { readonly time?: StoredTime }
+
+/** Returns the form of the date-times of a column of a file; undefined for any other column. */
+export function findForm(type: ScalarType): StoredTime | undefined {
+  return (type as FileScalar).time
 }
 
 /** The form of new values in a column without rows: that of SQLite's own current_timestamp. */
@@ -36,9 +45,7 @@ const TEXT =
 /** Parses a stored value to milliseconds since 1970. Undefined when it is not a date-time. */
 export function parseStoredTime(stored: unknown, unit: StoredTime['unit'] = 'text'): number | undefined {
   if (typeof stored === 'number') return toMilliseconds(stored, unit)
-  if (typeof stored !== 'string') return undefined
-  const text = stored.replace(/ ?(?:UTC|GMT)$/, 'Z').replace(/ (?=Z|[+-]\d\d(?::?\d\d)?$)/, '')
-  return parseDatetime(text)
+  return typeof stored === 'string' ? parseLenientDatetime(stored) : undefined
 }
 
 function toMilliseconds(value: number, unit: StoredTime['unit']): number | undefined {

@@ -14,7 +14,7 @@ import type { KeyValues } from '../model/key.ts'
 import type { Renderer, Resource, ToOneOfAttribute } from '../model/model.ts'
 import type { RawFilter, RawValue } from '../request/query-string.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
-import { findDecimalBound, describeScalar, parseScalar } from '../values/scalar-type.ts'
+import { describeScalar, parseScalar } from '../values/scalar-type.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 
 /** The values of one request. */
@@ -146,7 +146,7 @@ function listParameter({ type, forms, inDocument }: Binding & { from: 'filterLis
   const values: unknown[] = []
   for (const value of filter.values) {
     if (value.kind !== 'text') continue
-    const bound = parseBound(value, type, filter)
+    const bound = parseBound(value, type, filter, dialect)
     if (bound !== null) for (const form of forms) values.push(encode(bound, { type, form, inDocument }, dialect))
   }
   return dialect.encodeList(values, type)
@@ -183,7 +183,7 @@ function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfi
     misfits.refusal = wrongValueError(value, type, filter)
     return form === 'value' || form.takesMisfits === true ? unescape(value) : null
   }
-  const bound = parseBound(value, type, filter)
+  const bound = parseBound(value, type, filter, dialect)
   return bound === null ? null : encode(bound, binding, dialect)
 }
 
@@ -196,11 +196,11 @@ function mayBeMisfit({ operator, negated, paths, values }: RawFilter, { codec }:
 }
 
 /** The typed value; null where nothing can equal it. */
-function parseBound(value: RawValue, type: ScalarType, filter: RawFilter): unknown {
+function parseBound(value: RawValue, type: ScalarType, filter: RawFilter, dialect: Dialect): unknown {
   const text = unescape(value)
   const typed = parseScalar(text, type)
   if (typed === undefined) throw wrongValueError(value, type, filter)
-  return type.kind === 'decimal' ? findDecimalBound(typed as string, filter.operator) : typed
+  return dialect.findBound(typed, type, filter.operator)
 }
 
 /** Whether a text is not a number, or the number as it is shown: a database takes `01`, `1.0` and `1e3` for integers, too. */

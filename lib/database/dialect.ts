@@ -1,15 +1,16 @@
 /**
  * Dialect: the interface between the stages and a database. Everything that is particular to one database (SQL text, value codecs, running, transactions)
- * stands behind these types; lib/sqlite/ is the one implementation. A connection may answer at once or with a promise.
+ * stands behind these types; lib/sqlite/ implements all of them, lib/postgres/ what readings need. A connection may answer at once or with a promise.
  */
 import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { RequestAbort } from '../base/abort.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Attribute, KeyPart, Renderer, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
+import type { Operator } from '../request/operators.ts'
 import type { ReadPlan, ScopeLookup } from '../plan/read-plan.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
-import type { ScalarType } from '../values/scalar-type.ts'
+import type { ScalarType, ScalarValue } from '../values/scalar-type.ts'
 import type { RunStatement, Traces } from '../base/trace.ts'
 import type { ChangeRecorder, ChangeSink, Watched } from './changes.ts'
 import type { ValueForm } from './value-form.ts'
@@ -113,7 +114,7 @@ export interface Visit {
   readonly columns?: readonly string[]
   /** A further column that narrows them, which an index may have in front. */
   readonly tag?: string | undefined
-  /** The table that has further conditions, by which SQLite may look for rows instead. */
+  /** The table that has further conditions, by which the database may look for rows instead. */
   readonly filtered?: string | undefined
 }
 
@@ -258,6 +259,10 @@ export interface Dialect {
   refusal(error: Error): string | undefined
   /** Whether the database cannot do anything at present: another process has locked it, or it fails itself (a full disk, a damaged file). */
   failure(error: unknown): 'busy' | 'failed' | undefined
+  /** What a value must be so that the database can store it, as the rest of "must be …"; undefined for a value of the type that it stores exactly. */
+  describeUnstorable(value: ScalarValue, type: ScalarType): string | undefined
+  /** The value to compare with in place of one of a filter that the database cannot hold, so that every stored value compares alike; null where none is equal. */
+  findBound(value: ScalarValue, type: ScalarType, operator: Operator): unknown
   /** The parameter for a value in its plain form: as the database stores it. */
   encode(value: unknown, type: ScalarType, inDocument: boolean): unknown
   /** The parameter for a list of values, as `encode` gives them. NULL equals nothing, so it is left out. */

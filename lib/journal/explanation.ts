@@ -17,11 +17,11 @@ export interface ExplainedStatement {
   readonly duration: number
   /** Rows that it returned or changed. Undefined when it failed. */
   readonly rows: number | undefined
-  /** The database's plan (SQLite's `explain query plan`). Empty for statements without a plan, such as `begin` and `commit`. */
+  /** The database's plan: the steps of SQLite's `explain query plan`. Empty for statements without a plan, such as `begin` and `commit`. */
   readonly plan: readonly PlanStep[]
 }
 
-/** A missing index. SQLite's planner was asked, and would use it. */
+/** A missing index, which the database's planner would use: it was asked. */
 export interface IndexHint {
   /** `scan`: all rows of the table are read to find some. `sort`: all rows are sorted. */
   readonly reason: 'scan' | 'sort'
@@ -129,7 +129,7 @@ function formatParameter(value: unknown, masked: Masked): string | number | null
   if (typeof value === 'number') return value
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`
-  // SQLite has no other values.
+  // A statement has no other values.
   return null
 }
 

@@ -296,7 +296,7 @@ function findFreeName(name: string, taken: ReadonlySet<string>): string {
   return free
 }
 
-/** Returns the column of a property in MikroORM's default naming, in lower case, because SQLite ignores case in names. */
+/** Returns the column of a property in MikroORM's default naming, in lower case: names of columns that differ in case alone are one name. */
 function findColumnName(property: string, stored: Property['stored']): string {
   const words = property.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
   return stored === 'key' ? `${words}_id` : words

@@ -296,7 +296,7 @@ export interface Resource {
   readonly key: readonly KeyPart[]
   /** Public names of the attributes that make the key. */
   readonly keyNames: readonly string[]
-  /** The columns of the default order: the key, or the rowid of a table without one. Empty where there is neither. */
+  /** The columns of the default order: the key, or, without one, the column of the order in which rows were inserted. Empty where there is neither. */
   readonly order: readonly string[]
   /** The key is one integer that the database counts up. */
   readonly generatedKey: boolean

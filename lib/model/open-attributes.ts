@@ -84,7 +84,7 @@ function buildMember(name: string, holder: ScalarAttribute): ScalarAttribute {
   } as const)
 }
 
-/** Whether a resource takes a name that it does not have. SQLite has no path to a key with a quote or a backslash. */
+/** Whether a resource takes a name that it does not have. No path of every database leads to a key with a quote or a backslash. */
 export function takesName(name: string, { once, except, learned, holder }: OpenAttributes): boolean {
   if (once && learned.length > 0) return false
   if (learned.length >= MAX_LEARNED || name.length > MAX_NAME || except.has(name) || name === holder.name) return false

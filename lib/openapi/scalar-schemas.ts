@@ -107,7 +107,7 @@ function decimalPattern({ precision, scale }: ScalarType): string {
   return `^-?(?:0|[1-9]\\d${whole === '' ? '*' : `{0,${whole}}`})(?:\\.${fraction})?$`
 }
 
-/** Values of a file that do not fit their type are of the kinds that SQLite has. */
+/** Values of a file that do not fit their type are texts, numbers or booleans. */
 function looseForm(schema: Schema, isLoose = true): Schema {
   return isLoose && schema['type'] !== undefined ? { type: ['string', 'number', 'boolean'] } : schema
 }

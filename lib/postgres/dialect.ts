@@ -5,11 +5,22 @@ import { compileRead } from '../sql/compile-read.ts'
 import type { CaseFolding } from './sql/case-folding.ts'
 import { encode, encodeLinks, encodeList, encodePatterns } from './sql/encode.ts'
 import { createFlavour } from './sql/flavour.ts'
+import { describeUnstorable } from './sql/storable.ts'
 
 /** What of a dialect compiles readings and the checks before a write, and binds their values. */
 export type ReadingDialect = Pick<
   Dialect,
-  'compile' | 'exists' | 'columns' | 'taken' | 'referrers' | 'encode' | 'encodeList' | 'encodeLinks' | 'encodePatterns'
+  | 'compile'
+  | 'exists'
+  | 'columns'
+  | 'taken'
+  | 'referrers'
+  | 'describeUnstorable'
+  | 'findBound'
+  | 'encode'
+  | 'encodeList'
+  | 'encodeLinks'
+  | 'encodePatterns'
 >
 
 /** Makes the dialect of a server. */
@@ -21,6 +32,8 @@ export function createReadingDialect(folding: CaseFolding): ReadingDialect {
     columns: (resource, columns) => compileColumns(flavour, resource, columns),
     taken: (resource, attributes, excludeSelf) => compileTaken(flavour, resource, attributes, excludeSelf),
     referrers: (resource, attribute) => compileReferrers(flavour, resource, attribute),
+    describeUnstorable,
+    findBound: value => value,
     encode,
     encodeList,
     encodeLinks,

@@ -13,7 +13,7 @@ export function filterValue(ref: ValueRef, attribute: ScalarAttribute, form: Val
   return compareSql === undefined ? value : { ...value, text: compareSql(value.text) }
 }
 
-/** From how many values on a list is one parameter. SQLite takes 32,766 parameters in a statement. */
+/** Filters of more values than this pass them as one parameter: the parameters of a statement are limited. */
 export const MANY = 32
 
 /** Whether all values come from one filter of the request. */

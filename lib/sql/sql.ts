@@ -42,7 +42,7 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   return { text: parts.map(part => part.text).join(separator), bindings: parts.flatMap(part => part.bindings) }
 }
 
-/** Joins conditions with `and` or `or`, by halves: a parser nests what stands in a row as deep as it is long, and SQLite takes a depth of 1,000. */
+/** Joins conditions with `and` or `or`, by halves: a parser nests what stands in a row as deep as it is long, and its depth is limited. */
 export function joinEvenly(parts: readonly Sql[], separator: ' and ' | ' or '): Sql {
   if (parts.length <= 64) return join(parts, separator)
   const middle = Math.ceil(parts.length / 2)

@@ -6,6 +6,7 @@ import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, viola
 import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 import { encodeLinks, encodeList, encodePatterns } from './sql/encode-list.ts'
 import { encode } from './sql/encode.ts'
+import { describeUnstorable, findBound } from './sql/exact-decimals.ts'
 
 export const SQLITE: Dialect = {
   insertionOrder: 'rowid',
@@ -20,6 +21,8 @@ export const SQLITE: Dialect = {
   breaksConstraint,
   refusal,
   failure,
+  describeUnstorable,
+  findBound,
   encode,
   encodeList,
   encodeLinks,

@@ -131,7 +131,9 @@ function decimal({ precision, scale = 0 }: ScalarType, name: readonly string[], 
   const { random } = making
   const digits = precision === undefined ? 15 : precision - scale
   const before = digits <= 0 ? 0 : whole(name, attempt, making) % 10 ** Math.min(digits, 9)
-  const after = Array.from({ length: scale }, (_, index) => random.between(index === scale - 1 ? 1 : 0, 9)).join('')
+  // With up to nine before the point, no more than every database stores.
+  const shown = Math.min(scale, 6)
+  const after = Array.from({ length: shown }, (_, index) => random.between(index === shown - 1 ? 1 : 0, 9)).join('')
   return scale === 0 ? String(before) : `${before}.${after}`
 }
 

@@ -155,7 +155,12 @@ export class Given {
         drafts.resolve()
         const faults = new FieldErrors()
         const changes = roots.map(({ body, path }) =>
-          validateRecord(body, resource, { mode: 'create' }, new ValidationContext(faults, { seeding: true }, path)),
+          validateRecord(
+            body,
+            resource,
+            { mode: 'create' },
+            new ValidationContext(faults, { dialect: connection.dialect, seeding: true }, path),
+          ),
         )
         const entities = await insert(changes, faults, em, connection)
         const view = { parameters: NO_PARAMETERS, visibility: EVERYTHING, ctx: context(resource), signal: undefined }

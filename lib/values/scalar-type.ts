@@ -92,7 +92,7 @@ export function describeScalar(type: ScalarType): string {
     case 'decimal':
       return type.scale === undefined || type.precision === undefined
         ? 'a decimal number'
-        : `a decimal number with at most ${type.precision - type.scale} digits before and ${type.scale} after the point${type.precision > 15 ? ', 15 in all (SQLite stores no more exactly)' : ''}`
+        : `a decimal number with at most ${type.precision - type.scale} digits before and ${type.scale} after the point`
     case 'text':
       return 'a text'
     case 'boolean':
@@ -161,39 +161,6 @@ function parseDecimal(text: string, type: ScalarType): string | undefined {
   if (type.scale !== undefined && fraction.replace(/0+$/, '').length > type.scale) return undefined
   if (type.precision !== undefined && whole.length > Math.max(1, type.precision - (type.scale ?? 0))) return undefined
   return text
-}
-
-/** Returns a decimal that a double stores exactly: at most 15 significant digits, or an integer up to 2^53. Undefined for longer ones. */
-function keepIfExact(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  const [whole = '', fraction = ''] = text.replace('-', '').split('.')
-  const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '')
-  return digits.length <= 15 || (/^0*$/.test(fraction) && Number.isSafeInteger(Number(text))) ? text : undefined
-}
-
-/**
- * Replaces a decimal of a filter that has more digits than can be stored, so that every stored one compares as with all digits: by the
- * storable neighbour below for `>` and `<=`, and the one above for `>=` and `<`. Null for `=`, which no stored decimal satisfies.
- */
-export function findDecimalBound(text: string, operator: string): string | null {
-  // A number of a file with many digits is shown with all of them, so it can be compared.
-  if (keepIfExact(text) !== undefined || String(Number(text)) === text) return text
-  const isNegative = text.startsWith('-')
-  const [whole = '', fraction = ''] = text
-    .replace('-', '')
-    .replace(/(\.\d*?)0+$/, '$1')
-    .split('.')
-  const digits = BigInt(whole + fraction)
-  // Integers are exact beyond 15 digits. Beyond 2^53 they are not, and the database compares its stored values.
-  const isLong = BigInt(whole) >= 10n ** 15n
-  if (BigInt(whole) >= BigInt(Number.MAX_SAFE_INTEGER)) return text
-  if (operator !== '>' && operator !== '<=' && operator !== '>=' && operator !== '<') return null
-  const unit = 10n ** BigInt(isLong ? fraction.length : String(digits).length - 15)
-  const smaller = digits - (digits % unit)
-  const isBelow = operator === '>' || operator === '<='
-  const bound = String(isBelow === isNegative ? smaller + unit : smaller).padStart(fraction.length + 1, '0')
-  const point = bound.length - fraction.length
-  return `${isNegative ? '-' : ''}${bound.slice(0, point)}${fraction === '' ? '' : `.${bound.slice(point)}`}`
 }
 
 /** Counts the characters (code points) of a text, as databases do. */
@@ -270,8 +237,8 @@ export function readScalar(json: unknown, type: ScalarType): ScalarValue | undef
     case 'float':
       return typeof json === 'number' && Number.isFinite(json) ? keepIfAllowed(json, type) : undefined
     case 'decimal':
-      if (typeof json === 'string') return keepIfExact(parseDecimal(json, type))
-      return typeof json === 'number' && Number.isFinite(json) ? keepIfExact(parseDecimal(String(json), type)) : undefined
+      if (typeof json === 'string') return parseDecimal(json, type)
+      return typeof json === 'number' && Number.isFinite(json) ? parseDecimal(String(json), type) : undefined
     case 'text':
       return typeof json === 'string' ? keepIfAllowed(json, type) : undefined
     case 'boolean':

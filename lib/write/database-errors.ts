@@ -58,7 +58,7 @@ function missing(violation: ReturnType<Dialect['violation']>): string {
 /** Returns the names of the attributes that a broken constraint is about. */
 function violated(error: Error, dialect: Dialect, model: Model): string[] {
   const violation = dialect.violation(error)
-  // The file may spell a name in another case, which SQLite ignores.
+  // The database may spell a name in another case than the model.
   const found = model.resources.find(({ table }) => table.toLowerCase() === violation?.table.toLowerCase())
   const resource = found?.hierarchy?.isShared === true ? found.hierarchy.root : found
   if (violation === undefined || resource === undefined) return []

@@ -41,6 +41,9 @@ export function requireAttributes(given: JsonObject, { attributes, filled = [], 
   throw restError('forbidden', `You may not ${action}: a link that is needed leads to what you may not see.`)
 }
 
+/** Only asked whether attributes are there, not what they hold. */
+const TAKES_ALL = { describeUnstorable: () => undefined }
+
 /** Returns the errors of an embedded object that a change makes where there was none before. */
 export function requireEmbedded(
   attribute: EmbeddedAttribute,
@@ -54,7 +57,7 @@ export function requireEmbedded(
     ...changes.map(change => [change.attribute.name, change.value]),
     ...own.map(link => [link.attribute.name, link.link]),
   ]) as JsonObject
-  const context = new ValidationContext(new FieldErrors(), { visibility }, path)
+  const context = new ValidationContext(new FieldErrors(), { dialect: TAKES_ALL, visibility }, path)
   requireAttributes(given, { attributes: attribute.attributes, action: `set "${path}"` }, context)
   return context.errors.listed
 }

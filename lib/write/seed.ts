@@ -8,7 +8,7 @@ import type { Collection, EntityManager } from '@mikro-orm/core'
 import { create } from './apply.ts'
 import { checkChanges, findGivenKey, recordName } from './check-database.ts'
 import type { Implied } from './check-database.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection, Dialect } from '../database/dialect.ts'
 import { restError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import { FieldErrors } from '../base/body-errors.ts'
@@ -46,7 +46,7 @@ const WITHOUT_RULES = {
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
   if (await insertAsRows(data, model, connection)) return
   const errors = new FieldErrors()
-  const changes = validateAll(data, model, errors)
+  const changes = validateAll(data, model, errors, connection.dialect)
   try {
     await connection.write(async (em: EntityManager) => insert(changes, errors, em, connection))
   } catch (error) {
@@ -94,7 +94,7 @@ export async function insert(
   return changes.map(change => loader.findEntity(change))
 }
 
-function validateAll(data: SeedData, model: Model, errors: FieldErrors): RecordInput[] {
+function validateAll(data: SeedData, model: Model, errors: FieldErrors, dialect: Dialect): RecordInput[] {
   const changes: RecordInput[] = []
   for (const [name, records] of Object.entries(data)) {
     const resource = model.byName.get(name)
@@ -110,7 +110,8 @@ function validateAll(data: SeedData, model: Model, errors: FieldErrors): RecordI
     for (const [index, record] of (records as unknown[]).entries()) {
       const path = `${name}.${index}`
       if (!isObject(record)) throw restError('body_invalid', `seed: "${path}" must be an object.`)
-      changes.push(validateRecord(record, resource, { mode: 'create' }, new ValidationContext(errors, { seeding: true }, path)))
+      const context = new ValidationContext(errors, { dialect, seeding: true }, path)
+      changes.push(validateRecord(record, resource, { mode: 'create' }, context))
     }
   }
   return changes

@@ -70,7 +70,8 @@ export class ChangeValidator {
     const ask = (given: JsonObject): Awaitable<ValidatedInput> =>
       retryWithRules(visibility, () => {
         const errors = new FieldErrors(this.#reader.limits)
-        return { change: validateRecord(given, resource, validation, new ValidationContext(errors, { visibility })), errors }
+        const context = new ValidationContext(errors, { dialect: this.#connection.dialect, visibility })
+        return { change: validateRecord(given, resource, validation, context), errors }
       })
     const asked = yield* wait(ask(body))
     const { key, mode } = validation

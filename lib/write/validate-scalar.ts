@@ -17,6 +17,8 @@ export function validateScalar(attribute: ScalarAttribute, value: unknown, conte
     const suggested = type.kind !== 'array' && typeof value === 'string' ? suggestName(value, items.map(String)) : {}
     return context.error('not_allowed', text, { ...shown, allowed: items, ...suggested })
   }
+  const needed = context.dialect.describeUnstorable(typed, type)
+  if (needed !== undefined) return context.error('value_invalid', `must be ${needed}.`, shown)
   if (type.kind === 'text' && type.length !== undefined && countCharacters(typed as string) > type.length) {
     return context.error('too_long', `may have at most ${type.length} characters.`, shown)
   }

@@ -3,12 +3,15 @@ import { withCapitalArticle } from '../base/article.ts'
 import type { FieldErrors } from '../base/body-errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import { findNearest, formatHint } from '../base/suggest.ts'
+import type { Dialect } from '../database/dialect.ts'
 import type { Attribute } from '../model/model.ts'
 import { EVERYTHING, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 
 /** The rules for all records of a body. */
 export interface BodyRules {
+  /** The database says which values it can store. */
+  readonly dialect: Pick<Dialect, 'describeUnstorable'>
   /** The body is a record of a seed, which may set what clients may only read. */
   readonly seeding?: boolean
   /** What exists for the caller: a relation to what does not is unknown. Default: everything. */
@@ -18,13 +21,15 @@ export interface BodyRules {
 /** A place in a body. */
 export class ValidationContext {
   readonly errors: FieldErrors
+  readonly dialect: Pick<Dialect, 'describeUnstorable'>
   readonly seeding: boolean
   readonly visibility: Visibility
   /** The dotted path of the place, empty for the body itself. */
   readonly path: string
 
-  constructor(errors: FieldErrors, { seeding = false, visibility = EVERYTHING }: BodyRules = {}, path = '') {
+  constructor(errors: FieldErrors, { dialect, seeding = false, visibility = EVERYTHING }: BodyRules, path = '') {
     this.errors = errors
+    this.dialect = dialect
     this.seeding = seeding
     this.visibility = visibility
     this.path = path

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { escapeRegExp } from '../../lib/base/escape-reg-exp.ts'
 import { listCaseClasses } from '../../lib/postgres/sql/case-folding.ts'
+import { describeUnstorable } from '../../lib/postgres/sql/storable.ts'
 import { check } from '../helpers/check.ts'
 import { findNoServer, openServerEngine } from './server.ts'
 import type { ServerEngine } from './server.ts'
@@ -75,6 +76,35 @@ describe('values in PostgreSQL', { skip: await findNoServer() }, () => {
   it('finds nothing by what no column can hold', async () => {
     assert.deepEqual(await ids('/v1/events', { count: '3000000000' }), [])
     assert.equal((await ids('/v1/events', { 'count<': '3000000000' })).length, 50)
+  })
+
+  it('says which values the server does not store', async () => {
+    await server.client.query('create temp table probe (integer integer, text text, json jsonb)')
+    const text = fc.string({ unit: fc.constantFrom('a', 'é', '\\', '\0'), maxLength: 5 })
+    const value = fc.oneof(
+      fc.record({
+        kind: fc.constant('integer' as const),
+        value: fc.oneof(
+          fc.integer({ min: 2 ** 31 - 3, max: 2 ** 31 + 3 }),
+          fc.integer({ min: -(2 ** 31) - 3, max: 3 - 2 ** 31 }),
+          fc.maxSafeInteger(),
+        ),
+      }),
+      fc.record({ kind: fc.constant('text' as const), value: text }),
+      fc.record({
+        kind: fc.constant('json' as const),
+        value: fc.oneof(text, fc.array(text, { maxLength: 2 }), fc.dictionary(text, text, { maxKeys: 2 })),
+      }),
+    )
+    const property = fc.asyncProperty(value, async ({ kind, value }) => {
+      const parameter = kind === 'json' ? JSON.stringify(value) : value
+      const isStored = await server.client.query(`insert into probe (${kind}) values ($1)`, [parameter]).then(
+        () => true,
+        () => false,
+      )
+      assert.equal(describeUnstorable(value, { kind }) === undefined, isStored, JSON.stringify(value))
+    })
+    await check(property, { label: 'values that PostgreSQL stores', runs: 300 })
   })
 
   it('finds what is linked by keys of several parts', async () => {

@@ -1,4 +1,4 @@
-/** Decimals of filters with more digits than can be stored, against arithmetic with all digits. */
+/** Decimals with more digits than can be stored: in filters, against arithmetic with all digits; in bodies; and none in generated records. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
@@ -6,6 +6,7 @@ import * as fc from 'fast-check'
 import { RestEngine } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
 
+const Price = defineEntity({ name: 'Price', properties: { id: p.integer().primary(), amount: p.decimal().precision(26).scale(6) } })
 const Sum = defineEntity({ name: 'Sum', properties: { id: p.integer().primary(), amount: p.decimal().precision(40).scale(20) } })
 
 /** In units of 10^-60. */
@@ -64,5 +65,27 @@ describe('decimals in filters', () => {
       ),
       { label: 'decimals', runs: 200 },
     )
+  })
+})
+
+describe('decimals in bodies', () => {
+  it('are refused where SQLite would not store all their digits', async () => {
+    await using engine = await RestEngine.create({ entities: [Price] })
+    const post = async (amount: string): Promise<unknown> => {
+      const { status, body } = await engine.handle('POST', '/v1/prices', {}, { amount })
+      return status === 200 ? (body as { price: { amount: string } }).price.amount : (body as { detail: string }).detail
+    }
+    assert.equal(await post('123456789.012345'), '123456789.012345')
+    assert.equal(await post('9007199254740991'), '9007199254740991.000000')
+    const refused = '"amount" must be a decimal number of at most 15 digits, because SQLite stores no more exactly.'
+    assert.deepEqual([await post('1234567890.012345'), await post('9007199254740993')], [refused, refused])
+    const tooLong = '"amount" must be a decimal number with at most 20 digits before and 6 after the point.'
+    assert.deepEqual([await post('1.0000001'), await post('123456789012345678901')], [tooLong, tooLong])
+  })
+
+  it('that are generated can be stored, whatever the scale', async () => {
+    await using engine = await RestEngine.create({ entities: [Sum] })
+    const [sum, other] = await engine.given.many('sums', 2)
+    assert.notEqual(sum!['amount'], other!['amount'])
   })
 })

@@ -32,7 +32,7 @@ function plainJson(value: unknown): unknown {
   return value === undefined ? null : toJson(value, 'the type')
 }
 
-/** Whether the column has what SQLite calls text affinity (https://sqlite.org/datatype3.html, section 3.1). */
+/** Whether the column is of a text type, by its declaration. */
 function isTextColumn(prop: EntityProperty): boolean {
   const declared = prop.columnTypes?.[0] ?? ''
   return /char|clob|text/i.test(declared) && !/int/i.test(declared)

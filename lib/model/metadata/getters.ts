@@ -153,7 +153,7 @@ function propertyOfJson(json: unknown, type: ScalarType): unknown {
   if (json === null || json === undefined) return json
   const { kind, asNumber = false, asText = false } = type
   const value = readScalar(json, { kind, asNumber, asText, ...(type.codec === undefined ? {} : { codec: type.codec }) })
-  // A value that does not fit its type, which SQLite allows.
+  // A value that does not fit its type, which a file may hold.
   return value === undefined ? json : toProperty(value, type)
 }
 

@@ -84,7 +84,7 @@ function rejectUnsupported(meta: Meta, prop: Property, childName: string, within
   if (reason !== undefined) throw unsupported(meta, `${prop.name}.${childName}`, reason)
 }
 
-/** The key types whose values JSON holds in the form that SQLite compares. */
+/** The key types whose values JSON holds in the form in which columns hold them. */
 const LINKED_IN_JSON = new Set(['integer', 'text', 'uuid'])
 
 /** Returns why a relation or a getter inside an embedded object cannot be served. */

@@ -3,8 +3,8 @@
  * Unicode case folding, text with a NUL in it, and times that are stored in several forms; and for long texts, where theirs take the product of both lengths.
  */
 import { escapeRegExp } from '../../base/escape-reg-exp.ts'
-import { canonicalJson } from '../../base/json.ts'
 import { LruCache } from '../../base/lru-cache.ts'
+import { canonicalJson } from './canonical-json.ts'
 import { parseStoredTime } from './stored-time.ts'
 import type { StoredTime } from './stored-time.ts'
 

@@ -8,6 +8,7 @@ import type { RequestAbort } from '../base/abort.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Attribute, KeyPart, Renderer, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
 import type { Operator } from '../request/operators.ts'
+import type { StoredColumn, StoredTable } from '../model/stored-table.ts'
 import type { ReadPlan, ScopeLookup } from '../plan/read-plan.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
 import type { ScalarType, ScalarValue } from '../values/scalar-type.ts'
@@ -247,6 +248,8 @@ export interface Dialect {
   ): Statement | undefined
   /** A statement that gives the keys of the records whose to-one links the record of the key. */
   referrers(resource: Resource, attribute: ToOneAttribute): Statement
+  /** Statements that write one row, their parameters in the order of the columns. See `WritingDialect`. */
+  readonly writing: WritingDialect
   /** What a broken constraint is about, as far as the database says: the columns of a table. */
   violation(error: Error): { readonly table: string; readonly columns: readonly string[] } | undefined
   /** The check of the schema that a write did not meet, by its name or expression; undefined where the error is about something else. */
@@ -271,6 +274,22 @@ export interface Dialect {
   encodeLinks(rows: readonly Row[], child: Pick<CompiledChild, 'from' | 'parts'>): EncodedLinks
   /** The parameter of several wildcard patterns. */
   encodePatterns(patterns: readonly (readonly string[])[]): unknown
+}
+
+/** The statements that write one row of a table. */
+export interface WritingDialect {
+  /** Inserts a row with values in these columns. */
+  insert(table: StoredTable, columns: readonly StoredColumn[]): Statement
+  /** The parameter for a value of a column; undefined where it cannot be one. */
+  toParameter(value: unknown): unknown
+}
+
+/** What a statement has written. */
+export interface Written {
+  /** The number of rows. */
+  readonly rows: number
+  /** The key that the database has counted for the last inserted row. */
+  readonly counted: bigint
 }
 
 /** Rows to insert into a table, their values as the database stores them. */
@@ -312,6 +331,13 @@ export interface Connection {
    * @param flushed whether the work flushes by itself, and lets nobody have the entity manager
    */
   write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, flushed?: boolean): Awaitable<T>
+  /**
+   * Whether statements of the engine may write rows of the table without the unit of work: nobody subscribes to it or logs what it runs, MikroORM's own
+   * classes are in place, and nobody else has written to the database.
+   */
+  writesAlone(table: StoredTable): boolean
+  /** Runs a statement that writes, inside a transaction. Errors are those that MikroORM would throw. */
+  run(statement: Statement, parameters: readonly unknown[]): Written
   /** Writes what is pending in the entity manager, inside of its transaction, as `em.flush` does. */
   flush(em: EntityManager): Awaitable<void>
   /** The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is none. */

@@ -4,6 +4,7 @@
  */
 import type { Action, HookContext, Wrapper } from '../request/hook-context.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
+import type { StoredTable } from './stored-table.ts'
 
 /** Where the value of a scalar attribute is found. */
 export type Source =
@@ -311,6 +312,8 @@ export interface Resource {
   /** What it keeps that the model does not name; undefined: nothing. */
   readonly open: OpenAttributes | undefined
   readonly rules: ResourceRules
+  /** How statements of the engine write its records; undefined: MikroORM's unit of work writes them. */
+  readonly stored: StoredTable | undefined
 }
 
 /** See `ResourceConfig.open`. */

@@ -8,10 +8,11 @@ import type { Awaitable } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
 import type { RunStatement, Traces } from '../base/trace.ts'
 import type { ChangeRecorder, ChangeSink, Watched } from '../database/changes.ts'
-import type { CompiledRead, Connection, Reading, Statement, TableRows } from '../database/dialect.ts'
+import type { CompiledRead, Connection, Reading, Statement, TableRows, Written } from '../database/dialect.ts'
 import type { StatementsExplained, UnindexedLink } from '../database/explained-statements.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Resource } from '../model/model.ts'
+import type { StoredTable } from '../model/stored-table.ts'
 import { readRecords } from '../read/run-read.ts'
 import type { Content } from './content.ts'
 import { SQLITE } from './dialect.ts'
@@ -27,6 +28,7 @@ import { SharedSqliteDialect } from './orm/shared-dialect.ts'
 import { runsForeignCode } from '../orm/user-hooks.ts'
 import { Readings } from './readings.ts'
 import { Recorder } from './recorder.ts'
+import { RowWriter } from './row-writer.ts'
 import { name } from '../sql/sql.ts'
 import { Transactions } from './transactions.ts'
 import { UnitsOfWork } from './units-of-work.ts'
@@ -38,6 +40,7 @@ export class SqliteConnection implements Connection {
   readonly #observers = new Observers()
   readonly #readings: Readings
   readonly #unitsOfWork: UnitsOfWork
+  readonly #rows: RowWriter
   readonly #makeOrm: (shared: SharedSqliteDialect) => MikroORM
   #orm: MikroORM | undefined
 
@@ -48,6 +51,7 @@ export class SqliteConnection implements Connection {
     this.transactions = new Transactions(this.#observers)
     this.#readings = new Readings(content, this.transactions, this.#observers)
     this.#unitsOfWork = new UnitsOfWork(content, this.transactions, () => this.orm)
+    this.#rows = new RowWriter(content, this.#makeHost(), () => this.orm)
   }
 
   get mayHoldMisfits(): boolean {
@@ -60,7 +64,11 @@ export class SqliteConnection implements Connection {
 
   /** Returns the dialect to give MikroORM as `driverOptions`. */
   shareWithOrm(): SharedSqliteDialect {
-    return new SharedSqliteDialect(new OrmHost(this.content, this.transactions, this.#observers))
+    return new SharedSqliteDialect(this.#makeHost())
+  }
+
+  #makeHost(): OrmHost {
+    return new OrmHost(this.content, this.transactions, this.#observers)
   }
 
   /** The MikroORM instance that was given the dialect, where it could not be made at once. */
@@ -120,6 +128,14 @@ export class SqliteConnection implements Connection {
 
   write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, flushed = false): Awaitable<T> {
     return this.#unitsOfWork.write(work, end, flushed)
+  }
+
+  writesAlone(table: StoredTable): boolean {
+    return this.#rows.writesAlone(table)
+  }
+
+  run(statement: Statement, parameters: readonly unknown[]): Written {
+    return this.#rows.run(statement, parameters)
   }
 
   flush(em: EntityManager): Awaitable<void> {

@@ -2,6 +2,8 @@
 import type { Dialect } from '../database/dialect.ts'
 import { compileColumns, compileExists, compileReferrers, compileTaken } from '../sql/compile-checks.ts'
 import { compileRead } from '../sql/compile-read.ts'
+import { compileInsert } from '../sql/compile-write.ts'
+import { toParameter } from './orm/bind-statement.ts'
 import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, violation } from './errors.ts'
 import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 import { encodeLinks, encodeList, encodePatterns } from './sql/encode-list.ts'
@@ -15,6 +17,10 @@ export const SQLITE: Dialect = {
   columns: (resource, columns) => compileColumns(SQLITE_FLAVOUR, resource, columns),
   taken: (resource, attributes, excludeSelf) => compileTaken(SQLITE_FLAVOUR, resource, attributes, excludeSelf),
   referrers: (resource, attribute) => compileReferrers(SQLITE_FLAVOUR, resource, attribute),
+  writing: {
+    insert: (table, columns) => compileInsert(SQLITE_FLAVOUR, table, columns),
+    toParameter,
+  },
   violation,
   brokenCheck,
   breaksReference,

@@ -22,6 +22,8 @@ import { append, changeLink, create, update } from './apply.ts'
 import { flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
 import { translateDatabaseError } from './database-errors.ts'
 import { checkPrecondition } from './precondition.ts'
+import { insertRow } from './planned-writer.ts'
+import { planInsert } from './plan-write.ts'
 import { remove } from './remove.ts'
 import { RequestWork } from './request-work.ts'
 import { load, loadsAlone, reference, removesAlone } from './unit-of-work.ts'
@@ -79,8 +81,12 @@ export class Writer {
   }
 
   *#create(resource: Resource, body: JsonObject, view: View, work: Work): Coroutine<Written> {
+    const stored = view.visibility === EVERYTHING ? planInsert(resource, body) : undefined
+    const isPlanned = stored !== undefined && this.#connection.writesAlone(stored)
     const change = yield* this.#validator.validate(body, resource, { mode: 'create' }, view)
     yield* wait(this.#reader.prepare(resource, view))
+    const key = isPlanned ? insertRow(change, stored, this.#connection) : undefined
+    if (key !== undefined) return yield* this.#written(resource, key, view)
     const entity = yield* wait(create(change, work))
     yield* flushAndCheck(work, this.#reader, { resource, entity })
     return yield* this.#written(resource, keyOfEntity(resource, entity), view)

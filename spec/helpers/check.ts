@@ -1,6 +1,6 @@
 /**
  * Runs a fast-check property and prints its seed, on success too, so that any run can be repeated: `FC_SEED=<seed> FC_RUNS=<runs> node
- * --import tsx --test <file>`. The seed determines everything random in a property spec, the data sets of a batch included (`sample`).
+ * --import tsx --test <file>`. With `FC_SHRINK=0` no smaller counterexample is looked for, which can take long. The seed determines everything random in a property spec, the data sets of a batch included (`sample`).
  */
 import * as fc from 'fast-check'
 import type { Arbitrary, IAsyncProperty, IProperty } from 'fast-check'
@@ -25,7 +25,12 @@ export async function check<T>(
   const numRuns = runs(options.runs ?? 100)
   const used = given === undefined || given === '' ? (options.usualSeed ?? seed) : seed
   console.log(`# ${options.label}: FC_SEED=${used}, ${numRuns} runs`)
-  await fc.assert(property as IAsyncProperty<T>, { seed: used, numRuns, examples: options.examples ?? [], endOnFailure: false })
+  await fc.assert(property as IAsyncProperty<T>, {
+    seed: used,
+    numRuns,
+    examples: options.examples ?? [],
+    endOnFailure: process.env['FC_SHRINK'] === '0',
+  })
 }
 
 /** Draws one value from an arbitrary by the seed of this process. `salt` makes the draws of a batch differ. */

@@ -20,6 +20,7 @@ import { isHiddenInverse, isMixedList } from './read-common.ts'
 import { unsupported, unsupportedReason } from './unsupported.ts'
 import type { Meta } from './unsupported.ts'
 import { addInherited, isConcrete, linkHierarchies, buildQuery } from './read-hierarchy.ts'
+import { readStoredTable } from './read-stored-table.ts'
 import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
@@ -102,6 +103,7 @@ function createDraft(
     served: config !== undefined,
     open: undefined,
     rules: readRules(meta, orm, config ?? {}),
+    stored: readStoredTable(meta, orm),
   }
 }
 

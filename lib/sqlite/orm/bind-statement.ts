@@ -28,7 +28,7 @@ function countPlaceholders(sql: string): number | undefined {
  * Returns a value as better-sqlite3 binds it. Undefined when it cannot be bound. Integers become BigInt, since a number would be stored
  * as REAL.
  */
-function toParameter(value: unknown): unknown {
+export function toParameter(value: unknown): unknown {
   if (value === undefined || value === null) return null
   switch (typeof value) {
     case 'string':

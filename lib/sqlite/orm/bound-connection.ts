@@ -67,7 +67,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     loggerContext?: LoggingOptions,
   ): Awaitable<T> {
     const connection = ctx === undefined || ctx instanceof RecordingTransaction || !this.connected ? undefined : findConnection(ctx)
-    if (connection === undefined || !this.#isSilent(loggerContext)) return this.execute<T>(query, params, method, ctx, loggerContext)
+    if (connection === undefined || !this.isSilent(loggerContext)) return this.execute<T>(query, params, method, ctx, loggerContext)
     const sql = this.config.get('onQuery')(query, params)
     const bound = bindStatement(sql, params)
     if (bound === undefined) return this.execute<T>(query, params, method, ctx, loggerContext)
@@ -96,7 +96,7 @@ export class BoundSqliteConnection extends SqliteConnection {
       return nothing(method) as T
     }
     if (!this.connected) await this.ensureConnection()
-    const isReported = !this.#isSilent(loggerContext)
+    const isReported = !this.isSilent(loggerContext)
     const prepared =
       isReported || typeof query !== 'string' || !Array.isArray(params)
         ? this.#prepare(query, params)
@@ -119,7 +119,7 @@ export class BoundSqliteConnection extends SqliteConnection {
   }
 
   /** Whether nothing observes statements. The application's own logger may do anything with them. */
-  #isSilent(loggerContext: LoggingOptions | undefined): boolean {
+  isSilent(loggerContext?: LoggingOptions): boolean {
     const logger = this.config.getLogger()
     return (
       (logger.logQuery === DefaultLogger.prototype.logQuery || logger.logQuery === SimpleLogger.prototype.logQuery) &&

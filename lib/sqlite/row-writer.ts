@@ -1,0 +1,58 @@
+/** Row writer: runs the statements by which the engine writes rows without MikroORM's unit of work, with all that goes with those of MikroORM. */
+import { SqlEntityManager } from '@mikro-orm/sqlite'
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import type { Statement, Written } from '../database/dialect.ts'
+import type { StoredTable } from '../model/stored-table.ts'
+import type { Content } from './content.ts'
+import type { BoundSqliteDriver } from './orm/driver.ts'
+import { SharedConnection } from './orm/shared-connection.ts'
+import { hasSubscribers } from '../orm/user-hooks.ts'
+import type { OrmHost } from './orm-host.ts'
+
+export class RowWriter {
+  readonly #content: Content
+  readonly #orm: () => MikroORM
+  readonly #connection: SharedConnection
+  /** The entity manager that has been looked at last, and whether it is MikroORM's own. */
+  #known: { readonly em: EntityManager; readonly isOrdinary: boolean } | undefined
+
+  constructor(content: Content, host: OrmHost, orm: () => MikroORM) {
+    this.#content = content
+    this.#orm = orm
+    this.#connection = new SharedConnection(host, { release: () => {}, nested: true }, 0)
+  }
+
+  /** See `Connection.writesAlone`. */
+  writesAlone({ table }: StoredTable): boolean {
+    const { em } = this.#orm()
+    if (this.#content.isOfOthers || this.#content.keys.counts(table)) return false
+    if (this.#known?.em !== em) this.#known = { em, isOrdinary: isOrdinary(em) }
+    return this.#known.isOrdinary && !hasSubscribers(em) && driverOf(em).getConnection('write').isSilent()
+  }
+
+  /** See `Connection.run`. */
+  run({ sql }: Statement, parameters: readonly unknown[]): Written {
+    const { em } = this.#orm()
+    try {
+      const text = em.config.get('onQuery')(sql, parameters)
+      const { numAffectedRows, insertId } = this.#connection.execute(text, parameters)
+      return { rows: Number(numAffectedRows ?? 0n), counted: insertId ?? 0n }
+    } catch (error) {
+      throw driverOf(em).convertException(error as Error)
+    }
+  }
+}
+
+function driverOf(em: EntityManager): BoundSqliteDriver {
+  return em.getDriver() as unknown as BoundSqliteDriver
+}
+
+/** Whether an entity manager is MikroORM's own, and flushes in transactions. */
+function isOrdinary(em: EntityManager): boolean {
+  return (
+    (em as object).constructor === SqlEntityManager &&
+    !Object.hasOwn(em, 'flush') &&
+    em.schema === undefined &&
+    em.config.get('disableTransactions') !== true
+  )
+}

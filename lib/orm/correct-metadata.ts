@@ -37,10 +37,15 @@ export function noteModel(orm: MikroORM, notes: Notes): void {
       }
       if (prop.kind !== 'scalar' || prop.embedded !== undefined || !isUnnamed(prop) || scalarType(prop)?.kind !== 'text') continue
       notes.add(
-        `${className}.${prop.name}: its type is not known (for "string | null" the compiler emits none), so it is a text, as its column; give it a "type".`,
+        `${className}.${prop.name}: its type${describeName(prop.type)} is not known, so it is a text, as its column; give it a "type".`,
       )
     }
   }
+}
+
+/** The name that is not known; for `string | null` the compiler emits none. */
+function describeName(type: string): string {
+  return type === 'any' || type === 'unknown' ? ' (for "string | null" the compiler emits none)' : ` "${type}"`
 }
 
 /**

@@ -124,7 +124,7 @@ async function openWith({ entities, orm: extra, notes }: Opening, { handle, fore
         // MikroORM.init sets it in the options that it is given, which the application may give both.
         skipSyncDiscovery: hasGlobs,
         onMetadata: (meta, platform) => {
-          foreign.adapt(meta)
+          foreign.adapt(meta, platform)
           readTextKeys(meta)
           return discovery?.onMetadata?.(meta, platform)
         },

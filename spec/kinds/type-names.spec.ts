@@ -95,4 +95,33 @@ describe('types by name', () => {
       engine.notes.join('\n'),
     )
   })
+
+  it('a name that MikroORM does not know is a text, as MikroORM stores it, and a note names it', async () => {
+    const Place = new EntitySchema<{ _id: string; email: string; at: unknown; code: unknown }>({
+      name: 'Place',
+      properties: {
+        _id: { type: 'ObjectId', primary: true },
+        // As the compiler emits it of `Ref<string>`, and of a class of the application with the type of a column.
+        email: { type: 'Reference' as 'string', runtimeType: 'Reference', unique: true, lazy: true },
+        at: { type: 'point', runtimeType: 'Point', nullable: true },
+        code: { type: 'strng' as 'string', nullable: true },
+      },
+    })
+    await using engine = await RestEngine.create({ entities: [Place] })
+    const place = { _id: '123456789012345678901234', email: '007', at: '1,2', code: '1e3' }
+    const made = await engine.handle('POST', '/v1/places', undefined, place)
+    assert.deepEqual([made.status, (made.body as { place: object }).place], [200, place])
+    const changed = await engine.handle('PUT', '/v1/places/123456789012345678901234', undefined, { code: '0x1', email: '0.10' })
+    assert.deepEqual((changed.body as { place: object }).place, { ...place, code: '0x1', email: '0.10' })
+    assert.equal((await engine.handle('PUT', '/v1/places/123456789012345678901234', undefined, { code: 1 })).status, 422)
+    const found = await engine.handle('GET', '/v1/places', { code: '0x*', 'email>=': '0', sort: 'at' })
+    assert.equal((found.body as { count: number }).count, 1)
+    const given = await engine.given('place')
+    assert.equal(typeof given['_id'], 'string')
+    const noted = engine.notes.filter(note => note.includes('is not known'))
+    assert.deepEqual(
+      noted.map(note => /^Place\.\w+: its type "\w+"/.exec(note)?.[0]),
+      ['Place._id: its type "ObjectId"', 'Place.email: its type "Reference"', 'Place.code: its type "strng"'],
+    )
+  })
 })

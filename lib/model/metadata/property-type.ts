@@ -29,9 +29,15 @@ export function isGetter(prop: Property): boolean {
   return (prop.getter === true && prop.setter !== true && prop.persist === false) || prop.getterName !== undefined
 }
 
-/** Whether the compiler has emitted no type for the property: it emits `Object` for `string | null`. MikroORM stores it as text. */
-export function isUnnamed({ type, customType }: Property): boolean {
-  return customType === undefined && (type === 'any' || type === 'unknown')
+/** What MikroORM calls the values of the types that it knows. */
+const RUNTIME_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'bigint', 'object', 'Date', 'Buffer'])
+
+/**
+ * Whether nothing says what the values of the property are: the compiler emits `Object` for `string | null` and `Reference` for `Ref<string>`, and the type
+ * may be named as none that MikroORM knows (`ObjectId`). MikroORM stores it as text.
+ */
+export function isUnnamed({ type, runtimeType, customType }: Property): boolean {
+  return customType === undefined && !RUNTIME_TYPES.has(runtimeType) && type !== 'text' && type !== 'string'
 }
 
 /** Whether classes of a polymorphic embedded object have the property by types that differ. */
@@ -77,9 +83,8 @@ export function scalarType(prop: Property): ScalarType | undefined {
     return { kind: 'text', ...(isFree ? {} : { length: prop.length! }), ...items, ...(collated ? { collated } : {}) }
   }
   if (isMerged(prop)) return { kind: 'json' }
-  if (!isUnnamed(prop)) return undefined
   // Nothing is stored of it, so that it may be whatever a life-cycle hook takes.
-  if (prop.persist === false && prop.formula === undefined) return { kind: 'json' }
+  if (isUnnamed(prop) && prop.persist === false && prop.formula === undefined) return { kind: 'json' }
   return /^text$/i.test(prop.columnTypes?.[0] ?? '') ? { kind: 'text', ...items } : undefined
 }
 

@@ -2,8 +2,8 @@
  * Foreign model: entities that were written for PostgreSQL or MySQL, as MikroORM's discovery takes them for SQLite. Everything that is mapped or left out is noted,
  * with entity and property. Its effects on the schema are in schema.ts.
  */
-import { ArrayType, BigIntType, Type } from '@mikro-orm/core'
-import type { EntityManager, EntityMetadata, EntityName, EntityProperty } from '@mikro-orm/core'
+import { ArrayType, BigIntType, Type, UnknownType } from '@mikro-orm/core'
+import type { EntityManager, EntityMetadata, EntityName, EntityProperty, Platform } from '@mikro-orm/core'
 import type { Notes } from '../../base/notes.ts'
 import { translateColumn, ignoresCase, isSerial, findItemType, findMeaning } from '../orm/foreign-column-types.ts'
 import { parseItems } from './lists.ts'
@@ -65,6 +65,17 @@ function numbered(name: string): (entity: object, em: EntityManager) => number |
   }
 }
 
+/** MikroORM names the column after a type that it does not know. SQLite would take some of its texts for numbers then. */
+function keepText(given: Property, platform: Platform): void {
+  const prop = given as unknown as Mutable
+  const isPlainScalar = (prop.kind === undefined || prop.kind === 'scalar') && prop.customType === undefined && prop.items === undefined
+  if (!isPlainScalar || prop.enum === true || prop.array === true || prop.columnTypes !== undefined || typeof prop.type !== 'string') return
+  if (!(platform.getMappedType(prop.type) instanceof UnknownType)) return
+  prop.columnTypes = ['text']
+  // Of the column alone MikroORM would conclude that a text was meant.
+  prop.runtimeType ??= 'unknown'
+}
+
 export class ForeignModel {
   readonly #notes: Notes
   /** The schema of each table, by its name. */
@@ -114,9 +125,12 @@ export class ForeignModel {
   }
 
   /** Before MikroORM works with what was declared. Its copy of the metadata is changed, the entities are not. */
-  adapt(meta: EntityMetadata): void {
+  adapt(meta: EntityMetadata, platform: Platform): void {
     if (!this.keepsSchemas) this.#leaveSchema(meta)
-    for (const prop of Object.values(meta.properties)) this.#adaptProperty(meta, prop)
+    for (const prop of Object.values(meta.properties)) {
+      this.#adaptProperty(meta, prop)
+      keepText(prop, platform)
+    }
   }
 
   #leaveSchema(meta: EntityMetadata): void {

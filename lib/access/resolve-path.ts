@@ -2,7 +2,7 @@
  * Resolve: the names in a path become a Target in the model.
  * Takes path segments; refuses with version_unknown, resource_unknown, record_not_found (an ID that cannot be one), attribute_not_found, path_unknown.
  */
-import { withCapitalArticle } from '../base/article.ts'
+import { withArticle, withCapitalArticle } from '../base/article.ts'
 import { RestError, restError } from '../base/errors.ts'
 import type { HttpMethod } from '../base/http-methods.ts'
 import { describeKey, keyFromText } from '../model/key.ts'
@@ -98,10 +98,9 @@ export function resolvePath(own: readonly string[], request: RequestPath, versio
 export function notFound(resource: Resource, id: string) {
   if (resource.key.length === 0)
     return restError('record_not_found', `${withCapitalArticle(resource.singular)} has no ID: there is only the list of them.`)
-  return restError(
-    'record_not_found',
-    `There is no ${resource.singular} with the ID ${id.slice(0, 100)} (IDs look like this: ${describeKey(resource)}).`,
-  )
+  const isId = keyFromText(id, resource) !== undefined
+  const form = isId ? '' : `: an ID of ${withArticle(resource.singular)} is ${describeKey(resource)}`
+  return restError('record_not_found', `There is no ${resource.singular} with the ID ${id.slice(0, 100)}${form}.`)
 }
 
 function unknownVersion(version: string, { base }: RequestPath, versions: readonly string[], model: Model) {

@@ -54,7 +54,7 @@ export function auth(options: AuthOptions): AuthModule {
   if (entity === undefined) throw new TypeError('auth: "entity" is needed: the entity of the users.')
   if (!Number.isFinite(ttl) || ttl <= 0) throw new RangeError('auth: "ttl" must be a number of seconds above 0.')
   if (options.secret !== undefined && (typeof options.secret !== 'string' || options.secret === ''))
-    throw new TypeError('auth: "secret" must be a text that is not empty.')
+    throw new TypeError('auth: "secret" must be a string that is not empty.')
   if (options.authenticate !== undefined && typeof options.authenticate !== 'function')
     throw new TypeError('auth: "authenticate" must be a function.')
   for (const [name, value] of Object.entries({ identifier, password })) {

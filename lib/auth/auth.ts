@@ -288,7 +288,7 @@ export class Authentication {
     const faults = [identifier, password].flatMap((name): FieldError[] => {
       const value = credentials[name]
       if (typeof value === 'string') return []
-      return [{ code: value === undefined ? 'required' : 'value_invalid', detail: `"${name}" must be given as a text.`, attribute: name }]
+      return [{ code: value === undefined ? 'required' : 'value_invalid', detail: `"${name}" must be a string.`, attribute: name }]
     })
     if (faults.length > 0) {
       const others = Object.keys(credentials).filter(name => name !== identifier && name !== password)

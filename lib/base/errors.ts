@@ -80,7 +80,7 @@ export const FIELD_ERRORS = {
   limit_exceeded: 'a limit of the engine is exceeded',
   required: 'the attribute must be given',
   null_not_allowed: 'the attribute cannot be null',
-  too_long: 'the text is longer than the model allows',
+  too_long: 'the string is longer than the model allows',
   not_allowed: 'the value is not one of those allowed',
   read_only: 'the attribute cannot be written',
   key_fixed: 'the key of a record cannot be changed',

@@ -27,7 +27,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>, place: s
 }
 
 function findFault(name: string, text: unknown): string | undefined {
-  if (typeof text !== 'string') return `it is ${text === null ? 'null' : typeof text}, not a text`
+  if (typeof text !== 'string') return `it is ${text === null ? 'null' : typeof text}, not a string`
   if (!NAME.test(name)) return 'its name is not a token'
   return FORBIDDEN.test(text) ? 'its value has a character that headers may not have' : undefined
 }

@@ -45,7 +45,7 @@ function textOfValue(name: string, value: unknown): string {
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString()
   if (value === null || ['string', 'number', 'bigint', 'boolean'].includes(typeof value)) return String(value)
   const what = value instanceof Date ? 'an invalid date' : Array.isArray(value) ? 'an array in an array' : `a value of type ${typeof value}`
-  throw new TypeError(`client: "${name}" has ${what}; it may be a text, number, bigint, boolean, date or null, or an array of them.`)
+  throw new TypeError(`client: "${name}" has ${what}; it may be a string, number, bigint, boolean, date or null, or an array of them.`)
 }
 
 /** `age>18` has no `=` of its own; a value that begins with one is escaped. */

@@ -108,7 +108,7 @@ export class ResourceCalls extends ListCalls {
 
 function checkSegment(id: Id): string {
   if (!['string', 'number', 'bigint'].includes(typeof id) || id === '')
-    throw new TypeError(`client: an ID is a text or a number, not ${id === '' ? 'an empty text' : JSON.stringify(id)}.`)
+    throw new TypeError(`client: an ID is a string or a number, not ${id === '' ? 'an empty string' : JSON.stringify(id)}.`)
   return String(id)
 }
 

@@ -16,8 +16,8 @@ export interface InferredIds {
   readonly ids: readonly (number | string)[]
 }
 
-/** Receives a problem of the data, as a sentence without its full stop. */
-export type Fault = (text: string) => void
+/** Receives a problem of the data, and how it is served all the same: the two halves of a sentence without its full stop. */
+export type Fault = (problem: string, remedy: string) => void
 
 /** The name of the attribute that identifies a record. */
 export const ID = 'id'
@@ -37,7 +37,7 @@ export function inferIds(records: readonly JsonObject[], at: (index: number) => 
   const given = idKey === undefined ? [] : records.map(record => readValue(record, idKey))
   if (idKey === undefined || given.every(id => id === null)) {
     if (given.length > 0 && records.some(record => Object.hasOwn(record, ID)))
-      fault(`the "id" of ${at(0)} is null; an ID is an integer or a text`)
+      fault(`the "id" of ${at(0)} is null; an ID is an integer or a string`, 'so the records are numbered')
     return { idKey: ID, hasIds: records.length === 0, idType: 'integer', ids: records.map((_, index) => index + 1) }
   }
   const first = given.findIndex(isId)
@@ -46,7 +46,8 @@ export function inferIds(records: readonly JsonObject[], at: (index: number) => 
   if (isMixed) {
     const other = given.findIndex(id => isId(id) && typeof id !== typeof given[first])
     fault(
-      `the "${idKey}" of ${at(other)} is ${JSON.stringify(given[other])} and that of ${at(first)} is ${JSON.stringify(given[first])}: they must be of one type, so all are texts`,
+      `the "${idKey}" of ${at(other)} is ${JSON.stringify(given[other])} and that of ${at(first)} is ${JSON.stringify(given[first])}: they must be of one type`,
+      'so all are strings',
     )
   }
   const ids = resolveRepeats({ given, idKey, isText: texts, at, first }, fault)
@@ -104,10 +105,14 @@ function resolveRepeats({ given, idKey, isText, at, first }: GivenId, fault: Fau
     const id = isText ? String(next) : next
     seen.set(id, index)
     ids[index] = id
-    return `${reason}, so it is ${JSON.stringify(id)} here`
+    return [reason, `so it is ${JSON.stringify(id)} here`] as const
   })
-  for (const text of said.slice(0, SAID)) fault(text)
-  if (said.length > SAID) fault(`the "${idKey}" of ${said.length - SAID} more records, the last of them ${at(odd.at(-1)!)}, was not usable`)
+  for (const [reason, remedy] of said.slice(0, SAID)) fault(reason, remedy)
+  if (said.length > SAID)
+    fault(
+      `the "${idKey}" of ${said.length - SAID} more records, the last of them ${at(odd.at(-1)!)}, is no ID of its own`,
+      'so they are numbered, too',
+    )
   return ids
 }
 
@@ -121,6 +126,6 @@ function explainRepeat(
   { index, first, other, at }: { index: number; first: number; other: number | undefined; at: (index: number) => string },
 ): string {
   if (value === null && first >= 0) return `${at(index)} has no "${idKey}", and ${at(first)} has one`
-  if (!isId(value)) return `the "${idKey}" of ${at(index)} is ${shorten(value)}; an ID is an integer or a text`
+  if (!isId(value)) return `the "${idKey}" of ${at(index)} is ${shorten(value)}; an ID is an integer or a string`
   return `${at(other!)} and ${at(index)} have the same "${idKey}", ${JSON.stringify(id)}`
 }

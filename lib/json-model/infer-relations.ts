@@ -126,7 +126,7 @@ function describeStranger(value: unknown, { name, idType, idSet }: CollectionDra
   const isText = idType !== 'integer'
   const other = typeof value === 'number' ? String(value) : typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : undefined
   if (other !== undefined && idSet.has(other))
-    return isText ? `is a number, and the IDs of ${name} are texts` : `is a text, and the IDs of ${name} are integers`
+    return isText ? `is a number, and the IDs of ${name} are strings` : `is a string, and the IDs of ${name} are integers`
   return `is not the ID of any record of ${name}`
 }
 

@@ -53,7 +53,7 @@ export function infer(data: unknown, where: string, options: InferOptions = {}):
   for (const [name, value] of members) {
     if (value === undefined || ABOUT_FILE.has(name)) continue
     const notes: string[] = []
-    const fault: Fault = text => (options.strict ? refuse(text) : notes.push(text))
+    const fault: Fault = (problem, remedy) => (options.strict ? refuse(problem) : notes.push(`${problem}, ${remedy}`))
     if (isList) notes.push(`the list at the top level is served as ${name}`)
     const draft = buildDraft({ name, value, isTop: isList }, drafts, fault, notes, options)
     if (draft === undefined) left.push(...notes)
@@ -66,6 +66,27 @@ export function infer(data: unknown, where: string, options: InferOptions = {}):
   for (const draft of drafts) addPlainAndRelations(draft, relations, cyclic)
   for (const relation of relations) addInverse(relation)
   return drafts
+}
+
+/** Whether an object seems to hold records by their IDs, as exports of key-value stores do: the keys look like IDs, or the values like records of one kind. */
+function isKeyed(holder: JsonObject): boolean {
+  const entries = Object.entries(holder)
+  if (entries.length < 2 || !entries.every(([, record]) => isObject(record))) return false
+  const shapes = new Set(
+    entries.map(([, record]) =>
+      Object.keys(record as JsonObject)
+        .toSorted()
+        .join(),
+    ),
+  )
+  return (
+    shapes.size === 1 || entries.every(([key, record]) => /^\d+$|^[\w-]{16,}$/.test(key) || String((record as JsonObject)['id']) === key)
+  )
+}
+
+function explainKeyed(name: string, holder: JsonObject): string {
+  const [key = ''] = Object.keys(holder)
+  return `"${name}" is an object, so it is one record with ${Object.keys(holder).length} attributes; for a collection write a list: "${name}": [{ "id": ${/^\d+$/.test(key) ? key : JSON.stringify(key)}, ... }]`
 }
 
 interface Member {
@@ -84,7 +105,7 @@ function buildDraft(
   const { name, value, isTop } = member
   const single = isObject(value)
   if (!single && !Array.isArray(value)) {
-    fault(`"${name}" is ${describe(value)}; a collection is an array of objects, so it is left out`)
+    fault(`"${name}" is ${describe(value)}; a collection is an array of objects`, 'so it is left out')
     return undefined
   }
   const found = readRecords(name, single ? [value] : (value as unknown[]), fault)
@@ -92,8 +113,9 @@ function buildDraft(
   const at = (index: number): string => (single ? `"${name}"` : `${name}[${places?.[index] ?? index}]`)
   const names = findNames(name, others, fault)
   const keys = listKeys(records)
-  if (keys.delete('__proto__')) fault(`the records of ${name} have an attribute "__proto__", which cannot be served, so it is left out`)
+  if (keys.delete('__proto__')) fault(`the records of ${name} have an attribute "__proto__", which cannot be served`, 'so it is left out')
   const ids = inferIds(records, at, fault, wanted)
+  if (single && isKeyed(value)) notes.push(explainKeyed(name, value))
   if (records.length === 0) notes.push(`${name} is empty: only its "id" is known; the first new record adds its attributes`)
   return {
     name,
@@ -120,11 +142,11 @@ function readRecords(name: string, items: readonly unknown[], fault: Fault): Pic
   const reason = `${name}[${odd}] is ${describe(items[odd])}; a collection is an array of objects`
   const places = [...items.keys()].filter(index => isObject(items[index]))
   if (places.length === 0) {
-    fault(`${reason}, so each item of ${name} is the "value" of a record, which cannot be written`)
+    fault(reason, `so each item of ${name} is the "value" of a record, which cannot be written`)
     return { records: items.map(value => ({ value })), places: undefined, isOfValues: true }
   }
   const count = items.length - places.length
-  fault(`${reason}, so ${count === 1 ? 'it is' : `${count} items of ${name} are`} left out`)
+  fault(reason, `so ${count === 1 ? 'it is' : `${count} items of ${name} are`} left out`)
   return { records: places.map(index => items[index] as JsonObject), places, isOfValues: false }
 }
 
@@ -147,7 +169,7 @@ function findNames(name: string, others: readonly CollectionDraft[], fault: Faul
       : ENVELOPE_KEYS.has(name)
         ? 'it is a key of every answer'
         : 'another one is called so'
-    fault(`"${name}" cannot be the name of a collection: ${reason}, so it is ${resource} here`)
+    fault(`"${name}" cannot be the name of a collection: ${reason}`, `so it is ${resource} here`)
   }
   const className = (entityName(resource) ?? 'Record').replaceAll(/[^\p{L}\p{N}_]/gu, '')
   const classes = new Set(others.map(other => other.className))

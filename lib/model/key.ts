@@ -2,9 +2,10 @@
  * Key: the ID of a record, in its three forms. As text in a path or a filter, as JSON in a body or a record, and as the values of the key's parts.
  * A composite key is its parts joined by `~`, each percent-encoded (RFC 3986 section 2.1, and `~` itself as %7E).
  */
+import { withArticle } from '../base/article.ts'
 import type { PolymorphicTarget, Resource, ToOneOfAttribute } from './model.ts'
 import { readScalar, parseScalar, formatScalar } from '../values/scalar-type.ts'
-import type { ScalarValue } from '../values/scalar-type.ts'
+import type { ScalarKind, ScalarValue } from '../values/scalar-type.ts'
 
 /** The values of a key's parts, in the order of `resource.key`. */
 export type KeyValues = readonly ScalarValue[]
@@ -62,7 +63,7 @@ export function typedKeyFromText(text: string, { branches }: ToOneOfAttribute): 
 
 /** Describes the IDs of a relation to one of several resources as texts. */
 export function describeTypedKey({ branches }: ToOneOfAttribute): string {
-  return `an ID with its resource, such as ${branches.map(({ target }) => `"${target.singular}:${describeKey(target)}"`).join(' or ')}`
+  return `an ID behind its resource: ${branches.map(({ target }) => `"${target.singular}:" and ${describeKey(target)}`).join('; or ')}`
 }
 
 /** One part of a key, in its JSON form, as text. */
@@ -81,9 +82,19 @@ export function joinKey(parts: readonly unknown[]): string {
 }
 
 /** Describes the IDs of the resource, for error texts. */
-export function describeKey(resource: Resource): string {
-  const names = resource.key.map(part => (part.type.kind === 'text' ? 'text' : part.type.kind))
-  return names.join('~')
+export function describeKey({ key }: Resource): string {
+  const parts = key.map(({ type }) => PARTS[type.kind] ?? withArticle(type.kind))
+  return parts.length === 1 ? parts[0]! : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)!}, joined by "~"`
+}
+
+/** What parts of keys are called. */
+const PARTS: Partial<Record<ScalarKind, string>> = {
+  text: 'a string',
+  bigint: 'an integer',
+  uuid: 'a UUID',
+  date: 'a date (YYYY-MM-DD)',
+  datetime: 'a date-time',
+  custom: 'a value of its own type',
 }
 
 /** The parts of the key that one of its attributes holds: a relation holds as many as its target's key has. */

@@ -19,9 +19,9 @@ export function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSour
       'the parameter `age>` with the value 18 is sent as `age>=18`, `name!` as `name!=Ann`, `name~` as `name~=ann`.',
     ].join(' '),
     [
-      '- `=` is equal, or any of a comma-separated list; for texts `*` stands for any run of characters; `null` is NULL.',
+      '- `=` is equal, or any of a comma-separated list; for strings `*` stands for any run of characters; `null` is NULL.',
       '- `!=` is the exact complement of `=`; so is a `!` before the name, with any operator.',
-      '- `~=` is `=` without regard to case, for texts.',
+      '- `~=` is `=` without regard to case, for strings.',
       '- `>=` and `<=` compare with one value. Strictly more is `age>18`, which has no `=` and so cannot be a parameter here: `!age<` with the value 18 is the same, but for NULL.',
       '- A path walks relations and embedded objects by dots: `publisher.name`. A relation itself is compared with IDs.',
       '- A list meets a filter when some record of it does.',

@@ -37,7 +37,7 @@ export function noteModel(orm: MikroORM, notes: Notes): void {
       }
       if (prop.kind !== 'scalar' || prop.embedded !== undefined || !isUnnamed(prop) || scalarType(prop)?.kind !== 'text') continue
       notes.add(
-        `${className}.${prop.name}: its type${describeName(prop.type)} is not known, so it is a text, as its column; give it a "type".`,
+        `${className}.${prop.name}: its type${describeName(prop.type)} is not known, so it is a string, as its column; give it a "type".`,
       )
     }
   }

@@ -168,7 +168,7 @@ export class Descriptions {
     }
     if (typeof sparse !== 'boolean') throw new TypeError('engine.openapi: "sparse" must be true or false.')
     if (typeof bulk !== 'boolean') throw new TypeError('engine.openapi: "bulk" must be true or false.')
-    if (typeof title !== 'string' || title === '') throw new TypeError('engine.openapi: "title" must be a text that is not empty.')
+    if (typeof title !== 'string' || title === '') throw new TypeError('engine.openapi: "title" must be a string that is not empty.')
     return { version, options: { openapi, sparse, bulk, title, filterHops: filters === 'none' ? undefined : filters } }
   }
 

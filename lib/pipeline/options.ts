@@ -16,7 +16,7 @@ import { checkScenarios } from './scenarios.ts'
 /** Options of `RestEngine.create`. */
 export interface EngineOptions {
   /**
-   * Entities, in any form that MikroORM takes: `defineEntity`, `EntitySchema`, decorated classes, glob texts. Without them `database` must be the path of a
+   * Entities, in any form that MikroORM takes: `defineEntity`, `EntitySchema`, decorated classes, glob patterns. Without them `database` must be the path of a
    * SQLite file: what is in it is the model.
    */
   readonly entities?: NonNullable<OrmOptions['entities']>
@@ -181,7 +181,7 @@ function checkForms(options: CheckedOptions): void {
     throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
   requireBoolean('serverTiming', serverTiming)
   if (!Array.isArray(notes) || !notes.every(note => typeof note === 'string'))
-    throw new TypeError('RestEngine.create: "notes" must be an array of texts.')
+    throw new TypeError('RestEngine.create: "notes" must be an array of strings.')
   for (const name of ['lookup', 'clock', 'onError'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function')
       throw new TypeError(`RestEngine.create: "${name}" must be a function.`)
@@ -220,7 +220,7 @@ function checkEntities(entities: unknown): void {
     )
   }
   throw new TypeError(
-    `RestEngine.create: "entities[${wrong}]"${before} must be an entity (a class, defineEntity or EntitySchema) or a glob text, got ${describe(given)}.`,
+    `RestEngine.create: "entities[${wrong}]"${before} must be an entity (a class, defineEntity or EntitySchema) or a glob pattern, got ${describe(given)}.`,
   )
 }
 

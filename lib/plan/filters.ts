@@ -196,7 +196,7 @@ function planRelation(
 function noWildcards(filter: RawFilter, why: string) {
   return parameterError({
     code: 'operator_invalid',
-    detail: `${why}: wildcards go with text only. A literal star is written \\*.`,
+    detail: `${why}: only strings take wildcards. A literal star is written \\*.`,
     parameter: filter.label,
     value: filter.text,
   })
@@ -252,7 +252,7 @@ function checkValues({ name, type }: ScalarAttribute, filter: RawFilter): void {
   if (isFolded(filter)) {
     throw parameterError({
       code: 'operator_invalid',
-      detail: `"${filter.operator}" goes with text only, and "${name}" is ${describeScalar(type)}.`,
+      detail: `"${filter.operator}" takes strings only, and "${name}" is ${describeScalar(type)}.`,
       parameter: filter.label,
     })
   }

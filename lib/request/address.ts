@@ -52,7 +52,7 @@ export function readBase(given: unknown, where: string, versions: readonly strin
     new TypeError(
       `${where}: "base" must be the path before the version, such as "/api": ${JSON.stringify(given) ?? String(given)} ${why}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`,
     )
-  if (typeof given !== 'string') throw wrong('is no text')
+  if (typeof given !== 'string') throw wrong('is not a string')
   const text = given.replace(/\/$/, '')
   if (text === '') return ''
   if (!text.startsWith('/')) {

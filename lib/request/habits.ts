@@ -177,7 +177,7 @@ export function suggestObject(name: string, value: object): SuggestedSpelling | 
   if (name.toLowerCase() === 'sort' || PARAMETERS.get(name.toLowerCase()) === 'sort')
     return {
       suggestion: 'sort',
-      detail: `A sort is a text: { sort: ${JSON.stringify(`${key}.${inner === 'desc' || inner === -1 ? 'desc' : 'asc'}`)} }.`,
+      detail: `A sort is a string: { sort: ${JSON.stringify(`${key}.${inner === 'desc' || inner === -1 ? 'desc' : 'asc'}`)} }.`,
     }
   return undefined
 }

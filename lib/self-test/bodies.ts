@@ -131,7 +131,7 @@ function listMistakes(schema: Schema): { readonly value: unknown; readonly mista
   const length = schema['maxLength']
   return [
     { value: true, mistake: 'with true' },
-    { value: 'neither-nor', mistake: 'with the text "neither-nor"' },
+    { value: 'neither-nor', mistake: 'with the string "neither-nor"' },
     { value: 1.5, mistake: 'with the number 1.5' },
     { value: null, mistake: 'with null' },
     { value: [[]], mistake: 'with a list of lists' },

@@ -28,7 +28,7 @@ export function checkSelfTestOptions(
   if (!Number.isSafeInteger(seed)) throw new RangeError(`engine.selfTest: "seed" must be an integer, got ${String(seed)}.`)
   requireCount('runs', runs, MAX_RUNS)
   requireCount('timeout', timeout, MAX_TIMEOUT)
-  if (headers !== undefined && !isTexts(headers)) throw new TypeError('engine.selfTest: "headers" must be an object of texts.')
+  if (headers !== undefined && !isTexts(headers)) throw new TypeError('engine.selfTest: "headers" must be an object of strings.')
   if (!Array.isArray(ignore) || !ignore.every(name => typeof name === 'string' && name.includes('.')))
     throw new TypeError('engine.selfTest: "ignore" must be a list of attributes with their resource: ["users.email"].')
   return { seed, runs, ignore, timeout, ...(headers === undefined ? {} : { headers: lowerCased(headers) }) }

@@ -324,7 +324,7 @@ const KINDS = ['delay', 'fail', 'drop', 'limit', 'hold'] as const
 
 function addFault({ engine }: World, body: Record<string, unknown>): NamedFault {
   const { kind, match, ...options } = body
-  if (typeof match !== 'string') throw invalid('"match" must be a text like "POST /v1/orders".')
+  if (typeof match !== 'string') throw invalid('"match" must be a string like "POST /v1/orders".')
   const name = KINDS.find(known => known === kind)
   if (name === undefined) throw invalid(`"kind" must be one of ${KINDS.join(', ')}.${formatHint(findNearest(String(kind), KINDS))}`)
   const handle = asked((): FaultHandle | Gate => {

@@ -65,9 +65,9 @@ export function makeRefusal(status: number, { code = 'fault_injected', detail, h
   }
   for (const [name, value] of Object.entries({ code, detail })) {
     if (value !== undefined && (typeof value !== 'string' || value === ''))
-      throw new TypeError(`${where}: "${name}" must be a text that is not empty.`)
+      throw new TypeError(`${where}: "${name}" must be a string that is not empty.`)
   }
   if (typeof headers !== 'object' || headers === null || !Object.values(headers).every(value => typeof value === 'string'))
-    throw new TypeError(`${where}: "headers" must be an object of texts, such as { 'retry-after': '2' }.`)
+    throw new TypeError(`${where}: "headers" must be an object of strings, such as { 'retry-after': '2' }.`)
   return new RestError(status, code, detail ?? 'A test has asked for this failure.', { headers })
 }

@@ -85,7 +85,7 @@ export function compileMatch(match: RequestMatch, where: string, methods: readon
     }
   }
   if (typeof match !== 'function')
-    throw new TypeError(`${where}: the match must be a text like "POST /v1/orders" or a function of the request, got ${typeof match}.`)
+    throw new TypeError(`${where}: the match must be a string like "POST /v1/orders" or a function of the request, got ${typeof match}.`)
   const label = match.name === '' ? String(match).replaceAll(/\s+/g, ' ').slice(0, 80) : match.name
   return {
     label,

@@ -11,7 +11,7 @@ import type { RestError } from '../base/errors.ts'
 export interface RateLimit {
   /** Requests in the time, an integer above 0; so many may come at once. */
   readonly requests: number
-  /** The time: milliseconds, or a text such as `1s`, `1m`, `1h`. */
+  /** The time: milliseconds, or a string such as `1s`, `1m`, `1h`. */
   readonly per: number | string
 }
 
@@ -32,7 +32,7 @@ export class TokenBucket {
     if (!Number.isSafeInteger(requests) || requests < 1)
       throw new RangeError(`limit: "requests" must be an integer above 0, got ${String(requests)}.`)
     if (!Number.isSafeInteger(duration) || duration < 1)
-      throw new RangeError(`limit: "per" must be a whole number of milliseconds above 0, or a text such as "1m", got ${String(per)}.`)
+      throw new RangeError(`limit: "per" must be a whole number of milliseconds above 0, or a string such as "1m", got ${String(per)}.`)
     if (requests * duration > MAX_CREDIT)
       throw new RangeError(`limit: ${requests} requests per ${String(per)} are more than can be counted.`)
     this.#clock = clock

@@ -94,7 +94,7 @@ export function describeScalar(type: ScalarType): string {
         ? 'a decimal number'
         : `a decimal number with at most ${type.precision - type.scale} digits before and ${type.scale} after the point`
     case 'text':
-      return 'a text'
+      return 'a string'
     case 'boolean':
       return 'true or false'
     case 'datetime':
@@ -108,13 +108,13 @@ export function describeScalar(type: ScalarType): string {
     case 'json':
       return 'a JSON value'
     case 'blob':
-      return 'a base64 text'
+      return 'a base64 string'
     case 'custom':
       return 'a value that the type of the attribute takes'
     case 'jsonValue':
       return 'a plain JSON value'
     case 'any':
-      return 'a text or a number'
+      return 'a string or a number'
   }
 }
 

@@ -9,7 +9,7 @@ import { create } from './apply.ts'
 import { checkChanges, findGivenKey, recordName } from './check-database.ts'
 import type { Implied } from './check-database.ts'
 import type { Connection, Dialect } from '../database/dialect.ts'
-import { restError } from '../base/errors.ts'
+import { RestError, restError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import { FieldErrors } from '../base/body-errors.ts'
 import { hasKey, linkedValue, requireTargetKey, setLink } from './entity-links.ts'
@@ -50,8 +50,21 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
   try {
     await connection.write(async (em: EntityManager) => insert(changes, errors, em, connection))
   } catch (error) {
-    throw translateDatabaseError(error, connection.dialect, model)
+    throw nameRecords(translateDatabaseError(error, connection.dialect, model))
   }
+}
+
+/** Adds to a refusal that it is about a seed, and to each error the path of its record where it does not name it itself. */
+function nameRecords(error: unknown): unknown {
+  if (!(error instanceof RestError) || error.errors === undefined) return error
+  const details = error.errors.map(({ detail, attribute }) =>
+    attribute === undefined || detail.includes(`"${attribute}"`) ? detail : `"${attribute}": ${detail}`,
+  )
+  const isList = error.message === error.errors.map(({ detail }) => detail).join(' ')
+  return new RestError(error.status, error.code, `seed: ${isList ? details.join(' ') : error.message}`, {
+    errors: error.errors,
+    cause: error,
+  })
 }
 
 /** Inserts the records as rows and returns whether that was possible; inserting them one by one then finds what the database refuses. */

@@ -31,8 +31,8 @@ describe('the option base', () => {
       ['/ä b', /is not as clients send it\. Did you mean "\/%C3%A4%20b"\?/],
       ['/api/v1', /ends with the version "v1", which follows the base anyway\. Did you mean "\/api"\?/],
       ['/v1', /ends with the version "v1".*Did you mean "\/"\?/],
-      [5, /5 is no text/],
-      [null, /null is no text/],
+      [5, /5 is not a string/],
+      [null, /null is not a string/],
     ] as const) {
       await assert.rejects(create({ base: base as string }), { name: 'TypeError', message })
     }

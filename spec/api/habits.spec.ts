@@ -78,6 +78,12 @@ describeTargets('habits of other APIs', { entities, fresh: 'suite' }, target => 
       const [fault] = body.errors
       assert.equal(fault.suggestion, suggestion, query)
       assert.ok(fault.detail.endsWith(`. ${sentence}`), `${query}: ${fault.detail}`)
+      // A suggested name is one of those that are allowed; a suggested filter begins with one.
+      if (fault.code === 'parameter_unknown')
+        assert.ok(
+          fault.allowed.some((name: string) => suggestion.startsWith(name)),
+          `${query}: ${suggestion} of ${fault.allowed}`,
+        )
     }
   })
 
@@ -129,7 +135,7 @@ it('are refused in a query that is an object', async () => {
     [{ views: [{ $lt: 3 }] }, 'views<', 'An operator follows the name: { "views<": 3 }.'],
     [{ title: { $like: 'x' } }, 'title~=', 'An operator follows the name: { "title~=": "x" }.'],
     [{ where: { title: 'x' } }, 'title', 'Filters stand in the query itself: { "title": "x" }.'],
-    [{ orderBy: { title: 'desc' } }, 'sort', 'A sort is a text: { sort: "title.desc" }.'],
+    [{ orderBy: { title: 'desc' } }, 'sort', 'A sort is a string: { sort: "title.desc" }.'],
     [{ 'createdAt>=': new Date(0) }, 'createdAt', 'Give its toISOString().'],
     [{ views: {} }, undefined, 'or an array of them.'],
     [{ views: Object.create(null) as object }, undefined, 'or an array of them.'],

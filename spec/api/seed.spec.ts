@@ -266,6 +266,13 @@ describe('a seed that is refused', () => {
     assert.equal(await count(engine, 'genres'), 1)
   })
 
+  it('names itself, and the record of each error', async () => {
+    const author = { name: 'A', email: 'a@example.test' }
+    const error = await refusal(engine, { authors: [author, author] })
+    assert.equal(error.message, 'seed: "authors.1.email": Another author has this "email" already.')
+    assert.equal((await refusal(engine, { genres: [{ name: 5 }] })).message, 'seed: "genres.0.name" must be a string.')
+  })
+
   for (const data of [{ genres: { name: 'a' } }, { genres: 'a' }, { genres: [1] }, { genres: [null] }, { genres: [[]] }]) {
     it(`is one of the wrong form: ${JSON.stringify(data)}`, async () => {
       assert.equal((await refusal(engine, data)).code, 'body_invalid')

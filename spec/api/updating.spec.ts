@@ -238,6 +238,12 @@ describeTargets('refused updates', { ...library, seed, fresh: 'suite' }, target 
     })
   }
 
+  it('says what an ID is where one cannot be', async () => {
+    const detail = async (path: string): Promise<string> => (await target.call('GET', path)).body.detail
+    assert.equal(await detail('/v1/genres/abc'), 'There is no genre with the ID abc: an ID of a genre is an integer.')
+    assert.equal(await detail('/v1/genres/99'), 'There is no genre with the ID 99.')
+  })
+
   for (const id of ['99', 'abc', '01', '1e3', '1.0', '-0', '1180591620717411303424', '1~2', '%20', 'null']) {
     it(`knows no record with the ID ${id}`, async () => {
       const answer = await target.call('PUT', `/v1/genres/${id}`, undefined, { name: 'x' })

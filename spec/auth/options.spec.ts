@@ -21,7 +21,7 @@ describe('auth', () => {
     ['a ttl below 0', { entity: User, ttl: -5 }, /"ttl"/],
     ['a ttl as text', { entity: User, ttl: '1h' }, /"ttl"/],
     ['an endless ttl', { entity: User, ttl: Infinity }, /"ttl"/],
-    ['an empty secret', { entity: User, secret: '' }, /"secret" must be a text/],
+    ['an empty secret', { entity: User, secret: '' }, /"secret" must be a string/],
     ['a secret that is no text', { entity: User, secret: 5 }, /"secret"/],
     ['an identifier that is no name', { entity: User, identifier: 5 }, /"identifier" must be the name of a property/],
     ['an authenticate that is no function', { entity: User, authenticate: true }, /"authenticate" must be a function/],

@@ -16,6 +16,6 @@ describe('the notes of an engine', () => {
   })
 
   it('must be texts', async () => {
-    await assert.rejects(RestEngine.create({ ...fromJson({ users: [] }), notes: [1] as never }), /"notes" must be an array of texts/)
+    await assert.rejects(RestEngine.create({ ...fromJson({ users: [] }), notes: [1] as never }), /"notes" must be an array of strings/)
   })
 })

@@ -254,7 +254,7 @@ describe('fromJson', () => {
       [{ a: [{ id: 1 }, { id: 2 }, { id: 1 }] }, /a\[0\] and a\[2\] have the same "id", 1/],
       [{ a: [{ id: 1 }, { id: '2' }] }, /the "id" of a\[1\] is "2" and that of a\[0\] is 1: they must be of one type/],
       [{ a: [{ id: 1 }, { name: 'x' }] }, /a\[1\] has no "id", and a\[0\] has one/],
-      [{ a: [{ id: 1.5 }] }, /the "id" of a\[0\] is 1\.5; an ID is an integer or a text/],
+      [{ a: [{ id: 1.5 }] }, /the "id" of a\[0\] is 1\.5; an ID is an integer or a string/],
       [{ a: [{ id: null }] }, /the "id" of a\[0\] is null/],
       [{ a: [{ id: '' }] }, /the "id" of a\[0\] is ""/],
       [{ status: [{ id: 1 }] }, /"status" cannot be the name of a collection: it is a key of every answer/],

@@ -44,7 +44,7 @@ describe('fromJson of odd data', () => {
         'a[0] and a[1] have the same "id", 4, so it is 5 here.',
         'a[2] has no "id", and a[0] has one, so it is 6 here.',
         'a[3] has no "id", and a[0] has one, so it is 7 here.',
-        'the "id" of 2 more records, the last of them a[5], was not usable.',
+        'the "id" of 2 more records, the last of them a[5], is no ID of its own, so they are numbered, too.',
       ],
     ])
   })
@@ -52,7 +52,7 @@ describe('fromJson of odd data', () => {
   it('takes IDs of two types for texts', async () => {
     const [records, notes] = await served({ a: [{ id: 1 }, { id: 'x' }, { id: '1' }, {}] }, 'a')
     assert.deepEqual(records, [{ id: '1' }, { id: '2' }, { id: '3' }, { id: 'x' }])
-    assert.equal(notes[0], 'the "id" of a[1] is "x" and that of a[0] is 1: they must be of one type, so all are texts.')
+    assert.equal(notes[0], 'the "id" of a[1] is "x" and that of a[0] is 1: they must be of one type, so all are strings.')
     assert.equal(notes.length, 3)
   })
 
@@ -167,7 +167,7 @@ describe('fromJson', () => {
       'items.ownerUserId is a plain attribute: 9 of items[0] is not the ID of any record of users.',
       'items.userIds is a plain attribute: the value of items[0] is not an array.',
       'items.note is a plain attribute: 7 of items[2] is not the ID of any record of notes.',
-      'texts.userId is a plain attribute: "1" of texts[0] is a text, and the IDs of users are integers.',
+      'texts.userId is a plain attribute: "1" of texts[0] is a string, and the IDs of users are integers.',
     ])
   })
 
@@ -284,11 +284,27 @@ describe('An odd JSON file', () => {
     assert.equal(await readFile(join(folder, 'users.json'), 'utf8'), '[{"id":1,"name":"Ann"},{"id":2,"name":"Bob"}]')
   })
 
+  it('is noted where an object looks like a list of records by their IDs', async () => {
+    const push = '-NxR4_abcdefghijkl'
+    await using engine = await serving({
+      seven: { 7: { id: 7 }, 8: { id: 8, name: 'Ann' } },
+      pushed: { [push]: { name: 'Ann' }, [`${push}m`]: { age: 7 } },
+      alike: { ann: { age: 7 }, bob: { age: 8 } },
+      settings: { light: { page: 'white' }, language: 'en' },
+      themes: { light: { page: 'white' }, dark: { page: 'black', dim: true } },
+    })
+    assert.deepEqual(engine.notes, [
+      '"seven" is an object, so it is one record with 2 attributes; for a collection write a list: "seven": [{ "id": 7, ... }].',
+      `"pushed" is an object, so it is one record with 2 attributes; for a collection write a list: "pushed": [{ "id": "${push}", ... }].`,
+      '"alike" is an object, so it is one record with 2 attributes; for a collection write a list: "alike": [{ "id": "ann", ... }].',
+    ])
+  })
+
   it('is refused with --strict; --id names the key', async () => {
     await writeFile(join(folder, 'twice.json'), '{ "a": [{ "id": 1 }, { "id": 1 }], "b": [{ "slug": "x" }] }')
     await using strict = new Command(folder, 'twice.json', '--strict', '--get', '/v1')
     assert.equal((await strict.ended).code, 1)
-    assert.match(strict.stderr, /^mikro-rest: twice\.json: a\[0\] and a\[1\] have the same "id", 1[^\n]*\n$/)
+    assert.match(strict.stderr, /^mikro-rest: twice\.json: a\[0\] and a\[1\] have the same "id", 1\.\n$/)
     await using named = new Command(folder, 'twice.json', '--id', 'slug', '--get', '/v1/b/x')
     assert.equal((await named.ended).code, 0)
     await using none = new Command(folder, '--strict', '--get', '/v1')

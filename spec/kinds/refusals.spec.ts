@@ -112,7 +112,7 @@ const CASES: [what: string, entities: unknown[], message: RegExp][] = [
   [
     'a relation to a date in a list of embedded objects',
     [Day, OnDay, defineEntity({ name: 'Holder', properties: { id, linked: () => p.embedded(OnDay).array() } })],
-    /^Holder\.linked\.day cannot be served: .* must be to an entity whose key is an integer, a text or a UUID/,
+    /^Holder\.linked\.day cannot be served: .* must be to an entity whose key is an integer, a string or a UUID/,
   ],
   [
     'a list of records in an embedded object',
@@ -127,7 +127,7 @@ const CASES: [what: string, entities: unknown[], message: RegExp][] = [
   [
     'a link by a date in an embedded object that is JSON',
     [Day, OnDay, defineEntity({ name: 'Holder', properties: { id, at: () => p.embedded(OnDay).object() } })],
-    /^Holder\.at\.day cannot be served: .*an integer, a text or a UUID/,
+    /^Holder\.at\.day cannot be served: .*an integer, a string or a UUID/,
   ],
   [
     'the other side of a relation in an embedded object',

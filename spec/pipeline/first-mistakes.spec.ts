@@ -113,9 +113,9 @@ describe('auth', () => {
     })
     const { status, body } = await engine.handle('POST', '/v1/login', undefined, { username: 'a@example.test', password: 'pw' })
     assert.equal(status, 422)
-    assert.equal(body.detail, '"email" must be given as a text. The body has "username" instead.')
+    assert.equal(body.detail, '"email" must be a string. The body has "username" instead.')
     const empty = await engine.handle('POST', '/v1/login', undefined, {})
-    assert.equal(empty.body.detail, '"email" must be given as a text. "password" must be given as a text.')
+    assert.equal(empty.body.detail, '"email" must be a string. "password" must be a string.')
   })
 })
 

@@ -229,7 +229,7 @@ describe('test controls', () => {
       ['POST', '/faults', { kind: 'fial', match: '*' }, 400, /"kind" must be one of delay, fail, drop, limit, hold.*"fail"/],
       ['POST', '/faults', { kind: 'fail', match: '*', status: 200 }, 400, /status.*400 to 599/],
       ['POST', '/faults', { kind: 'fail', match: '*', status: 500, tims: 1 }, 400, /"tims".*"times"/],
-      ['POST', '/faults', { kind: 'fail', match: 7, status: 500 }, 400, /"match" must be a text/],
+      ['POST', '/faults', { kind: 'fail', match: 7, status: 500 }, 400, /"match" must be a string/],
       ['POST', '/faults', { kind: 'delay', match: '*' }, 400, /Give "ms", or "p50" and "p99"/],
       ['POST', '/faults', { kind: 'delay', match: '*', ms: 'x' }, 400, /number of milliseconds/],
       ['POST', '/faults', { kind: 'delay', match: '*', ms: 5, p50: 5 }, 400, /either "ms", or "p50" and "p99"/],

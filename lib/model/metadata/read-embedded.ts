@@ -104,7 +104,7 @@ function unsupportedInside(child: Property, document: DocumentPath | undefined):
   const kind = key!.kind === 'scalar' && others.length === 0 ? scalarType(key!)?.kind : undefined
   return LINKED_IN_JSON.has(kind!)
     ? undefined
-    : 'a relation in an object that is stored as JSON must be to an entity whose key is an integer, a text or a UUID'
+    : 'a relation in an object that is stored as JSON must be to an entity whose key is an integer, a string or a UUID'
 }
 
 /** Reads a to-one inside a list of embedded objects as the key that it holds: nothing inside a list can be joined to. */

@@ -295,7 +295,7 @@ describe('given refuses', () => {
     ['a computed attribute', e => e.given('book', { titleLength: 4 }), 'validation_failed', /"titleLength" is computed/],
     ['a link to nothing', e => e.given('book', { author: 99 }), 'validation_failed', /no author with the ID 99/],
     ['null for what is needed', e => e.given('book', { author: null }), 'validation_failed', /"author" cannot be null/],
-    ['a value of another type', e => e.given('book', { title: 5 }), 'validation_failed', /"title" must be a text/],
+    ['a value of another type', e => e.given('book', { title: 5 }), 'validation_failed', /"title" must be a string/],
     ['less than no children', e => e.given('book', { reviews: -1 }), 'validation_failed', /"reviews" must be an array/],
     ['a number where no list is', e => e.given('book', { author: 1.5 }), 'validation_failed', /"author" must be the ID/],
   ]

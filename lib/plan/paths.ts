@@ -253,7 +253,7 @@ function unknownAttribute(
       : `${withCapitalArticle(called)} has no attribute "${name.slice(0, 100)}"${path === name ? '' : ` (in "${path.slice(0, 200)}")`}.${hinted}`,
     parameter: context.parameter,
     ...(suggestion === undefined ? {} : { suggestion }),
-    allowed: first ? [...new Set([...names, ...context.alternatives!])] : names,
+    allowed: first ? [...new Set([...names, ...context.alternatives])] : names,
   }
   return parameterError(fault)
 }

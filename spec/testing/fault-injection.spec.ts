@@ -162,7 +162,11 @@ describe('faults', () => {
       ['after that is no boolean', e => e.drop('*', { after: 1 as never }), /drop: "after" must be true or false, got 1/],
       ['an empty code', e => e.fail('*', { status: 500, code: '' }), /"code" must be a string that is not empty/],
       ['a detail that is no text', e => e.fail('*', { status: 500, detail: 5 as never }), /"detail" must be a string/],
-      ['headers that are no texts', e => e.fail('*', { status: 500, headers: { a: 1 } as never }), /"headers" must be an object of strings/],
+      [
+        'headers that are no texts',
+        e => e.fail('*', { status: 500, headers: { a: 1 } as never }),
+        /"headers" must be an object of strings/,
+      ],
       ['a gate’s status', e => e.hold('*').fail(302), /gate\.fail: "status" must be an integer from 400 to 599, got 302/],
       ['a gate’s option', e => e.hold('*').fail(500, { times: 1 } as never), /gate\.fail: unknown option "times"/],
     ]

@@ -243,7 +243,11 @@ describe('command', () => {
       assert.deepEqual(names(await run('books.db', '--config', 'seeded.mjs', '--get', '/v1/books')), ['Persuasion', 'Emma'])
       assert.deepEqual(names(await run('books.db', '--config', 'model.mjs', '--get', '/v1/books')), ['Persuasion', 'Emma'])
       const refused = await run('books.db', '--config', 'model.mjs', '--seed', 'seed.json', '--get', '/v1/books')
-      assertFails(refused, 2, /--seed would write to books\.db, which --get, --openapi, --diagram and --eject leave as it is\./)
+      assertFails(
+        refused,
+        2,
+        /--seed would write to books\.db, which --get, --openapi, --diagram, --self-test and --eject leave as it is\./,
+      )
       const longer = await readFile(join(folder, 'model.mjs'), 'utf8')
       await writeFile(join(folder, 'longer.mjs'), longer.replace('name: p.string()', 'name: p.string(), pages: p.integer().nullable()'))
       assertFails(await run('books.db', '--config', 'longer.mjs', '--get', '/v1/books'), 1, /lacks what the entities need.*"book"\."pages"/)

@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import module, { createRequire } from 'node:module'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -17,8 +17,8 @@ const isRepository = existsSync(source)
 
 if (isOlder(process.versions.node, required)) runOnInstalledNode()
 else {
-  // Most of the start is Node's work to compile the code of MikroORM: it is kept for the next start, in the folder for temporary files.
-  module.enableCompileCache()
+  // Most of the start is Node's work to find and compile the code of MikroORM.
+  await import('./quick-start.js')
   process.exit(await (await loadCommand())(process.argv.slice(2)))
 }
 

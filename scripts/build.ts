@@ -1,7 +1,7 @@
 /**
  * Builds dist/ for publication. The library and the command are bundled into few files, because each file costs Node a part of a
  * millisecond. Dynamic imports are files of their own, loaded on demand. Source maps lead back to lib/. The types of the library are
- * files as in lib/. `npm run build` runs it, and npm before it packs.
+ * files as in lib/. Kysely is packed beside them, for quick starts. `npm run build` runs it, and npm before it packs.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,13 +9,16 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { packKysely } from './pack-kysely.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
 
+const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly engines: { readonly node: string } }
+const target = engines.node.replace('>=', 'node')
+
 /** Bundles into dist/lib/, so that paths relative to lib/cli/ stay valid in every file. */
 async function bundle(): Promise<void> {
-  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly engines: { readonly node: string } }
   await build({
     absWorkingDir: root,
     entryPoints: { 'lib/index': 'lib/index.ts', 'lib/client/index': 'lib/client/index.ts', 'lib/cli/main': 'lib/cli/main.ts' },
@@ -25,7 +28,7 @@ async function bundle(): Promise<void> {
     splitting: true,
     format: 'esm',
     platform: 'node',
-    target: engines.node.replace('>=', 'node'),
+    target,
     packages: 'external',
     sourcemap: true,
     // The published package has no lib/, but stacks still name its files and lines.
@@ -62,5 +65,6 @@ for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (name.endsWith('.d.ts') && !needed.has(file)) rmSync(file)
 }
 await bundle()
+await packKysely(root, join(dist, 'packed'), target)
 const scripts = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.js'))
 console.log(`dist/: ${scripts.length} scripts, types of ${needed.size}.`)

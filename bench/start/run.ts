@@ -42,11 +42,12 @@ type Contender = 'engine' | 'mikro-orm'
 const IMPORT = 'import'
 const ANSWER = 'import, create, first answer'
 const CACHED = 'the same, with a warm compile cache'
+const QUICK = 'the same, with mikro-rest/quick-start'
 const MEMORY = 'memory'
 const MANY = 'create 300 entities'
 const COMMAND = 'command'
 
-const TARGETS = { [IMPORT]: 1, [ANSWER]: 0.9, [CACHED]: 0.9, [MEMORY]: 1.05, [MANY]: 1.05, [COMMAND]: 1.5 }
+const TARGETS = { [IMPORT]: 1, [ANSWER]: 0.9, [CACHED]: 0.9, [QUICK]: 0.9, [MEMORY]: 1.05, [MANY]: 1.05, [COMMAND]: 1.5 }
 
 const { rounds, docs, isWanted } = wordsOf({ rounds: 15, names: Object.keys(TARGETS) })
 const report = new Report('bench:start', docs)
@@ -62,20 +63,28 @@ function makePackage(): string {
 
 const { NODE_COMPILE_CACHE: _, NODE_OPTIONS: __, ...plainEnv } = process.env
 
-function measure(folder: string, contender: Contender, size: 'few' | 'many', env: NodeJS.ProcessEnv = plainEnv): Measure {
-  const words = ['--expose-gc', join(folder, 'trial.js'), contender, size]
+/** What the processes of a sample are started with. */
+interface Start {
+  readonly size: 'few' | 'many'
+  readonly env?: NodeJS.ProcessEnv
+  /** Whether the engine gets its quick start, which MikroORM does not have. */
+  readonly quick?: boolean
+}
+
+function measure(folder: string, contender: Contender, { size, env = plainEnv, quick = false }: Start): Measure {
+  const words = ['--expose-gc', join(folder, 'trial.js'), contender, size, ...(quick && contender === 'engine' ? ['quick'] : [])]
   return JSON.parse(execFileSync(process.execPath, words, { cwd: folder, env, encoding: 'utf8' })) as Measure
 }
 
 type Samples = Readonly<Record<'base' | 'own', readonly Measure[]>>
 
 /** One process of each contender a round, after one that is not counted. */
-function sample(folder: string, size: 'few' | 'many', times: number, env?: NodeJS.ProcessEnv): Samples {
+function sample(folder: string, times: number, start: Start): Samples {
   const samples: Record<'base' | 'own', Measure[]> = { base: [], own: [] }
   for (let round = -1; round < times; round++) {
     const turns = [['base', 'mikro-orm'] as const, ['own', 'engine'] as const]
     for (const [side, contender] of round % 2 === 0 ? turns : turns.toReversed()) {
-      const found = measure(folder, contender, size, env)
+      const found = measure(folder, contender, start)
       if (round >= 0) samples[side].push(found)
     }
   }
@@ -99,7 +108,9 @@ function compare({ name, samples, read, target }: Row): void {
   report.compare({ name, base: samples.base.map(read), own: samples.own.map(read), paired: true, target })
 }
 
-function compareTimes(unit: keyof Stage, few: Samples | undefined, cached: Samples | undefined, many: Samples | undefined): void {
+type Sampled = Readonly<Record<'few' | 'cached' | 'quick' | 'many', Samples | undefined>>
+
+function compareTimes(unit: keyof Stage, { few, cached, quick, many }: Sampled): void {
   if (few !== undefined) {
     compare({ name: IMPORT, samples: few, read: sum(unit, ['imported']), target: TARGETS[IMPORT] })
     compare({ name: ANSWER, samples: few, read: sum(unit, ALL), target: TARGETS[ANSWER] })
@@ -107,6 +118,7 @@ function compareTimes(unit: keyof Stage, few: Samples | undefined, cached: Sampl
     compare({ name: 'of it, first answer', samples: few, read: sum(unit, ['answered']) })
   }
   if (cached !== undefined) compare({ name: CACHED, samples: cached, read: sum(unit, ALL), target: TARGETS[CACHED] })
+  if (quick !== undefined) compare({ name: QUICK, samples: quick, read: sum(unit, ALL), target: TARGETS[QUICK] })
   if (many !== undefined) compare({ name: MANY, samples: many, read: sum(unit, ['created']), target: TARGETS[MANY] })
 }
 
@@ -167,15 +179,18 @@ execFileSync(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root, st
 const folder = makePackage()
 try {
   report.say(`The package as it is published, in new processes; medians of ${rounds} rounds. Time begins when Node has started.`)
-  const few = [IMPORT, ANSWER, MEMORY].some(isWanted) ? sample(folder, 'few', rounds) : undefined
+  const few = [IMPORT, ANSWER, MEMORY].some(isWanted) ? sample(folder, rounds, { size: 'few' }) : undefined
   const env = { ...plainEnv, NODE_COMPILE_CACHE: join(folder, 'compiled') }
-  const cached = isWanted(CACHED) ? sample(folder, 'few', rounds, env) : undefined
-  const many = isWanted(MANY) ? sample(folder, 'many', Math.ceil(rounds / 3)) : undefined
-  if (few !== undefined || cached !== undefined || many !== undefined) {
+  const cached = isWanted(CACHED) ? sample(folder, rounds, { size: 'few', env }) : undefined
+  const cacheless = { ...plainEnv, NODE_DISABLE_COMPILE_CACHE: '1' }
+  const quick = isWanted(QUICK) ? sample(folder, rounds, { size: 'few', env: cacheless, quick: true }) : undefined
+  const many = isWanted(MANY) ? sample(folder, Math.ceil(rounds / 3), { size: 'many' }) : undefined
+  const sampled = { few, cached, quick, many }
+  if (Object.values(sampled).some(samples => samples !== undefined)) {
     report.versus({ what: 'milliseconds', base: 'MikroORM', own: 'engine' })
-    compareTimes('milliseconds', few, cached, many)
+    compareTimes('milliseconds', sampled)
     report.versus({ what: 'milliseconds of the processor', base: 'MikroORM', own: 'engine' })
-    compareTimes('processor', few, cached, many)
+    compareTimes('processor', sampled)
   }
   if (few !== undefined) {
     report.versus({ what: 'megabytes', base: 'MikroORM', own: 'engine' })

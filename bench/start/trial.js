@@ -2,9 +2,10 @@
  * Trial of a start: one contender, in a process of its own. JavaScript, which Node reads without stripping types. Prints a Measure as JSON.
  *
  *     node --expose-gc trial.js engine|mikro-orm few    import, create an API of two entities, and answer once
+ *     node --expose-gc trial.js engine few quick        the same, with the quick start, whose time counts
  *     node --expose-gc trial.js engine|mikro-orm many   create one of 300 entities, with all code loaded
  */
-const [contender, size] = process.argv.slice(2)
+const [contender, size, quick] = process.argv.slice(2)
 
 /** What has passed since the last call, and since the process was started at the first one. */
 function makeWatch() {
@@ -64,6 +65,7 @@ function defineMany({ defineEntity, p }) {
 
 const { load, create, answer } = CONTENDERS[contender]
 const watch = makeWatch()
+if (quick !== undefined) await import('mikro-rest/quick-start')
 const modules = await load()
 if (size === 'many') await (await create(modules, defineFew(modules))).close()
 const imported = watch()

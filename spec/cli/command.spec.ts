@@ -475,7 +475,7 @@ describe('command', () => {
     async function demanding(installed?: string): Promise<string> {
       const root = await mkdtemp(join(folder, 'demanding-'))
       await mkdir(join(root, 'bin'))
-      await copyFile(COMMAND, join(root, 'bin', 'serve.js'))
+      for (const file of ['serve.js', 'quick-start.js']) await copyFile(join(ROOT, 'bin', file), join(root, 'bin', file))
       await writeFile(join(root, 'package.json'), JSON.stringify({ type: 'module', engines: { node: '>=99.1.0' } }))
       if (installed !== undefined) {
         const bin = join(root, 'node_modules', 'node', 'bin')

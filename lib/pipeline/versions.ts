@@ -47,9 +47,10 @@ export interface CompiledVersion {
 export function readVersions(options: CheckedOptions, orm: MikroORM, learned = NOTHING_LEARNED): Map<string, CompiledVersion> {
   checkDefinitions(options, orm)
   const { renamed, own } = readParameters(options.parameters)
+  const surroundings = { secret: findSecret(options, orm), learned, isOfFile: options.database !== ':memory:' }
   const compiled = new Map<string, CompiledVersion>()
   for (const version of listVersions(options.versions)) {
-    const model = readModel(orm, version, options.resources, findSecret(options, orm), learned)
+    const model = readModel(orm, version, options.resources, surroundings)
     if (version === NO_VERSION) checkResourceNames(model, options.auth !== undefined)
     const vocabulary = buildVocabulary(renamed, model.flags, new Set(own.keys()))
     checkVocabulary(vocabulary)

@@ -69,6 +69,8 @@ export interface ScalarType {
    * values.
    */
   readonly loose?: boolean
+  /** For numbers: whether other programs may write the column, which may hold integers beyond 2^53 and texts then. */
+  readonly ofFile?: boolean
   /** For loose types: returns the stored form of a value, which entities hold. */
   readonly toStored?: (value: unknown) => unknown
   /** For text: whether the column compares by its own collation, where the engine compares by code point. */
@@ -77,6 +79,11 @@ export interface ScalarType {
 
 /** A value of a scalar attribute, never null. */
 export type ScalarValue = string | number | bigint | boolean | Uint8Array | object
+
+/** Whether the column of a value may hold what its type does not say: it is read from a file, or one of numbers in a file. */
+export function mayHoldAny({ loose, ofFile }: ScalarType): boolean {
+  return loose === true || ofFile === true
+}
 
 /** Describes a value of the type for error texts. */
 export function describeScalar(type: ScalarType): string {
@@ -145,8 +152,8 @@ function parseBigint(text: string): bigint | undefined {
 }
 
 /** Parses an integer of a file beyond 2^53, where a JSON number is not exact and the API shows a text. */
-function parseLongInteger(text: string, { loose, items }: ScalarType): bigint | undefined {
-  return loose === true && items === undefined && parseInteger(text) === undefined ? parseBigint(text) : undefined
+function parseLongInteger(text: string, type: ScalarType): bigint | undefined {
+  return mayHoldAny(type) && type.items === undefined && parseInteger(text) === undefined ? parseBigint(text) : undefined
 }
 
 /** Parses `HH:MM:SS`, with an optional fraction. */
@@ -229,7 +236,7 @@ export function parseScalar(text: string, type: ScalarType): ScalarValue | undef
 export function readScalar(json: unknown, type: ScalarType): ScalarValue | undefined {
   switch (type.kind) {
     case 'integer':
-      if (typeof json === 'string' && type.loose === true) return parseLongInteger(json, type)
+      if (typeof json === 'string') return parseLongInteger(json, type)
       return typeof json === 'number' && Number.isSafeInteger(json) ? keepIfAllowed(Object.is(json, -0) ? 0 : json, type) : undefined
     case 'bigint':
       if (typeof json === 'string') return parseBigint(json)

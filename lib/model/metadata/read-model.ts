@@ -10,8 +10,10 @@ import { DescribedType } from './described-type.ts'
 import { defaultNames } from '../resource-names.ts'
 import type { ResourceNames } from '../resource-names.ts'
 import { NOTHING_LEARNED, applyOpen } from '../open-attributes.ts'
+import type { LearnedNames } from '../open-attributes.ts'
 import { owningLinks, formatPath, findHierarchyRoot, tableColumns } from '../model.ts'
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from '../model.ts'
+import { markFileNumbers } from './file-numbers.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
 import { ENVELOPE_KEYS } from '../../base/envelope.ts'
 import { KEY_KINDS, isUnloadable, readForeignColumns } from './foreign-key.ts'
@@ -28,7 +30,6 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 /**
  * The model of one version.
  *
- * @param learned the names that requests have added to open resources
  * @throws Error when an entity or a property cannot be served, or when two resources would have one name; TypeError, RangeError when a definition is
  * not of its form.
  */
@@ -36,8 +37,7 @@ export function readModel(
   orm: MikroORM,
   version: string,
   definitions: readonly ResourceDefinition[],
-  secret?: Secret,
-  learned = NOTHING_LEARNED,
+  { secret, learned = NOTHING_LEARNED, isOfFile }: Surroundings,
 ): Model {
   const configs = findConfigs(orm, version, definitions)
   const metas = inGivenOrder(orm).filter(meta => !meta.embeddable && isConcrete(meta) && !isGeneratedPivot(meta))
@@ -54,6 +54,7 @@ export function readModel(
   for (const [meta, draft] of drafts) {
     const config = withSecret(configs.get(meta.class) ?? {}, meta, secret)
     fill(meta, draft, byClass, config, learned[meta.className] ?? [])
+    if (isOfFile) draft.attributes = draft.attributes.map(markFileNumbers)
   }
   const pivots = new Map(
     [...orm.getMetadata()]
@@ -197,6 +198,15 @@ function freezeModel(all: readonly Resource[]): Model {
 function listFlags(attribute: Attribute): string[] {
   const own = attribute.flag === undefined ? [] : [attribute.flag]
   return attribute.kind === 'embedded' ? [...own, ...attribute.attributes.flatMap(listFlags)] : own
+}
+
+/** What a model depends on, beside entities and definitions. */
+export interface Surroundings {
+  readonly secret: Secret | undefined
+  /** The names that requests have added to open resources. */
+  readonly learned?: LearnedNames
+  /** Whether the database is a file, which other programs may write. */
+  readonly isOfFile: boolean
 }
 
 /** A property that is never shown, whatever the configuration: the password hashes of the users. */

@@ -1,17 +1,31 @@
 /** Compare numbers: those that are shown with fewer digits than may be stored, and those of columns that hold texts, too. */
 import type { Condition, Operand, ValueRef } from '../../plan/read-plan.ts'
+import type { ScalarAttribute } from '../../model/model.ts'
+import { mayHoldAny } from '../../values/scalar-type.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 import type { Order } from './compare-time.ts'
 import { filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
 import { sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { compileOperand } from './stored-value.ts'
+import { compileOperand, findOperandColumn } from './stored-value.ts'
 import { NUMBER, ROUND_HIGH, ROUND_LOW } from './value-forms.ts'
 
 /** Whether values are shown with fewer digits than may be stored. */
 export function isRounded({ kind, scale, asNumber, loose }: ScalarType): boolean {
   return kind === 'decimal' && scale !== undefined && asNumber !== true && loose !== true
+}
+
+const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean'])
+
+/** Whether a column of numbers may hold texts and bytes as well: that of a file, which other programs write. */
+export function mayHoldTexts({ source, type }: ScalarAttribute): boolean {
+  return source.kind === 'column' && mayHoldAny(type) && NUMBERS.has(type.kind)
+}
+
+/** A text is no number, and more than each of them in SQLite. The `+` keeps the condition out of the search for an index, where it would count as a bound. */
+export function isNumber(operand: Operand, scope: ColumnScope): Sql {
+  return sql`+${findOperandColumn(operand, scope)} < ''`
 }
 
 /** Decimals are compared as they are shown, rounded to their scale: by the numbers between which all are shown so. */

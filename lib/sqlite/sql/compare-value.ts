@@ -5,7 +5,7 @@ import type { ColumnScope } from '../../sql/flavour.ts'
 import { joinEvenly, sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { compareWithin, isOneOfWithin } from './compare-json.ts'
-import { compareAny, compareRounded, isRounded } from './compare-number.ts'
+import { compareAny, compareRounded, isNumber, isRounded, mayHoldTexts } from './compare-number.ts'
 import { compareTime, compareTimeOrText, compileMoment, equalsTime, isLooseTime, mayBeText } from './compare-time.ts'
 import { compileList, listForms } from './filter-list.ts'
 import { compileOperand, findOperandColumn } from './stored-value.ts'
@@ -56,8 +56,10 @@ export function compareValue(node: Condition & { kind: 'compare' }, scope: Colum
   const { attribute } = operand
   if (isLooseTime(attribute)) return compareTime(operand, operator, value, scope)
   if (mayBeText(attribute)) return compareTimeOrText(operand, operator, value, scope)
-  if (isRounded(attribute.type)) return compareRounded(operand, operator, value, scope)
   if (attribute.source.kind === 'within') return compareWithin(operand, operator, value, scope)
   if (value.type.kind === 'any') return compareAny(node, scope)
-  return sql`${compileOperand(operand, scope)} ${operator} ${filterValue(value, attribute)}`
+  const compared = isRounded(attribute.type)
+    ? compareRounded(operand, operator, value, scope)
+    : sql`${compileOperand(operand, scope)} ${operator} ${filterValue(value, attribute)}`
+  return operator.startsWith('>') && mayHoldTexts(attribute) ? sql`(${compared} and ${isNumber(operand, scope)})` : compared
 }

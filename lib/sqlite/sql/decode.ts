@@ -6,6 +6,7 @@ import { decodeDatetime, decodeJson, decodeNumber, decodeOdd, formatDecimal } fr
 import type { ColumnScope, Decoder } from '../../sql/flavour.ts'
 import { text } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
+import { mayHoldAny } from '../../values/scalar-type.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 import { findForm, parseStoredTime } from './stored-time.ts'
 import { compileStoredValue } from './stored-value.ts'
@@ -88,7 +89,7 @@ export function plainTest(type: ScalarType, value: string): string {
 /** What is read of an attribute: of a column of a file, what it holds. Integers that a JavaScript number cannot hold leave SQLite as text. */
 export function compileShown(attribute: ScalarAttribute, scope: ColumnScope): Sql {
   const { type, source } = attribute
-  if (type.loose !== true || source.kind !== 'column') return compileStoredValue(attribute, scope)
+  if (!mayHoldAny(type) || source.kind !== 'column') return compileStoredValue(attribute, scope)
   const column = scope.column(source.column)
   // The key has shown that it is small.
   if ((type.kind !== 'integer' && type.kind !== 'any') || attribute.primary) return text(column)

@@ -9,6 +9,7 @@ import type { Clock } from './base/clock.ts'
 import type { Limits } from './base/limits.ts'
 import type { RestResponse } from './base/response.ts'
 import type { UnindexedLink } from './database/explained-statements.ts'
+import type { Diagram } from './diagram/diagram.ts'
 import { expectChanges } from './journal/expect-changes.ts'
 import type { ExpectedChanges } from './journal/expect-changes.ts'
 import type { Explanation } from './journal/explanation.ts'
@@ -480,6 +481,21 @@ export class RestEngine {
     const { authentication } = this.#parts
     if (authentication === undefined) throw new Error('The authentication module is off: switch it on with the option "auth".')
     return authentication
+  }
+
+  /** @internal The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */
+  get logInNames(): readonly [string, string] | undefined {
+    return this.#parts.authentication?.describe(this.versions[0] ?? NO_VERSION).credentials
+  }
+
+  /** @internal Whether the log-in module is on. */
+  get hasLogIn(): boolean {
+    return this.#parts.authentication !== undefined
+  }
+
+  /** @internal Returns the diagram of a version as plain data. */
+  describeDiagram(version: string): Promise<Diagram> {
+    return this.#open.descriptions.diagram(version)
   }
 
   /** @internal Whether a path below the base is the engine's: see ownsPath. */

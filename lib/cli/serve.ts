@@ -7,7 +7,7 @@ import { styleText } from 'node:util'
 import type { UnindexedLink } from '../database/explained-statements.ts'
 import type { RestEngine } from '../engine.ts'
 import { formatRoot, listVersions } from '../request/address.ts'
-import { TEST_CONTROLS } from '../request/reserved-paths.ts'
+import { DOCS, TEST_CONTROLS } from '../request/reserved-paths.ts'
 import { createServer } from '../server/http.ts'
 import type { RequestLine } from '../server/server-options.ts'
 import { isLoopback } from '../server/origin-guard.ts'
@@ -40,6 +40,7 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
   const server = createServer(engine, {
     readOnly: args.readOnly,
     delay: args.delay,
+    docs: true,
     testControls: args.testControls,
     ...(args.cors.length === 0 ? {} : { cors: args.cors }),
     ...(await listHosts(args)),
@@ -125,6 +126,8 @@ function printWelcome(
   const notes = formatNotes(engine)
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${title} at ${styleText('cyan', origin)}`,
+    // A resource or a route of the name comes before the page.
+    ...(engine.owns(`/${DOCS}`, false) ? [] : [`Documentation: ${styleText('cyan', `${origin}${engine.base}/${DOCS}`)}`]),
     '',
     ...(json === undefined ? [] : [`Inferred from ${json.name}:`, ...formatInference(json), '']),
     ...(notes.length === 0 ? [] : [...notes.map(note => `  ${note}`), '']),

@@ -8,6 +8,9 @@ export const DESCRIPTION = 'openapi.json'
 /** The first segment of the paths of test controls, which have no version. */
 export const TEST_CONTROLS = '_test'
 
+/** The first segment of the paths of the docs page, which have no version. A resource or a custom route of that name comes before it. */
+export const DOCS = 'docs'
+
 /** The last segments of the paths of the log-in module. */
 export const SESSION_PATHS = Object.freeze(['login', 'logout'])
 

@@ -47,3 +47,8 @@ function readPath(target: string): string {
   const mark = target.indexOf('?')
   return mark < 0 ? target : target.slice(0, mark)
 }
+
+/** Returns scheme and host of a request, as its sender has them. A proxy in front of the server is not seen. */
+export function findOrigin({ headers: { host = 'localhost' }, socket }: IncomingMessage): string {
+  return `${'encrypted' in socket ? 'https' : 'http'}://${host}`
+}

@@ -16,10 +16,11 @@ import { runGuarded, warn } from '../base/report-failure.ts'
 import type { Explanation } from '../journal/explanation.ts'
 import { findTargetBelow, readBase } from '../request/address.ts'
 import { Cors } from './cors.ts'
+import { answerDocs, isDocsPath } from './docs-pages.ts'
 import { linger, readBody } from './http-body.ts'
 import { loseConnection } from './http-connection.ts'
 import type { HttpConnection } from './http-connection.ts'
-import { findAddress } from './mount.ts'
+import { findAddress, findOrigin } from './mount.ts'
 import type { MountedRequest } from './mount.ts'
 import { OriginGuard } from './origin-guard.ts'
 import type { RequestTarget } from './origin-guard.ts'
@@ -61,6 +62,7 @@ export class RequestListener {
   readonly #passesOn: boolean
   readonly #controls: TestControls | undefined
   readonly #readOnly: boolean
+  readonly #docs: boolean
   readonly #delay: number
   /** Ends the delays. */
   readonly #hurry = new AbortController()
@@ -77,6 +79,7 @@ export class RequestListener {
     this.#base = options.base === undefined ? undefined : readBase(options.base, where, engine.versions)
     this.#passesOn = options.fallthrough ?? false
     this.#readOnly = options.readOnly ?? false
+    this.#docs = options.docs ?? false
     this.#delay = options.delay ?? 0
     this.#onRequest = options.onRequest
     this.#explanations = options.explain === true ? new WeakMap() : undefined
@@ -121,10 +124,14 @@ export class RequestListener {
     else connection.wait(writes, () => this.#begin(sent))
   }
 
-  /** Whether the engine, or a test control, is at a path. */
+  /** Whether the engine, a test control or a docs page is at a path. */
   #owns(below: string | undefined, base: string): boolean {
     if (below === undefined) return false
-    return (this.#controls !== undefined && TestControls.isControl(below)) || this.#engine.owns(below, base !== '')
+    return (
+      (this.#docs && isDocsPath(below)) ||
+      (this.#controls !== undefined && TestControls.isControl(below)) ||
+      this.#engine.owns(below, base !== '')
+    )
   }
 
   #begin(sent: SentRequest): void {
@@ -267,6 +274,7 @@ export class RequestListener {
   }
 
   #askEngine(engine: WorldEngine, sent: SentRequest): Awaitable<TransportResponse> {
+    if (this.#docs && this.#isDocs(engine, sent)) return this.#showDocs(engine, sent)
     if (takesBody(sent.request.method ?? '')) return this.#askWithBody(engine, sent)
     try {
       const answering = this.#askFor(engine, sent, undefined)
@@ -274,6 +282,22 @@ export class RequestListener {
     } catch (cause) {
       return failed(cause)
     }
+  }
+
+  /** Whether a docs page is at the path: what the engine itself has there comes before it. */
+  #isDocs(engine: WorldEngine, { below, base }: SentRequest): boolean {
+    return below !== undefined && isDocsPath(below) && !engine.owns(below, base !== '')
+  }
+
+  #showDocs(engine: WorldEngine, { request, client, base, below }: SentRequest): Promise<TransportResponse> {
+    return answerDocs(engine, {
+      method: request.method ?? '',
+      target: below!,
+      base,
+      origin: findOrigin(request),
+      authorization: client.header('authorization'),
+      readOnly: this.#readOnly,
+    })
   }
 
   #askFor(engine: WorldEngine, sent: SentRequest, body: unknown): Awaitable<TransportResponse> {

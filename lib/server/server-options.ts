@@ -20,6 +20,11 @@ export interface ServerOptions {
    * the option, a server on a loopback address answers to local names alone, and one on another address to all.
    */
   allowedHosts?: AllowedHosts
+  /**
+   * Answer `/docs` with a page for browsers: Swagger UI where the package `swagger-ui-dist` is installed, and a page with the model as a diagram, filters and
+   * `curl` commands. A resource or a custom route of that path comes before it. Default: false.
+   */
+  docs?: boolean
   /** Answer POST, PUT, PATCH and DELETE with 405, apart from logging in and out. Default: false. */
   readOnly?: boolean
   /**
@@ -69,6 +74,7 @@ const OPTION_NAMES = [
   'allowedHosts',
   'readOnly',
   'delay',
+  'docs',
   'testControls',
   'explain',
   'onRequest',
@@ -88,8 +94,9 @@ export function checkListenerOptions(options: ListenerOptions): void {
 
 function checkForms(options: ServerOptions, names: readonly string[], where: string): void {
   checkNames(options, names, where)
-  const { delay = 0, explain } = options
+  const { delay = 0, docs, explain } = options
   if (typeof delay !== 'number' || !(delay >= 0 && delay <= MAX_DELAY))
     throw new RangeError(`${where}: "delay" must be a number of milliseconds from 0 to ${MAX_DELAY}, got ${String(delay)}.`)
+  if (docs !== undefined && typeof docs !== 'boolean') throw new TypeError(`${where}: "docs" must be true or false.`)
   if (explain !== undefined && typeof explain !== 'boolean') throw new TypeError(`${where}: "explain" must be true or false.`)
 }

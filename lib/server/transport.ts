@@ -4,7 +4,7 @@
  */
 import type { Awaitable } from '../base/awaitable.ts'
 import type { LazyClient } from '../base/abort.ts'
-import { TextStream } from '../base/text-stream.ts'
+import { TextStream, WholeText } from '../base/text-stream.ts'
 
 /** An answer before it is written. `body` is absent when there is nothing to write: HEAD, 204. */
 export interface TransportResponse {
@@ -63,7 +63,9 @@ export interface WrittenResponse {
  */
 export function written(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): WrittenResponse {
   const { status, headers, body } = answer
-  if (body instanceof TextStream) return { status, headers, text: undefined, stream: body }
+  if (body instanceof TextStream) {
+    return body instanceof WholeText ? { status, headers, text: body.whole } : { status, headers, text: undefined, stream: body }
+  }
   try {
     return { status, headers, text: body === undefined ? undefined : JSON.stringify(body) }
   } catch (error) {

@@ -4,6 +4,7 @@
  */
 import type { Awaitable } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
+import type { DocumentedEngine } from './docs-pages.ts'
 import type { TransportEngine, TransportResponse } from './transport.ts'
 import { restError } from '../base/errors.ts'
 import { findNearest, formatHint } from '../base/suggest.ts'
@@ -17,9 +18,8 @@ import type { RateLimit } from '../testing/rate-limit.ts'
 import type { Snapshot } from '../pipeline/snapshot.ts'
 
 /** The members of `RestEngine` that test controls use. */
-export interface WorldEngine extends TransportEngine {
+export interface WorldEngine extends TransportEngine, Omit<DocumentedEngine, 'ask'> {
   readonly base: string
-  readonly versions: readonly string[]
   readonly clock: Clock
   explained(
     method: string,

@@ -145,6 +145,9 @@ describe('docs/reference.md', () => {
       'unindexedLinks',
       'insertionOrder',
       'scenarioSnapshot',
+      'describeDiagram',
+      'logInNames',
+      'hasLogIn',
     ]
     const methods = methodsOf(RestEngine.prototype).filter(name => !internal.includes(name))
     sameNames(firstCells(reference, 'Engine members'), [...methods, ...Object.keys(engine)])

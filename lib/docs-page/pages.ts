@@ -1,0 +1,129 @@
+/** Pages: the three that the docs page may be: our own, that of Swagger UI, and the one that asks for a log-in. */
+import type { Diagram } from '../diagram/diagram.ts'
+import { describeRelation, drawDiagram, escapeText } from '../diagram/svg.ts'
+import { writeMermaid } from '../diagram/mermaid.ts'
+import type { PageApi } from './described-api.ts'
+import { renderFrame } from './frame.ts'
+import type { PageFrame } from './frame.ts'
+import { SMALLEST, WIDTHS } from './style.ts'
+import { renderInline, renderMarkdown } from './markdown.ts'
+import { findFirstRequests, writeLogIn } from './requests.ts'
+import type { PageAddress } from './requests.ts'
+import { anchorOf, renderOperations, renderRequest, renderResource } from './resource-section.ts'
+
+/** Returns our own page: how to begin, the model as a diagram, the rules, each resource, and what refusals there are. */
+export function renderModelPage(
+  frame: PageFrame,
+  api: PageApi,
+  diagram: Diagram,
+  address: PageAddress,
+  logIn: readonly [string, string] | undefined,
+): string {
+  const anchors = new Map(api.resources.map(({ name }, index) => [name, anchorOf(name, index)]))
+  const contents = [
+    '<p>Overview</p><ul><li><a href="#start">Start</a></li><li><a href="#diagram">Diagram</a></li><li><a href="#rules">Rules</a></li><li><a href="#errors">Errors</a></li></ul>',
+    `<p>Resources</p><ul>${api.resources.map(({ name }) => `<li><a href="#${anchors.get(name)!}">${escapeText(name)}</a></li>`).join('')}</ul>`,
+  ].join('')
+  const main = [
+    renderStart(frame, api, address, logIn),
+    renderDiagram(diagram),
+    ...api.resources.map(resource => renderResource(resource, { address, anchors })),
+    `<section id="rules" aria-labelledby="rules-title"><h2 id="rules-title">Rules</h2>${renderMarkdown(api.rules)}</section>`,
+    renderErrors(api),
+  ]
+  return renderFrame(frame, main.join('\n'), contents)
+}
+
+/** Returns the page in which Swagger UI starts. */
+export function renderSwaggerPage(frame: PageFrame): string {
+  const { description, path } = frame
+  return renderFrame(frame, `<div data-description="${escapeText(description)}" data-files="${escapeText(path)}/"></div>`)
+}
+
+/**
+ * Returns the page that asks for a log-in, and says nothing of the API.
+ *
+ * @param logIn the path of the log-in, and the names of its two members; undefined: the reader must have a token
+ */
+export function renderLogInPage(
+  frame: PageFrame,
+  logIn: { readonly path: string; readonly names: readonly [string, string] } | undefined,
+  refusal: string | undefined,
+): string {
+  const input = (label: string, name: string, type: string, complete: string): string =>
+    `<label>${escapeText(label)}<input name="${escapeText(name)}" type="${type}" autocomplete="${complete}" required></label>`
+  const inputs =
+    logIn === undefined
+      ? input('Token', 'token', 'password', 'off')
+      : input(logIn.names[0], logIn.names[0], 'text', 'username') + input(logIn.names[1], logIn.names[1], 'password', 'current-password')
+  const action = logIn === undefined ? '' : ` data-action="${escapeText(logIn.path)}"`
+  const main = [
+    '<p>This API shows its description to those who have logged in.</p>',
+    `<form${action} method="post">${inputs}<button type="submit">Log in</button><p class="problem" role="alert">${escapeText(refusal ?? '')}</p></form>`,
+    '<noscript><p>The form needs JavaScript.</p></noscript>',
+  ]
+  return renderFrame(frame, main.join('\n'))
+}
+
+function renderStart(
+  { description, hasSwagger }: PageFrame,
+  api: PageApi,
+  address: PageAddress,
+  logIn: readonly [string, string] | undefined,
+): string {
+  const count = `${api.resources.length} resource${api.resources.length === 1 ? '' : 's'}`
+  const entering = writeLogIn(api, logIn, address)
+  return [
+    '<section id="start" aria-labelledby="start-title"><h2 id="start-title">Start</h2>',
+    `<p>${count} at <code>${escapeText(address.origin + address.base + (address.version === '' ? '' : `/${address.version}`))}</code>. The same as a document for tools: <a href="${escapeText(description)}">openapi.json</a>.</p>`,
+    ...(entering === undefined
+      ? []
+      : [renderRequest({ kind: 'write', title: 'Log in, and keep the token for the commands below', command: entering, link: undefined })]),
+    ...findFirstRequests(api, address).map(renderRequest),
+    ...(api.others.length === 0
+      ? []
+      : [
+          `<details><summary>Other paths (${api.others.length})</summary>${renderOperations(api.others, 'Other paths', address)}</details>`,
+        ]),
+    ...(hasSwagger ? [] : ['<p class="muted">With the package <code>swagger-ui-dist</code> installed, this address shows Swagger UI.</p>']),
+    '</section>',
+  ].join('\n')
+}
+
+function renderDiagram(diagram: Diagram): string {
+  const { relations } = diagram
+  const sign = (path: string, text: string): string =>
+    `<li><svg class="diagram" width="26" height="14" viewBox="0 0 26 14" aria-hidden="true"><path class="line" d="M 0 7 H 26"/>${path}</svg>${text}</li>`
+  // It fits the page, unless its letters would become too small.
+  const picture = drawDiagram(diagram, { title: 'Model', isWhole: false })
+  const width = Number(/ width="(\d+)"/.exec(picture)?.[1])
+  const least = WIDTHS.findLast(each => each <= width * SMALLEST) ?? 0
+  return [
+    '<section id="diagram" aria-labelledby="diagram-title"><h2 id="diagram-title">Diagram</h2>',
+    `<div class="picture least-${least}" tabindex="0" role="region" aria-label="Diagram of the model">${picture}</div>`,
+    '<ul class="legend" aria-label="Signs">',
+    sign('<path class="sign" d="M 0 2 L 10 7 L 0 12"/>', 'any number'),
+    sign('<path class="sign" d="M 6 2 V 12"/>', 'one'),
+    sign('<path class="sign" d="M 6 2 V 12"/><circle class="ring" cx="12" cy="7" r="3.5"/>', 'at most one'),
+    '</ul>',
+    ...(relations.length === 0
+      ? []
+      : [
+          `<details><summary>Relations in words</summary><ul>${relations.map(relation => `<li>${escapeText(describeRelation(relation))}</li>`).join('')}</ul></details>`,
+        ]),
+    `<details><summary>As text for Mermaid</summary><div class="command" data-title="Mermaid"><pre tabindex="0"><code>${escapeText(writeMermaid(diagram))}</code></pre></div></details>`,
+    '</section>',
+  ].join('\n')
+}
+
+function renderErrors({ failures }: PageApi): string {
+  const rows = failures.map(
+    ({ status, description }) => `<tr><th scope="row">${escapeText(status)}</th><td class="wide">${renderInline(description)}</td></tr>`,
+  )
+  return [
+    '<section id="errors" aria-labelledby="errors-title"><h2 id="errors-title">Errors</h2>',
+    '<p>Every refusal has one form: <code>status</code>, <code>code</code>, <code>title</code>, <code>detail</code>, and <code>errors</code> with the place of each error.</p>',
+    `<div class="scroll" tabindex="0" role="region" aria-label="Errors"><table><thead><tr><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`,
+    '</section>',
+  ].join('\n')
+}

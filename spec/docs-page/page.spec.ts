@@ -1,0 +1,321 @@
+/** The docs page over HTTP: where it is, what it shows to whom, that its commands work, and that nothing of a model gets out of its place in the page. */
+import assert from 'node:assert/strict'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import * as http from 'node:http'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { defineEntity, p } from '@mikro-orm/core'
+import { auth, createServer, fromJson, hashPassword, listener, resource, RestEngine } from '../../lib/index.ts'
+import type { OpenApiDocument } from '../../lib/index.ts'
+import { Command, ROOT } from '../helpers/command.ts'
+import { worlds } from '../openapi/worlds.ts'
+import { listCommands, readText, serveDocs } from './served.ts'
+
+const User = defineEntity({
+  name: 'User',
+  properties: {
+    id: p.integer().primary(),
+    email: p.string(),
+    passwordHash: p.string().hidden(),
+    notes: () => p.oneToMany(Note).mappedBy('author'),
+  },
+})
+const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string(), author: () => p.manyToOne(User) } })
+const Doc = defineEntity({ name: 'Doc', properties: { id: p.integer().primary(), text: p.string() } })
+const entities = [User, Note]
+const hasCurl = spawnSync('curl', ['--version']).status === 0
+
+async function ask(address: string, init?: RequestInit): Promise<{ status: number; headers: Headers; text: string }> {
+  const answer = await fetch(address, { redirect: 'error', ...init })
+  return { status: answer.status, headers: answer.headers, text: await answer.text() }
+}
+
+describe('the path of the docs page', () => {
+  it('is there with the option alone', async () => {
+    await using engine = await RestEngine.create({ entities })
+    await using off = await serveDocs(engine, { docs: false })
+    assert.equal((await ask(`${off.origin}/docs`)).status, 404)
+    await using on = await serveDocs(engine)
+    for (const path of ['/docs', '/docs/', '/docs/model', '/docs?version=v1']) {
+      const { status, headers, text } = await ask(on.origin + path)
+      assert.deepEqual([path, status, headers.get('content-type')], [path, 200, 'text/html; charset=UTF-8'])
+      assert.match(text, /^<!doctype html>/)
+      const policy = headers.get('content-security-policy')!
+      assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/)
+      assert.ok(!policy.includes('unsafe'))
+    }
+    assert.throws(() => createServer(engine, { docs: 1 as unknown as boolean }), {
+      name: 'TypeError',
+      message: /"docs" must be true or false/,
+    })
+  })
+
+  it('refuses what it does not have', async () => {
+    await using engine = await RestEngine.create({ entities })
+    await using server = await serveDocs(engine)
+    const code = async (path: string, method = 'GET'): Promise<unknown> => {
+      const { text } = await ask(server.origin + path, { method })
+      return (JSON.parse(text) as { code: string }).code
+    }
+    assert.equal(await code('/docs/nothing'), 'path_unknown')
+    assert.equal(await code('/docs/../../package.json'), 'version_unknown')
+    assert.equal(await code('/docs/..%2fpackage.json'), 'path_unknown')
+    assert.equal(await code('/docs/toString'), 'path_unknown')
+    assert.equal(await code('/docs?versoin=v1'), 'parameter_invalid')
+    assert.equal(await code('/docs?version=v2'), 'version_unknown')
+    assert.equal(await code('/docs?version='), 'version_unknown')
+    assert.equal(await code('/docs', 'POST'), 'method_not_allowed')
+    assert.equal(await code('/docsx'), 'version_unknown')
+    const head = await ask(`${server.origin}/docs`, { method: 'HEAD' })
+    assert.deepEqual([head.status, head.text], [200, ''])
+    const options = await ask(`${server.origin}/docs`, { method: 'OPTIONS' })
+    assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, OPTIONS'])
+  })
+
+  it('belongs to a route or a resource of that name', async () => {
+    const routes = [{ method: 'GET', path: '/docs', handler: () => ({ body: 'mine' }) }]
+    await using routed = await RestEngine.create({ entities, versions: [], routes })
+    await using first = await serveDocs(routed)
+    assert.equal((await ask(`${first.origin}/docs`)).text, '"mine"')
+    await using named = await RestEngine.create({ entities: [Doc], versions: [], seed: { docs: [{ text: 'a' }] } })
+    await using second = await serveDocs(named)
+    assert.match((await ask(`${second.origin}/docs`)).text, /"resource":"docs"/)
+    assert.match((await ask(`${second.origin}/docs/1/text`)).text, /"value":"a"/)
+    await using versioned = await RestEngine.create({ entities, versions: ['docs'] })
+    await using third = await serveDocs(versioned)
+    assert.match((await ask(`${third.origin}/docs`)).text, /"resources"/)
+  })
+
+  it('is below the base and the mount, and passes nothing on', async () => {
+    const express = createRequire(import.meta.url)('express') as () => http.RequestListener & { use(...given: unknown[]): void }
+    await using engine = await RestEngine.create({ entities, base: '/api', versions: [] })
+    await using own = await serveDocs(engine)
+    assert.equal((await ask(`${own.origin}/docs`)).status, 404)
+    const app = express()
+    app.use('/outer', listener(engine, { docs: true, fallthrough: true }))
+    const server = http.createServer(app).listen(0, '127.0.0.1')
+    await new Promise(resolve => server.once('listening', resolve))
+    try {
+      const { port } = server.address() as { port: number }
+      for (const [origin, base] of [
+        [own.origin, '/api'],
+        [`http://127.0.0.1:${port}`, '/outer'],
+      ] as const) {
+        const { text } = await ask(`${origin}${base}/docs/model`)
+        const links = [...text.matchAll(/(?:href|src|data-\w+)="(\/[^"]*)"/g)].map(([, path]) => path!)
+        assert.ok(links.length > 5)
+        for (const path of links) {
+          assert.ok(path.startsWith(`${base}/`), path)
+          assert.equal((await ask(origin + path.replaceAll('&#38;', '&'))).status, 200, path)
+        }
+        assert.match(text, new RegExp(`curl &#39;${origin}${base}/users\\?`))
+      }
+    } finally {
+      server.close()
+      server.closeAllConnections()
+    }
+  })
+})
+
+describe('the docs page shows', () => {
+  for (const { name, create, headers } of worlds) {
+    it(`what the document of each version has, and nothing else: ${name}`, async () => {
+      await using engine = await create()
+      await using server = await serveDocs(engine)
+      for (const version of engine.versions) {
+        const { status, text } = await ask(`${server.origin}/docs/model?version=${version}`, { headers: headers(engine) })
+        assert.equal(status, 200)
+        const document = await engine.openapi({ version })
+        assertWithin(text, document)
+        for (const { hidden, name: plural } of listHidden(engine, version)) {
+          assert.ok(!new RegExp(`<code>${hidden}</code>|>${hidden}<`).test(text), `${plural}.${hidden}`)
+        }
+      }
+    })
+  }
+
+  it('only what may be read, to callers without a token', async () => {
+    await using engine = await RestEngine.create({
+      entities,
+      auth: auth({ entity: User, identifier: 'email', password: 'passwordHash' }),
+      seed: { users: [{ email: 'ann@example.com', passwordHash: 'secret' }] },
+    })
+    await using server = await serveDocs(engine)
+    for (const path of ['/docs', '/docs/model']) {
+      const { status, text } = await ask(server.origin + path)
+      assert.equal(status, 401)
+      for (const word of ['users', 'notes', 'author', 'curl', 'REST API']) assert.ok(!readText(text).includes(word), word)
+      assert.match(text, /<form data-action="\/v1\/login"[^]*name="email"[^]*name="passwordHash"/)
+    }
+    const headers = { authorization: `Bearer ${engine.token(1)}` }
+    const { status, text } = await ask(`${server.origin}/docs/model`, { headers })
+    assert.deepEqual([status, readText(text).includes('author')], [200, true])
+    const refused = await ask(`${server.origin}/docs/model`, { headers: { authorization: 'Bearer x' } })
+    assert.deepEqual([refused.status, /role="alert">[^<]+</.test(refused.text)], [401, true])
+  })
+
+  it('several versions, each with its own resources', async () => {
+    await using engine = await RestEngine.create({ entities, versions: ['v1', 'v2'], resources: [resource(Note, { versions: ['v2'] })] })
+    await using server = await serveDocs(engine)
+    const [first, second] = [await ask(`${server.origin}/docs/model`), await ask(`${server.origin}/docs/model?version=v2`)]
+    assert.deepEqual([/id="resource-notes"/.test(first.text), /id="resource-notes"/.test(second.text)], [false, true])
+    assert.match(first.text, /href="\/docs\/model\?version=v2"/)
+    assert.match(second.text, /curl &#39;[^ ]*\/v2\/users/)
+    assert.match(second.text, /href="\/v2\/openapi.json"/)
+  })
+
+  it('no writing where the server refuses it', async () => {
+    await using engine = await RestEngine.create({ entities, seed: { users: [{ email: 'a', passwordHash: 'b' }] } })
+    await using server = await serveDocs(engine, { readOnly: true })
+    const { text } = await ask(`${server.origin}/docs/model`)
+    assert.ok(!/POST|PATCH|DELETE/.test(readText(text).replaceAll(/Rules[^]*/g, '')))
+    await using other = await serveDocs(engine)
+    assert.match((await ask(`${other.origin}/docs/model`)).text, /curl -X POST/)
+  })
+
+  it('names and values as text', async () => {
+    const evil = `</code></pre><script>alert("1")</script><!-- & '`
+    const data = fromJson({ things: [{ id: 1, [evil]: evil, [`'; rm x`]: 'a' }] })
+    await using engine = await RestEngine.create(data)
+    await using server = await serveDocs(engine, { allowedHosts: true })
+    const { text } = await ask(`${server.origin}/docs/model`)
+    assert.equal(text.match(/<script/g)?.length, 1, 'its own')
+    assert.ok(!text.includes('<!--'))
+    assert.ok(readText(text).includes(evil))
+    const host = await new Promise<string>((resolve, reject) => {
+      const { hostname, port } = new URL(server.origin)
+      const request = http.get({ hostname, port, path: '/docs/model', headers: { host: `localhost'"<b>` } }, answer => {
+        let body = ''
+        answer.on('data', chunk => (body += String(chunk))).on('end', () => resolve(body))
+      })
+      request.on('error', reject)
+    })
+    assert.ok(host.startsWith('<!doctype html>') && !host.includes('<b>'))
+  })
+})
+
+/** Whether all attributes, filters and paths of a page are in the document. */
+function assertWithin(text: string, { paths, components }: OpenApiDocument): void {
+  const schemas = Object.values(components['schemas'] as Record<string, { properties?: object }>)
+  const attributes = new Set(schemas.flatMap(({ properties = {} }) => Object.keys(properties)))
+  const named = [...text.matchAll(/<th scope="row"><code>([^<]*)<\/code><\/th>/g)].map(([, name]) => readText(name!))
+  assert.ok(named.length > 5)
+  assert.deepEqual(
+    named.filter(name => !attributes.has(name)),
+    [],
+  )
+  const shown = [...text.matchAll(/<span class="method \w+">(\w+)<\/span> <code>([^<]*)<\/code>/g)].map(([, method, path]) => ({
+    method: method!,
+    path: path!,
+  }))
+  for (const { method, path } of shown) assert.ok(paths[path]?.[method.toLowerCase()] !== undefined, `${method} ${path}`)
+  const all = Object.values(paths).flatMap(item => Object.keys(item).filter(key => key !== 'parameters'))
+  assert.equal(shown.length, all.length, 'every path is shown')
+}
+
+function listHidden(engine: RestEngine, version: string): { name: string; hidden: string }[] {
+  const { resources } = engine.modelOf(version)!
+  const visible = new Set(resources.flatMap(({ attributes }) => attributes.flatMap(each => (each.hidden ? [] : [each.name]))))
+  return resources.flatMap(({ plural, attributes }) =>
+    attributes.flatMap(({ name, hidden }) => (hidden && !visible.has(name) ? [{ name: plural, hidden: name }] : [])),
+  )
+}
+
+describe('the commands of the docs page', { skip: hasCurl ? false : 'there is no curl' }, () => {
+  const run = promisify(execFile)
+
+  async function tryCommands(engine: RestEngine, headers: Record<string, string> = {}): Promise<number> {
+    await using server = await serveDocs(engine)
+    const { text } = await ask(`${server.origin}/docs/model`, { headers })
+    const commands = listCommands(text).filter(command => command.startsWith('curl '))
+    const before = await engine.snapshot()
+    for (const command of commands) {
+      const { stdout } = await run('sh', ['-c', command.replace('curl ', `curl -s -w '\\n%{http_code}' `)], {
+        env: { ...process.env, TOKEN: headers['authorization']?.replace('Bearer ', '') ?? '' },
+        maxBuffer: 1e8,
+      })
+      const status = stdout.slice(stdout.lastIndexOf('\n') + 1)
+      assert.match(status, /^20[01]$/, `${command}\n${stdout.slice(0, 1000)}`)
+      if (command.includes(' -X ')) await engine.restore(before)
+    }
+    return commands.length
+  }
+
+  for (const { name, create, headers } of worlds) {
+    it(`work: ${name}`, async () => {
+      await using engine = await create()
+      const count = await tryCommands(engine, headers(engine))
+      assert.ok(count > engine.model.resources.length * 2, `${count}`)
+    })
+  }
+
+  it('keep the token of a log-in', async () => {
+    await using engine = await RestEngine.create({
+      entities,
+      auth: auth({ entity: User, identifier: 'email', password: 'passwordHash' }),
+      seed: { users: [{ email: 'ann@example.com', passwordHash: await hashPassword('secret') }] },
+    })
+    await using server = await serveDocs(engine)
+    const { text } = await ask(`${server.origin}/docs/model`, { headers: { authorization: `Bearer ${engine.token(1)}` } })
+    const [logIn, first] = listCommands(text)
+    assert.match(logIn!, /^TOKEN=\$\(curl -s -X POST /)
+    const { stdout } = await run('sh', ['-c', `${logIn}\n${first!.replace('curl', 'curl -s')}`])
+    assert.match(stdout, /"success":true/)
+  })
+})
+
+it('the command prints the address of the page, unless something else is there', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-'))
+  try {
+    await writeFile(join(folder, 'db.json'), JSON.stringify({ docs: [{ id: 1 }] }))
+    await using command = new Command(folder, 'db.json', '--base', '/api', '--port', '0')
+    const origin = await command.origin()
+    const address = /^Documentation: (\S+)$/m.exec(command.stdout)?.[1]
+    assert.equal(address, `${origin}/api/docs`)
+    assert.equal((await ask(address)).status, 200)
+    await using other = new Command(folder, 'db.json', '--no-version', '--port', '0')
+    await other.origin()
+    assert.ok(!other.stdout.includes('Documentation'))
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+it('without swagger-ui-dist our own page is at /docs', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-'))
+  try {
+    await cp(join(ROOT, 'lib'), join(folder, 'lib'), { recursive: true })
+    await cp(join(ROOT, 'package.json'), join(folder, 'package.json'))
+    const modules = join(folder, 'node_modules')
+    await mkdir(modules)
+    for (const name of await readdir(join(ROOT, 'node_modules'))) {
+      if (name !== 'swagger-ui-dist' && !name.startsWith('.'))
+        await symlink(join(ROOT, 'node_modules', name), join(modules, name), 'junction')
+    }
+    await writeFile(
+      join(folder, 'try.ts'),
+      `import { createServer, fromJson, RestEngine } from './lib/index.ts'
+       const engine = await RestEngine.create(fromJson({ users: [{ id: 1 }] }))
+       const server = createServer(engine, { docs: true }).listen(0, '127.0.0.1', async () => {
+         const { port } = server.address()
+         const page = await (await fetch('http://127.0.0.1:' + port + '/docs')).text()
+         const file = await fetch('http://127.0.0.1:' + port + '/docs/swagger-ui.css')
+         console.log(JSON.stringify({ page, status: file.status }))
+         process.exit()
+       })`,
+    )
+    const child = spawn(process.execPath, [join(folder, 'try.ts')], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let output = ''
+    for await (const chunk of child.stdout) output += String(chunk)
+    const { page, status } = JSON.parse(output) as { page: string; status: number }
+    assert.match(page, /id="resource-users"/)
+    assert.match(page, /With the package <code>swagger-ui-dist<\/code> installed/)
+    assert.equal(status, 404)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})

@@ -10,6 +10,7 @@ import { originalFunction } from '../orm/on-update.ts'
 import { CommandError } from './command-error.ts'
 import { print } from './layout.ts'
 import type { Doc } from './layout.ts'
+import type { LeftOut } from './eject-left-out.ts'
 import { FileTypes, scalarBuilder } from './eject-scalar.ts'
 import { Code, call, chain, isLiteral, later, literal, object } from './source.ts'
 import type { Link } from './source.ts'
@@ -51,12 +52,19 @@ export type ModuleOf = (meta: Meta) => string
  *
  * @param isFromFile the tables are there already, so that nothing need be said which only matters when they are made
  */
-export function entityModule(meta: Meta, moduleOf: ModuleOf, isFromFile: boolean): string {
+export function entityModule(meta: Meta, moduleOf: ModuleOf, isFromFile: boolean, leftOut: LeftOut): string {
   refuseEntity(meta, isFromFile)
   const types = new FileTypes()
   const properties = meta.props
-    .filter(prop => prop.embedded === undefined && !isHiddenInverse(prop))
-    .map(prop => new PropertyWriter(meta, prop, isFromFile, types))
+    .filter(prop => prop.embedded === undefined && !isHiddenInverse(prop) && !leftOut.has(`${meta.className}.${prop.name}`))
+    .flatMap(prop => {
+      try {
+        return [new PropertyWriter(meta, prop, isFromFile, types)]
+      } catch (error) {
+        if (error instanceof Unwritable && leftOut.add(meta, prop, `it cannot be written as code, because ${error.reason}`)) return []
+        throw error
+      }
+    })
   const members: [string, Doc][] = [['name', literal(meta.className)]]
   if (meta.embeddable) members.push(['embeddable', 'true'])
   else if (meta.tableName !== NAMES.classToTableName(meta.className)) members.push(['tableName', literal(meta.tableName)])
@@ -80,8 +88,18 @@ export function entityModule(meta: Meta, moduleOf: ModuleOf, isFromFile: boolean
   return `${imports.join('\n')}\n\n${declarations.map(each => `${each}\n`).join('')}${print([`export const ${meta.className} = `, call('defineEntity', [object(members, true)])])}`
 }
 
-function refuse(meta: Meta, property: string | undefined, reason: string): CommandError {
-  return new CommandError(`${meta.className}${property === undefined ? '' : `.${property}`} cannot be written as code: ${reason}.`)
+/** A part of an entity that cannot be written as code. */
+class Unwritable extends CommandError {
+  readonly reason: string
+
+  constructor(place: string, reason: string) {
+    super(`${place} cannot be written as code: ${reason}.`)
+    this.reason = reason
+  }
+}
+
+function refuse(meta: Meta, property: string | undefined, reason: string): Unwritable {
+  return new Unwritable(`${meta.className}${property === undefined ? '' : `.${property}`}`, reason)
 }
 
 function refuseEntity(meta: Meta, isFromFile: boolean): void {
@@ -136,7 +154,8 @@ class PropertyWriter {
     this.#isFromFile = isFromFile
     this.#prop = prop
     for (const name of REFUSED)
-      if (prop[name as never] !== undefined && prop[name as never] !== false) throw this.#refuse(`of its "${name}"`)
+      if (prop[name as never] !== undefined && prop[name as never] !== false)
+        throw this.#refuse(`it has "${name}", for which --eject writes nothing`)
     this.#base()
     this.#settings()
   }
@@ -178,7 +197,7 @@ class PropertyWriter {
   #scalar(): void {
     const prop = this.#prop
     const links = scalarBuilder(prop, this.#meta.readonly === true)
-    if (links === undefined) throw this.#refuse(`of its type, ${prop.customType?.constructor.name ?? prop.type}`)
+    if (links === undefined) throw this.#refuse(`its type, ${prop.customType?.constructor.name ?? prop.type}, is code already`)
     for (const [name, ...args] of links) {
       const [first] = args
       const { customType } = prop
@@ -231,7 +250,8 @@ class PropertyWriter {
   #discriminator(targets: readonly Meta[]): void {
     const { name: property, discriminator = property, discriminatorColumn, discriminatorMap = {} } = this.#prop
     if (discriminator !== property) this.#add('discriminator', discriminator)
-    if (discriminatorColumn !== NAMES.discriminatorColumnName(discriminator)) throw this.#refuse('of its "discriminatorColumn"')
+    if (discriminatorColumn !== NAMES.discriminatorColumnName(discriminator))
+      throw this.#refuse('it has a "discriminatorColumn", for which --eject writes nothing')
     const named = Object.entries(discriminatorMap).map(
       ([value, entity]) => [value, targets.find(target => target.class === entity)!] as const,
     )

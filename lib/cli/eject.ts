@@ -1,6 +1,6 @@
 /**
  * Writes the served model as code: a module for every entity, a module of engine options, and the files of a project. The result is
- * loaded and compared with the served model before the command ends, so a difference is an error.
+ * loaded and compared with the served model before the command ends. A difference is an error, or a column of a SQLite file that is left out with a note.
  */
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -16,6 +16,7 @@ import type { ScalarType } from '../values/scalar-type.ts'
 import { listVersions } from '../request/address.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { entityModule } from './eject-entity.ts'
+import { LeftOut } from './eject-left-out.ts'
 import { group, list, print } from './layout.ts'
 import type { Doc } from './layout.ts'
 import type { Loaded } from './load.ts'
@@ -27,26 +28,46 @@ const DATA_OPTIONS = ['schema', 'base', 'versions', 'limits', 'parameters', 'cre
 /** Options that are written in their own way, or belong to the process and not to the API. */
 const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'notes', 'readOnly', 'onError'])
 
+/** What was written. */
+export interface Ejected {
+  readonly files: readonly string[]
+  /** The columns that are left out, and what to do about each. */
+  readonly notes: readonly string[]
+}
+
 /**
- * Writes the project and returns the names of its files.
+ * Writes the project.
  *
  * @param folder must not exist, or be empty
  * @throws CommandError when the folder cannot be used, or the model cannot be written as code. No file remains then.
  */
-export async function eject(engine: RestEngine, loaded: Loaded, folder: string): Promise<readonly string[]> {
+export async function eject(engine: RestEngine, loaded: Loaded, folder: string): Promise<Ejected> {
   const root = resolve(folder)
   const isNew = await checkFolder(root, folder)
-  const files = await buildProjectFiles(engine, loaded, root)
+  const leftOut = new LeftOut(loaded.options.entities === undefined)
   try {
-    for (const [name, text] of files) {
-      await mkdir(dirname(join(root, name)), { recursive: true })
-      await writeFile(join(root, name), text)
+    let files = await writeProject(engine, loaded, root, leftOut)
+    if (!(await proveSame(engine, loaded, root, leftOut))) {
+      // What Node has imported once it does not read again, so the proof of the second text has another place.
+      const proof = join(root, '.proof')
+      await writeProject(engine, loaded, proof, leftOut)
+      if (!(await proveSame(engine, loaded, proof, leftOut))) throw new Error('The columns that were left out are still there.')
+      await rm(proof, { recursive: true })
+      files = await writeProject(engine, loaded, root, leftOut)
     }
-    await proveSame(engine, loaded, join(root, 'index.ts'))
+    return { files, notes: leftOut.notes }
   } catch (error) {
     if (isNew) await rm(root, { recursive: true, force: true })
     else for (const name of await readdir(root)) await rm(join(root, name), { recursive: true, force: true })
     throw error
+  }
+}
+
+async function writeProject(engine: RestEngine, loaded: Loaded, root: string, leftOut: LeftOut): Promise<readonly string[]> {
+  const files = await buildProjectFiles(engine, loaded, root, leftOut)
+  for (const [name, text] of files) {
+    await mkdir(dirname(join(root, name)), { recursive: true })
+    await writeFile(join(root, name), text)
   }
   return [...files.keys()]
 }
@@ -65,18 +86,19 @@ async function checkFolder(root: string, shown: string): Promise<boolean> {
   return false
 }
 
-async function buildProjectFiles(engine: RestEngine, loaded: Loaded, root: string): Promise<ReadonlyMap<string, string>> {
+async function buildProjectFiles(engine: RestEngine, loaded: Loaded, root: string, leftOut: LeftOut): Promise<ReadonlyMap<string, string>> {
   const { options } = loaded
   const metas = [...engine.orm.getMetadata()].filter(meta => !meta.abstract && !isGeneratedPivot(meta)).toSorted(byName)
   const names = assignModuleNames(metas)
   const files = new Map<string, string>()
   const seed = options.seed === undefined ? undefined : toJson(options.seed, 'The option "seed"')
-  files.set('index.ts', config(engine, options, metas, names, root))
+  files.set('index.ts', '')
   for (const meta of metas)
     files.set(
       `entities/${names.get(meta.class)!}.ts`,
-      entityModule(meta, other => `./${names.get(other.class)!}.ts`, options.entities === undefined),
+      entityModule(meta, other => `./${names.get(other.class)!}.ts`, options.entities === undefined, leftOut),
     )
+  files.set('index.ts', config(engine, { ...options, notes: [...(options.notes ?? []), ...leftOut.notes] }, metas, names, root))
   if (seed !== undefined) files.set('seed.json', `${JSON.stringify(seed, undefined, 2)}\n`)
   for (const [name, text] of await buildProjectSurroundings(loaded)) files.set(name, text)
   return files
@@ -245,19 +267,38 @@ async function readOwnPackage(): Promise<Manifest> {
   throw new Error('The package.json of mikro-rest is not where it should be.')
 }
 
-/** Loads the written project and compares it with the served one: the tables, and the model that the API is derived from. */
-async function proveSame(engine: RestEngine, { options }: Loaded, index: string): Promise<void> {
-  const written = (await importModule(index))['default'] as EngineOptions
+/**
+ * Loads the written project and compares it with the served one: the tables, and the model that the API is derived from. Columns that would not be the same are
+ * left out where that is possible; then the project must be written again, and it returns false.
+ */
+async function proveSame(engine: RestEngine, { options }: Loaded, root: string, leftOut: LeftOut): Promise<boolean> {
+  const written = (await importModule(join(root, 'index.ts')))['default'] as EngineOptions
   const { seed: _, ...others } = written
   await using copy = await RestEngine.create({ ...others, database: ':memory:', schema: 'keep' })
-  for (const version of listVersions(engine.versions)) {
-    const [before, after] = [engine, copy].map(each => describeModel(each.modelOf(version)!))
-    for (const [place, value] of before!) {
-      if (after!.get(place) !== value) throw new CommandError(`${place} cannot be written as code: it would not be the same afterwards.`)
-    }
-    if (before!.size !== after!.size) throw new CommandError('The model cannot be written as code: it would not be the same afterwards.')
+  const before = leftOut.notes.length
+  for (const version of listVersions(engine.versions)) compareModels(engine, copy, version, leftOut)
+  if (leftOut.notes.length > before) return false
+  if (options.schema !== 'keep' && options.entities !== undefined) await compareTables(engine, copy)
+  return true
+}
+
+/** @throws CommandError for a difference in what cannot be left out */
+function compareModels(engine: RestEngine, copy: RestEngine, version: string, leftOut: LeftOut): void {
+  const [served, written] = [engine, copy].map(each => describeModel(each.modelOf(version)!)) as [Description, Description]
+  for (const [place, value] of served) {
+    if (leftOut.has(place) || written.get(place) === value) continue
+    const [className = '', property = ''] = place.split('.', 2)
+    const meta = [...engine.orm.getMetadata()].find(each => each.className === className)
+    const prop = meta?.props.find(({ name }) => name === property)
+    if (meta === undefined || prop === undefined || !leftOut.add(meta, prop, 'the code of it would not serve the same'))
+      throw new CommandError(`${place} cannot be written as code: it would not be the same afterwards.`)
   }
-  if (options.schema === 'keep' || options.entities === undefined) return
+  if ([...written.keys()].some(place => !served.has(place)))
+    throw new CommandError('The model cannot be written as code: it would not be the same afterwards.')
+}
+
+/** @throws CommandError where the tables of the written entities would be others */
+async function compareTables(engine: RestEngine, copy: RestEngine): Promise<void> {
   const [before = '', after = ''] = await Promise.all([engine, copy].map(({ orm }) => orm.schema.getCreateSchemaSQL()))
   const lines = new Set(after.split('\n'))
   const lost = before.split('\n').find(statement => !lines.has(statement))
@@ -266,8 +307,10 @@ async function proveSame(engine: RestEngine, { options }: Loaded, index: string)
   }
 }
 
+type Description = ReadonlyMap<string, string>
+
 /** Describes every resource and attribute as text, by its name. */
-function describeModel(model: Model): ReadonlyMap<string, string> {
+function describeModel(model: Model): Description {
   const described = new Map<string, string>()
   const text = (value: unknown): string =>
     JSON.stringify(value, (key, each: unknown) => {

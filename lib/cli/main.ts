@@ -59,9 +59,11 @@ async function run(args: CommandArguments): Promise<number> {
 /** Ejects the project and prints its files. */
 async function ejectTo(folder: string, engine: RestEngine, loaded: Loaded): Promise<number> {
   const { eject } = await import('./eject.ts')
-  const files = await eject(engine, loaded, folder)
+  const { files, notes } = await eject(engine, loaded, folder)
+  for (const note of notes) process.stderr.write(`mikro-rest: Note: ${oneLine(note)}\n`)
+  const same = notes.length === 0 ? 'the same as' : `the same, but for ${notes.length === 1 ? 'a column' : `${notes.length} columns`}, as`
   const lines = [
-    `mikro-rest has written ${files.length} files to ${folder}, which serve the same as ${loaded.title}:`,
+    `mikro-rest has written ${files.length} files to ${folder}, which serve ${same} ${loaded.title}:`,
     ...files.map(file => `  ${file}`),
     '',
     'Serve it:',

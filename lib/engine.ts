@@ -178,7 +178,7 @@ export class RestEngine {
 
   /**
    * Answers a request and returns what ran: statements with their parameters, times and rows, what SQLite does for each (`explain query plan`), and
-   * indexes that would spare it work. No injected fault applies, and the journal does not record it. Nothing is written: any method but GET, HEAD and
+   * indexes that would spare it work. No injected fault applies, and the journal does not record it. Nothing is written: any method but GET, HEAD, QUERY and
    * OPTIONS runs in a fork, with all that belongs to it (hooks, constraints, commit), and the fork is closed. Effects of hooks outside of the engine remain.
    *
    * @returns plain data without secrets; only `response` is the answer as it is

@@ -1,4 +1,5 @@
 /** Actions: what a method does to which resource, in the terms of access rules and wrappers. */
+import { isReading } from '../base/http-methods.ts'
 import type { Action } from '../request/hook-context.ts'
 import type { Resource } from '../model/model.ts'
 import type { RequestFacts } from '../request/request-context.ts'
@@ -17,7 +18,7 @@ export interface ResourceAction {
 export function findActions(method: string, target: Target): readonly ResourceAction[] {
   if (target.kind === 'index' || target.kind === 'own' || method === 'OPTIONS') return []
   const { resource } = target
-  const reads = method === 'GET' || method === 'HEAD'
+  const reads = isReading(method)
   if (target.kind === 'collection') return [{ resource, action: reads ? 'list' : 'create' }]
   if (target.kind === 'record') return [{ resource, action: reads ? 'get' : method === 'DELETE' ? 'delete' : 'update' }]
   const { attribute } = target

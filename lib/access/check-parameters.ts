@@ -1,4 +1,5 @@
 /** Check the parameters: which of them a path and method take, and how much they may ask for. Refuses others with parameter_invalid. */
+import { isReading } from '../base/http-methods.ts'
 import { parameterError } from '../base/errors.ts'
 import { suggestParameter } from '../request/habits.ts'
 import type { Limits } from '../base/limits.ts'
@@ -36,7 +37,7 @@ const BY_RECORD: Taken = { reserved: RECORD_PARAMETERS, filters: false, what: 'O
 function takenBy(method: string, target: Target): Taken {
   if (target.kind === 'index') return target.isDescription ? BY_DESCRIPTION : BY_INDEX
   const isList = target.kind === 'collection' || (target.kind === 'attribute' && target.attribute.kind === 'toMany')
-  if (method === 'GET' || method === 'HEAD') {
+  if (isReading(method)) {
     if (isList) return BY_LIST
     if (target.kind === 'attribute' && isValue(target.attribute)) return BY_PLAIN
   }

@@ -147,11 +147,14 @@ export function refuseHidden(resource: Resource, attribute: Attribute, visibilit
 }
 
 const READING: readonly HttpMethod[] = ['GET', 'HEAD']
+/** What takes parameters takes them in a body, too. */
+const QUERYING: readonly HttpMethod[] = [...READING, 'QUERY']
 const CHANGING: readonly HttpMethod[] = ['PUT', 'PATCH']
 const OF_INDEX: readonly HttpMethod[] = [...READING, 'OPTIONS']
-const OF_COLLECTION: readonly HttpMethod[] = [...READING, 'POST', 'OPTIONS']
-const OF_SINGLE: readonly HttpMethod[] = [...READING, ...CHANGING, 'OPTIONS']
-const OF_RECORD: readonly HttpMethod[] = [...READING, ...CHANGING, 'DELETE', 'OPTIONS']
+const OF_LIST: readonly HttpMethod[] = [...QUERYING, 'OPTIONS']
+const OF_COLLECTION: readonly HttpMethod[] = [...QUERYING, 'POST', 'OPTIONS']
+const OF_SINGLE: readonly HttpMethod[] = [...QUERYING, ...CHANGING, 'OPTIONS']
+const OF_RECORD: readonly HttpMethod[] = [...QUERYING, ...CHANGING, 'DELETE', 'OPTIONS']
 
 /** Whether records of the resource can be created. Those of an abstract class cannot, unless a body names the class. */
 export function isCreatable({ readOnly, hierarchy }: Resource): boolean {
@@ -163,6 +166,11 @@ function leadsToReadOnly(attribute: Attribute): boolean {
   return !isValue(attribute) && listTargets(attribute).every(({ readOnly }) => readOnly)
 }
 
+/** The methods that read an attribute: a plain value takes no parameters, so that there is nothing to send in a body. */
+function retrievals(attribute: Attribute): readonly HttpMethod[] {
+  return isValue(attribute) ? READING : QUERYING
+}
+
 /** The methods that a target takes, in the order of the `Allow` header (RFC 9110 section 10.2.1). */
 export function allowedMethods(target: Target): readonly HttpMethod[] {
   switch (target.kind) {
@@ -171,16 +179,16 @@ export function allowedMethods(target: Target): readonly HttpMethod[] {
     case 'own':
       return ['OPTIONS']
     case 'collection':
-      return isCreatable(target.resource) ? OF_COLLECTION : OF_INDEX
+      return isCreatable(target.resource) ? OF_COLLECTION : OF_LIST
     case 'record':
-      if (target.resource.readOnly) return OF_INDEX
+      if (target.resource.readOnly) return OF_LIST
       return target.resource.rules.single === undefined ? OF_RECORD : OF_SINGLE
     case 'attribute':
       if (target.resource.readOnly || leadsToReadOnly(target.attribute)) {
-        return [...READING, ...(target.resource.readOnly || target.attribute.readOnly ? [] : CHANGING), 'OPTIONS']
+        return [...retrievals(target.attribute), ...(target.resource.readOnly || target.attribute.readOnly ? [] : CHANGING), 'OPTIONS']
       }
       return [
-        ...(existsFor(target.attribute, EVERYTHING) ? READING : []),
+        ...(existsFor(target.attribute, EVERYTHING) ? retrievals(target.attribute) : []),
         ...(target.attribute.kind === 'toMany' ? (['POST'] as const) : []),
         ...CHANGING,
         ...(isValue(target.attribute) ? [] : (['DELETE'] as const)),

@@ -5,22 +5,31 @@
 import { restError } from './errors.ts'
 import type { RestError } from './errors.ts'
 
-/** Whether a method may change data, and whether its request has a body that is read. */
+/** Whether a method may change data, whether it reads records, and whether its request has a body that is read. QUERY is RFC 10008's. */
 const METHODS = {
-  GET: { writes: false, hasBody: false },
-  HEAD: { writes: false, hasBody: false },
-  POST: { writes: true, hasBody: true },
-  PUT: { writes: true, hasBody: true },
-  PATCH: { writes: true, hasBody: true },
-  DELETE: { writes: true, hasBody: false },
-  OPTIONS: { writes: false, hasBody: false },
-} as const satisfies Record<string, { readonly writes: boolean; readonly hasBody: boolean }>
+  GET: { writes: false, reads: true, hasBody: false },
+  HEAD: { writes: false, reads: true, hasBody: false },
+  QUERY: { writes: false, reads: true, hasBody: true },
+  POST: { writes: true, reads: false, hasBody: true },
+  PUT: { writes: true, reads: false, hasBody: true },
+  PATCH: { writes: true, reads: false, hasBody: true },
+  DELETE: { writes: true, reads: false, hasBody: false },
+  OPTIONS: { writes: false, reads: false, hasBody: false },
+} as const satisfies Record<string, { readonly writes: boolean; readonly reads: boolean; readonly hasBody: boolean }>
 
 export type HttpMethod = keyof typeof METHODS
 
 export const HTTP_METHODS = Object.keys(METHODS) as readonly HttpMethod[]
 export const READ_METHODS: readonly string[] = HTTP_METHODS.filter(method => !METHODS[method].writes)
 export const WRITE_METHODS: readonly string[] = HTTP_METHODS.filter(method => METHODS[method].writes)
+
+/** The media types that the body of a QUERY may have, as the header `Accept-Query` lists them (RFC 10008 section 3). */
+export const QUERY_TYPES = 'application/json, application/x-www-form-urlencoded'
+
+/** Whether a method reads records. The method is in upper case. */
+export function isReading(method: string): boolean {
+  return Object.hasOwn(METHODS, method) && METHODS[method as HttpMethod].reads
+}
 
 /** Whether a method may have been sent with a body. The method is in upper case. */
 export function takesBody(method: string): boolean {

@@ -51,6 +51,18 @@ const OF_CHANGE = [409, 412]
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 type Method = (typeof METHODS)[number]
 
+/** The body of a QUERY. */
+const QUERY_CONTENT: Schema = {
+  'application/json': {
+    schema: {
+      type: 'object',
+      description: 'The parameters of a GET, by their names with operators: `{ "age>": 3, "sort": "name" }`. An array repeats a parameter.',
+      additionalProperties: { type: ['string', 'number', 'boolean', 'null', 'array'] },
+    },
+  },
+  'application/x-www-form-urlencoded': { schema: { type: 'object', description: 'The same, as the text of a query.' } },
+}
+
 export class Operations {
   readonly #describers: Describers
   readonly #ids = new UniqueNames()
@@ -118,7 +130,7 @@ export class Operations {
     describe: (method: Method) => OperationParts | undefined,
     parameters: readonly Schema[] = [],
   ): Schema {
-    const { source } = this.#describers
+    const { source, options } = this.#describers
     const { readOnly } = source
     const allowed = allowedMethods(target)
     const operations = METHODS.flatMap((method): [string, Schema][] => {
@@ -130,10 +142,20 @@ export class Operations {
       const refused = actions.some(isRestricted) ? [403] : []
       const isConditional = method === 'GET' && (source.tagsContent || (target.kind === 'record' && showsVersion(target.resource)))
       const all = { ...parts, isConditional, failures: [...parts.failures, ...refused] }
-      return [[method.toLowerCase(), this.finish(method, path, all)]]
+      const described: [string, Schema][] = [[method.toLowerCase(), this.finish(method, path, all)]]
+      if (method === 'GET' && options.openapi === '3.2' && allowed.includes('QUERY')) described.push(['query', this.#query(path, all)])
+      return described
     })
     if (operations.length === 0) return {}
     return { ...(parameters.length === 0 ? {} : { parameters }), ...Object.fromEntries(operations) }
+  }
+
+  /** A GET whose parameters stand in the body, which OpenAPI 3.1 has no place for. */
+  #query(path: string, parts: OperationParts): Schema {
+    const failures = [...parts.failures, 413, 415]
+    const id = parts.id.replace(/^(?:list|get)/, 'query')
+    const operation = this.finish('QUERY', path, { ...parts, id, summary: `${parts.summary}, by QUERY`, parameters: [], failures })
+    return { ...operation, requestBody: { required: true, content: QUERY_CONTENT } }
   }
 
   #list(resource: Resource): OperationParts {

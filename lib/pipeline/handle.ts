@@ -14,7 +14,7 @@ import { LazyClient, RequestAbort } from '../base/abort.ts'
 import { runCoroutine, wait } from '../base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
-import { WRITE_METHODS, keepReadingMethods, readOnlyError, takesBody } from '../base/http-methods.ts'
+import { QUERY_TYPES, WRITE_METHODS, keepReadingMethods, readOnlyError, takesBody } from '../base/http-methods.ts'
 import { assertJson } from '../base/json.ts'
 import type { RestResponse } from '../base/response.ts'
 import { checkNames } from '../base/suggest.ts'
@@ -30,7 +30,7 @@ import type { Address } from '../request/address.ts'
 import { runRoute } from '../request/custom-routes.ts'
 import type { Routes } from '../request/custom-routes.ts'
 import type { EngineHandle } from '../request/hook-context.ts'
-import { parse, replaceBody } from '../request/parse-request.ts'
+import { parse, replaceBody, takeQuery } from '../request/parse-request.ts'
 import type { Request } from '../request/parse-request.ts'
 import type { Parameters, QueryInput } from '../request/query-string.ts'
 import { RequestContext } from '../request/request-context.ts'
@@ -122,11 +122,16 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
       return withAllowedMethods(yield* wait(runRoute(route, versioned, options.versions)), request, parts)
     }
     const version = findVersion(request, options.versions, parts.model)
-    const versioned = { arrival, request, principal, version, end }
+    const asked = method === 'QUERY' ? readQuery(request, arrival) : request
+    const versioned = { arrival, request: asked, principal, version, end }
     const resolved = resolveRequest(versioned, parts.served.get(version)!, parts)
-    const more = resolved.services.model.isOpen && takesBody(method) ? findNewNames(request.body, resolved.target) : undefined
+    const more =
+      resolved.services.model.isOpen && WRITE_METHODS.includes(method) && takesBody(method)
+        ? findNewNames(asked.body, resolved.target)
+        : undefined
     const answering = more === undefined ? answerRequest(resolved, parts) : answerGrown(versioned, parts.grow(more), parts)
-    return withAllowedMethods(yield* wait(answering), request, parts)
+    const response = withAllowedMethods(yield* wait(answering), request, parts)
+    return method === 'QUERY' ? { ...response, headers: { ...response.headers, 'accept-query': QUERY_TYPES } } : response
   } catch (error) {
     // Only the caller of `handle` itself is at fault; a hook that calls the engine wrongly is a fault of the server.
     if (request === undefined && isMisuse(error)) throw error
@@ -241,6 +246,15 @@ export function readRequest(arrival: Arrival, options: CheckedOptions): Request 
     if (record !== undefined) record.body = keepBody(request.body)
   }
   return request
+}
+
+/** Takes the parameters of a QUERY from its body, for the journal as well. */
+function readQuery(request: Request, { record }: Arrival): Request {
+  const asked = takeQuery(request)
+  if (record === undefined) return asked
+  record.parsed(asked)
+  record.body = undefined
+  return asked
 }
 
 /** Returns where the sender of a request meets the engine: a way in may have a base of its own. */

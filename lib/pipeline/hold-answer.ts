@@ -38,7 +38,8 @@ export async function holdAnswer(
   const [, first = ''] = path.split('/')
   const version = first !== NO_VERSION && served.has(first) ? first : [...served.keys()][0]!
   const services = served.get(version)!
-  const conformity = await descriptions.conformity(version, isCutDown(services, query))
+  // The body of a QUERY may ask for less, too.
+  const conformity = await descriptions.conformity(version, method === 'QUERY' || isCutDown(services, query))
   const others = `${path}/`.startsWith(`${formatRoot('', version)}/`) ? listOtherPaths(path, version, services) : []
   const described = [path, ...others].find(each => conformity.knows(each))
   // A resource that only the application's own look-up knows has no path in the document.

@@ -10,6 +10,7 @@ import type { CustomParameter } from '../access/access-rules.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Wrapper } from '../request/hook-context.ts'
 import type { RequestAbort } from '../base/abort.ts'
+import { isReading } from '../base/http-methods.ts'
 import type { HttpMethod } from '../base/http-methods.ts'
 import { formatIso } from '../values/iso-time.ts'
 import { keyToSegment } from '../model/key.ts'
@@ -80,7 +81,7 @@ export interface Operation {
 export function operate(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { request } = operation
   const { method } = request
-  if (method !== 'GET' && method !== 'HEAD') return performWrapped(operation, services)
+  if (!isReading(method)) return performWrapped(operation, services)
   const list = findListedResource(operation.target)
   const format = list === undefined ? undefined : findListFormat(request.header('accept'))
   if (list !== undefined && format !== undefined) {
@@ -129,7 +130,7 @@ async function wrapped(wrapper: Wrapper, operation: Operation, services: Service
     trace?.enter('render')
     return response
   }
-  if (request.method === 'GET' || request.method === 'HEAD') return run()
+  if (isReading(request.method)) return run()
   return services.transaction(async em => {
     ctx.enter(em)
     const response = await run()
@@ -141,6 +142,7 @@ async function wrapped(wrapper: Wrapper, operation: Operation, services: Service
 const OPERATIONS: Readonly<Record<HttpMethod, (operation: Operation, services: Services) => Awaitable<RestResponse>>> = {
   GET: get,
   HEAD: get,
+  QUERY: get,
   POST: post,
   PUT: put,
   PATCH: put,

@@ -2,6 +2,7 @@
  * Respond: the envelopes of all answers, and the one body of all errors. The only place that knows status codes of success.
  * Bodies are plain JSON values; keys come in the order of the contract.
  */
+import { QUERY_TYPES } from '../base/http-methods.ts'
 import { Accept, JSON_MEDIA, asksForJson } from '../base/accept.ts'
 import type { MediaType } from '../base/accept.ts'
 import { builtin } from '../base/builtins.ts'
@@ -133,7 +134,8 @@ export function respondDescription(document: object): RestResponse {
 }
 
 export function respondOptions(allowed: readonly string[]): RestResponse {
-  return { status: 204, headers: { allow: allowed.join(', ') }, body: undefined }
+  const takes = allowed.includes('QUERY') ? { 'accept-query': QUERY_TYPES } : {}
+  return { status: 204, headers: { allow: allowed.join(', '), ...takes }, body: undefined }
 }
 
 /** The answer to HEAD: that of GET without its body (RFC 9110 section 9.3.2). */

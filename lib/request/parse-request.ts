@@ -4,11 +4,12 @@
  */
 import { LazyClient } from '../base/abort.ts'
 import { restError } from '../base/errors.ts'
+import { QUERY_TYPES } from '../base/http-methods.ts'
 import { formatHint } from '../base/suggest.ts'
 import { NO_VERSION, findPathBelow } from './address.ts'
 import type { Address } from './address.ts'
 import { pairsOfObject, pairsOfText } from './query-string.ts'
-import type { Pair, QueryInput } from './query-string.ts'
+import type { Pair, QueryInput, QueryValue } from './query-string.ts'
 
 /** A request, cut into pieces. */
 export interface Request {
@@ -78,6 +79,28 @@ class ParsedRequest implements Request {
 export function replaceBody({ method, path, base, segments, pairs, headers }: Request, body: unknown): Request {
   return new ParsedRequest({ method, path, base, segments, pairs, body }, { headers })
 }
+
+/**
+ * Returns a QUERY as the stages take it: what its body asks for stands with the parameters of its path. The body is the JSON object of a query, or the text of one.
+ *
+ * @throws RestError body_invalid, query_malformed, parameter_invalid
+ */
+export function takeQuery({ method, path, base, segments, pairs, body, headers }: Request): Request {
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  if (typeof body !== 'string' && !isObject) {
+    const what =
+      body === undefined
+        ? 'has no body'
+        : `has ${body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`} for its body`
+    throw restError('body_invalid', `The QUERY ${what}; ${HOW_TO_QUERY}.`, { headers: { 'accept-query': QUERY_TYPES } })
+  }
+  const asked = typeof body === 'string' ? pairsOfText(body) : pairsOfObject(body as Record<string, QueryValue>)
+  return new ParsedRequest({ method, path, base, segments, pairs: [...pairs, ...asked], body: undefined }, { headers })
+}
+
+/** How the body of a QUERY is sent. */
+export const HOW_TO_QUERY =
+  'send the parameters as a JSON object (Content-Type: application/json) or as the text of a query (application/x-www-form-urlencoded)'
 
 /** Returns one header of a sender. The name is in lower case; those of the sender may be in any. */
 export function readHeader(sender: Sender, name: string): string | undefined {

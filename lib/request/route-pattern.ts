@@ -3,7 +3,7 @@
  * stands for any run of characters.
  */
 import { escapeRegExp } from '../base/escape-reg-exp.ts'
-import { HTTP_METHODS } from '../base/http-methods.ts'
+import { HTTP_METHODS, isReading } from '../base/http-methods.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 
 /** The methods that resources take; custom routes may have others. */
@@ -59,9 +59,9 @@ function isMethod(text: string, further: readonly string[]): boolean {
   return METHODS.includes(text.toUpperCase()) || further.includes(text.toUpperCase())
 }
 
-/** Whether a request is meant; HEAD goes with GET. `path` is without query and without one slash at its end. */
+/** Whether a request is meant; HEAD and QUERY go with GET. `path` is without query and without one slash at its end. */
 export function meetsPattern(pattern: RequestPattern, method: string, path: string): boolean {
   const { method: wanted } = pattern
-  const isMeant = wanted === '*' || wanted === method || (wanted === 'GET' && method === 'HEAD')
+  const isMeant = wanted === '*' || wanted === method || (wanted === 'GET' && isReading(method))
   return isMeant && pattern.path.test(path)
 }

@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 export type CorsOrigins = string | readonly string[] | true
 
 // Headers beyond the safelisted ones that a client of the API has a use for.
-const EXPOSED = 'Location, Allow, ETag, WWW-Authenticate, Retry-After'
+const EXPOSED = 'Location, Allow, Accept-Query, ETag, WWW-Authenticate, Retry-After'
 // Ten minutes: a preflight for every request would double the traffic, and a changed option should still be noticed soon.
 const MAX_AGE = '600'
 

@@ -20,7 +20,7 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
   let body: unknown
   if (request.body !== null && takesBody(request.method)) {
     try {
-      body = await readBody(request.body, new JsonBody(headers, engine.limits.maxBodyBytes))
+      body = await readBody(request.body, new JsonBody(headers, engine.limits.maxBodyBytes, request.method))
     } catch (error) {
       if (error instanceof RestError) return write(engine, engine.respondFailure(error, received), received)
       throw error

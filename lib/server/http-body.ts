@@ -9,9 +9,10 @@ const LINGER_MS = 1_000
 
 /** Reads the JSON value of a request's body, or takes what a parser has made of it. Rejects when the client goes away before the end. */
 export function readBody(request: MountedRequest, client: LazyClient, maxBytes: number): Promise<unknown> {
-  if (request.readableDidRead) return takeParsed(request, maxBytes)
+  // A parser that has come to the end of an empty body has read nothing of it.
+  if (request.readableDidRead || request.readableEnded) return takeParsed(request, maxBytes)
   return new Promise((resolve, reject) => {
-    const body = new JsonBody(request.headers, maxBytes)
+    const body = new JsonBody(request.headers, maxBytes, request.method)
     const add = (chunk: Uint8Array): void => {
       try {
         body.add(chunk)
@@ -33,9 +34,9 @@ export function readBody(request: MountedRequest, client: LazyClient, maxBytes: 
 }
 
 /** Takes a body that somebody else has read: bytes and texts are JSON texts, anything else is the JSON value. */
-async function takeParsed({ body, headers }: MountedRequest, maxBytes: number): Promise<unknown> {
+async function takeParsed({ body, headers, method }: MountedRequest, maxBytes: number): Promise<unknown> {
   const { 'content-encoding': _, ...decoded } = headers
-  const json = new JsonBody(decoded, maxBytes)
+  const json = new JsonBody(decoded, maxBytes, method)
   if (body instanceof Uint8Array || typeof body === 'string') {
     json.add(typeof body === 'string' ? Buffer.from(body) : body)
     return json.value()

@@ -4,8 +4,10 @@
  * Refuses with body_too_large while the bytes are counted, and with media_type_unsupported or json_malformed at the end.
  */
 import { restError } from '../base/errors.ts'
+import { QUERY_TYPES } from '../base/http-methods.ts'
 import { assertJson, parseJson } from '../base/json.ts'
 import { describePosition, findJsonError } from '../base/json-position.ts'
+import { HOW_TO_QUERY } from '../request/parse-request.ts'
 
 /** The headers that the rule reads, lower-case names. */
 export interface BodyHeaders {
@@ -21,11 +23,17 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 export class JsonBody {
   readonly #headers: BodyHeaders
   readonly #maxBytes: number
+  readonly #isQuery: boolean
   #chunks: Uint8Array[] = []
   #bytes = 0
 
-  /** Refuses at once when the declared length is over the limit. */
-  constructor(headers: BodyHeaders, maxBytes: number) {
+  /**
+   * Refuses at once when the declared length is over the limit.
+   *
+   * @param method of the request: a QUERY may have the text of a query, too
+   */
+  constructor(headers: BodyHeaders, maxBytes: number, method?: string) {
+    this.#isQuery = method === 'QUERY'
     this.#headers = headers
     this.#maxBytes = maxBytes
     if (Number(headers['content-length'] ?? 0) > maxBytes) throw this.#tooLarge()
@@ -43,15 +51,18 @@ export class JsonBody {
 
   /** The value of the complete body. */
   value(): unknown {
-    if (this.#bytes === 0) return undefined
-    checkMediaType(this.#headers)
+    const isForm = this.#isQuery && isFormType(this.#headers)
+    if (this.#bytes === 0) return isForm ? '' : undefined
+    this.#checkMediaType()
     const [first] = this.#chunks
-    return readJson(first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#bytes))
+    const bytes = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#bytes)
+    return isForm ? readText(bytes) : this.#checkQuery(readJson(bytes))
   }
 
   /** Takes a value that a parser of the app has made. */
   take(value: unknown): unknown {
-    checkMediaType(this.#headers)
+    this.#checkMediaType()
+    if (this.#isQuery && isFormType(this.#headers)) return writeForm(value)
     let text: string | undefined
     try {
       assertJson(value, 'the body')
@@ -60,12 +71,54 @@ export class JsonBody {
       throw restError('json_malformed', `The body is not JSON: ${(cause as Error).message}.`, { cause })
     }
     if (Buffer.byteLength(text) > this.#maxBytes) throw this.#tooLarge()
-    return value
+    return this.#checkQuery(value)
+  }
+
+  #checkMediaType(): void {
+    if (!this.#isQuery) checkMediaType(this.#headers)
+    else if (!isFormType(this.#headers)) checkQueryType(this.#headers)
+  }
+
+  /** In the process a text is that of a query; as JSON it is no query. */
+  #checkQuery(value: unknown): unknown {
+    if (!this.#isQuery || typeof value !== 'string') return value
+    throw restError('body_invalid', `The QUERY has a JSON text for its body; ${HOW_TO_QUERY}.`, { headers: ACCEPTED })
   }
 
   #tooLarge(): Error {
     return restError('body_too_large', `The body is larger than the limit of ${this.#maxBytes} bytes.`)
   }
+}
+
+const ACCEPTED = { 'accept-query': QUERY_TYPES }
+const FORM = 'application/x-www-form-urlencoded'
+
+function isFormType({ 'content-type': type, 'content-encoding': encoding }: BodyHeaders): boolean {
+  return type?.split(';', 1)[0]?.trim().toLowerCase() === FORM && (encoding === undefined || encoding.trim().toLowerCase() === 'identity')
+}
+
+/** Refuses the body of a QUERY that is no JSON: without a type with 400, of another type with 415 (RFC 10008 section 2). */
+function checkQueryType(headers: BodyHeaders): void {
+  const type = headers['content-type']
+  if (type === undefined || type.trim() === '')
+    throw restError('body_invalid', `The QUERY has no Content-Type; ${HOW_TO_QUERY}.`, { headers: ACCEPTED })
+  try {
+    checkMediaType(headers)
+  } catch (error) {
+    const { message } = error as Error
+    throw restError('media_type_unsupported', message.replace(HOW, HOW_TO_QUERY), { headers: ACCEPTED, cause: error })
+  }
+}
+
+/** Writes what the parser of an app has made of a form as the text that it was. A parameter with an empty value may have had no `=`. */
+function writeForm(value: unknown): string {
+  return Object.entries((value ?? {}) as Readonly<Record<string, unknown>>)
+    .flatMap(([name, given]) =>
+      [given]
+        .flat()
+        .map(each => (each === '' ? encodeURIComponent(name) : `${encodeURIComponent(name)}=${encodeURIComponent(String(each))}`)),
+    )
+    .join('&')
 }
 
 const HOW = 'send JSON with the header "Content-Type: application/json"'
@@ -96,15 +149,18 @@ function checkMediaType(headers: BodyHeaders): void {
   }
 }
 
-function readJson(bytes: Uint8Array): unknown {
-  let text: string
+function readText(bytes: Uint8Array): string {
   try {
-    text = strictUtf8.decode(bytes)
+    return strictUtf8.decode(bytes)
   } catch (cause) {
     const valid = validUtf8Length(bytes)
     const fault = valid === bytes.byteLength ? 'it ends within a character' : `the byte at position ${valid} cannot stand there`
     throw restError('json_malformed', `The body is not UTF-8: ${fault}.`, { cause })
   }
+}
+
+function readJson(bytes: Uint8Array): unknown {
+  const text = readText(bytes)
   let value: unknown
   try {
     value = parseJson(text)

@@ -45,8 +45,8 @@ const seed = {
 }
 
 const PLAIN_ALLOW = 'GET, HEAD, PUT, PATCH, OPTIONS'
-const ONE_ALLOW = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'
-const LIST_ALLOW = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+const ONE_ALLOW = 'GET, HEAD, QUERY, PUT, PATCH, DELETE, OPTIONS'
+const LIST_ALLOW = 'GET, HEAD, QUERY, POST, PUT, PATCH, DELETE, OPTIONS'
 
 async function shown(target: Target, path: string): Promise<Record<string, unknown>> {
   const { body } = await target.call('GET', path)

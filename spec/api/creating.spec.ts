@@ -213,7 +213,7 @@ describeTargets('creating', { ...library, seed }, target => {
   it('does not take POST for a record', async () => {
     const answer = await target.call('POST', '/v1/genres/1', undefined, { name: 'x' })
     assert.equal(answer.status, 405)
-    assert.equal(answer.headers['allow'], 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS')
+    assert.equal(answer.headers['allow'], 'GET, HEAD, QUERY, PUT, PATCH, DELETE, OPTIONS')
   })
 
   it('knows no resource but those of the model', async () => {

@@ -34,7 +34,7 @@ describeTargets('with the module on', world(), target => {
 
   it('OPTIONS needs none', async () => {
     const answer = await target.call('OPTIONS', '/v1/notes')
-    assert.deepEqual([answer.status, answer.headers['allow']], [204, 'GET, HEAD, POST, OPTIONS'])
+    assert.deepEqual([answer.status, answer.headers['allow']], [204, 'GET, HEAD, QUERY, POST, OPTIONS'])
   })
 
   it('a write that is refused changes nothing', async () => {

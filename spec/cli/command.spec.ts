@@ -179,7 +179,7 @@ describe('command', () => {
       const origin = await serve('--read-only').origin()
       const response = await post(origin, '/v1/users', {})
       assert.equal(response.status, 405)
-      assert.equal(response.headers.get('allow'), 'GET, HEAD, OPTIONS')
+      assert.equal(response.headers.get('allow'), 'GET, HEAD, QUERY, OPTIONS')
       assert.equal((await fetch(`${origin}/v1/users`)).status, 200)
     })
 

@@ -218,7 +218,7 @@ describe('fromJson', () => {
     assert.equal((await engine.handle('GET', '/v1/profile/nam')).status, 404)
     for (const method of ['POST', 'DELETE']) {
       const { status, headers } = await engine.handle(method, '/v1/profile', undefined, { name: 'z' })
-      assert.deepEqual([status, headers['allow']], [405, 'GET, HEAD, PUT, PATCH, OPTIONS'], method)
+      assert.deepEqual([status, headers['allow']], [405, 'GET, HEAD, QUERY, PUT, PATCH, OPTIONS'], method)
     }
     assert.equal((await engine.handle('DELETE', '/v1/profile/1')).status, 405)
   })

@@ -302,7 +302,7 @@ describe('hierarchies and views', () => {
         const response = await engine.handle(method, path, {}, {})
         assert.ok([400, 405].includes(response.status), `${method} ${path}: ${JSON.stringify(response.body)}`)
       }
-      assert.equal((await engine.handle('OPTIONS', '/v1/brands')).headers['allow'], 'GET, HEAD, OPTIONS')
+      assert.equal((await engine.handle('OPTIONS', '/v1/brands')).headers['allow'], 'GET, HEAD, QUERY, OPTIONS')
       await refused('PUT', '/v1/depts/1', { stat: { size: 1 } }, 'read_only', 'stat')
     })
   })

@@ -453,7 +453,7 @@ describe('http', () => {
       const { status, headers } = await ask('OPTIONS /v1/notes/1', PREFLIGHT)
       assert.equal(status, 204)
       assert.equal(headers['access-control-allow-origin'], 'http://a.test')
-      assert.equal(headers['access-control-allow-methods'], 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE')
+      assert.equal(headers['access-control-allow-methods'], 'GET, HEAD, QUERY, OPTIONS, POST, PUT, PATCH, DELETE')
       assert.equal(headers['access-control-allow-headers'], 'authorization,content-type')
       assert.ok(Number(headers['access-control-max-age']) > 0)
       assert.equal(headers['vary'], 'Origin, Access-Control-Request-Headers')
@@ -494,7 +494,7 @@ describe('http', () => {
       ] as const) {
         const answer = await ask(line, {}, body)
         assertError(answer, 405, 'method_not_allowed')
-        assert.equal(answer.headers['allow'], 'GET, HEAD, OPTIONS')
+        assert.equal(answer.headers['allow'], 'GET, HEAD, QUERY, OPTIONS')
       }
       assert.equal((await ask('GET /v1/notes')).body.count, 1)
       assert.equal((await ask('HEAD /v1/notes')).status, 200)
@@ -503,10 +503,10 @@ describe('http', () => {
     it('offers reading only in Allow and to preflights', async () => {
       for (const path of ['/v1/notes', '*']) {
         const allowed = ((await ask(`OPTIONS ${path}`)).headers['allow'] ?? '').split(', ')
-        assert.deepEqual(allowed.sort(), ['GET', 'HEAD', 'OPTIONS'], path)
+        assert.deepEqual(allowed.sort(), ['GET', 'HEAD', 'OPTIONS', 'QUERY'], path)
       }
       const preflight = await ask('OPTIONS /v1/notes', { origin: 'http://a.test', 'access-control-request-method': 'PUT' })
-      assert.equal(preflight.headers['access-control-allow-methods'], 'GET, HEAD, OPTIONS')
+      assert.equal(preflight.headers['access-control-allow-methods'], 'GET, HEAD, QUERY, OPTIONS')
     })
   })
 

@@ -81,7 +81,7 @@ describe('an engine that is read-only', () => {
       ['POST', '/v1/login'],
     ] as const) {
       const answer = await engine.handle(method, path, undefined, method === 'DELETE' ? undefined : {})
-      assert.deepEqual([answer.status, answer.headers['allow']], [405, 'GET, HEAD, OPTIONS'], `${method} ${path}`)
+      assert.deepEqual([answer.status, answer.headers['allow']], [405, 'GET, HEAD, QUERY, OPTIONS'], `${method} ${path}`)
       assert.deepEqual((answer.body as { code?: unknown }).code, 'method_not_allowed')
     }
     for (const path of ['/v1/notes', '/v1/notes/1', '/v1/find', '/v1'])
@@ -89,7 +89,7 @@ describe('an engine that is read-only', () => {
         (await engine.handle('OPTIONS', path)).headers['allow'] ?? '',
         /P|DEL/.exec(path) ? /^$/ : /POST|PUT|PATCH|DELETE/,
       )
-    assert.equal((await engine.handle('PURGE', '/v1/notes')).headers['allow'], 'GET, HEAD, OPTIONS')
+    assert.equal((await engine.handle('PURGE', '/v1/notes')).headers['allow'], 'GET, HEAD, QUERY, OPTIONS')
     assert.equal((await engine.handle('GET', '/v1/find')).body, 405)
     assert.equal(await countOf(engine), 1)
     // Those who have made the engine are no clients.

@@ -115,8 +115,9 @@ class Exchange {
 
   async #answerWith(body: RequestBody): Promise<TransportResponse> {
     let value: unknown
+    const { method } = this.#head
     try {
-      const json = new JsonBody(this.#head.headers, this.#engine.limits.maxBodyBytes)
+      const json = new JsonBody(this.#head.headers, this.#engine.limits.maxBodyBytes, method)
       await this.#receive(body, chunk => json.add(chunk))
       value = json.value()
     } catch (error) {

@@ -196,12 +196,12 @@ export async function allows(asking: Asking): Promise<void> {
     const path = `/v1/${node.resource.name}`
     const { status, headers } = await asking.send('OPTIONS', path)
     assert.equal(status, 204)
-    assert.equal(headers['allow'], node.readOnly ? 'GET, HEAD, OPTIONS' : 'GET, HEAD, POST, OPTIONS', path)
+    assert.equal(headers['allow'], node.readOnly ? 'GET, HEAD, QUERY, OPTIONS' : 'GET, HEAD, QUERY, POST, OPTIONS', path)
     if (node.readOnly) assert.equal((await asking.send('POST', path, {}, {})).status, 405)
     const [row] = model.world[node.resource.name]!
     if (row === undefined || node.readOnly) continue
     const one = await asking.send('OPTIONS', pathOf(row, node))
-    assert.equal(one.headers['allow'], 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS')
+    assert.equal(one.headers['allow'], 'GET, HEAD, QUERY, PUT, PATCH, DELETE, OPTIONS')
     for (const [name, attribute] of Object.entries(row.of.attributes)) {
       const { headers: of } = await asking.send('OPTIONS', `${pathOf(row, node)}/${name}`)
       const methods = of['allow']!.split(', ')

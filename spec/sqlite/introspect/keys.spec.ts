@@ -161,7 +161,7 @@ describe('what has no key', () => {
       assert.match(answer.detail, /no ID/)
       await file.ask('POST', plural, {}, 405)
       const options = await file.engine.handle('OPTIONS', `/v1/${plural}`)
-      assert.equal(options.headers['allow'], 'GET, HEAD, OPTIONS')
+      assert.equal(options.headers['allow'], 'GET, HEAD, QUERY, OPTIONS')
     }
     await assert.rejects(file.engine.seed({ lines: [{ at: 'a', msg: 'b' }] }), /read-only/)
   })

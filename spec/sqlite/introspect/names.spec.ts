@@ -88,7 +88,7 @@ describe('names of a file', () => {
     ] as const) {
       const answer = await file.engine.handle(method, `/v1/${path}`, undefined, {})
       assert.equal(answer.status, 405, path)
-      assert.equal(answer.headers['allow'], 'GET, HEAD, OPTIONS')
+      assert.equal(answer.headers['allow'], 'GET, HEAD, QUERY, OPTIONS')
     }
     // Others may link such records, and no more.
     await file.write('PUT', 'ws/1', { b: null })

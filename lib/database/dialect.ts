@@ -280,12 +280,22 @@ export interface Dialect {
 export interface WritingDialect {
   /** Inserts a row with values in these columns. */
   insert(table: StoredTable, columns: readonly StoredColumn[]): Statement
+  /** Looks for the row of a key, the last parameter, in which one of these columns differs from its parameter. */
+  differs(table: StoredTable, columns: readonly StoredColumn[]): Statement
+  /**
+   * Sets columns of the row of a key, the last parameter, and counts the change where the table has a version.
+   *
+   * @param guarded whether only a row in which one of the columns differs is set; the parameters of the columns are given a second time then, behind the key
+   */
+  update(table: StoredTable, columns: readonly StoredColumn[], guarded: boolean): Statement
+  /** Deletes the row of a key, the one parameter. */
+  delete(table: StoredTable): Statement
   /** The parameter for a value of a column; undefined where it cannot be one. */
   toParameter(value: unknown): unknown
 }
 
 /** What a statement has written. */
-export interface Written {
+export interface RowsWritten {
   /** The number of rows. */
   readonly rows: number
   /** The key that the database has counted for the last inserted row. */
@@ -336,8 +346,12 @@ export interface Connection {
    * classes are in place, and nobody else has written to the database.
    */
   writesAlone(table: StoredTable): boolean
+  /**
+   * Runs work in a transaction, one at a time, as `write` does, for work that writes by `run` alone. At once where nobody is to be waited for.
+   */
+  transact<T>(work: () => Awaitable<T>, end?: RequestAbort): Awaitable<T>
   /** Runs a statement that writes, inside a transaction. Errors are those that MikroORM would throw. */
-  run(statement: Statement, parameters: readonly unknown[]): Written
+  run(statement: Statement, parameters: readonly unknown[]): RowsWritten
   /** Writes what is pending in the entity manager, inside of its transaction, as `em.flush` does. */
   flush(em: EntityManager): Awaitable<void>
   /** The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is none. */

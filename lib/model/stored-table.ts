@@ -11,6 +11,8 @@ export interface StoredColumn {
   readonly toColumn: ((value: unknown) => unknown) | undefined
   /** Whether a null of the property may be stored as something else. */
   readonly convertsNull: boolean
+  /** Whether MikroORM compares two stored values as they are, apart from numbers, which the database compares. */
+  readonly comparable: boolean
   /** The value of a new record that is given none; undefined: the database sets it. */
   readonly default: unknown
   /** Computes the value of a new record that has none, or null. */

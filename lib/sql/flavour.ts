@@ -64,6 +64,9 @@ export interface Flavour {
   /** Compiles the condition of `$like` in a filter of MikroORM. */
   readonly like: (node: Condition & { readonly kind: 'like' }, columns: ColumnScope) => Sql
 
+  /** Returns the condition that a column, which may be NULL, holds another value than a parameter, which may be NULL too. Texts differ by their characters. */
+  readonly differs: (column: string, parameter: Sql) => Sql
+
   /** Returns the forms in which a part of a key may be stored. */
   readonly keyForms: (type: ScalarType) => readonly ValueForm[]
   /** Compiles the condition that a key of one part is in the list of a filter, which is one parameter. */

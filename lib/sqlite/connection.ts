@@ -8,7 +8,7 @@ import type { Awaitable } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
 import type { RunStatement, Traces } from '../base/trace.ts'
 import type { ChangeRecorder, ChangeSink, Watched } from '../database/changes.ts'
-import type { CompiledRead, Connection, Reading, Statement, TableRows, Written } from '../database/dialect.ts'
+import type { CompiledRead, Connection, Reading, Statement, TableRows, RowsWritten } from '../database/dialect.ts'
 import type { StatementsExplained, UnindexedLink } from '../database/explained-statements.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Resource } from '../model/model.ts'
@@ -50,8 +50,9 @@ export class SqliteConnection implements Connection {
     this.#makeOrm = makeOrm
     this.transactions = new Transactions(this.#observers)
     this.#readings = new Readings(content, this.transactions, this.#observers)
-    this.#unitsOfWork = new UnitsOfWork(content, this.transactions, () => this.orm)
-    this.#rows = new RowWriter(content, this.#makeHost(), () => this.orm)
+    const host = this.#makeHost()
+    this.#unitsOfWork = new UnitsOfWork(content, this.transactions, new SharedSqliteDialect(host).alone(), () => this.orm)
+    this.#rows = new RowWriter(content, host, () => this.orm)
   }
 
   get mayHoldMisfits(): boolean {
@@ -130,11 +131,15 @@ export class SqliteConnection implements Connection {
     return this.#unitsOfWork.write(work, end, flushed)
   }
 
+  transact<T>(work: () => Awaitable<T>, end?: RequestAbort): Awaitable<T> {
+    return this.#unitsOfWork.transact(work, end)
+  }
+
   writesAlone(table: StoredTable): boolean {
     return this.#rows.writesAlone(table)
   }
 
-  run(statement: Statement, parameters: readonly unknown[]): Written {
+  run(statement: Statement, parameters: readonly unknown[]): RowsWritten {
     return this.#rows.run(statement, parameters)
   }
 

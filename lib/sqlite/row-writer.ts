@@ -1,7 +1,7 @@
 /** Row writer: runs the statements by which the engine writes rows without MikroORM's unit of work, with all that goes with those of MikroORM. */
 import { SqlEntityManager } from '@mikro-orm/sqlite'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
-import type { Statement, Written } from '../database/dialect.ts'
+import type { Statement, RowsWritten } from '../database/dialect.ts'
 import type { StoredTable } from '../model/stored-table.ts'
 import type { Content } from './content.ts'
 import type { BoundSqliteDriver } from './orm/driver.ts'
@@ -31,7 +31,7 @@ export class RowWriter {
   }
 
   /** See `Connection.run`. */
-  run({ sql }: Statement, parameters: readonly unknown[]): Written {
+  run({ sql }: Statement, parameters: readonly unknown[]): RowsWritten {
     const { em } = this.#orm()
     try {
       const text = em.config.get('onQuery')(sql, parameters)

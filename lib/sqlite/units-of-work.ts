@@ -3,7 +3,7 @@
  * are used again and again; any other one is done as MikroORM's own `transactional` does it.
  */
 import { TransactionContext } from '@mikro-orm/core'
-import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import type { EntityManager, MikroORM, Transaction } from '@mikro-orm/core'
 import { SqlEntityManager } from '@mikro-orm/sqlite'
 import type { RequestAbort } from '../base/abort.ts'
 import type { Awaitable } from '../base/awaitable.ts'
@@ -22,13 +22,22 @@ type Work<T> = (em: EntityManager) => Awaitable<T>
 interface ReusableUnitOfWork {
   readonly em: EntityManager
   readonly transaction: ReusableTransaction
+  readonly handle: Transaction
 }
 
 /** A write at once that has begun and not ended. */
 interface StartedWrite {
-  readonly unit: ReusableUnitOfWork
+  readonly own: ReusableTransaction
   readonly transaction: OpenTransaction
   readonly release: () => void
+  /** Makes ready for the next write, after this one has succeeded. */
+  readonly reuse: () => void
+}
+
+/** How a write at once is done. */
+interface AtOnce<T> extends Pick<StartedWrite, 'own' | 'reuse'> {
+  /** Does it when the file is no longer locked. */
+  readonly later: () => Promise<T>
 }
 
 export class UnitsOfWork {
@@ -37,10 +46,13 @@ export class UnitsOfWork {
   readonly #orm: () => MikroORM
   /** While it is not in use. */
   #reusable: ReusableUnitOfWork | undefined
+  /** The transaction of writes at once without an entity manager. */
+  readonly #alone: ReusableTransaction
 
-  constructor(content: Content, transactions: Transactions, orm: () => MikroORM) {
+  constructor(content: Content, transactions: Transactions, alone: ReusableTransaction, orm: () => MikroORM) {
     this.#content = content
     this.#transactions = transactions
+    this.#alone = alone
     this.#orm = orm
   }
 
@@ -51,10 +63,22 @@ export class UnitsOfWork {
     return unit === undefined ? this.#writeLater(work, end, flushed) : this.#writeAtOnce(work, unit, end)
   }
 
+  /** See `Connection.transact`. */
+  transact<T>(work: () => Awaitable<T>, end?: RequestAbort): Awaitable<T> {
+    this.#content.assertWritable()
+    if (!this.#isFree()) return this.#writeLater(work, end, true)
+    return this.#runAtOnce(work, { own: this.#alone, reuse: () => {}, later: () => this.#writeLater(work, end, true) }, end)
+  }
+
+  /** Whether nothing has to be waited for. */
+  #isFree(): boolean {
+    const { lock, current } = this.#transactions
+    return !lock.held && !this.#content.handle.db.inTransaction && current === undefined
+  }
+
   /** Returns what a write at once works with; undefined when there is something to wait for, or when somebody listens. */
   #takeReusable(): ReusableUnitOfWork | undefined {
-    const { lock, current } = this.#transactions
-    if (lock.held || this.#content.handle.db.inTransaction || current !== undefined) return undefined
+    if (!this.#isFree()) return undefined
     const { em } = this.#orm()
     if (runsForeignCode(em) || em.schema !== undefined) return undefined
     const known = this.#reusable
@@ -66,31 +90,46 @@ export class UnitsOfWork {
     const isOrdinary = (global as object).constructor === SqlEntityManager && global.config.get('disableTransactions') !== true
     if (!isOrdinary) return undefined
     const transaction = (global.getDriver() as unknown as BoundSqliteDriver).getConnection('write').standing()
-    return transaction && { em: global.fork({ cloneEventManager: true }), transaction }
+    return transaction && { em: global.fork({ cloneEventManager: true }), transaction, handle: transaction.handle }
   }
 
   /** Work that waits for nothing is done when this returns. It begins and ends as any other one does, should it wait after all. */
   #writeAtOnce<T>(work: Work<T>, unit: ReusableUnitOfWork, end: RequestAbort | undefined): Awaitable<T> {
-    const { em, transaction: own } = unit
+    const { em, transaction: own, handle } = unit
+    const reuse = (): void => {
+      em.clear()
+      this.#reusable = unit
+    }
+    const begun = (): Awaitable<T> => {
+      rememberManager(em, handle)
+      em.setTransactionContext(handle)
+      return work(em)
+    }
+    const later = (): Promise<T> => {
+      this.#reusable = unit
+      return this.#writeLater(work, end, true)
+    }
+    return this.#runAtOnce(begun, { own, reuse, later }, end)
+  }
+
+  #runAtOnce<T>(work: () => Awaitable<T>, { own, reuse, later }: AtOnce<T>, end: RequestAbort | undefined): Awaitable<T> {
     // It is free.
     const release = this.#transactions.lock.acquire() as () => void
-    const transaction: OpenTransaction = { outer: undefined, trx: own.handle, open: true, nested: new Lock(), end }
-    const started: StartedWrite = { unit, transaction, release }
+    const transaction: OpenTransaction = { outer: undefined, open: true, nested: new Lock(), end }
+    if (own.handle !== undefined) transaction.trx = own.handle
+    const started: StartedWrite = { own, reuse, transaction, release }
     try {
       own.begin()
     } catch (error) {
       leave(started)
-      this.#reusable = unit
       // Another process has locked the file, which is waited for.
-      if (isBusy(error)) return this.#writeLater(work, end, true)
+      if (isBusy(error)) return later()
       throw error
     }
     this.#transactions.claim()
-    rememberManager(em, own.handle)
     let result: Awaitable<T>
     try {
-      em.setTransactionContext(own.handle)
-      result = this.#transactions.run(transaction, work, em)
+      result = this.#transactions.run(transaction, work)
     } catch (error) {
       return this.#fail(started, error)
     }
@@ -105,7 +144,7 @@ export class UnitsOfWork {
     let committed: Awaitable<void>
     try {
       started.transaction.end?.checkTime()
-      committed = started.unit.transaction.commit()
+      committed = started.own.commit()
     } catch (error) {
       return this.#fail(started, error)
     }
@@ -117,15 +156,14 @@ export class UnitsOfWork {
   }
 
   #finish<T>(started: StartedWrite, result: T): T {
-    started.unit.em.clear()
     leave(started)
-    this.#reusable = started.unit
+    started.reuse()
     return result
   }
 
   #fail(started: StartedWrite, error: unknown): never {
     try {
-      started.unit.transaction.rollback()
+      started.own.rollback()
     } catch (failure) {
       this.#warnOfRollback(failure as Error)
     }

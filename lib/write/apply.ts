@@ -183,7 +183,7 @@ function isReferredBy({ property }: Attribute, { referrers }: Resource): boolean
 }
 
 /** Refuses a change with an old value of the version property: the client has seen an older state (optimistic locking). */
-function checkVersion(entity: Entity, change: RecordInput): void {
+export function checkVersion(entity: Entity, change: RecordInput): void {
   for (const { attribute, value } of change.values) {
     if (attribute.kind !== 'scalar' || !attribute.version) continue
     const current = entity[attribute.property]

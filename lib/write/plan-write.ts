@@ -1,30 +1,50 @@
 /**
- * Plan writing: finds out whether statements can write what a body asks for without MikroORM's unit of work, and which columns they write. The decision is by
+ * Plan writing: finds out whether statements can write what a request asks for without MikroORM's unit of work, and which columns they write. The decision is by
  * the model and by the names in a body, before anything runs; a plan has no values.
  */
 import type { JsonObject } from '../base/json.ts'
-import type { Attribute, Resource } from '../model/model.ts'
+import type { Attribute, Resource, ScalarAttribute } from '../model/model.ts'
 import type { StoredColumn, StoredTable } from '../model/stored-table.ts'
+import { cascadesOrUnlinks } from './remove.ts'
 
-/** The attributes of a resource that statements can write, each with its column. */
-export interface WritableAttributes {
-  readonly insert: ReadonlyMap<string, StoredColumn>
+/** How statements write the records of a resource. */
+export interface RowPlan {
+  readonly stored: StoredTable
+  /** The attributes that a statement can give a new record; undefined: none can make one. */
+  readonly insert: ReadonlyMap<string, StoredColumn> | undefined
+  /** The attributes that a statement can change; undefined: none can change any. */
+  readonly update: ReadonlyMap<string, StoredColumn> | undefined
+  /** The columns that every change sets. */
+  readonly touched: readonly StoredColumn[]
+  /** Whether a statement can remove a record. */
+  readonly deletes: boolean
 }
 
-const known = new WeakMap<StoredTable, WritableAttributes>()
+const plans = new WeakMap<Resource, RowPlan | null>()
 
-/** Returns the attributes that statements can write. */
-export function findWritable({ attributes }: Resource, stored: StoredTable): WritableAttributes {
-  let writable = known.get(stored)
-  if (writable === undefined) {
-    const insert = new Map<string, StoredColumn>()
-    for (const attribute of attributes) {
-      const column = stored.columns.get(attribute.property)
-      if (column !== undefined && isColumn(attribute, column)) insert.set(attribute.name, column)
-    }
-    known.set(stored, (writable = { insert }))
+/** Returns how statements write the records of a resource; null where the unit of work writes all of them. */
+export function planRows(resource: Resource): RowPlan | null {
+  let plan = plans.get(resource)
+  if (plan === undefined) plans.set(resource, (plan = makePlan(resource)))
+  return plan
+}
+
+function makePlan(resource: Resource): RowPlan | null {
+  const { stored, attributes, hierarchy, open } = resource
+  if (stored === undefined || hierarchy !== undefined || open !== undefined) return null
+  const writable = attributes.flatMap(attribute => {
+    const column = stored.columns.get(attribute.property)
+    return column !== undefined && isColumn(attribute, column) ? [[attribute, column] as const] : []
+  })
+  const changeable = writable.filter(([attribute, column]) => isChangeable(attribute, column, resource))
+  const nameAll = (all: typeof writable) => new Map(all.map(([{ name }, column]) => [name, column]))
+  return {
+    stored,
+    insert: stored.inserts ? nameAll(writable) : undefined,
+    update: stored.updates ? nameAll(changeable) : undefined,
+    touched: [...stored.columns.values()].filter(({ onUpdate }) => onUpdate !== undefined),
+    deletes: stored.deletes && !cascadesOrUnlinks(resource),
   }
-  return writable
 }
 
 /** Whether the value of an attribute is that of one column. */
@@ -42,11 +62,30 @@ function isColumn(attribute: Attribute, { column }: StoredColumn): boolean {
   )
 }
 
-/** Returns the table into which a statement can insert the record that a body describes; undefined where the unit of work is needed. */
-export function planInsert(resource: Resource, body: JsonObject): StoredTable | undefined {
-  const { stored, byName, hierarchy, open } = resource
-  if (stored === undefined || !stored.inserts || hierarchy !== undefined || open !== undefined) return undefined
-  return takesBody(body, byName, findWritable(resource, stored).insert) ? stored : undefined
+/** Whether a statement can change an attribute: nothing else follows from that, and the database sees what the unit of work takes for a change. */
+function isChangeable(attribute: Attribute, { comparable, onUpdate }: StoredColumn, { referrers }: Resource): boolean {
+  if (!comparable || onUpdate !== undefined) return false
+  if (attribute.kind === 'toOne') return !attribute.orphanRemoval
+  return (
+    attribute.kind === 'scalar' &&
+    !referrers.some(({ attribute: link }) => link.targetKey?.property === attribute.property) &&
+    (hasOneForm(attribute) || (attribute.source.kind === 'column' && !attribute.source.rawDefault && !attribute.hidden))
+  )
+}
+
+/** Whether equal values have one stored form, so that validation need not compare them with what is shown. */
+function hasOneForm({ type }: ScalarAttribute): boolean {
+  return type.kind === 'integer' || type.kind === 'float' || type.kind === 'boolean' || type.kind === 'text'
+}
+
+/** Whether a statement can insert the record that a body describes. */
+export function canInsert({ insert }: RowPlan, { byName }: Resource, body: JsonObject): boolean {
+  return insert !== undefined && takesBody(body, byName, insert)
+}
+
+/** Whether a statement can make the changes of a body. */
+export function canUpdate({ update }: RowPlan, { byName }: Resource, body: JsonObject): boolean {
+  return update !== undefined && takesBody(body, byName, update)
 }
 
 function takesBody(body: JsonObject, byName: ReadonlyMap<string, Attribute>, columns: ReadonlyMap<string, StoredColumn>): boolean {

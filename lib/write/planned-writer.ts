@@ -1,15 +1,163 @@
-/** Planned writer: runs the statements of a planned write inside the transaction of the request. */
-import type { Connection } from '../database/dialect.ts'
-import type { KeyValues } from '../model/key.ts'
-import type { StoredTable } from '../model/stored-table.ts'
-import { bindInsert } from './bind-write.ts'
+/**
+ * Planned writer: creates, changes and removes a record by statements, inside the transaction of the request, where no code of the application takes part in it
+ * and the model asks for no more than that (plan-write.ts). The steps and the errors are those of writer.ts.
+ * Each method gives undefined where nothing has been written, since a value is more than a statement can say: the unit of work writes it then.
+ */
+import { notFound } from '../access/resolve-path.ts'
+import { wait } from '../base/awaitable.ts'
+import type { Coroutine } from '../base/awaitable.ts'
+import { RestError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { Connection, Row, Statement } from '../database/dialect.ts'
+import type { Resource } from '../model/model.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import type { Reader, View } from '../read/reader.ts'
+import { readRows } from '../read/run-read.ts'
+import { checkVersion } from './apply.ts'
+import { addTouched, bindColumns, bindDelete, bindDiffers, bindInsert, bindKey, bindUpdate } from './bind-write.ts'
+import type { BoundColumns, BoundStatement } from './bind-write.ts'
+import { outsideScope } from './check-outcome.ts'
+import { canInsert, canUpdate, planRows } from './plan-write.ts'
+import type { RowPlan } from './plan-write.ts'
+import { checkPrecondition } from './precondition.ts'
+import { checkReferrers } from './remove.ts'
+import { Caller } from './request-work.ts'
+import type { ChangeValidator } from './validate-change.ts'
+import type { Address, Written } from './written.ts'
 import type { RecordInput } from './write-plan.ts'
 
-/** Inserts a record; returns its key, or undefined where nothing has been done, since the unit of work must do it. */
-export function insertRow(change: RecordInput, stored: StoredTable, connection: Connection): KeyValues | undefined {
-  const bound = bindInsert(change, stored, connection)
-  if (bound === undefined) return undefined
-  const { counted } = connection.run(bound.statement, bound.parameters)
-  if (bound.key !== undefined) return bound.key
-  return [change.resource.key[0]!.type.kind === 'bigint' ? counted : Number(counted)]
+export class PlannedWriter {
+  readonly #connection: Connection
+  readonly #reader: Reader
+  readonly #validator: ChangeValidator
+  /** The statements that read the version of a record, or its key. */
+  readonly #versions = new WeakMap<Resource, Statement>()
+
+  constructor(connection: Connection, reader: Reader, validator: ChangeValidator) {
+    this.#connection = connection
+    this.#reader = reader
+    this.#validator = validator
+  }
+
+  /** Returns how statements insert the record that a body describes; undefined where the unit of work does. */
+  planInsert(resource: Resource, body: JsonObject, view: View): RowPlan | undefined {
+    const plan = planRows(resource)
+    return plan !== null && canInsert(plan, resource, body) && this.#isAlone(plan, view) ? plan : undefined
+  }
+
+  /** Returns how statements make the changes of a body; undefined where the unit of work does. */
+  planUpdate(resource: Resource, body: JsonObject, view: View): RowPlan | undefined {
+    const plan = planRows(resource)
+    return plan !== null && canUpdate(plan, resource, body) && this.#isAlone(plan, view) ? plan : undefined
+  }
+
+  /** Returns how a statement removes a record; undefined where the unit of work does. */
+  planDelete(resource: Resource, view: View): RowPlan | undefined {
+    const plan = planRows(resource)
+    return plan?.deletes === true && this.#isAlone(plan, view) ? plan : undefined
+  }
+
+  #isAlone({ stored }: RowPlan, { visibility }: View): boolean {
+    return visibility === EVERYTHING && this.#connection.writesAlone(stored)
+  }
+
+  *insert({ stored }: RowPlan, resource: Resource, body: JsonObject, view: View): Coroutine<Written | undefined> {
+    const change = yield* this.#validator.validate(body, resource, { mode: 'create' }, view)
+    const bound = bindInsert(change, stored, this.#connection)
+    if (bound === undefined) return undefined
+    const { counted } = this.#connection.run(bound.statement, bound.parameters)
+    const key = bound.key ?? [resource.key[0]!.type.kind === 'bigint' ? counted : Number(counted)]
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    if (record === undefined) throw outsideScope(resource)
+    return { resource, key, record }
+  }
+
+  *update(plan: RowPlan, address: Address, body: JsonObject, view: View): Coroutine<Written | undefined> {
+    const { resource, key, id } = address
+    const { version } = resource
+    const current = yield* this.#readVersion(address, view, version !== undefined && body[version.name] !== undefined)
+    const change = yield* this.#validate(address, body, view)
+    if (current !== undefined) checkVersion(current, change)
+    const columns = bindColumns(change, plan.stored, this.#connection)
+    if (columns === undefined || !(yield* this.#change(columns, plan, address))) return undefined
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    if (record === undefined) throw notFound(resource, id)
+    return { resource, key, record }
+  }
+
+  /** Sets columns of a record if one of them changes; says false where nothing has been done. */
+  *#change(columns: BoundColumns, { stored, touched }: RowPlan, { resource, key }: Address): Coroutine<boolean> {
+    if (columns.columns.length === 0) return true
+    const connection = this.#connection
+    const self = bindKey(key, resource, stored, connection)
+    if (touched.length === 0) {
+      this.#run(bindUpdate(columns, stored, self, connection, true))
+      return true
+    }
+    // The functions of the model are called for what changes alone.
+    if (!(yield* this.#gives(bindDiffers(columns, stored, self, connection)))) return true
+    const all = addTouched(columns, touched, connection)
+    if (all === undefined) return false
+    this.#run(bindUpdate(all, stored, self, connection, false))
+    return true
+  }
+
+  *delete({ stored }: RowPlan, address: Address, view: View): Coroutine<Written> {
+    const { resource, key, id } = address
+    yield* this.#readVersion(address, view, false)
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    if (record === undefined) throw notFound(resource, id)
+    if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new Caller(this.#connection, this.#reader, view))
+    this.#run(bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection))
+    return { resource, key, record }
+  }
+
+  #run({ statement, parameters }: BoundStatement): void {
+    this.#connection.run(statement, parameters)
+  }
+
+  *#gives(step: BoundStatement): Coroutine<boolean> {
+    const rows = yield* wait(
+      this.#connection.read(function* () {
+        const [found] = yield [step]
+        return found!
+      }),
+    )
+    return rows.length > 0
+  }
+
+  /** Validates the body of a change. Of a record that does not exist nothing else is said. */
+  *#validate({ resource, key, id }: Address, body: JsonObject, view: View): Coroutine<RecordInput> {
+    try {
+      return yield* this.#validator.validate(body, resource, { mode: 'update', key }, view)
+    } catch (error) {
+      if (error instanceof RestError && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
+      throw error
+    }
+  }
+
+  /** Reads the version of a record where the request depends on it, by a condition in its headers or in its body; refuses by the headers. */
+  *#readVersion(
+    { resource, key, id }: Address,
+    { ctx: { headers } }: View,
+    isGiven: boolean,
+  ): Coroutine<Record<string, unknown> | undefined> {
+    if (!isGiven && headers['if-match'] === undefined && headers['if-none-match'] === undefined) return undefined
+    const { dialect } = this.#connection
+    const { version } = resource
+    let statement = this.#versions.get(resource)
+    if (statement === undefined) {
+      const column = version?.source.kind === 'column' ? version.source.column : resource.key[0]!.column
+      this.#versions.set(resource, (statement = dialect.columns(resource, [column])))
+    }
+    const [row] = yield* wait(this.#connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
+    if (row === undefined) throw notFound(resource, id)
+    const entity = nameVersion(resource, row)
+    checkPrecondition(headers, resource, entity)
+    return entity
+  }
+}
+
+function nameVersion({ version }: Resource, [value]: Row): Record<string, unknown> {
+  return version === undefined ? {} : { [version.property]: value }
 }

@@ -2,8 +2,8 @@
  * Removes records, with all that the model removes with them. MikroORM cascades to loaded relations only, so those are loaded first.
  * Refuses with owner_required.
  */
-import { chain } from '../base/awaitable.ts'
-import type { Awaitable } from '../base/awaitable.ts'
+import { chain, runCoroutine, wait } from '../base/awaitable.ts'
+import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import { restError } from '../base/errors.ts'
 import { findClass, keyOfEntity } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
@@ -118,33 +118,47 @@ async function leaveSharedLists(removed: ReadonlyMap<Entity, Resource>, work: Wo
   if (isLeaving) await work.connection.flush(work.em)
 }
 
-/** Refuses a removal after which other records would lack a link that they require. */
-function refuseReferred(removed: ReadonlyMap<Entity, Resource>, work: Work): Awaitable<void> {
-  const resources = [...removed.values()]
-  if (resources.some(({ referrers }) => referrers.some(({ attribute }) => attribute.onDelete === 'refuse'))) {
-    return checkReferrers(removed, work)
-  }
+/** A record that is removed. */
+export interface Removed {
+  readonly resource: Resource
+  readonly key: KeyValues
 }
 
-async function checkReferrers(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
+/** Refuses a removal after which other records would lack a link that they require. */
+function refuseReferred(removed: ReadonlyMap<Entity, Resource>, work: Work): Awaitable<void> {
+  if (![...removed.values()].some(hasRefusing)) return
+  return runCoroutine(
+    checkReferrers(
+      [...removed].map(([entity, resource]) => ({ resource, key: keyOfEntity(resource, entity) })),
+      work,
+    ),
+  )
+}
+
+function hasRefusing({ referrers }: Resource): boolean {
+  return referrers.some(({ attribute }) => attribute.onDelete === 'refuse')
+}
+
+/** Refuses the removal of records that others refer to and need. */
+export function* checkReferrers(removed: readonly Removed[], work: Pick<Work, 'connection' | 'exists' | 'mayMention'>): Coroutine<void> {
   const { connection } = work
   const { dialect } = connection
   let isNeeded = false
   const left: string[] = []
-  for (const [entity, resource] of removed) {
+  for (const { resource, key } of removed) {
     for (const { resource: other, attribute, path } of resource.referrers) {
       if (attribute.onDelete !== 'refuse') continue
       const statement = dialect.referrers(other, attribute)
-      const key = keyOfEntity(resource, entity)
-      const rows = await connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect))
-      const going = [...removed]
-        .filter(([, kind]) => findHierarchyRoot(kind) === findHierarchyRoot(other))
-        .map(([one]) => keyOfEntity(other, one).map(String).join('\0'))
-      const staying = rows.filter(row => !going.includes(row.map(String).join('\0')))
+      const rows = yield* wait(connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
+      if (rows.length === 0) continue
+      const going = new Set(
+        removed.flatMap(one => (findHierarchyRoot(one.resource) === findHierarchyRoot(other) ? [one.key.map(String).join('\0')] : [])),
+      )
+      const staying = rows.filter(row => !going.has(row.map(String).join('\0')))
       if (staying.length === 0) continue
       isNeeded = true
-      if (attribute.hidden || !(await work.mayMention(other))) continue
-      const known = await keepOnly(staying, row => work.exists(other, row as KeyValues))
+      if (attribute.hidden || !(yield* wait(work.mayMention(other)))) continue
+      const known = yield* wait(keepOnly(staying, row => work.exists(other, row as KeyValues)))
       if (known.length > 0) left.push(`${known.length} ${known.length === 1 ? other.singular : other.plural} by "${path}"`)
     }
   }

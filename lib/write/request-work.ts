@@ -1,4 +1,4 @@
-/** The unit of work of a request: its visibility determines which records exist for the caller, and what the caller may do. */
+/** The work of a request: its visibility determines which records exist for the caller, and what the caller may do. */
 import type { EntityManager } from '@mikro-orm/core'
 import { authorize } from '../access/access-rules.ts'
 import type { Awaitable } from '../base/awaitable.ts'
@@ -8,17 +8,13 @@ import type { Resource, ToManyAttribute } from '../model/model.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { Listed, Touched, Work } from './unit-of-work.ts'
 
-export class RequestWork implements Work {
-  readonly em: EntityManager
+/** The caller of a request that writes. */
+export class Caller {
   readonly connection: Connection
   readonly #reader: Reader
   readonly #view: View
-  readonly listed: Listed[] = []
-  readonly touched: Touched[] = []
-  readonly named = new Set<string>()
 
-  constructor(em: EntityManager, connection: Connection, reader: Reader, view: View) {
-    this.em = em
+  constructor(connection: Connection, reader: Reader, view: View) {
     this.connection = connection
     this.#reader = reader
     this.#view = view
@@ -44,5 +40,18 @@ export class RequestWork implements Work {
   async mayMention(resource: Resource): Promise<boolean> {
     const { visibility } = this.#view
     return (await visibility.permits(resource, 'get')) && (await visibility.permits(resource, 'list'))
+  }
+}
+
+/** The unit of work of a request. */
+export class RequestWork extends Caller implements Work {
+  readonly em: EntityManager
+  readonly listed: Listed[] = []
+  readonly touched: Touched[] = []
+  readonly named = new Set<string>()
+
+  constructor(em: EntityManager, connection: Connection, reader: Reader, view: View) {
+    super(connection, reader, view)
+    this.em = em
   }
 }

@@ -22,8 +22,7 @@ import { append, changeLink, create, update } from './apply.ts'
 import { flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
 import { translateDatabaseError } from './database-errors.ts'
 import { checkPrecondition } from './precondition.ts'
-import { insertRow } from './planned-writer.ts'
-import { planInsert } from './plan-write.ts'
+import { PlannedWriter } from './planned-writer.ts'
 import { remove } from './remove.ts'
 import { RequestWork } from './request-work.ts'
 import { load, loadsAlone, reference, removesAlone } from './unit-of-work.ts'
@@ -34,29 +33,15 @@ import { isObject } from '../base/json.ts'
 import type { JsonObject } from '../base/json.ts'
 import { parseBranchLink } from './fixed-attributes.ts'
 import { requireObject } from './validate-record.ts'
+import type { Address, Written } from './written.ts'
 import type { RecordInput } from './write-plan.ts'
-
-/** A written record: its key, and the record as the request asks for it. */
-export interface Written {
-  readonly resource: Resource
-  readonly key: KeyValues
-  readonly record: JsonRecord
-  /** Whether the write has removed the record, which is shown as it was. */
-  readonly removed?: boolean
-}
-
-/** The address of a record: the resource and the key in the path; `id` is the key as the client sent it. */
-export interface Address {
-  readonly resource: Resource
-  readonly key: KeyValues
-  readonly id: string
-}
 
 export class Writer {
   readonly #connection: Connection
   readonly #reader: Reader
   readonly #model: Model
   readonly #validator: ChangeValidator
+  readonly #planned: PlannedWriter
   /** Whether functions of the application render attributes. */
   readonly #renders: boolean
   /** Whether classes inherit from each other. */
@@ -69,6 +54,7 @@ export class Writer {
     this.#reader = reader
     this.#model = model
     this.#validator = new ChangeValidator(connection, reader)
+    this.#planned = new PlannedWriter(connection, reader, this.#validator)
     this.#renders = model.resources.some(({ attributes }) => attributes.some(isRendered))
     this.#inherits = model.resources.some(({ hierarchy }) => hierarchy !== undefined)
     this.#removesOrphans = model.entities.some(({ attributes }) => attributes.some(removesOrphans))
@@ -77,16 +63,14 @@ export class Writer {
   /** POST of a collection. */
   create(resource: Resource, body: unknown, view: View): Awaitable<Written> {
     requireObject(body, `of the attributes of the new ${resource.singular}`)
-    return this.#transaction(work => this.#create(resource, body, view, work), view)
+    const plan = this.#planned.planInsert(resource, body, view)
+    const steps = (work: Work): Coroutine<Written> => this.#create(resource, body, view, work)
+    return plan === undefined ? this.#transaction(steps, view) : this.#write(this.#planned.insert(plan, resource, body, view), steps, view)
   }
 
   *#create(resource: Resource, body: JsonObject, view: View, work: Work): Coroutine<Written> {
-    const stored = view.visibility === EVERYTHING ? planInsert(resource, body) : undefined
-    const isPlanned = stored !== undefined && this.#connection.writesAlone(stored)
     const change = yield* this.#validator.validate(body, resource, { mode: 'create' }, view)
     yield* wait(this.#reader.prepare(resource, view))
-    const key = isPlanned ? insertRow(change, stored, this.#connection) : undefined
-    if (key !== undefined) return yield* this.#written(resource, key, view)
     const entity = yield* wait(create(change, work))
     yield* flushAndCheck(work, this.#reader, { resource, entity })
     return yield* this.#written(resource, keyOfEntity(resource, entity), view)
@@ -140,7 +124,9 @@ export class Writer {
   }
 
   #change(address: Address, body: JsonObject, view: View): Awaitable<Written> {
-    return this.#transaction(work => this.#update(address, body, view, work), view)
+    const plan = this.#planned.planUpdate(address.resource, body, view)
+    const steps = (work: Work): Coroutine<Written> => this.#update(address, body, view, work)
+    return plan === undefined ? this.#transaction(steps, view) : this.#write(this.#planned.update(plan, address, body, view), steps, view)
   }
 
   *#update(address: Address, body: JsonObject, view: View, work: Work): Coroutine<Written> {
@@ -200,7 +186,9 @@ export class Writer {
 
   /** DELETE of a record; returns it as it was. */
   delete(address: Address, view: View): Awaitable<Written> {
-    return this.#transaction(work => this.#delete(address, view, work), view)
+    const plan = this.#planned.planDelete(address.resource, view)
+    const steps = (work: Work): Coroutine<Written> => this.#delete(address, view, work)
+    return plan === undefined ? this.#transaction(steps, view) : this.#write(this.#planned.delete(plan, address, view), steps, view)
   }
 
   *#delete(address: Address, view: View, work: Work): Coroutine<Written> {
@@ -312,20 +300,34 @@ export class Writer {
 
   /** Runs work in one transaction, and translates what the database refuses into terms of the model. */
   #transaction<T>(steps: (work: Work) => Coroutine<T>, view: View): Awaitable<T> {
-    return runCoroutine(this.#transact(steps, view))
+    const work = (em: EntityManager): Awaitable<T> => runCoroutine(this.#workIn(em, steps, view))
+    const isFlushed = view.visibility === EVERYTHING && !this.#renders
+    return runCoroutine(this.#transact(() => this.#connection.write(work, view.end, isFlushed), view))
   }
 
-  *#transact<T>(steps: (work: Work) => Coroutine<T>, view: View): Coroutine<T> {
-    const { end, visibility, trace } = view
+  /** Writes by the statements of a plan; by a unit of work where they turn out to be not enough. */
+  #write(planned: Coroutine<Written | undefined>, steps: (work: Work) => Coroutine<Written>, view: View): Awaitable<Written> {
+    const work = (): Awaitable<Written | undefined> => runCoroutine(this.#inTime(planned, view))
+    const written = runCoroutine(this.#transact(() => this.#connection.transact(work, view.end), view))
+    return chain(written, done => done ?? this.#transaction(steps, view))
+  }
+
+  *#transact<T>(run: () => Awaitable<T>, { trace }: View): Coroutine<T> {
     const before = trace?.enter('write')
     try {
-      const work = (em: EntityManager): Awaitable<T> => runCoroutine(this.#workIn(em, steps, view))
-      const written = yield* wait(this.#connection.write(work, end, visibility === EVERYTHING && !this.#renders))
+      const written = yield* wait(run())
       if (before !== undefined) trace?.enter(before)
       return written
     } catch (error) {
       throw translateDatabaseError(error, this.#connection.dialect, this.#model)
     }
+  }
+
+  *#inTime<T>(steps: Coroutine<T>, { end }: View): Coroutine<T> {
+    end?.throwIfReached()
+    const result = yield* steps
+    end?.throwIfReached()
+    return result
   }
 
   *#workIn<T>(em: EntityManager, steps: (work: Work) => Coroutine<T>, view: View): Coroutine<T> {

@@ -2,7 +2,7 @@
  * Reads how the records of an entity are stored, for statements that write them without MikroORM's unit of work. Whatever of an entity such statements cannot
  * say is left out, and the unit of work writes it: code of the application that looks at entities, hierarchies, composite keys, values that SQL converts.
  */
-import { BigIntType, Cascade, Collection, UuidType, isRaw } from '@mikro-orm/core'
+import { BigIntType, Cascade, Collection, DecimalType, UuidType, isRaw } from '@mikro-orm/core'
 import type { MikroORM, Platform } from '@mikro-orm/core'
 import type { Computed, StoredColumn, StoredTable } from '../stored-table.ts'
 import { scalarType } from './property-type.ts'
@@ -34,7 +34,8 @@ export function readStoredTable(meta: Meta, orm: MikroORM): StoredTable | undefi
     key: stored,
     columns,
     inserts: canInsert(meta, left, orm) && made !== undefined && isPlainMade(made, columns, meta),
-    updates: canUpdate(meta, left),
+    // MikroORM takes a NULL that a type makes something of for a change, whatever else changes.
+    updates: canUpdate(meta, left) && ![...columns.values()].some(column => column.convertsNull),
     deletes: !meta.relations.some(({ orphanRemoval, cascade }) => orphanRemoval === true || cascade?.some(kind => REMOVING.has(kind))),
     required: Object.freeze(orm.config.get('validateRequired') ? meta.props.filter(prop => isRequired(prop)).map(({ name }) => name) : []),
     construct: hasConstructor(meta) ? () => construct(meta) : undefined,
@@ -110,6 +111,7 @@ function makeColumn(prop: Property, valued: Property, platform: Platform): Store
     column: prop.fieldNames[0]!,
     toColumn,
     convertsNull: toColumn !== undefined && convertsNull(toColumn),
+    comparable: type?.compareValues === undefined || type instanceof BigIntType || type instanceof DecimalType,
     default: isLink || prop.default === null || isRaw(prop.default) ? undefined : prop.default,
     onCreate: prop.onCreate === undefined ? undefined : call(prop, 'onCreate'),
     onUpdate: prop.onUpdate === undefined ? undefined : call(prop, 'onUpdate'),

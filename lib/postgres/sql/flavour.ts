@@ -36,6 +36,8 @@ export function createFlavour(folding: CaseFolding): Flavour {
     ...compileMatches(folding),
     like: ({ operand, value }, columns) => sql`${compileOperand(operand, columns)} like ${filterValue(value, operand.attribute)}`,
 
+    differs: (column, parameter) => sql`${column} is distinct from ${parameter}`,
+
     keyForms: () => PLAIN_FORM,
     isInKeys: (column, list) => sql`${column} = any(${bind(list)})`,
     isInLinks,

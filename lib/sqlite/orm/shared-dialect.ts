@@ -36,6 +36,11 @@ export class SharedSqliteDialect implements Dialect {
     return new ReusableTransaction(this.#driver, connection, this.#controlled(connection, client))
   }
 
+  /** A transaction to be begun again and again, on whose connection MikroORM runs nothing. */
+  alone(): ReusableTransaction {
+    return new ReusableTransaction(this.#driver, new SharedConnection(this.host, STANDING, 0))
+  }
+
   #controlled(connection: SharedConnection, client: Kysely<unknown>): ControlledTransaction<unknown> {
     const transaction = new ControlledTransaction<unknown>({
       config: { dialect: this },
@@ -68,13 +73,13 @@ const STANDING: Entered = Object.freeze({ release: () => {}, nested: false })
 export class ReusableTransaction {
   readonly #driver: SharedDriver
   readonly #connection: SharedConnection
-  /** The connection that MikroORM runs statements on. */
-  readonly handle: Transaction
+  /** The connection that MikroORM runs statements on, where it runs any. */
+  readonly handle?: Transaction
 
-  constructor(driver: SharedDriver, connection: SharedConnection, handle: Transaction) {
+  constructor(driver: SharedDriver, connection: SharedConnection, handle?: Transaction) {
     this.#driver = driver
     this.#connection = connection
-    this.handle = handle
+    if (handle !== undefined) this.handle = handle
   }
 
   /** @throws at once when another process has locked the file. */

@@ -36,6 +36,8 @@ export const SQLITE_FLAVOUR: Flavour = {
   },
   like: ({ operand, value }, columns) => sql`${compileOperand(operand, columns)} like ${filterValue(value, operand.attribute)}`,
 
+  differs: (column, parameter) => sql`${column} collate binary is not ${parameter}`,
+
   keyForms: ({ kind }) => (kind === 'uuid' ? UUID_FORMS : PLAIN_FORM),
   isInKeys: (column, list) => sql`${column} in (select value from json_each(${bind(list)}))`,
   isInLinks,

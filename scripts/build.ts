@@ -9,6 +9,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { mergeChunks } from './merge-chunks.ts'
 import { packKysely } from './pack-kysely.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
@@ -19,7 +20,7 @@ const target = engines.node.replace('>=', 'node')
 
 /** Bundles into dist/lib/, so that paths relative to lib/cli/ stay valid in every file. */
 async function bundle(): Promise<void> {
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { 'lib/index': 'lib/index.ts', 'lib/client/index': 'lib/client/index.ts', 'lib/cli/main': 'lib/cli/main.ts' },
     outdir: dist,
@@ -33,8 +34,19 @@ async function bundle(): Promise<void> {
     sourcemap: true,
     // The published package has no lib/, but stacks still name its files and lines.
     sourcesContent: false,
+    metafile: true,
     logLevel: 'warning',
   })
+  await mergeChunks(root, metafile, [
+    // The client is for browsers: it loads nothing of the engine.
+    { name: 'client', entries: ['lib/client/index.ts'] },
+    // A wrong command line is refused without the engine.
+    { name: 'common', entries: ['lib/index.ts', 'lib/cli/main.ts'] },
+    { name: 'engine', entries: ['lib/engine.ts'] },
+    { name: 'library', entries: ['lib/index.ts'] },
+    { name: 'sqlite', entries: ['lib/sqlite/open.ts'] },
+    { name: 'command', entries: ['lib/cli/main.ts'] },
+  ])
 }
 
 function declareTypes(): void {

@@ -289,8 +289,8 @@ describe('the package', { timeout: TIMEOUT }, () => {
     }
     assert.deepEqual(builtins, [])
     assert.equal(imported.kysely, false)
-    assert.ok(imported.own <= 20, `${imported.own} files of the package are loaded by importing it`)
-    assert.ok(answered.own <= 24, `${answered.own} files of the package are loaded by a first answer`)
+    assert.ok(imported.own <= 8, `${imported.own} files of the package are loaded by importing it`)
+    assert.ok(answered.own <= 12, `${answered.own} files of the package are loaded by a first answer`)
   })
 
   it('answers a request in the process that imports it', async t => {

@@ -169,6 +169,17 @@ describe('package-lock.json', () => {
   })
 })
 
+describe('npm ci', () => {
+  it('warns of no package that asks for another Node than the one that starts it', async () => {
+    const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { readonly engines?: { readonly node?: string } }>
+    }
+    // The package "node" brings the Node that runs the rest, whatever installs it.
+    assert.ok(packages['node_modules/node'])
+    assert.equal((await succeed('npm', ['config', 'get', 'loglevel'], root)).trim(), 'error')
+  })
+})
+
 describe('the package', { timeout: TIMEOUT }, () => {
   let folder: string
   let packed: { readonly filename: string; readonly files: readonly { readonly path: string }[]; readonly unpackedSize: number }

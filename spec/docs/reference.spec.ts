@@ -202,6 +202,27 @@ describe('README.md', () => {
     for (const [, , script = ''] of commands) assert.ok(scripts[script], script)
     assert.equal(read('.ci/run').trimEnd().split('\n').at(-1), commands[1]?.[1])
   })
+
+  it('says how to install what a project needs, and on which Node', () => {
+    const install = readme.slice(readme.indexOf('\n## Install\n'), readme.indexOf('\n## A test'))
+    const { engines, peerDependencies, peerDependenciesMeta } = JSON.parse(read('package.json')) as {
+      engines: { node: string }
+      peerDependencies: Record<string, string>
+      peerDependenciesMeta: Record<string, { optional?: boolean }>
+    }
+    const needed = Object.keys(peerDependencies).filter(name => peerDependenciesMeta[name]?.optional !== true)
+    assert.deepEqual([...new Set(install.match(/@mikro-orm\/[\w-]+/g))].toSorted(), needed.toSorted())
+    for (const name of needed) assert.ok(install.includes(`\`${peerDependencies[name]}\``), name)
+    const [, node = ''] = /^>=(\d+\.\d+)\.0$/.exec(engines.node) ?? []
+    assert.ok(install.includes(`needs Node ${node} or newer`), node)
+  })
+
+  it('names the time of all specs, and a quick part of them', () => {
+    assert.match(readme, /The second command takes about \w+ minutes/)
+    assert.match(readme, /`npm run quick` runs/)
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+    assert.ok(scripts['quick'])
+  })
 })
 
 describe('ARCHITECTURE.md', () => {

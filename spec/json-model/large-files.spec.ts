@@ -1,0 +1,63 @@
+/** Large JSON files: what their start costs grows as their records do, and the command shows its progress. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { RestEngine, fromJson } from '../../lib/index.ts'
+import type { JsonData } from '../../lib/index.ts'
+import { Command } from '../helpers/command.ts'
+
+/** A file with everything that is inferred from values: IDs of both types, relations to one and to many, odd IDs, names that lack a record. */
+function writeData(posts: number): string {
+  const users = Array.from({ length: posts / 10 }, (_, index) => ({ id: index + 1, name: `User ${index}`, age: index % 90 }))
+  return JSON.stringify({
+    users,
+    tags: [{ id: 'a' }, { id: 'b' }],
+    posts: Array.from({ length: posts }, (_, index) => ({
+      // Every tenth ID is there already.
+      id: index % 10 === 9 ? index : index + 1,
+      userId: 1 + (index % users.length),
+      tags: index % 2 === 0 ? ['a', 'b'] : ['b'],
+      title: `Post ${index}`,
+      rating: index / 7,
+      ...(index % 5 === 0 ? { draft: true } : {}),
+    })),
+  })
+}
+
+/** Starts an engine on the text, and returns the CPU time of that in milliseconds. */
+async function measureStart(text: string): Promise<number> {
+  const before = process.cpuUsage()
+  await using engine = await RestEngine.create({ ...fromJson(JSON.parse(text) as JsonData) })
+  const { body } = await engine.handle('GET', '/v1/posts', { limit: 1 })
+  const { user, system } = process.cpuUsage(before)
+  assert.ok((body as { count: number }).count > 0)
+  return (user + system) / 1000
+}
+
+describe('A large JSON file', () => {
+  it('costs at most five times as much with four times the records', async () => {
+    const [few, many] = [writeData(5000), writeData(20_000)]
+    // The first engine of a process costs more.
+    await measureStart(few)
+    const times: [number, number][] = []
+    for (let round = 0; round < 3; round++) times.push([await measureStart(few), await measureStart(many)])
+    const [least, most] = [0, 1].map(side => Math.min(...times.map(time => time[side as 0])))
+    assert.ok(most! < 5 * least!, times.map(time => time.map(Math.round).join(' and ')).join('; '))
+  })
+
+  it('is announced while the command reads and loads it', async t => {
+    const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-large-'))
+    t.after(() => rm(folder, { recursive: true, force: true }))
+    const text = writeData(110_000)
+    assert.ok(text.length > 10_000_000)
+    await writeFile(join(folder, 'large.json'), text)
+    await using command = new Command(folder, 'large.json', '--get', '/v1/posts?limit=0')
+    assert.equal((await command.ended).code, 0, command.stderr)
+    const lines = command.stderr.split('\n')
+    assert.match(lines[0]!, /^mikro-rest reads large\.json \(\d\d MB\) \.\.\.$/)
+    assert.match(lines[1]!, /^mikro-rest loads 121,002 records of large\.json \.\.\.$/)
+    assert.equal((JSON.parse(command.stdout) as { count: number }).count, 110_000)
+  })
+})

@@ -167,7 +167,8 @@ function findDiscriminator(meta: Meta, draft: Resource): Attribute | undefined {
   if (attribute?.kind !== 'scalar') return undefined
   const { own, byValue } = draft.hierarchy!
   const items = [...byValue.keys()].map(value => (attribute.type.kind === 'integer' ? Number(value) : value))
-  return Object.freeze({ ...attribute, required: own === undefined, type: Object.freeze({ ...attribute.type, items }) })
+  const needed = own === undefined
+  return Object.freeze({ ...attribute, required: needed, needed, type: Object.freeze({ ...attribute.type, items }) })
 }
 
 function added(draft: Resource, attributes: readonly Attribute[], own: ReadonlyMap<Resource, readonly Attribute[]>): Attribute[] {

@@ -366,10 +366,14 @@ function fill(
   draft.uniques = Object.freeze(readUniques(meta).map(names => Object.freeze(names.map(name => paths.get(name) ?? name))))
 }
 
-/** The root of a hierarchy in one table has the properties of all classes; and of one in several, a property for which class a row is of. */
+/**
+ * The root of a hierarchy in one table has the properties of all classes, and so has an abstract class in the middle; the root of one in several tables a
+ * property for which class a row is of.
+ */
 function isOfDescendant(meta: Meta, prop: Meta['props'][number]): boolean {
+  const hasAll = meta.root === meta || (meta.root.inheritanceType === 'sti' && meta.discriminatorValue === undefined)
   return (
-    (meta.root === meta && prop.inherited === true) ||
+    (hasAll && prop.inherited === true) ||
     prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn
   )
 }

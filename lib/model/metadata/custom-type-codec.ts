@@ -127,8 +127,31 @@ function storeJson(json: unknown, forms: TypeForms): ScalarValue | undefined {
 function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exactly = false): ScalarValue | undefined {
   const stored = forms.fromProperty(candidate)
   if (stored === undefined) return undefined
-  const back = forms.toJson(forms.toProperty(stored))
-  return (exactly ? builtin.util.isDeepStrictEqual(back, json) : findJsonKind(back) === findJsonKind(json)) ? stored : undefined
+  const property = forms.toProperty(stored)
+  const back = forms.toJson(property)
+  const isTaken = exactly ? builtin.util.isDeepStrictEqual(back, json) : findJsonKind(back) === findJsonKind(json)
+  return isTaken ? storeProperty(property, candidate, { stored, back }, forms) : undefined
+}
+
+/**
+ * Returns what MikroORM stores of the value that the property has. A type of dates may pass any text to the database, where the date itself is stored as
+ * `2026-01-31`: the text would be another key, and the filter by it would find nothing.
+ */
+function storeProperty(
+  property: unknown,
+  candidate: unknown,
+  { stored, back }: { readonly stored: ScalarValue; readonly back: unknown },
+  forms: TypeForms,
+): ScalarValue {
+  if (Object.is(property, candidate)) return stored
+  const own = attempt(() => forms.fromProperty(property))
+  if (own === undefined || builtin.util.isDeepStrictEqual(own, stored)) return stored
+  return builtin.util.isDeepStrictEqual(
+    attempt(() => forms.toJson(forms.toProperty(own))),
+    back,
+  )
+    ? own
+    : stored
 }
 
 /** The code of a type has thrown: the value is not of the type. */

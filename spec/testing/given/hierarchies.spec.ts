@@ -42,13 +42,13 @@ describe('given of a class with classes below', () => {
       declare foo: string
     }
     const BaseSchema = new EntitySchema<Base>({
-      class: Base as never,
+      class: Base,
       abstract: true,
       discriminatorColumn: 'type',
       properties: { id: { type: 'integer', primary: true }, type: { type: 'integer' } },
     })
     const MiddleSchema = new EntitySchema<Middle, Base>({
-      class: Middle as never,
+      class: Middle,
       abstract: true,
       extends: BaseSchema,
       properties: { name: { type: 'string' } },

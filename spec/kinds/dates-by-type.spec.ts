@@ -1,0 +1,57 @@
+/** Custom types that pass more than one form of a value to the database: the engine stores and looks for the one that MikroORM stores of the property. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Type, defineEntity, p } from '@mikro-orm/core'
+import { RestEngine } from '../../lib/index.ts'
+
+/** A `Date` in entities, `2026-01-31` in the database. A text goes through as it is. */
+class DayType extends Type<Date, string> {
+  override convertToDatabaseValue(value: Date | string): string {
+    return value instanceof Date ? value.toISOString().slice(0, 10) : value
+  }
+
+  override convertToJSValue(value: Date | string): Date {
+    return value instanceof Date ? value : new Date(value)
+  }
+
+  override getColumnType(): string {
+    return 'date(10)'
+  }
+}
+
+const Stay = defineEntity({
+  name: 'Stay',
+  properties: {
+    from: p.type(DayType).primary(),
+    to: p.type(DayType).primary(),
+    note: p.string().nullable(),
+    paid: p.type(DayType).nullable(),
+  },
+})
+const DAYS = ['2026-01-31T00:00:00.000Z', '2026-02-02T00:00:00.000Z'] as const
+const ID = DAYS.map(encodeURIComponent).join('~')
+
+describe('a type of dates that lets texts through', () => {
+  it('has one stored form, whoever writes: IDs, filters and links find it', async () => {
+    await using engine = await RestEngine.create({ entities: [Stay] })
+    const em = engine.orm.em.fork()
+    em.create(Stay, { from: new Date(DAYS[0]), to: new Date(DAYS[1]), paid: new Date(DAYS[0]) })
+    await em.flush()
+    const shown = { from: DAYS[0], to: DAYS[1], note: null, paid: DAYS[0] }
+    const get = async (query: Record<string, string>): Promise<unknown> => (await engine.handle('GET', '/v1/stays', query)).body
+    const found = await engine.handle('GET', `/v1/stays/${ID}`)
+    assert.deepEqual((found.body as { stay: object }).stay, shown)
+    assert.equal(((await get({ paid: DAYS[0] })) as { count: number }).count, 1)
+    assert.equal(((await get({ 'paid>=': DAYS[1] })) as { count: number }).count, 0)
+    const again = await engine.handle('POST', '/v1/stays', undefined, { from: DAYS[0], to: DAYS[1] })
+    assert.equal(again.status, 409, 'the key is taken')
+    await engine.handle('PUT', `/v1/stays/${ID}`, undefined, { paid: DAYS[1], note: 'a' })
+    assert.deepEqual(await engine.orm.em.fork().getConnection().execute('select * from stay'), [
+      { from: '2026-01-31', to: '2026-02-02', note: 'a', paid: '2026-02-02' },
+    ])
+    // Another spelling of the same day is the same value.
+    await engine.handle('PUT', `/v1/stays/${ID}`, undefined, { paid: '2026-02-03T00:00Z' })
+    assert.deepEqual(await engine.orm.em.fork().getConnection().execute('select paid from stay'), [{ paid: '2026-02-03' }])
+    assert.equal((await engine.handle('DELETE', `/v1/stays/${ID}`)).status, 200)
+  })
+})

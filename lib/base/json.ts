@@ -131,16 +131,22 @@ function refuseLoss(_key: string, value: unknown): unknown {
   return value
 }
 
+/** Infinity and NaN are `null` in the JSON of an entity, as `JSON.stringify` has them, and as a column that holds them shows. */
+export function nullNonFinite(key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? null : refuseLoss(key, value)
+}
+
 /**
  * Returns the JSON form of a hook's or renderer's value. It calls `toJSON`, as `JSON.stringify` does, and rejects values that JSON would
  * lose.
  *
+ * @param replace what `JSON.stringify` is given to reject or replace them
  * @throws TypeError that names the place, when the value has no JSON form.
  */
-export function toJson(value: unknown, place: string): unknown {
+export function toJson(value: unknown, place: string, replace = refuseLoss): unknown {
   let text: string | undefined
   try {
-    text = JSON.stringify(value, refuseLoss)
+    text = JSON.stringify(value, replace)
   } catch (error) {
     throw new TypeError(`${place} gave a value that is not JSON: ${(error as Error).message}.`, { cause: error })
   }

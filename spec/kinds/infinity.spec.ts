@@ -43,3 +43,35 @@ describe('A list of numbers', () => {
     assert.deepEqual([status, body.rows], [200, [{ id: 1, list: 'x,1' }]])
   })
 })
+
+describe('a getter or serializer that gives a number that JSON does not have', () => {
+  it('shows null in its place, as JSON.stringify does', async () => {
+    class Average {
+      declare id: number
+      declare sum: number
+      declare count: number
+      get mean(): number {
+        return this.sum / this.count
+      }
+      get stats(): object {
+        return { mean: this.mean, parts: [this.sum, this.count / 0] }
+      }
+    }
+    const AverageSchema = defineEntity({
+      name: 'Average',
+      class: Average,
+      properties: {
+        id: p.integer().primary(),
+        sum: p.integer(),
+        count: p.integer().serializer(count => 1 / count),
+        mean: p.double().persist(false).getter(),
+        stats: p.json().persist(false).getter(),
+      },
+    } as never)
+    await using engine = await RestEngine.create({ entities: [AverageSchema] })
+    const made = await engine.handle('POST', '/v1/averages', undefined, { sum: 0, count: 0 })
+    const average = { id: 1, sum: 0, count: null, mean: null, stats: { mean: null, parts: [0, null] } }
+    assert.deepEqual([made.status, made.body.average], [200, average])
+    assert.deepEqual((await engine.handle('GET', '/v1/averages')).body.averages, [average])
+  })
+})

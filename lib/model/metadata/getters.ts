@@ -1,6 +1,6 @@
 /** Entity code: values that the code of an entity gives to readers, not the database: getters and serializers. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
-import { toJson } from '../../base/json.ts'
+import { nullNonFinite, toJson } from '../../base/json.ts'
 import type { Renderer } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
 import { readScalar, toProperty } from '../../values/scalar-type.ts'
@@ -145,7 +145,7 @@ export function getterRender(meta: Meta, prop: Property): Renderer {
 }
 
 function shown(value: unknown, place: string): unknown {
-  return value === undefined ? null : typeof value === 'bigint' ? value.toString() : toJson(value, place)
+  return value === undefined ? null : typeof value === 'bigint' ? value.toString() : toJson(value, place, nullNonFinite)
 }
 
 /** The value that a property holds, of its JSON form. */

@@ -372,10 +372,7 @@ function fill(
  */
 function isOfDescendant(meta: Meta, prop: Meta['props'][number]): boolean {
   const hasAll = meta.root === meta || (meta.root.inheritanceType === 'sti' && meta.discriminatorValue === undefined)
-  return (
-    (hasAll && prop.inherited === true) ||
-    prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn
-  )
+  return (hasAll && prop.inherited === true) || prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn
 }
 
 function readUniques(meta: Meta): string[][] {

@@ -325,7 +325,7 @@ export class RestEngine {
    */
   async expect<T>(changes: ExpectedChanges, work: () => T | Promise<T>): Promise<T> {
     const { shared, connection, recorder, journal } = this.#open
-    return expectChanges(changes, work, { tables: shared.watched.tables, connection, watchers: recorder.watchers, journal })
+    return expectChanges(changes, work, { tables: shared.watched.tables, connection, recorder, journal })
   }
 
   /**

@@ -36,6 +36,9 @@ const OUTSIDE: Readonly<Record<string, string>> = { '../fixtures/': 'cli/' }
 /** The files that may import lib/sqlite. All others use the interfaces of lib/database. The command ejects models of SQLite files, which use `fileType`. */
 const USERS_OF_SQLITE = ['sqlite/', 'pipeline/open-database.ts', 'cli/eject', 'index.ts']
 
+/** The files that may import lib/postgres. */
+const USERS_OF_POSTGRES = ['postgres/', 'pipeline/open-database.ts']
+
 /** Names that do not describe a purpose. */
 const VAGUE = ['utils', 'util', 'helpers', 'helper', 'types', 'misc', 'common', 'shared']
 
@@ -68,6 +71,8 @@ function faultOf(file: string, specifier: string): string | undefined {
   }
   if (target.startsWith('sqlite/') && !USERS_OF_SQLITE.some(user => file.startsWith(user)))
     return `only ${USERS_OF_SQLITE.map(user => `lib/${user}`).join(', ')} may import lib/sqlite: use the interfaces of lib/database`
+  if (target.startsWith('postgres/') && !USERS_OF_POSTGRES.some(user => file.startsWith(user)))
+    return `only ${USERS_OF_POSTGRES.map(user => `lib/${user}`).join(', ')} may import lib/postgres: use the interfaces of lib/database`
   const own = RANKS.get(folderOf(file)) ?? 0
   const other = RANKS.get(folderOf(target)) ?? 0
   return other >= own ? undefined : `lib/${folderOf(target)} stands above lib/${folderOf(file)} in the table of ARCHITECTURE.md`

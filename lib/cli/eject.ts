@@ -2,6 +2,7 @@
  * Writes the served model as code: a module for every entity, a module of engine options, and the files of a project. The result is
  * loaded and compared with the served model before the command ends. A difference is an error, or a column of a SQLite file that is left out with a note.
  */
+import { readDatabase } from '../pipeline/database-option.ts'
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { EntityMetadata } from '@mikro-orm/core'
@@ -142,6 +143,8 @@ function config(
   const hidden = metas.filter(meta => !meta.embeddable && !entities.includes(meta.className)).map(({ className }) => className)
   const members: [string, Doc][] = [['entities', list('[', [...entities, ...hidden], ']')]]
   const { database } = options
+  if (typeof database === 'object' || (database !== undefined && typeof readDatabase(database) === 'object'))
+    throw new CommandError('--eject: a model on a PostgreSQL database cannot be written as code yet.')
   const isFile = database !== undefined && database !== ':memory:'
   if (isFile)
     members.push(['database', call('fileURLToPath', [call('new URL', [literal(formatImportPath(root, database)), 'import.meta.url'])])])

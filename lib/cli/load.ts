@@ -2,6 +2,8 @@
  * Loads the files of the command line into engine options. FILE may be a module with the model, a JSON file of collections, a SQLite file
  * with its model in `--config`, or absent: then the sample model is served. Errors name the file in one line.
  */
+import { describeDatabase } from '../database/describe-database.ts'
+import { readDatabase } from '../pipeline/database-option.ts'
 import { open, readFile, readdir, stat } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
 import { buildModel } from '../json-model/from-json.ts'
@@ -55,7 +57,7 @@ export async function load(args: CommandArguments): Promise<Loaded> {
   const versions = args.versions === undefined ? {} : { versions: args.versions }
   const { database = ':memory:' } = model.options
   if (readOnly && database !== ':memory:' && seed !== undefined)
-    throw new CommandError(`--seed would write to ${database}, which --read-only opens for reading only.`, 2)
+    throw new CommandError(`--seed would write to ${describeDatabase(database)}, which --read-only opens for reading only.`, 2)
   const options = { ...model.options, ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) }
   const onlyReads =
     args.get !== undefined || args.eject !== undefined || args.openapi !== undefined || args.diagram !== undefined || args.selfTest
@@ -73,15 +75,18 @@ async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: S
   const { database = ':memory:', entities } = options
   const records = own === undefined ? {} : { seed: own }
   if (database === ':memory:') return { ...options, ...records }
-  const size = await stat(database).then(
-    found => found.size,
-    () => 0,
-  )
+  const isServer = typeof readDatabase(database) === 'object'
+  const size = isServer
+    ? 0
+    : await stat(database as string).then(
+        found => found.size,
+        () => 0,
+      )
   // A new file can be replaced by memory.
-  if (size === 0 && entities !== undefined) return { ...options, ...records, database: ':memory:' }
+  if (!isServer && size === 0 && entities !== undefined) return { ...options, ...records, database: ':memory:' }
   if (seed !== undefined)
     throw new CommandError(
-      `--seed would write to ${database}, which --get, --openapi, --diagram, --self-test and --eject leave as it is.`,
+      `--seed would write to ${describeDatabase(database)}, which --get, --openapi, --diagram, --self-test and --eject leave as it is.`,
       2,
     )
   return { ...options, readOnly: true }

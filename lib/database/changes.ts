@@ -62,4 +62,6 @@ export interface ChangeSink {
 export interface ChangeRecorder {
   /** Receive every change of a row, also those outside of requests. */
   readonly watchers: Set<ChangeSink>
+  /** Whether rows are reported at all. */
+  readonly isRecording: boolean
 }

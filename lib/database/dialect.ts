@@ -1,6 +1,6 @@
 /**
  * Dialect: the interface between the stages and a database. Everything that is particular to one database (SQL text, value codecs, running, transactions)
- * stands behind these types; lib/sqlite/ implements all of them, lib/postgres/ what readings need. A connection may answer at once or with a promise.
+ * stands behind these types; lib/sqlite/ and lib/postgres/ are the implementations. A connection may answer at once or with a promise.
  */
 import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../base/awaitable.ts'
@@ -210,6 +210,8 @@ export interface ReadingStep {
    * all of them at once need not ask.
    */
   readonly isNeeded?: (before: readonly Row[]) => boolean
+  /** Whether no statement of the reading follows the batch. A reading that does not say so may have more; one that says so and is one statement needs no transaction. */
+  readonly isLast?: boolean
 }
 
 /** The keys of rows, as a parameter. */
@@ -318,7 +320,11 @@ export interface Connection {
   readonly orm: MikroORM
   /** Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed. */
   read<T>(reading: () => Reading<T>, end?: RequestAbort): T | Promise<T>
-  /** Runs reading work at once, also while another request's transaction is open, whose changes it sees then. */
+  /**
+   * Runs reading work at once, also while another request's transaction is open, whose changes it sees then.
+   *
+   * @throws Error where the database answers by promises only.
+   */
   readNow<T>(reading: () => Reading<T>): T
   /** Counts the rows of each table, all at one time. */
   countRows(tables: readonly string[]): Awaitable<readonly number[]>

@@ -47,11 +47,24 @@ export interface OpenDatabase {
   readonly worlds: WorldStore
 }
 
+/** A database on a server. */
+export interface ServerDatabase {
+  /** `postgres://user:password@host:port/database`. */
+  readonly url: string
+  /** The schema of its tables. Default: the first one of the user's search path, mostly `public`. */
+  readonly schema?: string
+  /** Connections at most. Default: 10. */
+  readonly poolSize?: number
+  /** Milliseconds that one statement may take; 0: any number. Default: 30,000. */
+  readonly statementTimeout?: number
+}
+
 /** The database to open, and how. */
-export interface Opening {
+export interface Opening<Database extends string | ServerDatabase = string | ServerDatabase> {
   /** Undefined: those that the database itself describes. */
   readonly entities?: NonNullable<Options['entities']>
-  readonly database: string
+  /** `:memory:`, the path of a file, or a database on a server. */
+  readonly database: Database
   readonly schema: 'update' | 'keep'
   /** The database is opened for reading only, and must be there. */
   readonly readOnly?: boolean

@@ -43,7 +43,7 @@ export interface JournalEntry {
   readonly response: any
   /** Milliseconds from the call of `handle` to its answer. */
   readonly duration: number
-  /** The rows that it has changed in a committed transaction. Undefined when they are no longer kept, as `response`. */
+  /** The rows that it has changed in a committed transaction. Undefined when they are no longer kept, as `response`, and on PostgreSQL. */
   readonly changes: readonly Change[] | undefined
   /** Milliseconds at each stage, where the option `serverTiming` is on. */
   readonly timing?: Readonly<Record<string, number>>
@@ -157,9 +157,15 @@ export class Journal {
   /** The number of the oldest request whose bodies are kept. */
   #oldestKept = 0
 
-  /** @param capacity number of requests to keep; at least 1 */
-  constructor(capacity: number, secrets: Secrets, first: Model) {
+  readonly #isRecording: boolean
+
+  /**
+   * @param capacity number of requests to keep; at least 1
+   * @param isRecording whether the database reports the rows that change
+   */
+  constructor(capacity: number, secrets: Secrets, first: Model, isRecording: boolean) {
     this.#capacity = capacity
+    this.#isRecording = isRecording
     this.#secrets = secrets
     this.#first = first
   }
@@ -291,7 +297,7 @@ export class Journal {
       status: record.status,
       response: masked.response,
       duration: Math.round(record.time * 1000) / 1000,
-      changes: record.isForgotten ? undefined : listChanges(record, masked),
+      changes: record.isForgotten || !this.#isRecording ? undefined : listChanges(record, masked),
       nested: record.nested,
       ...(record.trace === undefined ? {} : { timing: Object.freeze(summarizeTimes(record.trace)) }),
       ...(masked.error === undefined ? {} : { error: masked.error }),

@@ -111,8 +111,9 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
   const { connection } = database
   const services = createServices(engine, composition)
   const { clock, model, given, authentication } = services
-  const journal = options.journal === 0 ? undefined : new Journal(options.journal, shared.secrets, model)
+  let journal: Journal | undefined
   const recorder = connection.record(shared.watched, () => journal?.current())
+  if (options.journal > 0) journal = new Journal(options.journal, shared.secrets, model, recorder.isRecording)
   const routes = new Routes([...(authentication?.routes() ?? []), ...options.routes], options.versions)
   const life = new Lifecycle()
   const faults = new Faults(

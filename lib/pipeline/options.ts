@@ -11,6 +11,8 @@ import { readBase } from '../request/address.ts'
 import type { Route } from '../request/custom-routes.ts'
 import type { SeedData } from '../write/seed-rows.ts'
 import { checkNames } from '../base/suggest.ts'
+import type { ServerDatabase } from '../database/world-store.ts'
+import { readDatabase } from './database-option.ts'
 import { checkScenarios } from './scenarios.ts'
 
 /** Options of `RestEngine.create`. */
@@ -20,8 +22,11 @@ export interface EngineOptions {
    * SQLite file: what is in it is the model.
    */
   readonly entities?: NonNullable<OrmOptions['entities']>
-  /** `:memory:` (the default), or the path of a SQLite file, created when missing. */
-  readonly database?: string
+  /**
+   * `:memory:` (the default), or the path of a SQLite file, created when missing; or a PostgreSQL database, as a URL (`postgres://user@host/database`) or as
+   * `{ url, schema, poolSize, statementTimeout }`.
+   */
+  readonly database?: string | ServerDatabase
   /**
    * `update` (the default) creates missing tables and columns and never drops any; `keep` touches nothing, and is the default and the only choice without
    * entities.
@@ -153,18 +158,20 @@ const DEFAULTS = {
 function completeOptions(options: EngineOptions): CheckedOptions {
   const given = Object.fromEntries(OPTIONS.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]]))) as EngineOptions
   const schema = given.entities === undefined ? 'keep' : 'update'
-  return { ...DEFAULTS, schema, ...given, limits: checkLimits(given.limits ?? {}) }
+  const complete = { ...DEFAULTS, schema, ...given }
+  return { ...complete, database: readDatabase(complete.database), limits: checkLimits(given.limits ?? {}) } as CheckedOptions
 }
 
 /** Rejects a database, schema or seed that do not go with where the model comes from. */
 function checkModelSource({ entities, database, schema, readOnly, seed }: CheckedOptions): void {
-  checkDatabase(database)
   if (entities === undefined && database === ':memory:') {
     throw new TypeError('RestEngine.create: "entities" must be given, or "database" be the path of a SQLite file to read the model from.')
   }
   requireBoolean('readOnly', readOnly)
   if (readOnly && database !== ':memory:' && seed !== undefined)
-    throw new TypeError('RestEngine.create: "seed" would write to the file, which "readOnly" opens for reading only.')
+    throw new TypeError(
+      `RestEngine.create: "seed" would write to the ${typeof database === 'string' ? 'file' : 'database'}, which "readOnly" opens for reading only.`,
+    )
   checkChoice('schema', schema, ['update', 'keep'])
   if (entities === undefined && schema !== 'keep')
     throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the file, which is never changed.')
@@ -238,30 +245,6 @@ function describe(value: unknown): string {
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object' && value !== null) return 'a promise (await it)'
   return JSON.stringify(value)
-}
-
-function checkDatabase(database: unknown): void {
-  if (typeof database !== 'string' || database === '')
-    throw new TypeError('RestEngine.create: "database" must be ":memory:" or the path of a file.')
-  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(database)?.[1]?.toLowerCase()
-  if (scheme === undefined) return
-  const what =
-    scheme === 'file' || scheme.startsWith('sqlite')
-      ? 'is a URL: give the path of the file alone.'
-      : `is not a SQLite file: ${SERVERS[scheme] ?? `"${scheme}://"`} is not supported yet. Leave "database" out for a database in memory, or give the path of a SQLite file; entities written for PostgreSQL or MySQL run there as they are.`
-  // Without what follows, which may hold a password.
-  throw new TypeError(`RestEngine.create: "database" ("${scheme}://...") ${what}`)
-}
-
-/** Database servers by the scheme of their URLs. */
-const SERVERS: Readonly<Record<string, string>> = {
-  postgres: 'PostgreSQL',
-  postgresql: 'PostgreSQL',
-  mysql: 'MySQL',
-  mariadb: 'MariaDB',
-  mssql: 'SQL Server',
-  mongodb: 'MongoDB',
-  'mongodb+srv': 'MongoDB',
 }
 
 function checkChoice(name: string, value: unknown, allowed: readonly unknown[]): void {

@@ -30,7 +30,7 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
   const statement = given.offset >= DEEP && read.deep !== undefined ? read.deep() : read.rows
   const { limit, offset } = given
   if (limit === 0) {
-    const [[counted]] = (yield [requestRows(read.count!, read.node, given, dialect)]) as [readonly Row[]]
+    const [[counted]] = (yield [requestRows(read.count!, read.node, given, dialect, true)]) as [readonly Row[]]
     return { records: [], count: Number(counted![0]) }
   }
   let records: JsonRecord[] = []
@@ -60,7 +60,7 @@ export function* readRecords(read: CompiledRead, given: Arguments, dialect: Dial
 
 /** Reads the first record of a plan, if there is one. */
 export function* readFirst(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<JsonRecord | undefined> {
-  const [rows] = (yield [requestRows(read.rows, read.node, given, dialect)]) as [readonly Row[]]
+  const [rows] = (yield [requestRows(read.rows, read.node, given, dialect, read.node.children.length === 0)]) as [readonly Row[]]
   const records = build(rows, read.node, given)
   weigh(rows, read.node, undefined, undefined, given)
   if (rows.length > 0 && read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
@@ -137,10 +137,10 @@ function request(statement: Statement, given: Arguments, dialect: Dialect) {
   return { statement, parameters: bindParameters(statement, given, dialect) }
 }
 
-function requestRows(statement: Statement, { areIds }: CompiledNode, given: Arguments, dialect: Dialect): ReadingStep {
+function requestRows(statement: Statement, { areIds }: CompiledNode, given: Arguments, dialect: Dialect, isLast = false): ReadingStep {
   const { room } = given
   const bound = room === undefined ? undefined : { room, areIds, times: 1, at: undefined }
-  return { statement, parameters: bindParameters(statement, given, dialect), bound }
+  return { statement, parameters: bindParameters(statement, given, dialect), bound, isLast }
 }
 
 /** Waits for a reading, then for the functions of the application that render its values. */

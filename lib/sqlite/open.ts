@@ -29,7 +29,7 @@ import { checkMembers } from '../orm/orm-members.ts'
 import { readTextKeys } from './orm/text-keys.ts'
 
 /** @throws Error in one line, when there are no entities and the file cannot be read and written. */
-export async function openSqlite(opening: Opening): Promise<Opened> {
+export async function openSqlite(opening: Opening<string>): Promise<Opened> {
   const { entities, database, readOnly } = opening
   const isNew = entities !== undefined && database !== ':memory:' && !existsSync(database)
   let handle: SqliteDatabase | undefined
@@ -88,7 +88,7 @@ async function readFileModel({ db }: SqliteDatabase, path: string, notes: Notes)
   return model
 }
 
-function openFile({ database, readOnly }: Opening, isNew: boolean): SqliteDatabase {
+function openFile({ database, readOnly }: Opening<string>, isNew: boolean): SqliteDatabase {
   if (readOnly) return openReadOnly(database)
   if (!isNew) checkWritable(database)
   const handle = new SqliteDatabase(database)
@@ -112,7 +112,10 @@ interface Base {
   readonly isOfOthers: boolean
 }
 
-async function openWith({ entities, orm: extra, notes }: Opening, { handle, foreign, found, isOfOthers }: Base): Promise<SqliteConnection> {
+async function openWith(
+  { entities, orm: extra, notes }: Opening<string>,
+  { handle, foreign, found, isOfOthers }: Base,
+): Promise<SqliteConnection> {
   const hasGlobs = entities!.some(entity => typeof entity === 'string')
   const { discovery } = extra
   const optionsOn = (shared: SharedSqliteDialect): Options =>
@@ -157,7 +160,7 @@ interface Begun {
 
 function complete<T>(
   { connection, handle, foreign }: Begun,
-  { schema, database, notes }: Opening,
+  { schema, database, notes }: Opening<string>,
   build: () => Awaitable<T>,
 ): Awaitable<T> {
   const { orm } = connection

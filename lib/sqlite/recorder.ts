@@ -89,6 +89,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   readonly #current: () => ChangeSink | undefined
   /** Receive every change of a row, also those outside of requests. */
   readonly watchers = new Set<ChangeSink>()
+  readonly isRecording = true
   /** Changes of the open transaction. */
   #pending: Pending[] = []
   readonly #marks = new Map<string, number>()

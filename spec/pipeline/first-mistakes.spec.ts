@@ -51,8 +51,6 @@ describe('an engine', () => {
 
   it('says that a database server is not supported yet, and keeps its password to itself', async () => {
     for (const [url, name] of [
-      ['postgres://ann:secret@localhost/shop', 'PostgreSQL'],
-      ['postgresql://ann:secret@localhost/shop', 'PostgreSQL'],
       ['mysql://ann:secret@localhost/shop', 'MySQL'],
       ['mongodb+srv://ann:secret@localhost/shop', 'MongoDB'],
     ] as const) {

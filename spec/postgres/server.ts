@@ -8,7 +8,7 @@ import type { CustomTypesConfig } from 'pg'
 import type { Reading, Row } from '../../lib/database/dialect.ts'
 import { RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
-import { createReadingDialect } from '../../lib/postgres/dialect.ts'
+import { createDialect } from '../../lib/postgres/dialect.ts'
 import { findCaseFolding, listCaseClasses } from '../../lib/postgres/sql/case-folding.ts'
 import type { CaseFolding } from '../../lib/postgres/sql/case-folding.ts'
 import { SqliteConnection } from '../../lib/sqlite/connection.ts'
@@ -87,7 +87,7 @@ export async function openServerEngine(
   const ddl = await orm.schema.getCreateSchemaSQL({ wrap: false })
   await orm.close()
   await client.query(ddl.replaceAll(/^set names[^;]*;/gm, ''))
-  const dialect = createReadingDialect(await readCaseFolding(client, '"und-x-icu"'))
+  const dialect = createDialect(await readCaseFolding(client, '"und-x-icu"'))
   const { read, dialect: own } = connection
   const statements: string[] = []
   return {

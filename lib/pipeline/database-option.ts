@@ -1,0 +1,62 @@
+/** Database option: checks the option `database`, and tells a database on a server from a file. Throws TypeError and RangeError for what is neither. */
+import { checkNames } from '../base/suggest.ts'
+import type { ServerDatabase } from '../database/world-store.ts'
+
+/** Database servers by the scheme of their URLs. */
+const SERVERS: Readonly<Record<string, string>> = {
+  mysql: 'MySQL',
+  mariadb: 'MariaDB',
+  mssql: 'SQL Server',
+  mongodb: 'MongoDB',
+  'mongodb+srv': 'MongoDB',
+}
+
+const MEMBERS = ['url', 'schema', 'poolSize', 'statementTimeout'] as const satisfies readonly (keyof ServerDatabase)[]
+
+/** Returns `:memory:` or a path as it is, and a URL of PostgreSQL as an object. */
+export function readDatabase(database: unknown): string | ServerDatabase {
+  if (typeof database === 'object' && database !== null && !Array.isArray(database)) return readServer(database as ServerDatabase)
+  if (typeof database !== 'string' || database === '')
+    throw new TypeError('RestEngine.create: "database" must be ":memory:", the path of a file, or a URL of PostgreSQL ("postgres://...").')
+  const scheme = findScheme(database)
+  if (scheme === undefined) return database
+  if (isPostgres(scheme)) return { url: checkUrl(database) }
+  const what =
+    scheme === 'file' || scheme.startsWith('sqlite')
+      ? 'is a URL: give the path of the file alone.'
+      : `is not a SQLite file: ${SERVERS[scheme] ?? `"${scheme}://"`} is not supported yet. Leave "database" out for a database in memory, or give the path of a SQLite file or a URL of PostgreSQL; entities written for PostgreSQL or MySQL run in SQLite as they are.`
+  // Without what follows, which may hold a password.
+  throw new TypeError(`RestEngine.create: "database" ("${scheme}://...") ${what}`)
+}
+
+function findScheme(database: string): string | undefined {
+  return /^([a-z][a-z0-9+.-]+):\/\//i.exec(database)?.[1]?.toLowerCase()
+}
+
+function isPostgres(scheme: string): boolean {
+  return scheme === 'postgres' || scheme === 'postgresql'
+}
+
+function readServer(database: ServerDatabase): ServerDatabase {
+  checkNames(database, MEMBERS, 'RestEngine.create: database')
+  const { url, schema } = database
+  if (typeof url !== 'string' || !isPostgres(findScheme(url) ?? ''))
+    throw new TypeError('RestEngine.create: "database.url" must be a URL of PostgreSQL: "postgres://user@host/database".')
+  if (schema !== undefined && (typeof schema !== 'string' || schema === ''))
+    throw new TypeError('RestEngine.create: "database.schema" must be the name of a schema.')
+  checkNumber(database, 'poolSize', 1)
+  checkNumber(database, 'statementTimeout', 0)
+  return Object.freeze({ ...database, url: checkUrl(url) })
+}
+
+function checkNumber(database: ServerDatabase, name: 'poolSize' | 'statementTimeout', least: number): void {
+  const value: unknown = database[name]
+  if (value !== undefined && !(Number.isSafeInteger(value) && (value as number) >= least))
+    throw new RangeError(`RestEngine.create: "database.${name}" must be an integer of ${least} or more, got ${JSON.stringify(value)}.`)
+}
+
+function checkUrl(url: string): string {
+  if (!URL.canParse(url))
+    throw new TypeError('RestEngine.create: "database" is a URL that cannot be read: "postgres://user:password@host:5432/database".')
+  return url
+}

@@ -1,0 +1,161 @@
+/** Open: a PostgreSQL database with a MikroORM instance on it, and the schema that the entities want. */
+import { EntityManager, MikroORM } from '@mikro-orm/postgresql'
+import type { MikroORM as CoreMikroORM, Options as CoreOptions } from '@mikro-orm/core'
+import type { Awaitable } from '../base/awaitable.ts'
+import { describeDatabase } from '../database/describe-database.ts'
+import type { Opened, Opening, ServerDatabase } from '../database/world-store.ts'
+import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
+import { followClock } from '../orm/model-time.ts'
+import { skipUpdateOfCreated } from '../orm/on-update.ts'
+import { checkMembers } from '../orm/orm-members.ts'
+import { PostgresConnection } from './connection.ts'
+import { createDialect } from './dialect.ts'
+import { OrmDriver } from './orm/driver.ts'
+import { LentDialect } from './orm/lent-dialect.ts'
+import { addSchema, checkTables } from './schema.ts'
+import { ask, command, Sessions } from './server/sessions.ts'
+import { findCaseFolding, listCaseClasses } from './sql/case-folding.ts'
+import type { CaseFolding } from './sql/case-folding.ts'
+import { Transactions } from './server/transactions.ts'
+import { PostgresWorldStore } from './world-store.ts'
+
+/** @throws Error in one line for a server that cannot be reached, and for entities that cannot be served from it. */
+export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Opened> {
+  const { database, entities, readOnly = false } = opening
+  if (entities === undefined)
+    throw new Error('RestEngine.create: "entities" must be given for a PostgreSQL database: its tables are not read as a model yet.')
+  const sessions = new Sessions(database, readOnly)
+  try {
+    const connection = new PostgresConnection({
+      sessions,
+      transactions: new Transactions(),
+      dialect: createDialect(await readServer(sessions, database)),
+      readOnly,
+    })
+    const orm = await createOrm(opening, connection)
+    connection.attach(orm)
+    prepare(orm, opening)
+    return {
+      connection,
+      worlds: new PostgresWorldStore(),
+      definitions: [],
+      complete: build => complete(connection, opening, build),
+      abandon: () => connection.close(),
+    }
+  } catch (error) {
+    await sessions.close()
+    throw error
+  }
+}
+
+/** @throws Error in one line for a server that cannot be reached, or is too old. */
+async function readServer(sessions: Sessions, { url }: ServerDatabase): Promise<CaseFolding> {
+  let session: Awaited<ReturnType<Sessions['acquire']>>
+  try {
+    session = await sessions.acquire()
+  } catch (error) {
+    const { cause } = error as Error
+    const reason = cause instanceof AggregateError ? (cause.errors[0] as Error) : (cause as Error)
+    throw new Error(`The PostgreSQL database ${describeDatabase(url)} cannot be opened: ${reason.message}.`, { cause: error })
+  }
+  try {
+    const [[version] = []] = await ask(session, "select current_setting('server_version_num')::int / 10000")
+    if (Number(version) < 15) throw new Error(`The server has PostgreSQL ${String(version)}: version 15 or later is needed.`)
+    return await readCaseFolding(session)
+  } finally {
+    sessions.release(session)
+  }
+}
+
+/** Asks the server what its `lower` leaves to do: by the rules of ICU where it has them, else by those of its own or of the system. */
+async function readCaseFolding(session: Parameters<typeof ask>[0]): Promise<CaseFolding> {
+  const names = ['und-x-icu', 'pg_c_utf8', 'C.utf8', 'C.UTF-8']
+  const found = await ask(
+    session,
+    'select n from unnest($1::text[]) with ordinality as u(n, i) where exists (select from pg_collation where collname = n and collencoding in (-1, 6)) order by i',
+    [names],
+  )
+  const [collation] = found[0] ?? ['default']
+  const quoted = `"${collation as string}"`
+  const lowered = await ask(session, `select lower(c collate ${quoted}) from unnest($1::text[]) with ordinality as u(c, i) order by i`, [
+    [...listCaseClasses().keys()],
+  ])
+  return findCaseFolding(
+    lowered.map(([text]) => text as string),
+    quoted,
+  )
+}
+
+async function createOrm(
+  { entities, orm: extra, database }: Opening<ServerDatabase>,
+  connection: PostgresConnection,
+): Promise<CoreMikroORM> {
+  const hasGlobs = entities!.some(entity => typeof entity === 'string')
+  const { schema } = database
+  const options = {
+    entityManager: EntityManager,
+    ...extra,
+    // MikroORM.init sets it in the options that it is given, which the application may give both.
+    discovery: { ...extra.discovery, skipSyncDiscovery: hasGlobs } satisfies CoreOptions['discovery'],
+    forceUtcTimezone: true,
+    entities,
+    dbName: readDatabaseName(database.url),
+    ...(schema === undefined ? {} : { schema }),
+    driver: OrmDriver,
+    driverOptions: new LentDialect(connection.host),
+  } as never
+  // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
+  return hasGlobs ? MikroORM.init(options) : new MikroORM(options)
+}
+
+function readDatabaseName(url: string): string {
+  return decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres'
+}
+
+/** @throws Error for entities that stand in schemas of their own. */
+function prepare(orm: CoreMikroORM, { notes, database }: Opening<ServerDatabase>): void {
+  const { schema } = database
+  const apart = [...orm.getMetadata()].find(meta => meta.schema !== undefined && meta.schema !== schema)
+  if (apart !== undefined)
+    throw new Error(
+      `${apart.className} stands in the schema "${apart.schema!}": on PostgreSQL all entities stand in one schema for now, which "database.schema" names.`,
+    )
+  checkMembers(orm)
+  correctMetadata(orm)
+  noteModel(orm, notes)
+  skipUpdateOfCreated(orm)
+  followClock(orm)
+}
+
+/** Adds the schema, and builds what needs it, in one transaction. */
+async function complete<T>(
+  connection: PostgresConnection,
+  { schema, readOnly, database, notes }: Opening<ServerDatabase>,
+  build: () => Awaitable<T>,
+): Promise<T> {
+  const { sessions, transactions } = connection.host
+  const session = await sessions.acquire()
+  const transaction = transactions.create()
+  let failed: unknown
+  try {
+    await command(session, 'begin')
+    // A schema takes as long as it takes.
+    await command(session, 'set local statement_timeout = 0')
+    transaction.session = session
+    transaction.open = true
+    const built = await transactions.run(transaction, async () => {
+      if (schema === 'update' && readOnly === true) await checkTables(connection.orm, session)
+      else if (schema === 'update') await addSchema(connection.orm, session, database.schema, notes)
+      return build()
+    })
+    await command(session, 'commit')
+    return built
+  } catch (error) {
+    failed = error
+    await command(session, 'rollback').catch(() => {})
+    throw error
+  } finally {
+    transaction.open = false
+    sessions.release(session, failed)
+  }
+}

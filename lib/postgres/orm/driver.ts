@@ -1,0 +1,158 @@
+/** ORM driver: MikroORM's PostgreSQL driver on the sessions of the engine, which corrects what MikroORM would write wrongly. */
+import { Utils } from '@mikro-orm/core'
+import type {
+  Configuration,
+  Dictionary,
+  DeleteOptions,
+  DriverException,
+  EntityData,
+  EntityDictionary,
+  EntityManager,
+  EntityMetadata,
+  EntityName,
+  EntityProperty,
+  FilterQuery,
+  FindOptions,
+  NativeInsertUpdateManyOptions,
+  NativeInsertUpdateOptions,
+  ObjectQuery,
+  OrderDefinition,
+  Primary,
+  QueryResult,
+  Transaction,
+  UpsertOptions,
+} from '@mikro-orm/core'
+import { AbstractSqlDriver, PostgreSqlConnection, PostgreSqlDriver, PostgreSqlPlatform } from '@mikro-orm/postgresql'
+import { RestError } from '../../base/errors.ts'
+import { insertInGroups } from '../../orm/grouped-inserts.ts'
+import { flattenKeys, isLink, resolveKeys } from '../../orm/nested-keys.ts'
+import { loadTargetKeys } from '../../orm/target-keys.ts'
+import { name } from '../../sql/sql.ts'
+import type { LentDialect } from './lent-dialect.ts'
+
+class LentOrmConnection extends PostgreSqlConnection {
+  /** Lets the engine take part in a transaction that the application has opened around its call. */
+  override transactional<T>(...[work, options]: Parameters<PostgreSqlConnection['transactional']>): Promise<T> {
+    const { transactions } = (this.config.get('driverOptions') as unknown as LentDialect).host
+    const transaction = transactions.create()
+    return transactions.run(transaction, async () => {
+      try {
+        return (await super.transactional(trx => {
+          transaction.trx = trx
+          transaction.open = transaction.session !== undefined
+          return work(trx)
+        }, options)) as T
+      } finally {
+        transaction.open = false
+      }
+    })
+  }
+}
+
+export class OrmDriver extends AbstractSqlDriver<LentOrmConnection> {
+  constructor(config: Configuration) {
+    super(config, new PostgreSqlPlatform(), LentOrmConnection, ['kysely', 'pg'])
+  }
+
+  /** A refusal of the engine's own is none of the database's. */
+  override convertException(exception: Error): DriverException {
+    return exception instanceof RestError ? exception : super.convertException(exception)
+  }
+
+  override async find<T extends object, P extends string = never, F extends string = never, E extends string = never>(
+    entityName: EntityName<T>,
+    where: ObjectQuery<T>,
+    options: FindOptions<T, P, F, E> = {},
+  ): Promise<EntityData<T>[]> {
+    const rows = await super.find(entityName, where, options)
+    const { em, ctx } = options as { em?: EntityManager; ctx?: Transaction }
+    await loadTargetKeys(this.metadata.get(entityName), rows, this, em, ctx)
+    return rows
+  }
+
+  // oxlint-disable-next-line max-params -- the signature is MikroORM's
+  override async loadFromPivotTable<T extends object>(
+    prop: EntityProperty,
+    owners: Primary<object>[][],
+    where?: object,
+    orderBy?: OrderDefinition<T>,
+    ctx?: Transaction,
+    options?: FindOptions<T, string, string, string>,
+    pivotJoin?: boolean,
+  ): Promise<Dictionary<T[]>> {
+    const lists = await super.loadFromPivotTable(prop, owners, where, orderBy, ctx, options, pivotJoin)
+    await loadTargetKeys(prop.targetMeta!, Object.values(lists).flat() as Dictionary[], this, undefined, ctx)
+    return lists
+  }
+
+  override async nativeUpdate<T extends object>(
+    entityName: EntityName<T>,
+    where: FilterQuery<T>,
+    data: EntityDictionary<T>,
+    options: NativeInsertUpdateOptions<T> & UpsertOptions<T> = {},
+  ): Promise<QueryResult<T>> {
+    resolveKeys(data)
+    const { properties } = this.metadata.get(entityName)
+    flattenKeys(data, name => isLink(properties[name as never]))
+    if (Utils.isPlainObject(where)) flattenKeys(where)
+    return super.nativeUpdate(entityName, where, data, options)
+  }
+
+  override async nativeDelete<T extends object>(
+    entityName: EntityName<T>,
+    where: FilterQuery<T>,
+    options: DeleteOptions<T> = {},
+  ): Promise<QueryResult<T>> {
+    const [[, condition] = []] = Object.entries(where as Dictionary)
+    const keys = (condition as { $in?: unknown } | null | undefined)?.$in
+    if (Array.isArray(keys)) flattenKeys(keys)
+    return super.nativeDelete(entityName, where, options)
+  }
+
+  override async nativeInsertMany<T extends object>(
+    entityName: EntityName<T>,
+    data: EntityDictionary<T>[],
+    options?: NativeInsertUpdateManyOptions<T>,
+    transform?: (sql: string) => string,
+  ): Promise<QueryResult<T>> {
+    data.forEach(resolveKeys)
+    const meta = this.metadata.get(entityName)
+    const result = await insertInGroups(meta, data, rows => super.nativeInsertMany(entityName, rows, options, transform))
+    await this.#raiseSequence(meta, data, options?.ctx)
+    return result
+  }
+
+  override async nativeInsert<T extends object>(
+    entityName: EntityName<T>,
+    data: EntityDictionary<T>,
+    options?: NativeInsertUpdateOptions<T>,
+  ): Promise<QueryResult<T>> {
+    const result = await super.nativeInsert(entityName, data, options)
+    await this.#raiseSequence(this.metadata.get(entityName), [data], options?.ctx)
+    return result
+  }
+
+  /** Lets the sequence of a key go on behind the keys that were given: it would give them again. */
+  async #raiseSequence<T extends object>(meta: EntityMetadata<T>, rows: readonly EntityDictionary<T>[], ctx?: Transaction): Promise<void> {
+    const counter = meta.props.find(prop => prop.autoincrement === true)
+    if (counter === undefined) return
+    let highest: bigint | undefined
+    for (const row of rows) {
+      const given: unknown = row[counter.name]
+      if (
+        (typeof given === 'number' && Number.isSafeInteger(given)) ||
+        typeof given === 'bigint' ||
+        (typeof given === 'string' && /^\d+$/.test(given))
+      )
+        highest = highest === undefined || BigInt(given) > highest ? BigInt(given) : highest
+    }
+    if (highest === undefined || highest < 1n) return
+    const sql =
+      'select setval(s::regclass, ?) from (select pg_get_serial_sequence(?, ?) as s) as named where s is not null and coalesce(pg_sequence_last_value(s::regclass), 0) < ?'
+    await this.execute(sql, [highest, name(meta.tableName), counter.fieldNames[0]!, highest], 'run', ctx)
+  }
+
+  override getORMClass(): ReturnType<PostgreSqlDriver['getORMClass']> {
+    return PostgreSqlDriver.prototype.getORMClass.call(this as never)
+  }
+}

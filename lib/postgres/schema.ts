@@ -1,0 +1,67 @@
+/**
+ * Schema: creates the tables and columns that a database lacks, as MikroORM's schema generator writes them. Nothing is dropped or altered, and either all is
+ * created or nothing. Throws Error in one line for a database that cannot take what is missing.
+ */
+import type { MikroORM } from '@mikro-orm/core'
+import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'
+import type { PoolClient } from 'pg'
+import type { Notes } from '../base/notes.ts'
+import { name } from '../sql/sql.ts'
+import { isLost } from './server/errors.ts'
+import { ask, command } from './server/sessions.ts'
+
+/** Statements that only add. */
+const ADDS =
+  /^(?:create (?:table|index|unique index|type|schema|view|materialized view|sequence|extension|function|or replace function|trigger)\b|comment on\b|alter type \S+ add value\b)/i
+
+/** What an `alter table` may do: add columns and constraints. */
+const ALTERS = /^alter table (?:if exists )?(?:"(?:[^"]|"")+"\.?)+ (.+)$/is
+
+/** One key for all engines, so that two that start at once do not create the same table. */
+const LOCK = 7_310_241_905
+
+/** Adds what the entities need, in the open transaction of the session. */
+export async function addSchema(orm: MikroORM, session: PoolClient, schema: string | undefined, notes: Notes): Promise<void> {
+  try {
+    await ask(session, 'select pg_advisory_xact_lock($1)', [LOCK])
+    if (schema !== undefined) await command(session, `create schema if not exists ${name(schema)}`)
+    const generator = orm.schema as unknown as SqlSchemaGenerator
+    const text = await generator.getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false })
+    for (const statement of splitStatements(text)) {
+      if (onlyAdds(statement)) await command(session, statement)
+      else notes.add(`The database differs from the entities, and is left as it is: "${statement}" was not run.`)
+    }
+  } catch (error) {
+    if (isLost(error)) throw error
+    const [message] = (error as Error).message.split('\n')
+    throw new Error(`The database does not fit the entities, and nothing in it was changed: ${message}.`, { cause: error })
+  }
+}
+
+/** Splits the text of the generator into its statements, each of which ends its line. */
+function splitStatements(text: string): string[] {
+  return text
+    .split(/;\s*(?:\n|$)/)
+    .map(statement => statement.trim())
+    .filter(statement => statement !== '' && !/^set (?:names|session_replication_role)/i.test(statement))
+}
+
+function onlyAdds(statement: string): boolean {
+  if (ADDS.test(statement)) return true
+  const changes = ALTERS.exec(statement)?.[1]
+  return changes !== undefined && /^add\b/i.test(changes) && !/,\s*(?:drop|alter|rename)\b/i.test(changes)
+}
+
+/** @throws Error in one line for tables that are missing. */
+export async function checkTables(orm: MikroORM, session: PoolClient): Promise<void> {
+  const tables = [
+    ...new Set([...orm.getMetadata()].flatMap(meta => (meta.abstract || meta.embeddable || meta.virtual ? [] : [meta.tableName]))),
+  ]
+  const missing = await ask(session, 'select t from unnest($1::text[]) as t where to_regclass(quote_ident(t)) is null', [tables])
+  if (missing.length === 0) return
+  const names = missing
+    .map(([table]) => `"${table as string}"`)
+    .toSorted()
+    .join(', ')
+  throw new Error(`The database lacks the tables ${names}, which cannot be created in one that is opened for reading only.`)
+}

@@ -1,0 +1,145 @@
+/** Errors: what PostgreSQL's errors mean: a broken constraint, a refusal of the schema's own, a conflict of transactions, or a server that cannot be reached. */
+import { restError } from '../../base/errors.ts'
+import type { RestError } from '../../base/errors.ts'
+
+/** The fields of an error of the server. MikroORM's exceptions keep them. */
+interface ServerError {
+  readonly code?: unknown
+  readonly message: string
+  readonly detail?: string
+  readonly table?: string
+  readonly column?: string
+  readonly constraint?: string
+}
+
+/** What `pg` says of a connection that it has lost, or could not make: errors without a code. */
+const LOST =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
+
+/** Codes of the system for a connection that does not work. */
+const NETWORK = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+])
+
+/** Returns the errors behind an error, itself first: MikroORM and the engine keep what they translate as the cause. */
+function* listCauses(error: unknown): Generator<ServerError & Error> {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    yield cause
+    // Several addresses of one name were tried.
+    if (cause instanceof AggregateError) yield* cause.errors as (ServerError & Error)[]
+  }
+}
+
+/** Whether the connection is lost, or could not be made: class 08, a server that shuts down or has no connections left. */
+export function isLost(error: unknown): boolean {
+  for (const { code, message } of listCauses(error)) {
+    if (typeof code === 'string' && (NETWORK.has(code) || /^(?:08|57P0[1-5]|53300)/.test(code))) return true
+    if (code === undefined && LOST.test(message)) return true
+  }
+  return false
+}
+
+/** Whether a transaction has failed since others ran at the same time, and may succeed when it runs again. */
+export function isConflict(error: unknown): boolean {
+  for (const { code } of listCauses(error)) if (code === '40001' || code === '40P01') return true
+  return false
+}
+
+/** Whether a prepared statement does not fit the tables any more, which others have changed. */
+export function isOutdated(error: unknown): boolean {
+  const { code, message } = error as ServerError
+  return code === '26000' || (code === '0A000' && message.includes('cached plan'))
+}
+
+/** See `Dialect.failure`. */
+export function failure(error: unknown): 'busy' | 'failed' | undefined {
+  if (isLost(error) || isConflict(error)) return 'busy'
+  for (const { code } of listCauses(error)) {
+    if (typeof code !== 'string') continue
+    // A statement that was ended, a lock that was not free.
+    if (/^(?:57014|55P03)/.test(code)) return 'busy'
+    // Resources of the server, its system and its files.
+    if (/^(?:53|58|XX|F0)/.test(code)) return 'failed'
+  }
+  return undefined
+}
+
+/** Returns the error for a text that PostgreSQL cannot store, as the server would give it. */
+export function nulError(): Error {
+  return Object.assign(new Error('a text with the character U+0000 cannot be stored'), { code: '22021' })
+}
+
+/** Returns the error for a server that cannot be reached. */
+export function unreachable(cause: unknown): RestError {
+  return restError('database_busy', 'The database server cannot be reached, or has no connection left; nothing was changed. Try again.', {
+    headers: { 'retry-after': '1' },
+    cause,
+  })
+}
+
+/** Returns the error for a connection that was lost while a transaction was committed. */
+export function uncertain(cause: unknown): RestError {
+  const detail =
+    'The connection to the database was lost while the change was committed: it may have been made or not. Read the record before trying again.'
+  return restError('database_busy', detail, { headers: { 'retry-after': '1' }, cause })
+}
+
+/** Returns the error for transactions that got in each other's way. */
+export function conflicting(cause: unknown): RestError {
+  return restError('database_busy', 'Another request has changed the same records at the same time; nothing was changed. Try again.', {
+    headers: { 'retry-after': '1' },
+    cause,
+  })
+}
+
+/** See `Dialect.violation`. PostgreSQL names the column of a value that is missing, and the columns of a key only in its detail: `Key (a, "B")=(1, 2) ...`. */
+export function violation(error: Error): { table: string; columns: string[] } | undefined {
+  const { code, table, column, detail = '' } = error as ServerError
+  if (table === undefined) return undefined
+  if (code === '23502') return { table, columns: column === undefined ? [] : [column] }
+  if (code !== '23505') return undefined
+  const key = /\((.+?)\)=\(/s.exec(detail)?.[1] ?? ''
+  return {
+    table,
+    columns: [...key.matchAll(/"((?:[^"]|"")+)"|([^",\s]+)/g)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!),
+  }
+}
+
+/** See `Dialect.brokenCheck`. */
+export function brokenCheck(error: Error): string | undefined {
+  const { code, constraint, message } = error as ServerError
+  return code === '23514' ? (constraint ?? firstLine(message)) : undefined
+}
+
+/** See `Dialect.breaksReference`. */
+export function breaksReference(error: Error): boolean {
+  return (error as ServerError).code === '23503'
+}
+
+/** See `Dialect.breaksConstraint`. */
+export function breaksConstraint(error: unknown): boolean {
+  const { code } = (error ?? {}) as Partial<ServerError>
+  return typeof code === 'string' && code.startsWith('23')
+}
+
+/**
+ * See `Dialect.refusal`: a value that a column cannot hold (22), a trigger (P0001, and codes of its own), an identity or generated column, a view that takes no
+ * writes, an exclusion, a check option, a right that the user does not have.
+ */
+export function refusal(error: Error): string | undefined {
+  const { code, message } = error as ServerError
+  return typeof code === 'string' && /^(?:22|P0001|428C9|55000|0A000|23P01|44000|42501|25006)/.test(code) ? firstLine(message) : undefined
+}
+
+/** Returns what the server says, without what MikroORM adds. */
+function firstLine(message: string): string {
+  return message.split('\n', 1)[0]!
+}

@@ -1,0 +1,196 @@
+/**
+ * Sessions: the connections to a server, lent one at a time by a pool. Each session has the settings that the flavour of `sql/` counts on. A session that is lost
+ * never ends the process. Throws RestError (database_busy) when none can be had.
+ */
+import { Client, Pool, types } from 'pg'
+import type { CustomTypesConfig, PoolClient, QueryArrayResult, QueryResult } from 'pg'
+import type { RequestAbort } from '../../base/abort.ts'
+import type { Row } from '../../database/dialect.ts'
+import type { ServerDatabase } from '../../database/world-store.ts'
+import { isLost, isOutdated, unreachable } from './errors.ts'
+
+/** Milliseconds that a request waits for a session. */
+const WAIT_MS = 5_000
+
+/** Milliseconds that a statement may take where the option `statementTimeout` does not say otherwise. */
+const STATEMENT_MS = 30_000
+
+/** Statements that a session keeps prepared at most; further ones are parsed each time. */
+const NAMED = 500
+
+/** Every value as the text that the server sends. */
+const TEXTS = { getTypeParser: () => (text: string) => text } as unknown as CustomTypesConfig
+
+/** Settings of each session. */
+function listSettings(
+  { schema, statementTimeout = STATEMENT_MS }: ServerDatabase,
+  readOnly: boolean,
+): readonly (readonly [string, string])[] {
+  return [
+    ['TimeZone', 'UTC'],
+    ['DateStyle', 'ISO, YMD'],
+    ['bytea_output', 'hex'],
+    ['extra_float_digits', '1'],
+    ['statement_timeout', String(statementTimeout)],
+    ['default_transaction_read_only', readOnly ? 'on' : 'off'],
+    ...(schema === undefined ? [] : [['search_path', `"${schema.replaceAll('"', '""')}"`] as const]),
+  ]
+}
+
+export class Sessions {
+  readonly #pool: Pool
+  readonly #url: string
+  /** The sessions that must not be used again. One that was asked to end a statement is among them: the request may come late. */
+  readonly #spent = new WeakSet<PoolClient>()
+  /** When a session began, by performance.now(). */
+  readonly #begun = new WeakMap<object, number>()
+  /** When a session was found lost, or to have prepared what does not fit the tables any more: those that are older are mostly so, too. */
+  #lostAt = -1
+  readonly #names = new Map<string, string>()
+  /** The statements that have run once: only one that comes again is worth a name. */
+  readonly #seen = new Set<string>()
+
+  constructor(database: ServerDatabase, readOnly: boolean) {
+    this.#url = database.url
+    const settings = listSettings(database, readOnly)
+    const text = `select ${settings.map((_, index) => `set_config($${index * 2 + 1}, $${index * 2 + 2}, false)`).join(', ')}`
+    this.#pool = new Pool({
+      connectionString: database.url,
+      max: database.poolSize ?? 10,
+      connectionTimeoutMillis: WAIT_MS,
+      allowExitOnIdle: true,
+      keepAlive: true,
+      pipeline: true,
+      fallback_application_name: 'mikro-rest',
+      onConnect: client => {
+        // Without a listener the error of a connection would end the process. The statement that runs on it fails by itself.
+        client.on('error', () => {})
+        this.#begun.set(client, performance.now())
+        return client.query({ text, values: settings.flat() }) as unknown as void
+      },
+    })
+    // The pool takes an idle session that is lost out by itself.
+    this.#pool.on('error', () => {})
+  }
+
+  /** Returns a session, to be given back by `release`. */
+  async acquire(): Promise<PoolClient> {
+    try {
+      for (;;) {
+        const session = await this.#pool.connect()
+        if (this.#begun.get(session)! > this.#lostAt) return session
+        session.release(true)
+      }
+    } catch (error) {
+      throw unreachable(error)
+    }
+  }
+
+  /**
+   * Gives a session back. One that is lost, or was discarded, is not used again.
+   *
+   * @param failed the error that the work on it ended with
+   */
+  release(session: PoolClient, failed?: unknown): void {
+    const isGone = failed !== undefined && (isLost(failed) || isOutdated(failed))
+    if (isGone) this.#lostAt = performance.now()
+    session.release(isGone || this.#spent.has(session))
+  }
+
+  /** Ends a session as soon as it is given back. */
+  discard(session: PoolClient): void {
+    this.#spent.add(session)
+  }
+
+  /** Runs a statement of a reading. Rows are arrays of texts. */
+  async read(session: PoolClient, sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
+    const name = this.#name(sql)
+    const result: QueryArrayResult = await session.query({
+      ...(name === undefined ? {} : { name }),
+      text: sql,
+      values: parameters as unknown[],
+      rowMode: 'array',
+      types: TEXTS,
+    })
+    return result.rows as Row[]
+  }
+
+  #name(sql: string): string | undefined {
+    const known = this.#names.get(sql)
+    if (known !== undefined || this.#names.size >= NAMED) return known
+    if (this.#seen.has(sql)) {
+      const name = `mikro_${this.#names.size}`
+      this.#names.set(sql, name)
+      this.#seen.delete(sql)
+      return name
+    }
+    if (this.#seen.size >= NAMED) this.#seen.clear()
+    this.#seen.add(sql)
+    return undefined
+  }
+
+  /**
+   * Runs work on a session, and ends the statement that runs on it as soon as the request is to end.
+   *
+   * @throws the reason of that end in the place of the error of the statement
+   */
+  async guard<T>(session: PoolClient, end: RequestAbort | undefined, work: () => Promise<T>): Promise<T> {
+    if (end === undefined) return work()
+    end.throwIfReached()
+    const { signal, deadline } = end
+    let stopped: Promise<void> | undefined
+    const stop = (): void => void (stopped ??= this.#cancel(session))
+    const timer = deadline === undefined ? undefined : setTimeout(stop, Math.max(1, deadline - performance.now() + 1))
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      return await work()
+    } catch (error) {
+      if (stopped !== undefined) {
+        end.throwIfReached()
+        end.checkTime()
+      }
+      throw error
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+      await stopped
+    }
+  }
+
+  /** Ends the statement that runs on a session, from a connection of its own: the pool may have none left. */
+  async #cancel(session: PoolClient): Promise<void> {
+    this.discard(session)
+    const { processID } = session as unknown as { readonly processID: number }
+    const client = new Client({ connectionString: this.#url, connectionTimeoutMillis: WAIT_MS })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      await client.query('select pg_cancel_backend($1)', [processID])
+    } catch {
+      // `statement_timeout` ends the statement then.
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end()
+  }
+}
+
+/** Runs a statement of the engine's own. Rows are arrays of texts. */
+export async function ask(session: PoolClient, text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+  const result: QueryArrayResult = await session.query({ text, values: values as unknown[], rowMode: 'array', types: TEXTS })
+  return result.rows as Row[]
+}
+
+/** Runs a statement without parameters. */
+export function command(session: PoolClient, text: string): Promise<QueryResult> {
+  return session.query(text)
+}
+
+/** Parses the elements of an array. */
+export function parseArray(text: string): string[] {
+  const parse = types.getTypeParser(1009 as never, 'text') as unknown as (text: string) => string[]
+  return parse(text)
+}

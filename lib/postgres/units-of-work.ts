@@ -1,0 +1,120 @@
+/**
+ * Units of work: runs writes in transactions of their own (REPEATABLE READ), as many at a time as there are sessions. A write that gets in the way of another one
+ * is repeated where no code of the application's runs in it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { IsolationLevel, TransactionContext } from '@mikro-orm/core'
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import type { RequestAbort } from '../base/abort.ts'
+import { RestError, restError } from '../base/errors.ts'
+import type { Awaitable } from '../base/awaitable.ts'
+import { rememberManager } from '../orm/target-keys.ts'
+import { runsForeignCode } from '../orm/user-hooks.ts'
+import { conflicting, isConflict, isLost, unreachable } from './server/errors.ts'
+import type { Sessions } from './server/sessions.ts'
+import type { OpenTransaction, Transactions } from './server/transactions.ts'
+
+type Work<T> = (em: EntityManager) => Awaitable<T>
+
+/** How often a write is tried. */
+const ATTEMPTS = 4
+
+export class UnitsOfWork {
+  readonly #sessions: Sessions
+  readonly #transactions: Transactions
+  readonly #orm: () => MikroORM
+  readonly #readOnly: boolean
+
+  constructor(sessions: Sessions, transactions: Transactions, orm: () => MikroORM, readOnly: boolean) {
+    this.#sessions = sessions
+    this.#transactions = transactions
+    this.#orm = orm
+    this.#readOnly = readOnly
+  }
+
+  /** See `Connection.write`. */
+  async write<T>(work: Work<T>, end?: RequestAbort, flushed = false): Promise<T> {
+    if (this.#readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
+    const { current } = this.#transactions
+    if (current !== undefined) return this.#writeNested(current, work, end)
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(work, end)
+      } catch (error) {
+        if (error instanceof RestError && !isConflict(error)) throw error
+        if (isLost(error)) throw unreachable(error)
+        if (!isConflict(error)) throw error
+        if (attempt === ATTEMPTS || !flushed || runsForeignCode(this.#orm().em)) throw conflicting(error)
+      }
+      // Two that have met once need not meet again.
+      await sleep(Math.random() * 10 * attempt)
+      end?.throwIfReached()
+    }
+  }
+
+  async #attempt<T>(work: Work<T>, end: RequestAbort | undefined): Promise<T> {
+    const transaction = this.#transactions.create(end)
+    try {
+      return await this.#run(transaction, {}, work)
+    } catch (error) {
+      // The connection was lost before the transaction began: the next one is a new one.
+      if (transaction.session !== undefined || error instanceof RestError || !isLost(error)) throw error
+    }
+    return this.#run(this.#transactions.create(end), {}, work)
+  }
+
+  /** A write inside another one is a savepoint of it; those of one transaction come one after another. */
+  async #writeNested<T>(outer: OpenTransaction, work: Work<T>, end: RequestAbort | undefined): Promise<T> {
+    const release = await outer.nested.acquire(end?.signal)
+    try {
+      const transaction = this.#transactions.create(end)
+      if (outer.session !== undefined) transaction.session = outer.session
+      return await this.#run(transaction, outer.trx === undefined ? {} : { ctx: outer.trx }, work)
+    } finally {
+      release()
+    }
+  }
+
+  async #run<T>(transaction: OpenTransaction, { ctx }: { readonly ctx?: NonNullable<OpenTransaction['trx']> }, work: Work<T>): Promise<T> {
+    // Subscribers that a hook adds are gone with the request, as in MikroORM's own `transactional`.
+    const em = this.#orm().em.fork({ cloneEventManager: true })
+    try {
+      return await this.#transactions.run(transaction, () =>
+        // The context shows MikroORM, as `transactional` would, which entity manager the code inside means.
+        TransactionContext.create(em as never, async () => {
+          await em.begin(ctx === undefined ? { isolationLevel: IsolationLevel.REPEATABLE_READ } : { ctx })
+          const trx = em.getTransactionContext()!
+          transaction.trx = trx
+          transaction.open = true
+          rememberManager(em, trx)
+          return this.#finish(em, transaction, work)
+        }),
+      )
+    } finally {
+      transaction.open = false
+    }
+  }
+
+  async #finish<T>(em: EntityManager, { session, end }: OpenTransaction, work: Work<T>): Promise<T> {
+    try {
+      const result = await this.#sessions.guard(session!, end, async () => {
+        const worked = await work(em)
+        await em.flush()
+        return worked
+      })
+      end?.checkTime()
+      await em.commit()
+      return result
+    } catch (error) {
+      try {
+        await em.rollback()
+      } catch (failure) {
+        // It must not hide why it was needed.
+        this.#orm()
+          .config.getLogger()
+          .warn('query', `Failed to roll back transaction: ${(failure as Error).message}`)
+      }
+      throw error
+    }
+  }
+}

@@ -1,13 +1,13 @@
 /**
  * Parse the query: the grammar of the query string. Knows no model: names are not looked up, values are not typed.
  * Takes query text, URLSearchParams or an object; gives Parameters: the reserved ones, and the filters in the order given.
- * Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved parameter that is repeated or not of its form).
+ * Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved parameter that is not of its form, or repeated though it is no list).
  */
 import { restError, parameterError } from '../base/errors.ts'
 import { suggestObject } from './habits.ts'
 import { OPERATORS, findAngle, findMarked, findSignAtEnd, isAngle } from './operators.ts'
 import type { Operator, WrittenSign } from './operators.ts'
-import { NONE_GIVEN, RESERVED, parseReserved } from './reserved-parameters.ts'
+import { NONE_GIVEN, PARAMETERS, RESERVED, parseReserved } from './reserved-parameters.ts'
 import type { GivenParameters, Reserved } from './reserved-parameters.ts'
 
 /** One value of a filter, unescaped: the word null, a plain text, or the texts between wildcard stars. */
@@ -194,15 +194,9 @@ export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary):
   for (const pair of pairs) {
     const reserved = pair.operator === '' ? vocabulary.reserved.get(pair.name) : undefined
     if (reserved !== undefined) {
-      if (given.some(([name]) => name === reserved)) {
-        throw parameterError({
-          code: 'parameter_repeated',
-          detail: `The parameter "${pair.name}" is given twice.`,
-          parameter: pair.name,
-          value: pair.value,
-        })
-      }
-      given.push([reserved, pair])
+      const index = given.findIndex(([name]) => name === reserved)
+      if (index < 0) given.push([reserved, pair])
+      else given[index] = [reserved, joinLists(reserved, given[index]![1], pair)]
     } else if (pair.operator === '' && vocabulary.flags.has(pair.name)) {
       if (isFlagSet(pair)) flags.push(pair.name)
     } else if (pair.operator === '' && vocabulary.own.has(pair.name)) {
@@ -214,6 +208,12 @@ export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary):
   const parameters = { ...NO_PARAMETERS, pairs, filters, flags, own }
   for (const [name, pair] of given) parseReserved(name, pair, parameters)
   return parameters
+}
+
+/** Returns a parameter that has been given twice as one. */
+function joinLists(reserved: Reserved, first: Pair, { name, value }: Pair): Pair {
+  if (PARAMETERS[reserved].isList === true) return { ...first, value: [first.value, value].filter(text => text !== '').join(',') }
+  throw parameterError({ code: 'parameter_repeated', detail: `The parameter "${name}" is given twice.`, parameter: name, value })
 }
 
 /** A flag is set by its bare name, or by a value that says so. */

@@ -34,6 +34,8 @@ interface ReservedParameter<T> {
   readonly forRecords: boolean
   /** Writes its value into the key of a cached plan. `undefined`: plans do not depend on it, since it only cuts the page. */
   readonly formatShape: ((value: T) => string) | undefined
+  /** Whether it is a list of names, so that repeated ones are one list: clients that are given an array send it so. */
+  readonly isList?: true
   /** How many items it may have, by the name of the limit, and what they are called. */
   readonly most?: { readonly limit: keyof Limits; readonly items: string }
 }
@@ -43,10 +45,16 @@ const formatNames = (names: readonly string[]): string => names.join()
 export const PARAMETERS: { readonly [name in Reserved]: ReservedParameter<ReservedValues[name]> } = {
   limit: { parse: parseInteger, forRecords: false, formatShape: undefined },
   offset: { parse: parseInteger, forRecords: false, formatShape: undefined },
-  sort: { parse: parseSort, forRecords: false, formatShape: formatSort, most: { limit: 'maxSortKeys', items: 'keys' } },
+  sort: { isList: true, parse: parseSort, forRecords: false, formatShape: formatSort, most: { limit: 'maxSortKeys', items: 'keys' } },
   depth: { parse: parseDepth, forRecords: true, formatShape: String },
-  attributes: { parse: parseList, forRecords: true, formatShape: formatNames, most: { limit: 'maxAttributes', items: 'names' } },
-  expand: { parse: parseList, forRecords: true, formatShape: formatNames, most: { limit: 'maxExpand', items: 'paths' } },
+  attributes: {
+    isList: true,
+    parse: parseList,
+    forRecords: true,
+    formatShape: formatNames,
+    most: { limit: 'maxAttributes', items: 'names' },
+  },
+  expand: { isList: true, parse: parseList, forRecords: true, formatShape: formatNames, most: { limit: 'maxExpand', items: 'paths' } },
 }
 
 /** The reserved names. */

@@ -432,4 +432,15 @@ describeTargets('selection', { ...library, seed: librarySeed, fresh: 'suite' }, 
     assert.equal((await target.call('GET', '/v1/books', { depth: 0, expand: path })).status, 200)
     assert.equal((await target.call('GET', '/v1/books', { depth: 0, attributes: `${path}.name` })).status, 200)
   })
+
+  it('takes expand and attributes given twice as one list', async () => {
+    const whole = await target.call('GET', '/v1/books/2?expand=author,genres&attributes=title,author.name,genres')
+    const parts = await target.call('GET', '/v1/books/2?expand=author&expand=genres&attributes=title,author.name&attributes=genres')
+    assert.deepEqual(parts.body.book, whole.body.book)
+    assert.equal(typeof parts.body.book.author, 'object')
+    for (const query of ['depth=1&depth=1', 'depth=0&depth=2']) {
+      const { body } = await target.call('GET', `/v1/books/2?${query}`)
+      assert.equal(body.errors[0].code, 'parameter_repeated')
+    }
+  })
 })

@@ -45,7 +45,7 @@ function commitOf(name: string): string {
   try {
     return git('rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`)
   } catch {
-    throw new Refusal(`"${name}" is no commit, branch or tag of this repository.`)
+    throw new Refusal(`"${name}" is not a commit, branch or tag of this repository.`)
   }
 }
 

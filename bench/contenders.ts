@@ -108,7 +108,7 @@ export async function compare(trial: Trial, source: Source, calls: number): Prom
  */
 export function assertSame(name: string, call: number, byHand: string, engine: string): void {
   const [wanted, given] = [comparable(byHand), comparable(engine)]
-  if (!wanted.startsWith('{"success":true,"timestamp":""')) throw new Error(`${name}: call ${call} is no success: ${wanted}`)
+  if (!wanted.startsWith('{"success":true,"timestamp":""')) throw new Error(`${name}: call ${call} is not a success: ${wanted}`)
   if (given !== wanted) throw new Error(`${name}: call ${call} is answered differently.\n${difference(wanted, given)}`)
 }
 

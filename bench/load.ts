@@ -5,7 +5,7 @@ export interface HttpRequest {
   readonly method: string
   /** Path with query. */
   readonly target: string
-  /** What is sent as JSON. */
+  /** The body, sent as JSON. */
   readonly body?: unknown
 }
 
@@ -37,7 +37,7 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 /**
  * How many requests a second were answered.
  *
- * @throws Error when an answer is no success, or a connection is lost.
+ * @throws Error when an answer is not a success, or a connection is lost.
  */
 export async function requestsPerSecond({ port, next, connections, milliseconds }: Load): Promise<number> {
   let answered = 0

@@ -14,7 +14,7 @@ const root = new URL('../', import.meta.url)
 
 /** Two contenders, and what they are measured in. */
 export interface Versus {
-  /** What is measured, with its unit: `microseconds per call`. */
+  /** The measured quantity with its unit: `microseconds per call`. */
   readonly what: string
   readonly base: string
   readonly own: string

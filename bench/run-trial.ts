@@ -111,7 +111,7 @@ async function serve(contender: Contender): Promise<void> {
   await once(process.stdin, 'end')
 }
 
-/** @throws Error when an answer is no success. */
+/** @throws Error when an answer is not a success. */
 async function answersTo(trial: Trial, contender: Contender): Promise<string[]> {
   const answers: string[] = []
   for (let call = 0; call < 5; call++) {

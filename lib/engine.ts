@@ -245,7 +245,7 @@ export class RestEngine {
    * @param request a Request, or its method and path, with the query in the path or beside it
    * @param response what `handle` has answered, or a Response whose body has not been read
    * @returns one plain sentence for each fault; empty when the answer is as described
-   * @throws TypeError for what is no request or answer; Error when the engine is closed.
+   * @throws TypeError for what is not a request or answer; Error when the engine is closed.
    * @example
    * const answer = await engine.handle('GET', '/v1/users')
    * assert.deepEqual(await engine.conforms({ method: 'GET', path: '/v1/users' }, answer), [])

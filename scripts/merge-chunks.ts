@@ -37,7 +37,7 @@ function assign(outputs: Outputs, groups: readonly Group[]): ReadonlyMap<string,
   for (const { name, entries } of groups) {
     const closures = entries.map(entry => {
       const path = Object.keys(outputs).find(each => outputs[each]!.entryPoint === entry)
-      if (path === undefined) throw new Error(`${entry} is no entry of the build.`)
+      if (path === undefined) throw new Error(`${entry} is not an entry of the build.`)
       return findClosure(outputs, path)
     })
     const shared = [...closures[0]!].filter(

@@ -5,7 +5,7 @@
 import type { HttpRequest } from '../load.ts'
 import type { Size } from '../seed.ts'
 
-/** What is asked of everybody. */
+/** The requests that all servers answer. */
 export const OPERATIONS = ['list of 100', 'filter', 'sort', 'one record', 'create', 'update', 'delete'] as const
 export type OperationName = (typeof OPERATIONS)[number]
 

@@ -77,7 +77,7 @@ async function enter(peer: Peer): Promise<Contender | undefined> {
     const samples = Object.fromEntries(OPERATIONS.map(name => [name, [] as Sample[]])) as Record<OperationName, Sample[]>
     return { peer, file, samples }
   } catch (error) {
-    // What is answered wrongly would be a fault of this bench, as would be anything about the engine.
+    // A wrong answer would be an error of this bench.
     if (error instanceof AssertionError || peer === ENGINE) throw error
     report.say(`${peer.name} is left out: ${(error as Error).message}`)
     return undefined

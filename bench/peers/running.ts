@@ -126,7 +126,7 @@ export class Running {
   /**
    * The value that one call is answered with; undefined when there is none.
    *
-   * @throws Error when it is no success.
+   * @throws Error when it is not a success.
    */
   async ask(operation: OperationName, call: number): Promise<unknown> {
     const response = await this.send(operation, call)

@@ -73,7 +73,7 @@ const FIRST = 'v1'
 /** What refusals of a server tell a client how to go on with. */
 const KEPT = ['retry-after', 'www-authenticate', 'allow']
 
-/** @throws TypeError for what is no target, no URL, or an address that does not go with the target. */
+/** @throws TypeError for what is neither a target nor a URL, and an address that does not go with the target. */
 export function openTransport(target: ClientTarget, { version, url }: Address): Transport {
   if (typeof target === 'string' || target instanceof URL) {
     if (url !== undefined) throw new TypeError('client: "url" goes with a fetch function; the target is a URL itself.')

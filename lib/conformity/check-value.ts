@@ -41,11 +41,11 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 }
 
 const CHECKS: Readonly<Record<string, Check>> = {
-  $ref: (expected, value, _schema, { root, path }) => faultsOf(resolve(root, expected as string), value, { root, path }),
-  allOf: (expected, value, _schema, place) => (expected as Schema[]).flatMap(each => faultsOf(each, value, place)),
+  $ref: (expected, value, _schema, { root, path }) => findMismatches(resolve(root, expected as string), value, { root, path }),
+  allOf: (expected, value, _schema, place) => (expected as Schema[]).flatMap(each => findMismatches(each, value, place)),
   anyOf: (expected, value, _schema, place) => findNearestFaults(expected as Schema[], value, place),
   not: (expected, value, _schema, place) =>
-    faultsOf(expected as Schema, value, place).length > 0 ? [] : [say(place, `is ${show(value)}, which is ruled out`)],
+    findMismatches(expected as Schema, value, place).length > 0 ? [] : [say(place, `is ${show(value)}, which is ruled out`)],
   type: (expected, value, _schema, place) => {
     const types = [expected].flat() as string[]
     return types.some(type => isOfType(value, type))
@@ -82,19 +82,19 @@ const CHECKS: Readonly<Record<string, Check>> = {
   maxItems: (expected, value, _schema, place) =>
     !Array.isArray(value) || value.length <= (expected as number) ? [] : [say(place, `has more than ${String(expected)} items`)],
   items: (expected, value, _schema, place) =>
-    Array.isArray(value) ? value.flatMap((item, index) => faultsOf(expected as Schema, item, below(place, String(index)))) : [],
+    Array.isArray(value) ? value.flatMap((item, index) => findMismatches(expected as Schema, item, below(place, String(index)))) : [],
   required: (expected, value, _schema, place) =>
     isRecord(value) ? (expected as string[]).filter(name => !Object.hasOwn(value, name)).map(name => say(place, `lacks "${name}"`)) : [],
   properties: (expected, value, _schema, place) =>
     isRecord(value)
       ? Object.entries(expected as Record<string, Schema>).flatMap(([name, schema]) =>
-          Object.hasOwn(value, name) ? faultsOf(schema, value[name], below(place, name)) : [],
+          Object.hasOwn(value, name) ? findMismatches(schema, value[name], below(place, name)) : [],
         )
       : [],
   additionalProperties: (expected, value, schema, place) => {
     if (!isRecord(value)) return []
     const more = Object.keys(value).filter(name => !Object.hasOwn(schema['properties'] ?? {}, name))
-    if (typeof expected === 'object') return more.flatMap(name => faultsOf(expected as Schema, value[name], below(place, name)))
+    if (typeof expected === 'object') return more.flatMap(name => findMismatches(expected as Schema, value[name], below(place, name)))
     return expected === false ? more.map(name => say(place, `has "${name}", which is not described`)) : []
   },
 }
@@ -106,7 +106,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
  * @throws Error for a keyword that is not known, and for a reference that leads nowhere
  */
 export function checkValue(schema: Schema, value: unknown, root: Schema): string[] {
-  return faultsOf(schema, value, { root, path: '' })
+  return findMismatches(schema, value, { root, path: '' })
 }
 
 /** Follows a reference of a document to the schema that it leads to. */
@@ -118,7 +118,7 @@ export function resolve(root: Schema, reference: string): Schema {
   return node
 }
 
-function faultsOf(schema: Schema, value: unknown, place: Place): string[] {
+function findMismatches(schema: Schema, value: unknown, place: Place): string[] {
   const faults: string[] = []
   for (const [keyword, expected] of Object.entries(schema)) {
     const check = CHECKS[keyword]
@@ -132,7 +132,7 @@ function faultsOf(schema: Schema, value: unknown, place: Place): string[] {
 function findNearestFaults(alternatives: readonly Schema[], value: unknown, place: Place): string[] {
   let nearest: string[] | undefined
   for (const alternative of alternatives) {
-    const faults = faultsOf(alternative, value, place)
+    const faults = findMismatches(alternative, value, place)
     if (faults.length === 0) return []
     // A fault further inside says more than one of the type of the whole.
     const depth = (each: readonly string[]): number => Math.max(...each.map(fault => fault.split(' ', 1)[0]!.split('/').length))

@@ -131,7 +131,7 @@ export class Conformity {
     return media.schema === undefined ? [] : checkValue(media.schema, body, this.#document)
   }
 
-  /** What is not described is refused, in the one form of refusals. */
+  /** Answers that are not described are refusals, which have one form. */
   #checkRefusal({ status, headers, body }: HeldAnswer, reason: string): string[] {
     if (status < 400) return [`${status}: ${reason}`]
     const type = headers['content-type']?.split(';', 1)[0]?.trim() ?? ''

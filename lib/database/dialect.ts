@@ -97,7 +97,7 @@ export interface Statement {
 export interface Costs {
   /** The tables whose rows it may go through. */
   readonly visits: readonly Visit[]
-  /** What is done with each row, in comparisons. */
+  /** The work on each row, in comparisons. */
   readonly weight: number
   /** The same statement with looks at the clock. */
   readonly watched: string

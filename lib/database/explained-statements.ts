@@ -25,7 +25,7 @@ export interface IndexColumn {
 export interface IndexAdvice {
   readonly table: string
   readonly columns: readonly IndexColumn[]
-  /** What is done without it: rows are gone through to find some, or to sort all. */
+  /** The work without it: rows are gone through to find some, or to sort all. */
   readonly reason: 'scan' | 'sort'
   /** The table that is gone through, which need not be that of the index, and its rows, at most 1,000,000. */
   readonly scanned: string

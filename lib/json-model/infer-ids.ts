@@ -110,7 +110,7 @@ function resolveRepeats({ given, idKey, isText, at, first }: GivenId, fault: Fau
   for (const [reason, remedy] of said.slice(0, SAID)) fault(reason, remedy)
   if (said.length > SAID)
     fault(
-      `the "${idKey}" of ${said.length - SAID} more records, the last of them ${at(odd.at(-1)!)}, is no ID of its own`,
+      `the "${idKey}" of ${said.length - SAID} more records, the last of them ${at(odd.at(-1)!)}, is not an ID of its own`,
       'so they are numbered, too',
     )
   return ids

@@ -21,7 +21,7 @@ export interface StoredColumn {
   readonly onUpdate: Computed | undefined
 }
 
-/** A function of the model that computes a value without looking at the entity. The entity manager tells it the clock of its engine. */
+/** A function of the model that computes a value without looking at the entity. The entity manager gives it the clock of its engine. */
 export type Computed = (entity: object, em: unknown) => unknown
 
 /** The table of an entity. */

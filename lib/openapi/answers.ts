@@ -131,7 +131,7 @@ export class Answers {
     return this.#response(`What ${attribute.name} linked, as it was.`, anyOf(forms), {})
   }
 
-  /** An answer that is no record. */
+  /** An answer that is not a record. */
   plain(description: string, members: Readonly<Record<string, Schema>>, headers: Schema = {}): Schema {
     return this.#response(description, describeEnvelope(members), { headers })
   }

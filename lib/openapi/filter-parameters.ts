@@ -126,7 +126,7 @@ function listForms({ end, isOwn }: FilteredPath): FilterForm[] {
   return isText(end.type) && items === undefined ? [...equal, ALIKE] : equal
 }
 
-/** What is special about the values. */
+/** A note on the values. */
 function describeValues(end: Attribute, { isBound }: FilterForm): string {
   if (isBound) return end.nullable ? ' NULL is not.' : ''
   if (end.kind === 'toMany') return ' Takes IDs: some record of the list must be one of them. `null` means an empty list.'

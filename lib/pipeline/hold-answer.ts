@@ -55,11 +55,11 @@ function readRequest(request: HeldRequest | Request): { method: string; path: st
   if (typeof method !== 'string' || typeof path !== 'string')
     throw new TypeError("engine.conforms: the request is a Request, or has a method and a path: { method: 'GET', path: '/v1/users' }.")
   const [plain = '', own = ''] = path.split(/\?(.*)/s)
-  return { method: method.toUpperCase(), path: plain, query: [...namesOf(own), ...namesOf(query)] }
+  return { method: method.toUpperCase(), path: plain, query: [...listParameterNames(own), ...listParameterNames(query)] }
 }
 
 /** A query that cannot be read is answered by a refusal, whatever its names. */
-function namesOf(query: QueryInput | undefined): string[] {
+function listParameterNames(query: QueryInput | undefined): string[] {
   try {
     if (query === undefined) return []
     if (typeof query === 'string') return pairsOfText(query.replace(/^\?/, '')).map(({ name }) => name)

@@ -6,7 +6,7 @@ import { Accept, JSON_MEDIA, asksForJson } from '../base/accept.ts'
 import type { MediaType } from '../base/accept.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 
-/** A form of lists that is no envelope. */
+/** A form of lists that is not an envelope. */
 export interface ListFormat {
   readonly media: MediaType
   readonly contentType: string
@@ -47,7 +47,7 @@ function formatLine(values: readonly unknown[]): string {
   return `${values.map(formatField).join(',')}\r\n`
 }
 
-/** Nothing is NULL, and two quotes are the empty text, so that both can be told apart as PostgreSQL does it. */
+/** Nothing is NULL, and two quotes are the empty text, so that the two differ, as in PostgreSQL. */
 function formatField(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)

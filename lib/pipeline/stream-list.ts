@@ -22,7 +22,7 @@ export interface StreamParts {
   readonly columns: () => Awaitable<readonly string[]>
 }
 
-/** Returns the answer with all records. What is no list, as a wrapper may answer, is returned as it is. */
+/** Returns the answer with all records. An answer that is not a list, which a wrapper may give, is returned as it is. */
 export function streamList(parts: StreamParts): Awaitable<RestResponse> {
   const { format, view, answer, columns } = parts
   const { limit, offset = 0 } = view.parameters

@@ -100,7 +100,7 @@ function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM
     if (entity === undefined || entity === null || typeof config !== 'object' || config === null)
       throw new TypeError(`resources.${index} must be made by resource(Entity, { ... }).`)
     if (knownMeta(entity, orm) === undefined)
-      throw new TypeError(`resources.${index}: ${formatEntityName(entity)} is no entity of the engine.`)
+      throw new TypeError(`resources.${index}: ${formatEntityName(entity)} is not an entity of the engine.`)
     if (config.versions !== undefined && !Array.isArray(config.versions))
       throw new TypeError(`resources.${index}: "versions" must be an array of versions.`)
     for (const version of config.versions ?? []) {
@@ -152,7 +152,7 @@ function readParameters(parameters: CheckedOptions['parameters']): {
     } else if (typeof meaning !== 'string' || !/^[\w.-]+$/.test(meaning)) {
       throw new TypeError(`parameters: "${name}" must be another name for a reserved parameter, or a function.`)
     } else if (!(RESERVED as readonly string[]).includes(name)) {
-      throw new TypeError(`parameters: "${name}" is no reserved parameter.${formatHint(findNearest(name, RESERVED))}`)
+      throw new TypeError(`parameters: "${name}" is not a reserved parameter.${formatHint(findNearest(name, RESERVED))}`)
     } else {
       renamed[name as Reserved] = meaning
     }
@@ -226,7 +226,7 @@ function createLookUp({ lookup }: CheckedOptions, model: Model, orm: MikroORM): 
     const entity = lookup(name, version)
     if (entity === undefined || entity === null) return undefined
     const meta = knownMeta(entity, orm)
-    if (meta === undefined) throw new Error(`lookup: "${name}" gave what is no entity of the engine.`)
+    if (meta === undefined) throw new Error(`lookup: "${name}" gave what is not an entity of the engine.`)
     // An entity may be served in other versions only: then the resource does not exist in this one.
     return model.byEntity.get(meta.class)
   }

@@ -1,6 +1,6 @@
 /**
  * Plan the selection: depth, expand and attributes become the tree of fields that an answer shows.
- * Refuses with parameter_invalid: unknown names, and an expand of what is no relation.
+ * Refuses with parameter_invalid: unknown names, and an expand of what is not a relation.
  */
 import { parameterError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'

@@ -45,7 +45,7 @@ export function findTargetBelow(target: string, base: string): string | undefine
  * Returns a base as paths begin with it: a slash at its end says nothing.
  *
  * @param where begins the text of the error
- * @throws TypeError for what is no path, and for one that ends with a version: that follows anyway
+ * @throws TypeError for what is not a path, and for one that ends with a version: that follows anyway
  */
 export function readBase(given: unknown, where: string, versions: readonly string[] = []): string {
   const wrong = (why: string, meant?: string): TypeError =>

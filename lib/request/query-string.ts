@@ -163,7 +163,7 @@ export function findLongest(pairs: readonly Pair[]): string {
   return longest === undefined ? '' : longest.name + longest.operator
 }
 
-/** The names of parameters that are no filters. */
+/** The names of parameters that are not filters. */
 export interface Vocabulary {
   /** Reserved parameters by the name that the application gave them. */
   readonly reserved: ReadonlyMap<string, Reserved>

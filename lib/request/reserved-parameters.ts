@@ -26,7 +26,7 @@ export type Reserved = keyof ReservedValues
 /** The reserved parameters of a request; undefined where one is not given. */
 export type GivenParameters = { readonly [name in Reserved]: ReservedValues[name] | undefined }
 
-/** What is known of a reserved parameter. */
+/** A reserved parameter: how it is parsed, and whether a plan depends on it. */
 interface ReservedParameter<T> {
   /** Parses its text; undefined when the text is as good as none. `name` is how the client calls the parameter. */
   readonly parse: (text: string, name: string) => T | undefined

@@ -1,6 +1,6 @@
 /**
  * HTTP server: a `node:http` server that stands on the request listener. Knows what only a socket has: the order of the requests of a connection, connections that
- * are kept or closed, and what is no HTTP.
+ * are kept or closed, and what is not HTTP.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

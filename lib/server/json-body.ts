@@ -79,7 +79,7 @@ export class JsonBody {
     else if (!isFormType(this.#headers)) checkQueryType(this.#headers)
   }
 
-  /** In the process a text is that of a query; as JSON it is no query. */
+  /** In the process a text is that of a query; as JSON it is not a query. */
   #checkQuery(value: unknown): unknown {
     if (!this.#isQuery || typeof value !== 'string') return value
     throw restError('body_invalid', `The QUERY has a JSON text for its body; ${HOW_TO_QUERY}.`, { headers: ACCEPTED })
@@ -97,7 +97,7 @@ function isFormType({ 'content-type': type, 'content-encoding': encoding }: Body
   return type?.split(';', 1)[0]?.trim().toLowerCase() === FORM && (encoding === undefined || encoding.trim().toLowerCase() === 'identity')
 }
 
-/** Refuses the body of a QUERY that is no JSON: without a type with 400, of another type with 415 (RFC 10008 section 2). */
+/** Refuses the body of a QUERY that is not JSON: without a type with 400, of another type with 415 (RFC 10008 section 2). */
 function checkQueryType(headers: BodyHeaders): void {
   const type = headers['content-type']
   if (type === undefined || type.trim() === '')
@@ -214,7 +214,7 @@ function validUtf8Length(bytes: Uint8Array): number {
 
 function isUtf8Prefix(bytes: Uint8Array): boolean {
   try {
-    // In stream mode a sequence that is cut off at the end is no fault yet.
+    // In stream mode a sequence that is cut off at the end is not a fault yet.
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
     return true
   } catch {

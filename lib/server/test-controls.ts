@@ -316,7 +316,7 @@ function isGate(handle: FaultHandle | Gate): handle is Gate {
 
 function findGate(world: World, id: string): Gate {
   const { handle, kind } = known(world.faults, id, 'fault')
-  if (!isGate(handle)) throw invalid(`"${id}" is no gate but a ${kind}: gates are made with { "kind": "hold" }.`)
+  if (!isGate(handle)) throw invalid(`"${id}" is not a gate but a ${kind}: gates are made with { "kind": "hold" }.`)
   return handle
 }
 

@@ -49,7 +49,7 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
   }
 }
 
-/** What is rendered of a field: of an embedded object first what is inside, and then itself. */
+/** Lists the renders of a field: those inside an embedded object first, then its own. */
 function compileRenders(field: Field): CompiledRender[] {
   const { name: called, render } = field.attribute
   const inside = field.kind === 'embedded' ? field.fields.flatMap(compileRenders).map(inner => ({ ...inner, ...place(called, inner) })) : []

@@ -20,7 +20,7 @@ export interface ColumnScope {
   through(hops: readonly ToOneAttribute[]): ColumnScope
 }
 
-/** What is particular to the SQL of one database. */
+/** The SQL that one database writes in its own way. */
 export interface Flavour {
   /**
    * Makes the statement of a whole text. The text has `?` for each parameter, in the order of its bindings; a database that wants numbers or casts writes them
@@ -83,7 +83,7 @@ export interface Flavour {
   /**
    * Returns a column of a key as a term of ORDER BY.
    *
-   * @param type undefined for a column that is no attribute
+   * @param type undefined for a column that is not an attribute
    */
   readonly keyOrder: (column: string, type: ScalarType | undefined) => Sql
   /** Returns an expression of the application's as one that ORDER BY does not take for the position of a column. */

@@ -9,6 +9,6 @@ export function formatLike(pieces: readonly string[]): string {
 export function upperBound(prefix: string): string {
   const points = [...prefix]
   const last = points.pop()!.codePointAt(0)!
-  // The surrogates are no characters: what follows U+D7FF is U+E000.
+  // The surrogates are not characters: what follows U+D7FF is U+E000.
   return points.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1)
 }

@@ -26,7 +26,7 @@ function sortValues(terms: readonly SortTerm[], root: FromClause, wide: boolean)
   return root.tables.flavour.extremeOfAll(descending ? 'max' : 'min', values)
 }
 
-/** Whether a term may have no value. What is counted has one, and so has an attribute of the record itself that must be given. */
+/** Whether a term may have no value. A count has one, and so has an attribute of the record itself that must be given. */
 function mayBeNull({ attribute, hops, or }: SortTerm, { attributes }: Resource): boolean {
   if (attribute === undefined) return false
   const isOwn = or === undefined && hops.length === 0 && attributes.includes(attribute)

@@ -137,7 +137,7 @@ export class Content {
 
   /** Returns the whole content as bytes: the same ones until something is written. */
   image(): SqliteImage {
-    // What is written before the start does not outdate an image that is kept.
+    // Writes before the start do not outdate an image that is kept.
     if (!this.#handle.db.memory || !this.#started) return this.#copy()
     this.#image ??= this.#copy()
     // Nothing has been written yet, so this is the baseline, too.

@@ -102,7 +102,7 @@ function openFile({ database, readOnly }: Opening<string>, isNew: boolean): Sqli
   }
 }
 
-/** What is opened. */
+/** An open file, with the model that it describes. */
 interface Base {
   readonly handle: SqliteDatabase
   readonly foreign: ForeignModel
@@ -151,7 +151,7 @@ async function openWith(
   return connection
 }
 
-/** What is completed. */
+/** An open database before its schema is complete. */
 interface Begun {
   readonly connection: SqliteConnection
   readonly handle: SqliteDatabase

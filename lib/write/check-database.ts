@@ -25,7 +25,7 @@ export interface Implied {
   readonly owner: KeyValues | RecordInput
 }
 
-/** What is known beside the changes. */
+/** Facts about the changes that they do not give themselves. */
 export interface Checking {
   /** The key of the record that is changed; without it, records are made. */
   readonly self?: KeyValues | undefined

@@ -26,7 +26,7 @@ export interface Fixed {
   readonly isSame: (value: unknown) => boolean
 }
 
-/** What is known about a record beside its body. */
+/** The place of a record: facts about it that its body does not give. */
 interface KnownRecord {
   readonly mode: 'create' | 'update'
   readonly key?: KeyValues

@@ -31,7 +31,7 @@ import { suggestName } from './validation-context.ts'
 import type { ValidationContext } from './validation-context.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './write-plan.ts'
 
-/** What is known about a record beside its body. */
+/** The place of a record: facts about it that its body does not give. */
 export interface Validation {
   readonly mode: 'create' | 'update'
   /** The key of the record that is changed; a body may repeat it. */

@@ -184,7 +184,7 @@ describe('a custom parameter', () => {
 
 describe('parameters', () => {
   const WRONG: [string, unknown, RegExp][] = [
-    ['another name for what is not reserved', { limits: 'per_page' }, /"limits" is no reserved parameter\. Did you mean "limit"\?/],
+    ['another name for what is not reserved', { limits: 'per_page' }, /"limits" is not a reserved parameter\. Did you mean "limit"\?/],
     ['two under one name', { limit: 'page', offset: 'page' }, /two parameters have one name/],
     ['the name of another reserved one', { limit: 'offset' }, /two parameters have one name/],
     ['an own one of a reserved name', { limit: () => ({}) }, /two parameters have one name/],

@@ -44,7 +44,7 @@ describe('fromJson of odd data', () => {
         'a[0] and a[1] have the same "id", 4, so it is 5 here.',
         'a[2] has no "id", and a[0] has one, so it is 6 here.',
         'a[3] has no "id", and a[0] has one, so it is 7 here.',
-        'the "id" of 2 more records, the last of them a[5], is no ID of its own, so they are numbered, too.',
+        'the "id" of 2 more records, the last of them a[5], is not an ID of its own, so they are numbered, too.',
       ],
     ])
   })

@@ -176,7 +176,7 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** Returns the items of a list as JSON. Throws for what is no list, or has no JSON form. */
+/** Returns the items of a list as JSON. Throws for what is not a list, or has no JSON form. */
 function listItems(list: unknown): unknown {
   return plainJson((list as unknown[]).map(item => (typeof item === 'bigint' ? item.toString() : item)))
 }

@@ -5,6 +5,6 @@ import type { ScalarType } from '../../values/scalar-type.ts'
 export abstract class DescribedType extends Type<unknown, unknown> {
   /** The type of the attribute. */
   abstract readonly scalar: ScalarType
-  /** Whether the column is no attribute, and its order is that of the records. */
+  /** Whether the column is not an attribute, and its order is that of the records. */
   abstract readonly ordersRecords: boolean
 }

@@ -11,7 +11,7 @@ function decodeNumber(text: string): number | null {
   return Number.isFinite(value) ? value + 0 : null
 }
 
-/** `2020-01-31 12:13:14.123456+00`. What is no time of ISO 8601 (`infinity`, years before the first) is shown as it is. */
+/** `2020-01-31 12:13:14.123456+00`. A value that is not a time of ISO 8601 (`infinity`, years before the first) is shown as it is. */
 function decodeDatetime(text: string): string {
   const time = Date.parse(`${text.slice(0, 10)}T${text.slice(11, 19)}${text.length > 22 ? text.slice(19, 23).replace(/[+-].*$/, '') : ''}Z`)
   return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?\+00$/.test(text) && !Number.isNaN(time) ? formatIso(time) : text

@@ -12,7 +12,7 @@ import type { CaseFolding } from './case-folding.ts'
 import { compileBareOperand } from './stored-value.ts'
 import { CONTAINED, LIKE, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
-/** What is compared with patterns is a text: a UUID, a date and an enum of the database are compared as they are shown. */
+/** Patterns are compared with texts: a UUID, a date and an enum of the database are compared as they are shown. */
 function compileText(operand: Operand, columns: ColumnScope): Sql {
   return sql`(${compileBareOperand(operand, columns)})::text collate "C"`
 }

@@ -6,14 +6,14 @@ import type { Binding, Statement } from '../../database/dialect.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 
-/** Quoted names and texts, in which a question mark is no parameter. */
+/** Quoted names and texts, in which a question mark is not a parameter. */
 const TOKENS = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\?/g
 
 /** Makes a statement of a text with `?` for each parameter. */
 export function numberParameters({ text, bindings }: Sql): Statement {
   if (bindings.length === 0) return { sql: text, bindings }
   let count = 0
-  const sql = text.replaceAll(TOKENS, token => (token === '?' ? `$${count + 1}${castOf(bindings[count++]!)}` : token))
+  const sql = text.replaceAll(TOKENS, token => (token === '?' ? `$${count + 1}${formatCast(bindings[count++]!)}` : token))
   return { sql, bindings }
 }
 
@@ -49,7 +49,7 @@ function castTo(type: ScalarType, suffix = ''): string {
   return name === undefined ? '' : `::${name}${suffix}`
 }
 
-function castOf(binding: Binding): string {
+function formatCast(binding: Binding): string {
   switch (binding.from) {
     case 'limit':
     case 'offset':

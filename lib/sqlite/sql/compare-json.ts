@@ -22,7 +22,7 @@ export function compareWithin(operand: Operand, operator: '=' | Order, ref: Valu
     const same = sql`mikro_json(${value}) = ${filterValue(ref, attribute, JSON_VALUE)}`
     return sql`case ${type} when 'text' then ${value} in (${given}, ${filterValue(ref, attribute, JSON_TEXT)}) when 'object' then ${same} when 'array' then ${same} when 'true' then ${given} = 'true' when 'false' then ${given} = 'false' when 'integer' then ${value} = ${number} when 'real' then ${value} = ${number} end`
   }
-  // Numbers are compared with numbers, texts with what is no number.
+  // Numbers are compared with numbers, texts with what is not a number.
   return sql`case ${type} when 'text' then case when ${number} is null then ${value} ${operator} ${given} end when 'integer' then ${value} ${operator} ${number} when 'real' then ${value} ${operator} ${number} end`
 }
 

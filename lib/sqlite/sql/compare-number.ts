@@ -23,7 +23,7 @@ export function mayHoldTexts({ source, type }: ScalarAttribute): boolean {
   return source.kind === 'column' && mayHoldAny(type) && NUMBERS.has(type.kind)
 }
 
-/** A text is no number, and more than each of them in SQLite. The `+` keeps the condition out of the search for an index, where it would count as a bound. */
+/** A text is not a number, and more than each of them in SQLite. The `+` keeps the condition out of the search for an index, where it would count as a bound. */
 export function isNumber(operand: Operand, scope: ColumnScope): Sql {
   return sql`+${findOperandColumn(operand, scope)} < ''`
 }
@@ -47,7 +47,7 @@ export function compareRounded(operand: Operand, operator: '=' | Order, ref: Val
   }
 }
 
-/** Numbers are compared with numbers, texts with what is no number. */
+/** Numbers are compared with numbers, texts with what is not a number. */
 export function compareAny({ operand, operator, value }: Condition & { kind: 'compare' }, scope: ColumnScope): Sql {
   const stored = compileOperand(operand, scope)
   const number = filterValue(value, operand.attribute, NUMBER)

@@ -31,7 +31,7 @@ export function equalsTime(operand: Operand, ref: ValueRef, scope: ColumnScope):
   return sql`(${column} = ${value} or (${column} > ${value} and ${column} < ${next}) or (${text}))`
 }
 
-/** The same for an order. What is text sorts after all numbers, so an index finds either. */
+/** The same for an order. Texts sort after all numbers, so an index finds either. */
 export function compareTimeOrText(operand: Operand, operator: Order, ref: ValueRef, scope: ColumnScope): Sql {
   const column = findOperandColumn(operand, scope)
   const bound = filterValue(ref, operand.attribute, operator === '>' || operator === '<=' ? TIME_NEXT : 'value')
@@ -40,15 +40,15 @@ export function compareTimeOrText(operand: Operand, operator: Order, ref: ValueR
   return sql`(${column} < ${bound} or (${column} >= '' and ${column} <= ${filterValue(ref, operand.attribute, TIME_HIGH)} and ${text}))`
 }
 
-/** Milliseconds since 1970 of a date-time of a file, however it is stored; NULL for what is no time. */
+/** Milliseconds since 1970 of a date-time of a file, however it is stored; NULL for what is not a time. */
 export function compileMoment({ hops, attribute }: Operand, scope: ColumnScope): Sql {
   const { column } = attribute.source as typeof attribute.source & { kind: 'column' }
   return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(findForm(attribute.type)!.unit)})`)
 }
 
 /**
- * Date-times of a file are compared as they are shown, in milliseconds: a column may hold finer ones, and several forms of one. What is far from the given time
- * is told by the stored values alone, which an index can do; what is near is looked at one by one.
+ * Date-times of a file are compared as they are shown, in milliseconds: a column may hold finer ones, and several forms of one. Times that are
+ * far from the given one are compared by their stored values, which an index can do; near ones are converted one by one.
  */
 export function compareTime({ hops, attribute }: Operand, operator: '=' | Order, ref: ValueRef, scope: ColumnScope): Sql {
   const { type, source } = attribute

@@ -86,7 +86,7 @@ export function plainTest(type: ScalarType, value: string): string {
   return `${value}===null`
 }
 
-/** What is read of an attribute: of a column of a file, what it holds. Integers that a JavaScript number cannot hold leave SQLite as text. */
+/** Compiles what a statement reads of an attribute. Of a column of a file it reads the stored value. Integers that a JavaScript number cannot hold leave SQLite as text. */
 export function compileShown(attribute: ScalarAttribute, scope: ColumnScope): Sql {
   const { type, source } = attribute
   if (!mayHoldAny(type) || source.kind !== 'column') return compileStoredValue(attribute, scope)

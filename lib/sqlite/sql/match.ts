@@ -8,12 +8,12 @@ import { canonicalJson } from './canonical-json.ts'
 import { parseStoredTime } from './stored-time.ts'
 import type { StoredTime } from './stored-time.ts'
 
-/** The SQL function that `mikro_time(value, unit)` calls: milliseconds since 1970, or the value itself when it is no time. Deterministic. */
+/** The SQL function that `mikro_time(value, unit)` calls: milliseconds since 1970, or the value itself when it is not a time. Deterministic. */
 export function timeFunction(value: unknown, unit: unknown): unknown {
   return parseStoredTime(value, unit as StoredTime['unit']) ?? value
 }
 
-/** The SQL function that `mikro_moment(value, unit)` calls: milliseconds since 1970, or NULL when it is no time. Deterministic. */
+/** The SQL function that `mikro_moment(value, unit)` calls: milliseconds since 1970, or NULL when it is not a time. Deterministic. */
 export function momentFunction(value: unknown, unit: unknown): number | null {
   return parseStoredTime(value, unit as StoredTime['unit']) ?? null
 }

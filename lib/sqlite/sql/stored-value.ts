@@ -38,7 +38,7 @@ export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScop
       return sql`case when ${scope.column(source.column)} is not null then ${bind({ from: 'literal', value: source.value })} end`
     case 'within': {
       const { value, type: found } = within(source.json, source.names, scope)
-      // An object or an array is no plain value.
+      // An object or an array is not a plain value.
       return sql`case when ${found} in ('object', 'array') then null else ${value} end`
     }
     case 'getter':
@@ -61,7 +61,7 @@ export function within(json: ScalarAttribute, names: readonly string[], scope: C
   const keys = source.kind === 'document' ? source.keys : []
   const whole = source.kind === 'document' ? text(scope.column(source.column)) : compileStoredValue(json, scope)
   if (names.length === 0 && keys.length === 0) {
-    // What is no JSON is shown as the text that it is.
+    // A text that is not JSON is shown as it is.
     return {
       value: sql`case when json_valid(${whole}) then json_extract(${whole}, '$') else ${whole} end`,
       type: sql`case when json_valid(${whole}) then json_type(${whole}) when ${whole} is not null then 'text' end`,

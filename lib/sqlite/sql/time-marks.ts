@@ -21,7 +21,7 @@ const HEAVY = 200
 export function buildStatement(whole: Sql, visits: readonly Visit[], about: string): Statement {
   const sql = whole.text.replaceAll(CLAUSE, '').replaceAll(MARK, '')
   if (sql === whole.text) return { sql, bindings: whole.bindings }
-  // What is done with JSON, by functions of ours, and by the application's expressions costs more than a comparison.
+  // JSON, functions of the engine and expressions of the application cost more than a comparison.
   const calls = sql.match(/json_(?!each)|mikro_|\(select /g)?.length ?? 0
   const weight = 1 + whole.bindings.length + 20 * calls
   const look = weight >= HEAVY ? '0' : '15'

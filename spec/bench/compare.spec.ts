@@ -42,7 +42,10 @@ describe('comparing with a commit', { skip: !existsSync(join(root, '.git')) && '
 
   it('refuses a name that is no commit in one line', async () => {
     const { code, stdout, stderr } = await compare('no-such-branch')
-    assert.deepEqual([code, stdout, stderr], [2, '', 'bench:compare: "no-such-branch" is not a commit, branch or tag of this repository.\n'])
+    assert.deepEqual(
+      [code, stdout, stderr],
+      [2, '', 'bench:compare: "no-such-branch" is not a commit, branch or tag of this repository.\n'],
+    )
     assert.deepEqual(left(), [])
   })
 })

@@ -34,7 +34,7 @@ export interface Deleted<R> {
   readonly count: number
 }
 
-type Target<P, K extends keyof P> = PropertiesOf<ValueIn<P[K]>>
+type LinkedProperties<P, K extends keyof P> = PropertiesOf<ValueIn<P[K]>>
 type ValueName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toMany' ? never : K }[VisibleName<P>]
 type ToOneName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toOne' ? K : never }[VisibleName<P>]
 
@@ -110,10 +110,10 @@ export interface ResourceClient<P> {
   setAttribute<const K extends VisibleName<P>>(id: Id, attribute: K, value: BodyValue<P[K]>, options?: CallOptions): Promise<ShownRecord<P>>
 
   /** Deletes the record that a relation leads to, and the reference to it. */
-  deleteAttribute<const K extends ToOneName<P>>(id: Id, attribute: K, options?: CallOptions): Promise<ShownRecord<Target<P, K>>>
+  deleteAttribute<const K extends ToOneName<P>>(id: Id, attribute: K, options?: CallOptions): Promise<ShownRecord<LinkedProperties<P, K>>>
 
   /** The list of related records of one record. */
-  related<const K extends ListName<P>>(id: Id, attribute: K): RelatedClient<Target<P, K>>
+  related<const K extends ListName<P>>(id: Id, attribute: K): RelatedClient<LinkedProperties<P, K>>
 }
 
 /** The calls for a list of related records. `P`: the properties of their entity. */

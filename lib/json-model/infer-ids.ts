@@ -1,6 +1,6 @@
 /**
  * Infers the key that identifies the records of a collection, and the ID of each record. A record without a valid ID, or with a repeated
- * one, gets a new number, so that one odd record does not block the others. `fault` receives each such case, and may refuse it.
+ * one, gets a new number, so that one odd record does not block the others. `report` receives each such case, and may refuse it.
  */
 import { shorten, readValue } from './infer-values.ts'
 import type { JsonObject } from './infer-values.ts'
@@ -17,7 +17,7 @@ export interface InferredIds {
 }
 
 /** Receives a problem of the data, and how it is served all the same: the two halves of a sentence without its full stop. */
-export type Fault = (problem: string, remedy: string) => void
+export type ReportOddity = (problem: string, remedy: string) => void
 
 /** The name of the attribute that identifies a record. */
 export const ID = 'id'
@@ -32,12 +32,17 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
  * @param at names a record of the collection
  * @param wanted the key that the caller chose, where a record has it
  */
-export function inferIds(records: readonly JsonObject[], at: (index: number) => string, fault: Fault, wanted?: string): InferredIds {
+export function inferIds(
+  records: readonly JsonObject[],
+  at: (index: number) => string,
+  report: ReportOddity,
+  wanted?: string,
+): InferredIds {
   const idKey = findIdKey(records, wanted)
   const given = idKey === undefined ? [] : records.map(record => readValue(record, idKey))
   if (idKey === undefined || given.every(id => id === null)) {
     if (given.length > 0 && records.some(record => Object.hasOwn(record, ID)))
-      fault(`the "id" of ${at(0)} is null; an ID is an integer or a string`, 'so the records are numbered')
+      report(`the "id" of ${at(0)} is null; an ID is an integer or a string`, 'so the records are numbered')
     return { idKey: ID, hasIds: records.length === 0, idType: 'integer', ids: records.map((_, index) => index + 1) }
   }
   const first = given.findIndex(isId)
@@ -45,12 +50,12 @@ export function inferIds(records: readonly JsonObject[], at: (index: number) => 
   const isMixed = texts && given.some(id => typeof id === 'number' && isId(id))
   if (isMixed) {
     const other = given.findIndex(id => isId(id) && typeof id !== typeof given[first])
-    fault(
+    report(
       `the "${idKey}" of ${at(other)} is ${JSON.stringify(given[other])} and that of ${at(first)} is ${JSON.stringify(given[first])}: they must be of one type`,
       'so all are strings',
     )
   }
-  const ids = resolveRepeats({ given, idKey, isText: texts, at, first }, fault)
+  const ids = resolveRepeats({ given, idKey, isText: texts, at, first }, report)
   const isUuid = texts && ids.every(id => UUID.test(id as string))
   return { idKey, hasIds: true, idType: isUuid ? 'uuid' : texts ? 'text' : 'integer', ids }
 }
@@ -82,7 +87,7 @@ interface GivenId {
 }
 
 /** Replaces invalid and repeated IDs by the next integers, or by free numbers as texts. */
-function resolveRepeats({ given, idKey, isText, at, first }: GivenId, fault: Fault): (number | string)[] {
+function resolveRepeats({ given, idKey, isText, at, first }: GivenId, report: ReportOddity): (number | string)[] {
   const seen = new Map<number | string, number>()
   const odd: number[] = []
   const ids = given.map((value, index): number | string => {
@@ -107,9 +112,9 @@ function resolveRepeats({ given, idKey, isText, at, first }: GivenId, fault: Fau
     ids[index] = id
     return [reason, `so it is ${JSON.stringify(id)} here`] as const
   })
-  for (const [reason, remedy] of said.slice(0, SAID)) fault(reason, remedy)
+  for (const [reason, remedy] of said.slice(0, SAID)) report(reason, remedy)
   if (said.length > SAID)
-    fault(
+    report(
       `the "${idKey}" of ${said.length - SAID} more records, the last of them ${at(odd.at(-1)!)}, is not an ID of its own`,
       'so they are numbered, too',
     )

@@ -4,7 +4,7 @@
  * (`strict`).
  */
 import { inferIds } from './infer-ids.ts'
-import type { Fault } from './infer-ids.ts'
+import type { ReportOddity } from './infer-ids.ts'
 import type { CollectionDraft, InferredAttribute, InferredCollection } from './infer-model.ts'
 import { findCyclicRelations, inferRelations } from './infer-relations.ts'
 import type { Relation } from './infer-relations.ts'
@@ -53,9 +53,9 @@ export function infer(data: unknown, where: string, options: InferOptions = {}):
   for (const [name, value] of members) {
     if (value === undefined || ABOUT_FILE.has(name)) continue
     const notes: string[] = []
-    const fault: Fault = (problem, remedy) => (options.strict ? refuse(problem) : notes.push(`${problem}, ${remedy}`))
+    const report: ReportOddity = (problem, remedy) => (options.strict ? refuse(problem) : notes.push(`${problem}, ${remedy}`))
     if (isList) notes.push(`the list at the top level is served as ${name}`)
-    const draft = buildDraft({ name, value, isTop: isList }, drafts, fault, notes, options)
+    const draft = buildDraft({ name, value, isTop: isList }, drafts, report, notes, options)
     if (draft === undefined) left.push(...notes)
     else drafts.push(draft)
   }
@@ -98,23 +98,23 @@ interface Member {
 function buildDraft(
   member: Member,
   others: readonly CollectionDraft[],
-  fault: Fault,
+  report: ReportOddity,
   notes: string[],
   { id: wanted, open = false }: InferOptions,
 ): CollectionDraft | undefined {
   const { name, value, isTop } = member
   const single = isObject(value)
   if (!single && !Array.isArray(value)) {
-    fault(`"${name}" is ${describe(value)}; a collection is an array of objects`, 'so it is left out')
+    report(`"${name}" is ${describe(value)}; a collection is an array of objects`, 'so it is left out')
     return undefined
   }
-  const found = readRecords(name, single ? [value] : (value as unknown[]), fault)
+  const found = readRecords(name, single ? [value] : (value as unknown[]), report)
   const { records, places } = found
   const at = (index: number): string => (single ? `"${name}"` : `${name}[${places?.[index] ?? index}]`)
-  const names = findNames(name, others, fault)
+  const names = findNames(name, others, report)
   const keys = listKeys(records)
-  if (keys.delete('__proto__')) fault(`the records of ${name} have an attribute "__proto__", which cannot be served`, 'so it is left out')
-  const ids = inferIds(records, at, fault, wanted)
+  if (keys.delete('__proto__')) report(`the records of ${name} have an attribute "__proto__", which cannot be served`, 'so it is left out')
+  const ids = inferIds(records, at, report, wanted)
   if (single && isKeyed(value)) notes.push(explainKeyed(name, value))
   if (records.length === 0) notes.push(`${name} is empty: only its "id" is known; the first new record adds its attributes`)
   return {
@@ -136,17 +136,21 @@ function buildDraft(
   }
 }
 
-function readRecords(name: string, items: readonly unknown[], fault: Fault): Pick<InferredCollection, 'records' | 'places' | 'isOfValues'> {
+function readRecords(
+  name: string,
+  items: readonly unknown[],
+  report: ReportOddity,
+): Pick<InferredCollection, 'records' | 'places' | 'isOfValues'> {
   const odd = items.findIndex(item => !isObject(item))
   if (odd < 0) return { records: items as readonly JsonObject[], places: undefined, isOfValues: false }
   const reason = `${name}[${odd}] is ${describe(items[odd])}; a collection is an array of objects`
   const places = [...items.keys()].filter(index => isObject(items[index]))
   if (places.length === 0) {
-    fault(reason, `so each item of ${name} is the "value" of a record, which cannot be written`)
+    report(reason, `so each item of ${name} is the "value" of a record, which cannot be written`)
     return { records: items.map(value => ({ value })), places: undefined, isOfValues: true }
   }
   const count = items.length - places.length
-  fault(reason, `so ${count === 1 ? 'it is' : `${count} items of ${name} are`} left out`)
+  report(reason, `so ${count === 1 ? 'it is' : `${count} items of ${name} are`} left out`)
   return { records: places.map(index => items[index] as JsonObject), places, isOfValues: false }
 }
 
@@ -158,7 +162,7 @@ function listKeys(records: readonly JsonObject[]): Set<string> {
 }
 
 /** Finds the names of a collection: a resource name that a path can contain and that is not a key of answers, and a class name. */
-function findNames(name: string, others: readonly CollectionDraft[], fault: Fault): { resource: string; className: string } {
+function findNames(name: string, others: readonly CollectionDraft[], report: ReportOddity): { resource: string; className: string } {
   const isSpelt = isResourceName(name) && camelCase(name) !== ''
   const spelt = isSpelt ? name : name.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_').replaceAll(/^_|_$/g, '') || 'records'
   const taken = new Set(others.map(other => other.resource))
@@ -169,7 +173,7 @@ function findNames(name: string, others: readonly CollectionDraft[], fault: Faul
       : ENVELOPE_KEYS.has(name)
         ? 'it is a key of every answer'
         : 'another one is called so'
-    fault(`"${name}" cannot be the name of a collection: ${reason}`, `so it is ${resource} here`)
+    report(`"${name}" cannot be the name of a collection: ${reason}`, `so it is ${resource} here`)
   }
   const className = (entityName(resource) ?? 'Record').replaceAll(/[^\p{L}\p{N}_]/gu, '')
   const classes = new Set(others.map(other => other.className))

@@ -10,7 +10,7 @@ import type { EntityManager, EntityMetadata, EntityProperty, MetadataStorage, Pl
 import { canCorrectLinks } from './orm-members.ts'
 import { name } from '../sql/sql.ts'
 
-type Row = Record<string, unknown>
+type NamedRow = Record<string, unknown>
 
 /** The members of the driver that are used here. */
 interface Driver {
@@ -21,7 +21,7 @@ interface Driver {
 /** The data that MikroORM keeps with an entity. */
 interface Wrapped {
   readonly __meta: EntityMetadata
-  readonly __originalEntityData: Row | undefined
+  readonly __originalEntityData: NamedRow | undefined
   readonly __platform: Platform
 }
 
@@ -48,10 +48,10 @@ function computeChange(this: ComputesChanges, entity: object): unknown {
   const { __meta: meta, __originalEntityData: stored, __platform: platform } = helper(entity) as unknown as Wrapped
   for (const prop of stored === undefined ? [] : (corrected.get(meta) ?? [])) {
     const noted = stored![prop.name] ?? null
-    const target = (entity as Row)[prop.name]
+    const target = (entity as NamedRow)[prop.name]
     if (noted === null) continue
     const { name: key, customType, runtimeType } = prop.targetMeta!.properties[prop.targetKey as never] as EntityProperty
-    const value = Utils.isEntity<Row>(target, true) ? target[key] : undefined
+    const value = Utils.isEntity<NamedRow>(target, true) ? target[key] : undefined
     if (value !== undefined && isSame(prop, noted, target as object)) {
       stored![prop.name] = customType?.convertToDatabaseValue(value, platform, { mode: 'serialization' }) ?? value
     } else if (runtimeType === 'Date' && typeof noted === 'number') {
@@ -123,7 +123,7 @@ export function rememberManager(em: EntityManager, transaction?: Transaction): v
  */
 export async function loadTargetKeys(
   meta: EntityMetadata,
-  rows: readonly Row[],
+  rows: readonly NamedRow[],
   driver: Driver,
   em: EntityManager | undefined,
   transaction?: Transaction,
@@ -137,7 +137,7 @@ export async function loadTargetKeys(
 
 async function loadTargetKey(
   prop: EntityProperty,
-  rows: readonly Row[],
+  rows: readonly NamedRow[],
   driver: Driver,
   em: EntityManager,
   transaction?: Transaction,
@@ -155,13 +155,15 @@ async function loadTargetKey(
   }
   for (const row of missing.size === 0 ? [] : await readKeys(target, referred, [...missing.values()], driver, transaction)) {
     const { [targetKey]: value, ...key } = row
-    const entity: Row = em
+    const entity: NamedRow = em
       .getEntityFactory()
       .create(target.class, key as never, { merge: true, convertCustomTypes: true, initialized: false })
     // A reference has only its primary key. Setting another one is not a change.
     if (entity[targetKey] === undefined) {
       em.config.getHydrator(metadata).hydrate(entity, target, { [targetKey]: value }, em.getEntityFactory(), 'full', false, true)
-      ;(work.getOriginalEntityData(entity) as Row)[targetKey] = (em.config.getComparator(metadata).prepareEntity(entity) as Row)[targetKey]
+      ;(work.getOriginalEntityData(entity) as NamedRow)[targetKey] = (em.config.getComparator(metadata).prepareEntity(entity) as NamedRow)[
+        targetKey
+      ]
     }
     // The unit of work would set the property as well, and undo changes. MikroORM looks the record up by this text.
     const text = String(referred.customType?.convertToJSValue(String(value), platform, { mode: 'hydration' }) ?? value)
@@ -178,7 +180,7 @@ async function readKeys(
   values: readonly unknown[],
   driver: Driver,
   transaction?: Transaction,
-): Promise<Row[]> {
+): Promise<NamedRow[]> {
   // In a hierarchy with a table for each class, the class that has the column.
   let holder = target
   while (holder.tptParent !== undefined && !holder.ownProps!.some(prop => prop.name === referred.name)) holder = holder.tptParent
@@ -188,11 +190,11 @@ async function readKeys(
   const columns = props.flatMap(({ fieldNames }) => fieldNames.map(name))
   const column = name(referred.fieldNames[0]!)
   // A chunk must not exceed the limit of parameters.
-  const rows: Row[] = []
+  const rows: NamedRow[] = []
   for (let start = 0; start < values.length; start += 10_000) {
     const chunk = values.slice(start, start + 10_000)
     const sql = `select ${columns.join(', ')} from ${name(holder.tableName)} where ${column} in (${chunk.map(() => '?').join(', ')})`
-    rows.push(...((await driver.execute(sql, chunk, 'all', transaction)) as Row[]))
+    rows.push(...((await driver.execute(sql, chunk, 'all', transaction)) as NamedRow[]))
   }
   return rows.map(row =>
     Object.fromEntries(

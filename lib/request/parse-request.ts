@@ -32,7 +32,7 @@ export interface Request {
 }
 
 /** Where the headers of a request come from. */
-interface Sender {
+interface HeaderSource {
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -42,7 +42,7 @@ export interface RequestParts {
   readonly path: string
   readonly query: QueryInput | undefined
   readonly body: unknown
-  readonly context: Sender
+  readonly context: HeaderSource
 }
 
 /** Its headers are looked at when somebody asks for them: most requests are answered without. */
@@ -53,10 +53,10 @@ class ParsedRequest implements Request {
   readonly segments: readonly string[]
   readonly pairs: readonly Pair[]
   readonly body: unknown
-  readonly #sender: Sender
+  readonly #sender: HeaderSource
   #headers: Readonly<Record<string, string>> | undefined
 
-  constructor({ method, path, base, segments, pairs, body }: Omit<Request, 'headers' | 'header'>, sender: Sender) {
+  constructor({ method, path, base, segments, pairs, body }: Omit<Request, 'headers' | 'header'>, sender: HeaderSource) {
     this.method = method
     this.path = path
     this.base = base
@@ -103,7 +103,7 @@ export const HOW_TO_QUERY =
   'send the parameters as a JSON object (Content-Type: application/json) or as the text of a query (application/x-www-form-urlencoded)'
 
 /** Returns one header of a sender. The name is in lower case; those of the sender may be in any. */
-export function readHeader(sender: Sender, name: string): string | undefined {
+export function readHeader(sender: HeaderSource, name: string): string | undefined {
   if (sender instanceof LazyClient) return sender.header(name)
   const { headers } = sender
   return headers === undefined ? undefined : (headers[name] ?? lowerCase(headers)[name])

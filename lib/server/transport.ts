@@ -21,7 +21,7 @@ export interface ReceivedRequest {
 }
 
 /** The sender of a request that has come as a whole. */
-interface Sender {
+interface WholeSender {
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
@@ -29,9 +29,9 @@ interface Sender {
 /** The members of `RestEngine` that a transport uses. */
 export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
-  handle(method: string, path: string, query?: undefined, body?: unknown, context?: Sender): Promise<TransportResponse>
+  handle(method: string, path: string, query?: undefined, body?: unknown, context?: WholeSender): Promise<TransportResponse>
   /** Answers as `handle` does, for a sender that a transport has made: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */
-  ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | Sender): Awaitable<TransportResponse>
+  ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | WholeSender): Awaitable<TransportResponse>
   /** Returns the answer to an error of the transport. */
   respondError(error: unknown): TransportResponse
   /** Returns the same, and reports an error that is the server's fault. */

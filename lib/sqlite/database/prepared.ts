@@ -4,7 +4,7 @@
  */
 import type Database from 'better-sqlite3'
 
-type Row = Record<string, unknown>
+type NamedRow = Record<string, unknown>
 
 export class PreparedQuery {
   readonly #statement: Database.Statement
@@ -24,18 +24,18 @@ export class PreparedQuery {
     return this.#statement.run(...parameters)
   }
 
-  all(parameters: readonly unknown[]): Row[] {
+  all(parameters: readonly unknown[]): NamedRow[] {
     const rows = this.#statement.all(...parameters) as unknown[][]
     return rows.map(row => this.#object(row))
   }
 
-  *iterate(parameters: readonly unknown[]): Generator<Row> {
+  *iterate(parameters: readonly unknown[]): Generator<NamedRow> {
     for (const row of this.#statement.iterate(...parameters)) yield this.#object(row as unknown[])
   }
 
-  #object(values: readonly unknown[]): Row {
+  #object(values: readonly unknown[]): NamedRow {
     if (values.length !== this.#names.length) this.#names = this.#statement.columns().map(({ name }) => name)
-    const row: Row = {}
+    const row: NamedRow = {}
     for (let index = 0; index < values.length; index++) row[this.#names[index]!] = this.#exact(values[index], index)
     return row
   }

@@ -15,12 +15,12 @@ import { isPlainEntity } from '../../orm/find-record.ts'
 import type { BoundSqliteDriver } from './driver.ts'
 import { canFlushAtOnce } from '../../orm/orm-members.ts'
 
-type Change = ChangeSet<object>
+type EntityChange = ChangeSet<object>
 
 /** Private members of MikroORM's unit of work. */
 interface Steps {
   filterCollectionUpdates(): void
-  findExtraUpdates(change: Change, relations: readonly unknown[]): void
+  findExtraUpdates(change: EntityChange, relations: readonly unknown[]): void
   getChangeSetGroups(): unknown
   persistToDatabase(groups: unknown, ctx: Transaction): Promise<void>
   takeCollectionSnapshots(entity: object, visited: Set<object>): void
@@ -31,10 +31,10 @@ interface Steps {
 /** Private members of the part that writes its change sets. */
 interface PersisterSteps {
   prepareOptions(meta: EntityMetadata, options: object, more: object): { readonly ctx?: Transaction }
-  processProperties(change: Change): void
-  mapPrimaryKey(meta: EntityMetadata, value: unknown, change: Change): void
-  syncCompositeIdentifiers(change: Change): void
-  markAsPopulated(change: Change, meta: EntityMetadata): void
+  processProperties(change: EntityChange): void
+  mapPrimaryKey(meta: EntityMetadata, value: unknown, change: EntityChange): void
+  syncCompositeIdentifiers(change: EntityChange): void
+  markAsPopulated(change: EntityChange, meta: EntityMetadata): void
 }
 
 /** Writes the pending changes of the entity manager inside its transaction. */
@@ -57,7 +57,7 @@ export function flush(em: EntityManager): Awaitable<void> {
 }
 
 function persist(em: EntityManager, work: UnitOfWork, steps: Steps, ctx: Transaction): Awaitable<void> {
-  const changes = work.getChangeSets() as Change[]
+  const changes = work.getChangeSets() as EntityChange[]
   for (const { entity } of changes) helper(entity).__processing = true
   steps.filterCollectionUpdates()
   const areRowsAll = work.getCollectionUpdates().length === 0 && work.getExtraUpdates().size === 0
@@ -77,7 +77,7 @@ async function persistAll(em: EntityManager, work: UnitOfWork, steps: Steps, ctx
 }
 
 /** Whether the change is a single row that can be written by itself. */
-function isAlone(change: Change, work: UnitOfWork, steps: Steps): boolean {
+function isAlone(change: EntityChange, work: UnitOfWork, steps: Steps): boolean {
   const { meta, type, entity } = change
   if (!isPlainEntity(meta as EntityMetadata) || meta.compositePK || meta.schema !== undefined || change.schema !== undefined) return false
   switch (type) {
@@ -97,7 +97,7 @@ function isAlone(change: Change, work: UnitOfWork, steps: Steps): boolean {
   }
 }
 
-function persistOne(change: Change, em: EntityManager, work: UnitOfWork, steps: Steps, ctx: Transaction): Awaitable<void> {
+function persistOne(change: EntityChange, em: EntityManager, work: UnitOfWork, steps: Steps, ctx: Transaction): Awaitable<void> {
   const { type, entity, payload } = change
   const { meta } = change
   const name = meta.class
@@ -123,7 +123,7 @@ function persistOne(change: Change, em: EntityManager, work: UnitOfWork, steps: 
 }
 
 function updated(
-  change: Change,
+  change: EntityChange,
   meta: EntityMetadata<object>,
   { row }: QueryResult<object>,
   persister: ChangeSetPersister,
@@ -136,7 +136,7 @@ function updated(
 }
 
 function inserted(
-  change: Change,
+  change: EntityChange,
   meta: EntityMetadata<object>,
   { row, insertId }: QueryResult<object>,
   persister: ChangeSetPersister,

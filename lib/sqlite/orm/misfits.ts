@@ -8,7 +8,7 @@ import type { EntityMetadata, EntityProperty, Platform } from '@mikro-orm/core'
 import { formatIso } from '../../values/iso-time.ts'
 import { parseStoredTime } from '../sql/stored-time.ts'
 
-type Row = Record<string, unknown>
+type NamedRow = Record<string, unknown>
 
 interface Check {
   readonly column: string
@@ -27,11 +27,11 @@ export function dropMisfits<T extends object>(row: T, meta: EntityMetadata, plat
     known.set(meta, checks)
   }
   for (const { column, fits, instead } of checks) {
-    const value = (row as Row)[column]
+    const value = (row as NamedRow)[column]
     if (value === null || value === undefined || fits(value)) continue
     const other = instead?.(value)
-    if (other === undefined) delete (row as Row)[column]
-    else (row as Row)[column] = other
+    if (other === undefined) delete (row as NamedRow)[column]
+    else (row as NamedRow)[column] = other
   }
   return row
 }

@@ -15,7 +15,7 @@ import { name as quoted } from '../../sql/sql.ts'
 const SHOWN = 5
 
 /** The database that gets a schema. */
-export interface Target {
+export interface SchemaDatabase {
   readonly orm: MikroORM
   readonly db: Database.Database
   readonly path: string
@@ -28,7 +28,7 @@ export interface Target {
  * @param build runs on the new schema; when it throws, nothing is added
  * @throws Error in one line that names the differences that can neither be served nor added.
  */
-export function addSchema<T>({ orm, db, path, notes }: Target, build: () => T): T {
+export function addSchema<T>({ orm, db, path, notes }: SchemaDatabase, build: () => T): T {
   /** The unique indexes that existing rows violate. */
   const broken = new Set<string>()
   for (;;) {

@@ -1,7 +1,7 @@
 /** Compare JSON: values inside JSON values are compared as what they are. */
 import type { ValueForm } from '../../database/value-form.ts'
 import type { Operand, ValueRef } from '../../plan/read-plan.ts'
-import type { Order } from './compare-time.ts'
+import type { OrderOperator } from '../../request/operators.ts'
 import { filterValue } from '../../sql/filter-value.ts'
 import { compileList } from './filter-list.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
@@ -11,7 +11,7 @@ import { within } from './stored-value.ts'
 import { JSON_TEXT, JSON_VALUE, NUMBER } from './value-forms.ts'
 
 /** A value inside a JSON value is compared as what it is: a text with the text that was given, a number with the number that the text is, if it is one. */
-export function compareWithin(operand: Operand, operator: '=' | Order, ref: ValueRef, scope: ColumnScope): Sql {
+export function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
   const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))

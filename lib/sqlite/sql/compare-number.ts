@@ -3,7 +3,7 @@ import type { Condition, Operand, ValueRef } from '../../plan/read-plan.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
 import { mayHoldAny } from '../../values/scalar-type.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
-import type { Order } from './compare-time.ts'
+import type { OrderOperator } from '../../request/operators.ts'
 import { filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
 import { sql } from '../../sql/sql.ts'
@@ -29,7 +29,7 @@ export function isNumber(operand: Operand, scope: ColumnScope): Sql {
 }
 
 /** Decimals are compared as they are shown, rounded to their scale: by the numbers between which all are shown so. */
-export function compareRounded(operand: Operand, operator: '=' | Order, ref: ValueRef, scope: ColumnScope): Sql {
+export function compareRounded(operand: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const column = compileOperand(operand, scope)
   const [low, high] = [filterValue(ref, operand.attribute, ROUND_LOW), filterValue(ref, operand.attribute, ROUND_HIGH)]
   switch (operator) {

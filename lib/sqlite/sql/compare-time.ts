@@ -1,6 +1,7 @@
 /** Compare times: date-times are compared as they are shown, in milliseconds, whatever a column holds. */
 import type { ScalarAttribute } from '../../model/model.ts'
 import type { Operand, ValueRef } from '../../plan/read-plan.ts'
+import type { OrderOperator } from '../../request/operators.ts'
 import { filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
 import { literal, sql, text } from '../../sql/sql.ts'
@@ -8,9 +9,6 @@ import type { Sql } from '../../sql/sql.ts'
 import { findForm } from './stored-time.ts'
 import { findOperandColumn } from './stored-value.ts'
 import { TIME_HIGH, TIME_LOW, TIME_NEXT } from './value-forms.ts'
-
-/** The operators of an order. */
-export type Order = '>=' | '<=' | '>' | '<'
 
 /** Whether it is a date-time of a file, which may be stored in several forms. */
 export function isLooseTime({ type, source }: ScalarAttribute): boolean {
@@ -32,7 +30,7 @@ export function equalsTime(operand: Operand, ref: ValueRef, scope: ColumnScope):
 }
 
 /** The same for an order. Texts sort after all numbers, so an index finds either. */
-export function compareTimeOrText(operand: Operand, operator: Order, ref: ValueRef, scope: ColumnScope): Sql {
+export function compareTimeOrText(operand: Operand, operator: OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const column = findOperandColumn(operand, scope)
   const bound = filterValue(ref, operand.attribute, operator === '>' || operator === '<=' ? TIME_NEXT : 'value')
   const text = sql`mikro_moment(${column}, 'text') ${operator} ${filterValue(ref, operand.attribute)}`
@@ -50,7 +48,7 @@ export function compileMoment({ hops, attribute }: Operand, scope: ColumnScope):
  * Date-times of a file are compared as they are shown, in milliseconds: a column may hold finer ones, and several forms of one. Times that are
  * far from the given one are compared by their stored values, which an index can do; near ones are converted one by one.
  */
-export function compareTime({ hops, attribute }: Operand, operator: '=' | Order, ref: ValueRef, scope: ColumnScope): Sql {
+export function compareTime({ hops, attribute }: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const { type, source } = attribute
   const { uniform } = findForm(type)!
   const column = scope.through(hops).column((source as typeof source & { kind: 'column' }).column)

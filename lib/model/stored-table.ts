@@ -34,6 +34,8 @@ export interface StoredTable {
   readonly inserts: boolean
   readonly updates: boolean
   readonly deletes: boolean
+  /** Whether the database refuses every value that is taken, and no function of the model is called for a record before it does so. */
+  readonly keepsUnique: boolean
   /** The properties that a new record must have. */
   readonly required: readonly string[]
   /** Calls the constructor of the class, which may give properties their values; undefined where there is no code in it. */

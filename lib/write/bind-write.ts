@@ -46,8 +46,7 @@ export function bindInsert(change: RecordInput, stored: StoredTable, connection:
     columns.push(column)
     parameters.push(parameter)
   }
-  const written = new Set(columns.flatMap(({ property }, at) => (parameters[at] === null ? [] : [property])))
-  if (!stored.required.every(property => written.has(property))) return undefined
+  if (stored.required.some(property => (given[property] ?? made?.[property] ?? null) === null)) return undefined
   const { generatedKey, key: parts } = change.resource
   if (key === null || (key === undefined && !generatedKey)) return undefined
   const statement = findStatement('insert', stored, columns, () => writing.insert(stored, columns))

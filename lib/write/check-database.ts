@@ -32,6 +32,8 @@ export interface Checking {
   readonly implied?: Implied | undefined
   /** Records that will exist when the references are followed, as `recordName` calls them. */
   readonly known?: ReadonlySet<string>
+  /** See `Validation`. */
+  readonly uniquesLater?: boolean
 }
 
 /** Returns a name that is unique to the record. */
@@ -77,7 +79,7 @@ export function checkChanges(
 ): Awaitable<void> {
   const { dialect } = connection
   return chain(visibility === EVERYTHING ? undefined : evaluateAllRules(changes, checking.self !== undefined, visibility), () => {
-    if (checking.implied === undefined && changes.every(needsNoStatement)) return
+    if (checking.implied === undefined && changes.every(change => needsNoStatement(change, checking))) return
     const check: Check = { ...checking, dialect, visibility, errors, seen: new Set(), found: new Map() }
     return connection.read(() => checkRecords(changes, check))
   })
@@ -88,8 +90,9 @@ async function evaluateAllRules(changes: readonly RecordInput[], isStored: boole
 }
 
 /** Whether a change needs no statement: it has no link, and no value that must be unique. */
-function needsNoStatement({ links, lists, values, resource }: RecordInput): boolean {
+function needsNoStatement({ links, lists, values, resource }: RecordInput, { uniquesLater }: Checking): boolean {
   if (links.length > 0 || lists.length > 0) return false
+  if (uniquesLater === true) return true
   const unique = findUniqueNames(resource)
   return !values.some(({ attribute }) => unique.has(attribute.name))
 }
@@ -137,7 +140,7 @@ async function evaluateRules(change: RecordInput, isStored: boolean, visibility:
 function* checkRecord(change: RecordInput, check: Check): Reading<void> {
   const { errors } = check
   const missing = yield* findMissing(change, check)
-  yield* checkUniques(change, check, missing)
+  if (check.uniquesLater !== true) yield* checkUniques(change, check, missing)
   const own = check.self ?? findGivenKey(change, check.implied)
   for (const { ref, relation } of listReferences(change)) {
     if (ref.kind === 'new') {

@@ -8,8 +8,10 @@ import { wait } from '../base/awaitable.ts'
 import type { Coroutine } from '../base/awaitable.ts'
 import { RestError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
-import type { Connection, Row, Statement } from '../database/dialect.ts'
+import type { Connection, Row, RowsWritten, Statement } from '../database/dialect.ts'
+import type { KeyValues } from '../model/key.ts'
 import type { Resource } from '../model/model.ts'
+import type { StoredTable } from '../model/stored-table.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { readRows } from '../read/run-read.ts'
@@ -23,8 +25,19 @@ import { checkPrecondition } from './precondition.ts'
 import { checkReferrers } from './remove.ts'
 import { Caller } from './request-work.ts'
 import type { ChangeValidator } from './validate-change.ts'
+import type { Validation } from './validate-record.ts'
 import type { Address, Written } from './written.ts'
 import type { RecordInput } from './write-plan.ts'
+
+/** What a request asks for. */
+interface Asked {
+  readonly resource: Resource
+  readonly body: JsonObject
+  readonly view: View
+  readonly validation: Validation
+  /** The key in the path, as the client has sent it. */
+  readonly id?: string
+}
 
 export class PlannedWriter {
   readonly #connection: Connection
@@ -62,10 +75,10 @@ export class PlannedWriter {
   }
 
   *insert({ stored }: RowPlan, resource: Resource, body: JsonObject, view: View): Coroutine<Written | undefined> {
-    const change = yield* this.#validator.validate(body, resource, { mode: 'create' }, view)
+    const change = yield* this.#validate(stored, { resource, body, view, validation: { mode: 'create' } })
     const bound = bindInsert(change, stored, this.#connection)
     if (bound === undefined) return undefined
-    const { counted } = this.#connection.run(bound.statement, bound.parameters)
+    const { counted } = yield* this.#run(bound, stored, { resource, body, view, validation: { mode: 'create' } })
     const key = bound.key ?? [resource.key[0]!.type.kind === 'bigint' ? counted : Number(counted)]
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw outsideScope(resource)
@@ -76,29 +89,30 @@ export class PlannedWriter {
     const { resource, key, id } = address
     const { version } = resource
     const current = yield* this.#readVersion(address, view, version !== undefined && body[version.name] !== undefined)
-    const change = yield* this.#validate(address, body, view)
+    const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, id }
+    const change = yield* this.#validate(plan.stored, asked)
     if (current !== undefined) checkVersion(current, change)
     const columns = bindColumns(change, plan.stored, this.#connection)
-    if (columns === undefined || !(yield* this.#change(columns, plan, address))) return undefined
+    if (columns === undefined || !(yield* this.#change(columns, plan, key, asked))) return undefined
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw notFound(resource, id)
     return { resource, key, record }
   }
 
   /** Sets columns of a record if one of them changes; says false where nothing has been done. */
-  *#change(columns: BoundColumns, { stored, touched }: RowPlan, { resource, key }: Address): Coroutine<boolean> {
+  *#change(columns: BoundColumns, { stored, touched }: RowPlan, key: KeyValues, asked: Asked): Coroutine<boolean> {
     if (columns.columns.length === 0) return true
     const connection = this.#connection
-    const self = bindKey(key, resource, stored, connection)
+    const self = bindKey(key, asked.resource, stored, connection)
     if (touched.length === 0) {
-      this.#run(bindUpdate(columns, stored, self, connection, true))
+      yield* this.#run(bindUpdate(columns, stored, self, connection, true), stored, asked)
       return true
     }
     // The functions of the model are called for what changes alone.
     if (!(yield* this.#gives(bindDiffers(columns, stored, self, connection)))) return true
     const all = addTouched(columns, touched, connection)
     if (all === undefined) return false
-    this.#run(bindUpdate(all, stored, self, connection, false))
+    yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked)
     return true
   }
 
@@ -108,12 +122,20 @@ export class PlannedWriter {
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw notFound(resource, id)
     if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new Caller(this.#connection, this.#reader, view))
-    this.#run(bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection))
+    const bound = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
+    this.#connection.run(bound.statement, bound.parameters)
     return { resource, key, record }
   }
 
-  #run({ statement, parameters }: BoundStatement): void {
-    this.#connection.run(statement, parameters)
+  /** Runs a statement. Where the database refuses a value that nothing has looked for before, the error is that of the check. */
+  *#run({ statement, parameters }: BoundStatement, { keepsUnique }: StoredTable, asked: Asked): Coroutine<RowsWritten> {
+    try {
+      return this.#connection.run(statement, parameters)
+    } catch (error) {
+      const { body, resource, validation, view } = asked
+      if (keepsUnique && this.#connection.dialect.breaksConstraint(error)) yield* this.#validator.validate(body, resource, validation, view)
+      throw error
+    }
   }
 
   *#gives(step: BoundStatement): Coroutine<boolean> {
@@ -126,12 +148,16 @@ export class PlannedWriter {
     return rows.length > 0
   }
 
-  /** Validates the body of a change. Of a record that does not exist nothing else is said. */
-  *#validate({ resource, key, id }: Address, body: JsonObject, view: View): Coroutine<RecordInput> {
+  /** Validates a body. Of a record that does not exist nothing else is said. */
+  *#validate({ keepsUnique }: StoredTable, { resource, body, validation, view, id }: Asked): Coroutine<RecordInput> {
     try {
-      return yield* this.#validator.validate(body, resource, { mode: 'update', key }, view)
+      return yield* this.#validator.validate(body, resource, keepsUnique ? { ...validation, uniquesLater: true } : validation, view)
     } catch (error) {
-      if (error instanceof RestError && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
+      if (!(error instanceof RestError)) throw error
+      const { key } = validation
+      if (key !== undefined && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id!)
+      // All errors are reported at once.
+      if (keepsUnique) return yield* this.#validator.validate(body, resource, validation, view)
       throw error
     }
   }

@@ -56,7 +56,8 @@ export class ChangeValidator {
     }
     checkShared(change, entity, errors)
     addContradictions(change, validation.key, errors)
-    const checking = { self: validation.key, implied: findImpliedOwner(validation) }
+    const { key: self, uniquesLater = false } = validation
+    const checking = { self, uniquesLater, implied: findImpliedOwner(validation) }
     yield* wait(checkChanges([change], checking, this.#connection, visibility, errors))
     const refusal = errors.refusal()
     if (refusal !== undefined) throw refusal

@@ -40,6 +40,8 @@ export interface Validation {
   readonly linkedFrom?: string | undefined
   /** The link that the path or the owner sets, so that the body need not. */
   readonly implied?: ImpliedLink
+  /** Whether the database refuses values that are taken, so that nothing looks for them before. */
+  readonly uniquesLater?: boolean
 }
 
 /** A record whose body is being validated. */

@@ -6,8 +6,10 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { RestEngine } from '../../lib/index.ts'
+import type { Change } from '../../lib/index.ts'
 import { RowWriter } from '../../lib/sqlite/row-writer.ts'
 import { check, runs } from '../helpers/check.ts'
 import type { Json, Row } from '../helpers/oracle.ts'
@@ -44,6 +46,11 @@ async function dump({ orm }: RestEngine): Promise<unknown> {
       return [name, await ask(`select ${columns.map(column => `quote("${column['name']}") as "${column['name']}"`).join()} from "${name}"`)]
     }),
   )
+}
+
+/** Whether a row has changed: the unit of work may write a linked record again as it is. */
+function isChange({ before, after }: Change): boolean {
+  return !isDeepStrictEqual(before, after)
 }
 
 /** Two engines that must not differ. */
@@ -89,7 +96,7 @@ export class Twins implements AsyncDisposable {
     // SQLite counts no key above the largest one, which a body may give.
     const isFull = left!.status === 500 && (left!.body as { code?: unknown }).code === 'database_failed'
     assert.ok(left!.status < 500 || isFull, `${told} answered ${JSON.stringify(left)} ${causes}`)
-    const [before, now] = [this.flushed, this.planned].map(engine => engine.requests.at(-1)!.changes)
+    const [before, now] = [this.flushed, this.planned].map(engine => engine.requests.at(-1)!.changes!.filter(isChange))
     assert.deepEqual(now, before, `the journal of ${told}`)
   }
 
@@ -101,6 +108,12 @@ export class Twins implements AsyncDisposable {
     await this.planned.close()
     await this.flushed.close()
   }
+}
+
+/** Skips a model with an entity that MikroORM cannot load, which cannot be written either. */
+function skipUnserved(error: unknown): never {
+  fc.pre(!/are read-only/.test((error as Error).message))
+  throw error
 }
 
 /** Whether the unit of work writes what it is asked to: a record of a hierarchy with a custom type for its key it takes for changed when others are written. */
@@ -139,11 +152,14 @@ function drawRequest(model: Model, random: Random): Request | undefined {
   }
   const known = random.chance(8) ? row : random.pick([...model.world[node.resource.name]!])
   if (known === undefined) return undefined
-  return changeRequest(known, whole, random)
+  // With a subscriber, MikroORM inserts a removed record again that a loaded one links by the other side of a one-to-one.
+  const deletes = !model.nodes.some(({ inverses }) => inverses.some(({ kind: how }) => how === 'one'))
+  return changeRequest(known, whole, random, deletes)
 }
 
-function changeRequest(known: Row, whole: Record<string, Json>, random: Random): Request {
+function changeRequest(known: Row, whole: Record<string, Json>, random: Random, deletes: boolean): Request {
   const path = pathOf(known)
+  if (deletes && random.chance(4)) return { method: 'DELETE', path }
   const names = random.some(
     Object.keys(whole).filter(name => !known.of.key.includes(name)),
     4,
@@ -166,7 +182,7 @@ describe('planned writes', () => {
         const model = build(shape)
         const random = new Random(shape.salt)
         const seed = seedOf(model)
-        await using twins = await Twins.of(() => build(shape).entities, seed)
+        await using twins = await Twins.of(() => build(shape).entities, seed).catch(skipUnserved)
         await twins.compare()
         for (let count = 0; count < 40; count++) {
           const request = drawRequest(model, random)

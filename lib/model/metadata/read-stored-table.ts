@@ -37,6 +37,7 @@ export function readStoredTable(meta: Meta, orm: MikroORM): StoredTable | undefi
     // MikroORM takes a NULL that a type makes something of for a change, whatever else changes.
     updates: canUpdate(meta, left) && ![...columns.values()].some(column => column.convertsNull),
     deletes: !meta.relations.some(({ orphanRemoval, cascade }) => orphanRemoval === true || cascade?.some(kind => REMOVING.has(kind))),
+    keepsUnique: !hasConstructor(meta) && meta.props.every(isPlainUnique) && meta.uniques.every(isWholeUnique),
     required: Object.freeze(orm.config.get('validateRequired') ? meta.props.filter(prop => isRequired(prop)).map(({ name }) => name) : []),
     construct: hasConstructor(meta) ? () => construct(meta) : undefined,
     version: meta.versionProperty === undefined ? undefined : columns.get(meta.versionProperty)?.column,
@@ -159,6 +160,21 @@ function canUpdate(meta: Meta, left: readonly Property[]): boolean {
 
 function hasOnUpdate({ onUpdate, embeddedProps }: Property): boolean {
   return onUpdate !== undefined || Object.values(embeddedProps ?? {}).some(inner => hasOnUpdate(inner))
+}
+
+/** Whether no function of the model computes the property. */
+function isPlainUnique({ onCreate, onUpdate }: Property): boolean {
+  return onCreate === undefined && onUpdate === undefined
+}
+
+/** Whether a set of unique properties is unique in all rows. */
+function isWholeUnique({ properties, expression, where, ...others }: Meta['uniques'][number]): boolean {
+  return (
+    properties !== undefined &&
+    expression === undefined &&
+    where === undefined &&
+    !('deferMode' in others && others.deferMode !== undefined)
+  )
 }
 
 /** Whether MikroORM refuses a new record without the property. */

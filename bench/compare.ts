@@ -3,7 +3,7 @@
  * five minutes for all trials.
  *
  *     npm run bench:compare main                           all trials
- *     npm run bench:compare HEAD~3 record list             only trials whose name holds one of the words
+ *     npm run bench:compare HEAD~3 record list             only trials whose name has one of the words
  *     npm run bench:compare -- HEAD --rounds 10 record     more rounds, which see smaller differences
  *
  * The other tree is written into a temporary folder, with the bench of this one. It runs on the packages that are installed here, when its lock file is the

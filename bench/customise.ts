@@ -1,9 +1,8 @@
 /**
- * Bench of customisation: what the same requests cost with rules, beside without. Answers are compared first: a bench of other answers says nothing. In
- * one process, in turns. Takes a few seconds.
+ * Bench of customisation: the same requests with rules, and without. Their answers are compared first. Both take turns in one process. Takes a few seconds.
  *
  *     npm run bench:customise
- *     npm run bench:customise -- --rounds 21 token    fewer rounds, and only what bears the word in its name
+ *     npm run bench:customise -- --rounds 21 token    fewer rounds, and only the cases whose name has one of the words
  *     npm run bench:customise -- --docs               writes the table into docs/benchmarks.md, too
  */
 import assert from 'node:assert/strict'

@@ -1,10 +1,10 @@
 /**
- * Bench of interception: what the built-in `fetch` with `json()` costs, answered by an engine, beside a MockAgent of undici that replies with the same
- * text, which is what a test would use for one fixed answer. The fixed answer comes from an own route: what it costs is the interception; of the others,
- * reading comes on top, whose time without `fetch` is shown, too. In one process, in turns; answers are compared first. Takes about ten seconds.
+ * Bench of interception: the built-in `fetch` with `json()`, answered by an engine, and by a MockAgent of undici that replies with the same text, as a test with
+ * fixed answers would. One answer of the engine comes from a custom route, whose cost is that of the interception alone. The others add the reading, whose time
+ * without `fetch` is shown, too. The contenders take turns in one process. Answers are compared first. Takes about ten seconds.
  *
  *     npm run bench:intercept
- *     npm run bench:intercept -- --rounds 21 list    fewer rounds, and only what bears the word in its name
+ *     npm run bench:intercept -- --rounds 21 list    fewer rounds, and only the cases whose name has one of the words
  *     npm run bench:intercept -- --docs              writes the tables into docs/benchmarks.md, too
  *
  * Not through tsx, which gives every closure its name at run time.

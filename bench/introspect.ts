@@ -1,9 +1,9 @@
 /**
- * Bench of files without entities: what it costs to open one, beside `new MikroORM` over the same entities, and what a list of it costs, beside the same
- * model in code. In one process, in turns. Takes about ten seconds.
+ * Bench of files without entities: opening one, beside `new MikroORM` over the same entities; and a list of it, beside a list of the same model in code. In one
+ * process, in turns. Takes about ten seconds.
  *
  *     npm run bench:introspect
- *     npm run bench:introspect -- --rounds 200 list    fewer rounds, and only what bears the word in its name
+ *     npm run bench:introspect -- --rounds 200 list    fewer rounds, and only the cases whose name has one of the words
  *     npm run bench:introspect -- --docs               writes the tables into docs/benchmarks.md, too
  */
 import assert from 'node:assert/strict'

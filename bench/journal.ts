@@ -1,9 +1,9 @@
 /**
- * Bench of the journal: what the same requests cost with it, beside without it. The journal is full throughout, so that what it keeps is paid for as
- * well. In one process, in turns. Takes about ten seconds.
+ * Bench of the journal: the same requests with the journal, and without. The journal is full from the start, so that each entry replaces another. Both take turns
+ * in one process. Takes about ten seconds.
  *
  *     npm run bench:journal
- *     npm run bench:journal -- --rounds 21 record    fewer rounds, and only what bears the word in its name
+ *     npm run bench:journal -- --rounds 21 record    fewer rounds, and only the cases whose name has one of the words
  *     npm run bench:journal -- --docs                writes the table into docs/benchmarks.md, too
  */
 import assert from 'node:assert/strict'

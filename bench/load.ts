@@ -1,4 +1,4 @@
-/** Load: asks an HTTP server by several connections at once, as fast as it answers, with as little work of its own as can be: it shares the machine. */
+/** Load: sends requests to an HTTP server over several connections, as fast as it answers. It does as little work of its own as possible, because both share the machine. */
 import { connect } from 'node:net'
 
 export interface HttpRequest {

@@ -1,6 +1,6 @@
 /**
- * What finding a page by its keys is worth: `node bench/offset.ts`. Compares, on a million rows in memory and in turns, the statement that a list has with
- * the one that it has from the 1,000th record on (`deepOf` in lib/sql/compile-read.ts). Takes about a minute.
+ * Bench of deep pages: `node bench/offset.ts`. Compares the usual statement of a list with the one from the 1,000th record on, which finds the page by its keys
+ * (`compileLateLookUp` in lib/sql/compile-read.ts). In turns, on a million rows in memory. Takes about a minute.
  */
 import assert from 'node:assert/strict'
 import Database from 'better-sqlite3'

@@ -1,4 +1,4 @@
-/** Paired: variants of one piece of work, measured in one process and in turns, so that what slows the machine slows all of them. */
+/** Paired: measures variants of one piece of work in turns, in one process, so that a slower machine slows all of them. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { inTurns } from './summary.ts'
 

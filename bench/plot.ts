@@ -1,5 +1,5 @@
 /**
- * Plot: figures as SVG, as text: lines over a numeric axis, or dots in rows. Both have labelled axes, linear or logarithmic, and a legend, and follow
+ * Plot: draws figures as SVG: lines over a numeric axis, or dots in rows. Both have labelled axes, linear or logarithmic, and a legend, and follow
  * the reader's choice of a light or a dark page.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Report: what a bench prints, and with `--docs` what it writes: the same tables with the date, the machine and the command into the section of
- * docs/benchmarks.md that bears its name, plots beside it, and the figures that the README shows.
+ * Report: prints the tables of a bench, and writes with `--docs`: the same tables with the date, the machine and the command into the section of
+ * docs/benchmarks.md that has its name, plots beside it, and the figures that the README shows.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'

@@ -2,7 +2,7 @@
  * Bench: how long the engine takes for an answer, beside hand-written better-sqlite3 code for the same answer, in one run. Takes about two minutes.
  *
  *     npm run bench                              all trials
- *     npm run bench -- --rounds 2 record list    fewer rounds, and only trials whose name holds one of the words
+ *     npm run bench -- --rounds 2 record list    fewer rounds, and only trials whose name has one of the words
  *     npm run bench -- --docs                    writes the tables into docs/benchmarks.md, too
  *
  * Answers are compared first. Each trial and contender then runs in a process of its own; every round begins with the other contender.

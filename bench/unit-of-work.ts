@@ -1,10 +1,10 @@
 /**
- * Bench of writes: what one costs, and what of that is MikroORM's unit of work: by hand, MikroORM with its own driver, its unit of work alone on the
- * engine's driver, and requests to the engine. In one process, in turns; in the time that the thread computes, which hardly depends on what else the machine
- * does. The ratio is that to the code by hand in the same round. Takes about a minute.
+ * Bench of writes: measures a write, and the part of it that is MikroORM's unit of work. The contenders: code by hand, MikroORM with its own driver, its unit of
+ * work alone on the engine's driver, and requests to the engine. They take turns in one process. Times are CPU times of the thread, which other work of the
+ * machine hardly changes. Each ratio is to the code by hand in the same round. Takes about a minute.
  *
  *     npm run bench:writes
- *     npm run bench:writes -- --rounds 3 update    fewer rounds, and only what bears the word in its name
+ *     npm run bench:writes -- --rounds 3 update    fewer rounds, and only the cases whose name has one of the words
  *     npm run bench:writes -- --docs               writes the table into docs/benchmarks.md, too
  */
 import { MikroORM } from '@mikro-orm/sqlite'

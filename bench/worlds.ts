@@ -1,9 +1,9 @@
 /**
- * Bench of worlds: what it costs to restore, reset and fork a database of 20 tables and 10,000 rows, beside the bare `new Database(bytes)` of
- * better-sqlite3; and to create engines of 20 entities, beside the bare MikroORM with its schema. All in one process, in turns. Takes about ten seconds.
+ * Bench of worlds: restoring, resetting and forking a database of 20 tables and 10,000 rows, beside the bare `new Database(bytes)` of
+ * better-sqlite3; and creating engines of 20 entities, beside the bare MikroORM with its schema. All in one process, in turns. Takes about ten seconds.
  *
  *     npm run bench:worlds
- *     npm run bench:worlds -- --rounds 21 fork    fewer rounds, and only what bears the word in its name
+ *     npm run bench:worlds -- --rounds 21 fork    fewer rounds, and only the cases whose name has one of the words
  *     npm run bench:worlds -- --docs              writes the table into docs/benchmarks.md, too
  */
 import assert from 'node:assert/strict'

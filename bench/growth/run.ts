@@ -1,9 +1,9 @@
 /**
- * Bench of growth: what a request costs as rows, the page, expanded relations, filters and the entities of the model grow, by the engine and by hand; and
- * what creating an engine costs, beside MikroORM with its schema. Takes about four minutes.
+ * Bench of growth: how the cost of a request grows with rows, the page, expanded relations, filters and the entities of the model, by the engine and by hand; and
+ * how the cost of creating an engine grows, beside MikroORM with its schema. Takes about four minutes.
  *
  *     npm run bench:growth
- *     npm run bench:growth -- --rounds 1 rows page    one round, and only the growths whose name holds one of the words
+ *     npm run bench:growth -- --rounds 1 rows page    one round, and only the growths whose name has one of the words
  *     npm run bench:growth -- --docs                  writes the tables into docs/benchmarks.md and the plots beside it, too
  *
  * Answers are compared first (`spec/bench/growth.spec.ts` does as well). Each growth and contender runs in a process of its own; every round begins with the

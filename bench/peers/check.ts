@@ -1,4 +1,4 @@
-/** Check: whether a peer answers what it is asked for: the same records in the same order as SQL says, and changes that can be seen. */
+/** Checks a peer: it must answer with the records, and in the order, that SQL gives, and show the changes that it has made. */
 import assert from 'node:assert/strict'
 import Database from 'better-sqlite3'
 import { TABLES, rowsOf } from '../seed.ts'

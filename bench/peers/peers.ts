@@ -1,6 +1,6 @@
 /**
- * Peers: who else answers a REST API of data, as data: what to install, what to start, and how the requests are spelt there. The requests are the same for
- * all: what every one of them can do by its documented means.
+ * Peers: a table of the other servers: the packages to install, the command that starts them, and their spelling of the requests. The requests are the same for
+ * all: those that each can answer by its documented means.
  */
 import type { HttpRequest } from '../load.ts'
 import type { Size } from '../seed.ts'

@@ -3,7 +3,7 @@
  * when they are installed, which the first run does.
  *
  *     npm run bench:peers                            all
- *     npm run bench:peers -- --rounds 1 remult       one round, and only the peers whose name holds one of the words (the engine always)
+ *     npm run bench:peers -- --rounds 1 remult       one round, and only the peers whose name has one of the words (the engine always)
  *     npm run bench:peers -- --docs                  writes the tables into docs/benchmarks.md, too
  *
  * Each is a process of its own with data of its own; every round begins with another one. What they answer is checked first. The first table has requests

@@ -1,4 +1,4 @@
-/** Running: a peer that serves, in a process of its own, on data of its own. */
+/** A running peer: a server in a process of its own, with its own data. */
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,10 +1,9 @@
 /**
- * Bench of the start: what it costs to import the package as it is published, to create an API and to answer once, beside bare MikroORM with the same
- * entities; the memory that stays; and the command with a JSON file, beside json-server. Each trial is a process of its own; the contenders take turns.
+ * Bench of the start: importing the published package, creating an API and answering once, beside bare MikroORM with the same entities; the memory that stays; and the command with a JSON file, beside json-server. Each trial is a process of its own; the contenders take turns.
  * Builds the package first. Takes about three minutes.
  *
  *     npm run bench:start
- *     npm run bench:start -- --rounds 5 command    fewer rounds, and only what bears the word in its name
+ *     npm run bench:start -- --rounds 5 command    fewer rounds, and only the cases whose name has one of the words
  *     npm run bench:start -- --docs                writes the tables into docs/benchmarks.md, too
  */
 import { execFileSync, spawn } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * Query text: writes a query of the typed client as the text of a URL. Takes filters by their name with operator, the reserved parameters, and under `$` what
- * is sent as it is. Refuses values that have no text, and lists of no values, which would find what they do not say.
+ * Query text: writes a query of the typed client as the text of a URL. Takes filters by their name with operator, the reserved parameters, and under `$` parameters
+ * that are sent as they are. Refuses values without a text form, and empty lists, which no filter can express.
  */
 import type { FreeParameters } from './query-types.ts'
 

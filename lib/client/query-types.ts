@@ -1,5 +1,5 @@
 /**
- * Query types: the filters and the other parameters that a request may have, after the entity. Names are checked up to one relation away, so that the number of
+ * Query types: the filters and other parameters of a request, by its entity. Names are checked up to one relation away, so that the number of
  * names grows with the attributes alone. Deeper paths go through `$`.
  */
 import type { Id, IsNullable, KindIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'

@@ -1,5 +1,5 @@
 /**
- * Record types: what a record in an answer looks like, after the entity and what the request asks for: `depth`, `expand`, `attributes`.
+ * Record types: the type of a record in an answer, by its entity and by the parameters of the request: `depth`, `expand`, `attributes`.
  */
 import type { Id, IsNullable, Json, KeyOf, KindIn, OptionsIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Resource calls: the methods of the typed client for one resource, and for a list of related records. Types are those of client-types.ts; here are names and
- * values as they come.
+ * Resource calls: the methods of the typed client for one resource, and for a list of related records. Its types are in client-types.ts;
+ * this file handles names and values without them.
  */
 import type { CallOptions, Deleted, Page } from './client-types.ts'
 import type { Id } from './entity-types.ts'

@@ -1,4 +1,4 @@
-/** Answers: the envelopes of what succeeds, each a response component that operations refer to. */
+/** Answers: the envelopes of successful requests, each a response component that operations refer to. */
 import type { Attribute, Resource } from '../model/model.ts'
 import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'

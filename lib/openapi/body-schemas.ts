@@ -1,4 +1,4 @@
-/** Body schemas: what bodies of POST and PUT may hold: writable attributes alone, relations as IDs or as objects that make new records. */
+/** Body schemas: the schemas of bodies of POST and PUT: writable attributes alone, relations as IDs or as objects that make new records. */
 import type { Attribute, EmbeddedAttribute, InnerAttribute, RelationAttribute, Resource, ToOneOfAttribute } from '../model/model.ts'
 import { branchesFor, hasVisibleTarget } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'

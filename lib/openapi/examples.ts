@@ -1,6 +1,6 @@
 /**
- * Examples: a record of each resource as answers show it, and a body that makes another one of it. They show what anybody may read and nothing else: no
- * hidden or private attribute, nothing of a resource with rules or scopes, and no link to one, and nothing that functions of the application make.
+ * Examples: a record of each resource as answers show it, and a body that creates one like it. They have only what everybody may read: no hidden or private
+ * attributes, no resource with rules or scopes and no link to one, and no values that functions of the application make.
  */
 import type { Attribute, Resource, ScalarAttribute } from '../model/model.ts'
 import { isRelation, isValue, listTargets } from '../model/model.ts'

@@ -1,4 +1,4 @@
-/** Failures: the answers to what is refused, by status, with the codes of the error table. */
+/** Failures: the answers to refused requests, by status, with the codes of the error table. */
 import { ERRORS, FIELD_ERRORS } from '../base/errors.ts'
 import { PROBLEM_TYPE } from '../base/response.ts'
 import type { Components } from './components.ts'

@@ -1,4 +1,4 @@
-/** Grammar: the rules that all operations share, in words, for the description of a document. */
+/** Grammar: the rules that all operations share, as prose for the description of a document. */
 import { findParameterName } from '../request/query-string.ts'
 import type { ApiSource } from './source.ts'
 

@@ -1,4 +1,4 @@
-/** Operations: what each path takes and answers, of a resource, of its records and of the attributes of those. */
+/** Operations: the requests and answers of each path: of a resource, of its records and of their attributes. */
 import { findActions } from '../access/actions.ts'
 import { allowedMethods } from '../access/resolve-path.ts'
 import type { Target } from '../access/resolve-path.ts'

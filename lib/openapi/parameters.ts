@@ -1,4 +1,4 @@
-/** Parameters: those that requests for records take beside filters: reserved ones under the names that the application gave them, flags, its own, headers. */
+/** Parameters: those of requests for records, apart from filters: reserved ones under the application's names, flags, custom parameters, headers. */
 import type { Resource } from '../model/model.ts'
 import { findParameterName } from '../request/query-string.ts'
 import { PARAMETERS, RESERVED } from '../request/reserved-parameters.ts'

@@ -1,4 +1,4 @@
-/** Record schemas: what records look like in answers: attributes that exist for somebody, relations as IDs or as objects. */
+/** Record schemas: the schemas of records in answers: attributes that some caller may see, relations as IDs or as objects. */
 import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
 import { isRelation, listTargets } from '../model/model.ts'
 import { branchesFor, existsFor } from '../plan/visibility.ts'

@@ -1,4 +1,4 @@
-/** Schema: JSON Schema (draft 2020-12, which OpenAPI 3.1 uses) as plain data, and the few ways to put schemas together. */
+/** Schema: JSON Schema (draft 2020-12, which OpenAPI 3.1 uses) as plain data, and functions that combine schemas. */
 
 /** A schema, or any other object of an OpenAPI document. */
 export interface Schema {

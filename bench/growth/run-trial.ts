@@ -2,6 +2,7 @@
  * Run the trials of a growth: one contender at all sizes, in a process of its own; `run.ts` starts it. Prints what it measured as JSON.
  *
  *     node bench/growth/run-trial.ts GROWTH CONTENDER    microseconds per call: of each trial, of each size
+ *     node bench/growth/run-trial.ts TASK CONTENDER      the same of a task
  *     node bench/growth/run-trial.ts create CONTENDER    microseconds that creating takes: by the engine, or by MikroORM alone with its schema
  */
 import { MikroORM } from '@mikro-orm/sqlite'
@@ -9,16 +10,19 @@ import { RestEngine } from '../../lib/index.ts'
 import { CONTENDERS } from '../contenders.ts'
 import { median } from '../summary.ts'
 import { open } from './contenders.ts'
-import type { Answer } from './contenders.ts'
 import { GROWTHS } from './growths.ts'
 import type { Growth } from './growths.ts'
 import { things } from './models.ts'
+import { TASKS } from './tasks.ts'
+import type { Task } from './tasks.ts'
 
 /** Points of each trial: sizes and microseconds. */
 export type Points = Readonly<Record<string, readonly (readonly [size: number, microseconds: number])[]>>
 
 /** Milliseconds: before timing, and of a batch. A call that takes longer is a batch. */
 const WARM_UP = 200
+/** Of tasks, before the first size: MikroORM's unit of work is compiled only after hundreds of calls. */
+const LONG_WARM_UP = 3000
 const BATCH = 8
 const BATCHES = 9
 
@@ -28,23 +32,23 @@ function spent(): number {
   return user + system
 }
 
-async function time(answer: Answer, size: number): Promise<number> {
+async function time(answer: (size: number, call: number) => unknown, size: number, warmUp = WARM_UP): Promise<number> {
   let call = 0
   const run = async (calls: number): Promise<number> => {
     const start = spent()
     for (let index = 0; index < calls; index++) {
-      const text = answer(size, call++)
-      if (typeof text !== 'string') await text
+      const done = answer(size, call++)
+      if (done instanceof Promise) await done
     }
     return (spent() - start) / calls
   }
-  const until = performance.now() + WARM_UP
+  const until = performance.now() + warmUp
   let calls = 0
   do {
     await run(1)
     calls++
   } while (calls < 3 || performance.now() < until)
-  const batch = Math.max(1, Math.round((calls * BATCH) / WARM_UP))
+  const batch = Math.max(1, Math.round((calls * BATCH) / warmUp))
   const samples: number[] = []
   for (let index = 0; index < BATCHES; index++) samples.push(await run(batch))
   return median(samples)
@@ -67,6 +71,21 @@ async function timeTrials(growth: Growth, name: (typeof CONTENDERS)[number]): Pr
   return points
 }
 
+async function timeTask({ trial, sizes, open: openTask }: Task, name: (typeof CONTENDERS)[number]): Promise<Points> {
+  const points: [number, number][] = []
+  // The first size comes twice, as above.
+  for (const [index, size] of [sizes[0]!, ...sizes].entries()) {
+    const task = await openTask[name](size)
+    try {
+      const microseconds = await time((_size, call) => task.run(call), size, index === 0 ? LONG_WARM_UP : WARM_UP)
+      if (index > 0) points.push([size, microseconds])
+    } finally {
+      await task.close()
+    }
+  }
+  return { [trial]: points }
+}
+
 async function timeCreate(growth: Growth, name: (typeof CONTENDERS)[number]): Promise<Points> {
   const points: [number, number][] = []
   for (const size of growth.sizes) {
@@ -87,7 +106,9 @@ async function timeCreate(growth: Growth, name: (typeof CONTENDERS)[number]): Pr
 }
 
 const [wanted, who] = process.argv.slice(2)
+const task = TASKS.find(({ name }) => name === wanted)
 const growth = GROWTHS.find(({ name }) => name === (wanted === 'create' ? 'entities' : wanted))
 const name = CONTENDERS.find(contender => contender === who)
-if (growth === undefined || name === undefined) throw new Error(`No such growth or contender: ${wanted} ${who}.`)
-console.log(JSON.stringify(await (wanted === 'create' ? timeCreate(growth, name) : timeTrials(growth, name))))
+if ((growth ?? task) === undefined || name === undefined) throw new Error(`No such growth or contender: ${wanted} ${who}.`)
+const measuring = task !== undefined ? timeTask(task, name) : wanted === 'create' ? timeCreate(growth!, name) : timeTrials(growth!, name)
+console.log(JSON.stringify(await measuring))

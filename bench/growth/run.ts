@@ -1,6 +1,7 @@
 /**
- * Bench of growth: how the cost of a request grows with rows, the page, expanded relations, filters and the entities of the model, by the engine and by hand; and
- * how the cost of creating an engine grows, beside MikroORM with its schema. Takes about four minutes.
+ * Bench of growth: how the cost of a request grows with rows, the page, expanded relations, filters and the entities of the model, by the engine and by hand; how the
+ * cost of nested bodies, replaced lists, seeds, JSON files, the journal and worlds grows with their size; and how the cost of creating an engine grows, beside MikroORM
+ * with its schema. Takes about six minutes.
  *
  *     npm run bench:growth
  *     npm run bench:growth -- --rounds 1 rows page    one round, and only the growths whose name has one of the words
@@ -23,8 +24,9 @@ import { compareAnswers } from './compare-answers.ts'
 import { exponentOf, growsTooFast } from './exponent.ts'
 import { GROWTHS } from './growths.ts'
 import type { Points } from './run-trial.ts'
+import { TASKS } from './tasks.ts'
 
-const { rounds, docs, isWanted } = wordsOf({ rounds: 3, names: [...GROWTHS.map(({ name }) => name), 'create'] })
+const { rounds, docs, isWanted } = wordsOf({ rounds: 3, names: [...GROWTHS, ...TASKS].map(({ name }) => name).concat('create') })
 const script = fileURLToPath(new URL('run-trial.ts', import.meta.url))
 const sideOf = (contender: ContenderName): Side => ({ script, contender })
 const SIDES = [sideOf(CONTENDERS[0]), sideOf(CONTENDERS[1])] as const
@@ -38,7 +40,7 @@ function middle(all: readonly Points[], trial: string): (readonly [number, numbe
 }
 
 /** A table with all sizes and exponents, and a plot. */
-async function measure(name: string, label: string, beside: string): Promise<void> {
+async function measure(name: string, label: string, beside: string, cost = 'Cost of a request'): Promise<void> {
   const [base, own] = await roundsOfBoth(SIDES, rounds, side => measured<Points>(side, name, side.contender))
   const drawn: Line[] = []
   const trials = Object.keys(own[0]!)
@@ -57,7 +59,7 @@ async function measure(name: string, label: string, beside: string): Promise<voi
       drawn.push({ name: `${trial}: ${who}`, points, dashed: who !== 'engine' })
     }
   }
-  const title = name === 'create' ? `Creating an engine, by ${label}` : `Cost of a request, by ${label}`
+  const title = `${cost}, by ${label}`
   const log = sizes[0]! > 0
   report.plot(`growth-${name}`, title, lines({ title, x: { label, log }, y: { label: 'microseconds', log: true }, lines: drawn }))
 }
@@ -66,5 +68,6 @@ for (const growth of GROWTHS.filter(({ name }) => isWanted(name))) {
   await compareAnswers(growth)
   await measure(growth.name, growth.label, 'by hand')
 }
-if (isWanted('create')) await measure('create', 'entities of the model', 'MikroORM')
+for (const { name, label, trial } of TASKS.filter(task => isWanted(task.name))) await measure(name, label, 'by hand', `Cost of: ${trial}`)
+if (isWanted('create')) await measure('create', 'entities of the model', 'MikroORM', 'Creating an engine')
 await report.end()

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { comparable } from '../../bench/contenders.ts'
+import { CONTENDERS, comparable } from '../../bench/contenders.ts'
 import { compareAnswers } from '../../bench/growth/compare-answers.ts'
 import { open } from '../../bench/growth/contenders.ts'
 import { exponentOf, growsTooFast } from '../../bench/growth/exponent.ts'
 import { GROWTHS } from '../../bench/growth/growths.ts'
+import { TASKS } from '../../bench/growth/tasks.ts'
 
 describe('the trials of growth', () => {
   for (const growth of GROWTHS) {
@@ -61,6 +62,27 @@ describe('the trials of growth', () => {
       assert.ok(new Set(shapes).size > 3000, `${new Set(shapes).size} of ${size} filters`)
     }
   })
+})
+
+describe('the tasks of growth', () => {
+  for (const { name, sizes, open: openTask } of TASKS) {
+    it(`${name}: the engine leaves behind what the hand-written code leaves behind`, async () => {
+      for (const size of sizes.slice(0, 3)) {
+        const states: unknown[] = []
+        for (const contender of CONTENDERS) {
+          const task = await openTask[contender](size)
+          try {
+            for (let call = 0; call < 3; call++) await task.run(call)
+            states.push(await task.state())
+          } finally {
+            await task.close()
+          }
+        }
+        assert.deepEqual(states[0], states[1], `${name}: ${size}`)
+        assert.notDeepEqual(states[0], 0)
+      }
+    })
+  }
 })
 
 describe('an exponent of growth', () => {

@@ -98,58 +98,66 @@ describe('a server that speaks Request and Response', () => {
   it('takes engine.fetch as its handler', () => works(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
 })
 
+/** Runs tests by Jest in a folder of their own, and returns what it printed. TypeScript is stripped, and an ES module. */
+async function runJest(tests: Readonly<Record<string, string>>, type: 'module' | 'commonjs'): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-jest-'))
+  try {
+    const jest = dirname(createRequire(import.meta.url).resolve('jest/package.json'))
+    await symlink(dirname(jest), join(folder, 'node_modules'), 'junction')
+    const config = { testEnvironment: 'node', transform: { '\\.ts$': './strip.cjs' }, extensionsToTreatAsEsm: ['.ts'] }
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ type, jest: config }))
+    await writeFile(
+      join(folder, 'strip.cjs'),
+      `const { stripTypeScriptTypes } = require('node:module')
+      module.exports = { process: text => ({ code: stripTypeScriptTypes(text) }) }`,
+    )
+    for (const [name, text] of Object.entries(tests)) await writeFile(join(folder, name), text)
+    const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...env } = process.env
+    const flags = ['--no-warnings', '--experimental-vm-modules']
+    const args = [...flags, join(jest, 'bin/jest.js'), '--rootDir', folder, '--ci', '--runInBand', '--no-cache']
+    const { status, stderr, stdout } = spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8', timeout: 120_000 })
+    assert.equal(status, 0, stdout + stderr)
+    return stderr
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
 describe('Jest', () => {
+  const lib = fileURLToPath(new URL('../../../lib/index.ts', import.meta.url))
+
   it('runs tests that intercept, in realms of their own', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-jest-'))
-    try {
-      const lib = fileURLToPath(new URL('../../../lib/index.ts', import.meta.url))
-      const jest = dirname(createRequire(import.meta.url).resolve('jest/package.json'))
-      await symlink(dirname(jest), join(folder, 'node_modules'), 'junction')
-      const config = { testEnvironment: 'node', transform: { '\\.ts$': './strip.cjs' }, extensionsToTreatAsEsm: ['.ts'] }
-      await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', jest: config }))
-      await writeFile(
-        join(folder, 'strip.cjs'),
-        `const { stripTypeScriptTypes } = require('node:module')
-        module.exports = { process: text => ({ code: stripTypeScriptTypes(text) }) }`,
-      )
-      for (const when of ['early', 'late']) {
-        await writeFile(
-          join(folder, `${when}.test.js`),
-          `import { runInThisContext } from 'node:vm'
-          import { defineEntity, p } from '@mikro-orm/core'
-          import { RestEngine } from ${JSON.stringify(lib)}
-          ${when === 'early' ? "import 'undici'" : ''}
-          const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
-          const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: new TextEncoder().encode('{"text":"a"}') }
-          test('is answered by the engine', async () => {
-            expect(runInThisContext('globalThis')).not.toBe(globalThis)
-            const engine = await RestEngine.create({ entities: [Note] })
-            const api = engine.intercept('${API}', { strict: true })
-            const { request } = await import('undici')
-            expect((await fetch('${API}/v1/notes', post)).status).toBe(200)
-            expect((await request('${API}/v1/notes', post)).statusCode).toBe(200)
-            expect((await (await fetch('${API}/v1/notes')).json()).count).toBe(2)
-            await expect(request('${OTHER}')).rejects.toMatchObject({ code: 'ERR_NOT_INTERCEPTED' })
-            await engine.close()
-          })`,
-        )
-      }
-      const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...env } = process.env
-      const args = [
-        '--no-warnings',
-        '--experimental-vm-modules',
-        join(jest, 'bin/jest.js'),
-        '--rootDir',
-        folder,
-        '--ci',
-        '--runInBand',
-        '--no-cache',
-      ]
-      const { status, stderr, stdout } = spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8', timeout: 120_000 })
-      assert.equal(status, 0, stdout + stderr)
-      assert.match(stderr, /Tests: +2 passed/)
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
+    const text = (when: string): string => `import { runInThisContext } from 'node:vm'
+      import { defineEntity, p } from '@mikro-orm/core'
+      import { RestEngine } from ${JSON.stringify(lib)}
+      ${when === 'early' ? "import 'undici'" : ''}
+      const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
+      const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: new TextEncoder().encode('{"text":"a"}') }
+      test('is answered by the engine', async () => {
+        expect(runInThisContext('globalThis')).not.toBe(globalThis)
+        const engine = await RestEngine.create({ entities: [Note] })
+        const api = engine.intercept('${API}', { strict: true })
+        const { request } = await import('undici')
+        expect((await fetch('${API}/v1/notes', post)).status).toBe(200)
+        expect((await request('${API}/v1/notes', post)).statusCode).toBe(200)
+        expect((await (await fetch('${API}/v1/notes')).json()).count).toBe(2)
+        await expect(request('${OTHER}')).rejects.toMatchObject({ code: 'ERR_NOT_INTERCEPTED' })
+        await engine.close()
+      })`
+    assert.match(await runJest({ 'early.test.js': text('early'), 'late.test.js': text('late') }, 'module'), /Tests: +2 passed/)
+  })
+
+  it('runs tests that a compiler made CommonJS of', async () => {
+    const text = `"use strict"
+      const { defineEntity, p } = require('@mikro-orm/core')
+      const { RestEngine } = require(${JSON.stringify(lib)})
+      const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
+      test('is answered by the engine', async () => {
+        const engine = await RestEngine.create({ entities: [Note], seed: { notes: [{ text: 'a' }] } })
+        engine.intercept('${API}', { strict: true })
+        expect((await (await fetch('${API}/v1/notes')).json()).count).toBe(1)
+        await engine.close()
+      })`
+    assert.match(await runJest({ 'compiled.test.js': text }, 'commonjs'), /Tests: +1 passed/)
   })
 })

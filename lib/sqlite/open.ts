@@ -15,6 +15,7 @@ import { DRIVER_MEMBERS } from './orm/driver.ts'
 import type { FileModel } from './introspect/entities.ts'
 import { adaptFormulas } from './foreign/formula.ts'
 import { ForeignModel } from './foreign/model.ts'
+import { leaveMissingColumns } from './foreign/query-columns.ts'
 import { ForeignSchema } from './foreign/schema.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
 import { SqliteWorldStore } from './world-store.ts'
@@ -169,6 +170,7 @@ function complete<T>(
       connection.content.addForeignFunctions()
     })
     foreign.noteMapped()
+    leaveMissingColumns(orm, handle.db, notes)
     connection.content.count(findCounters(orm, handle.db))
     return build()
   }

@@ -73,7 +73,7 @@ export async function resolveLink(ref: RecordRef, { target, targetKey }: ToOneAt
   return ref.kind === 'existing' && targetKey !== undefined ? (await load(target, ref.key, work))! : resolveRecord(ref, target, work)
 }
 
-/** Returns what the property of a link shall hold; a new entity may have to be written first, so that it has its key. */
+/** Returns the value for the property of a link; a new entity may have to be written first, so that it has its key. */
 async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em, connection }: Work): Promise<unknown> {
   const { targetKey } = attribute
   if (targetKey !== undefined) {

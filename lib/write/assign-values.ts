@@ -48,7 +48,7 @@ export function assignValues(holder: Entity, changes: readonly ValueInput[], em:
   }
 }
 
-/** Returns what the property of a link in a list of embedded objects holds for a key. */
+/** Returns the value for a key of the property that links it, in a list of embedded objects. */
 function referenceLinked(value: unknown, { links, type }: ScalarAttribute, em: EntityManager): unknown {
   if (value === null) return null
   return em.getReference(links!.entity as EntityName, toProperty(value, type) as never, { wrapped: links!.wrapped as never })

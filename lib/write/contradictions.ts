@@ -14,7 +14,7 @@ import type { RecordInput, RecordRef } from './write-plan.ts'
 /** A record of a body: the change that creates it, or the name of a record that exists. */
 type Identity = RecordInput | string
 
-/** What one place sets a foreign key to: a record, or null. */
+/** The value that one place of a body gives a foreign key: a record, or null. */
 interface LinkAssignment {
   readonly path: string
   readonly value: unknown

@@ -27,7 +27,7 @@ export function hasKey(entity: Entity): boolean {
   return helper(entity).hasPrimaryKey()
 }
 
-/** Returns what a property holds that links an entity: the entity, or its key. */
+/** Returns the value of a property that links an entity: the entity, or its key. */
 export function linkedValue(attribute: ToOneAttribute, entity: Entity): unknown {
   return attribute.holdsKey ? toPrimaryKey(attribute.target, keyOfEntity(attribute.target, entity)) : entity
 }

@@ -20,7 +20,7 @@ export interface ImpliedLink {
 /** Why an attribute is fixed. */
 export interface Fixed {
   readonly code: FieldError['code']
-  /** What follows the path in the sentence of the error. */
+  /** The rest of the sentence of the error, behind the path. */
   readonly text: string
   /** Whether a value of a body is the one that the record has. */
   readonly isSame: (value: unknown) => boolean

@@ -29,7 +29,7 @@ import type { Validation } from './validate-record.ts'
 import type { Address, Written } from './written.ts'
 import type { RecordInput } from './write-plan.ts'
 
-/** What a request asks for. */
+/** The write that a request asks for. */
 interface Asked {
   readonly resource: Resource
   readonly body: JsonObject

@@ -17,7 +17,7 @@ interface NewObject {
   readonly attributes: readonly Attribute[]
   /** The attributes that the place of the record sets. */
   readonly filled?: readonly (string | undefined)[]
-  /** What the caller tries to do, for the error. */
+  /** The action of the caller, for the error. */
   readonly action: string
 }
 

@@ -14,7 +14,7 @@ export interface BodyRules {
   readonly dialect: Pick<Dialect, 'describeUnstorable'>
   /** The body is a record of a seed, which may set what clients may only read. */
   readonly seeding?: boolean
-  /** What exists for the caller: a relation to what does not is unknown. Default: everything. */
+  /** The resources, rows and attributes that exist for the caller. A relation to any other is unknown. Default: everything. */
   readonly visibility?: Visibility
 }
 
@@ -43,7 +43,7 @@ export class ValidationContext {
   /**
    * Adds an error at this place. Returns undefined, as validators do for what is not valid.
    *
-   * @param text what follows the path in the sentence
+   * @param text the rest of the sentence, behind the path
    */
   error(code: FieldError['code'], text: string, more: Partial<FieldError> = {}): undefined {
     this.errors.push({ code, detail: `"${this.path}" ${text}`, attribute: this.path, ...more })

@@ -1,4 +1,4 @@
-/** Written: what a write is about, and what it gives. */
+/** Written: the record that a write is about, and its result. */
 import type { KeyValues } from '../model/key.ts'
 import type { Resource } from '../model/model.ts'
 import type { JsonRecord } from '../read/run-read.ts'

@@ -41,7 +41,9 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
       handle = readOnly ? openReadOnly(database) : new SqliteDatabase(database)
     } else handle = database === ':memory:' ? new SqliteDatabase(database) : openFile(opening, isNew)
     const model = entities === undefined ? await readFileModel(handle, database, opening.notes) : undefined
-    const foreign = new ForeignModel(opening.notes, 'attachDatabases' in opening.orm)
+    const foreign = new ForeignModel(opening.notes)
+    if ('attachDatabases' in opening.orm)
+      foreign.found('orm.attachDatabases is left out: an engine has one database, and the tables of all schemas are in it.')
     const isOfOthers = database !== ':memory:' && !isNew
     const connection = await openWith(
       { ...opening, entities: entities ?? [...model!.entities] },
@@ -122,7 +124,8 @@ async function openWith(
   const optionsOn = (shared: SharedSqliteDialect): Options =>
     ({
       ...extra,
-      ...(foreign.keepsSchemas ? {} : { schema: undefined }),
+      schema: undefined,
+      attachDatabases: undefined,
       discovery: {
         ...discovery,
         // MikroORM.init sets it in the options that it is given, which the application may give both.

@@ -226,6 +226,18 @@ describe('schemas of another database', () => {
     await engine.given('b')
     assert.match(engine.notes.join('\n'), /^B: two schemas have a table "user"; that of "two" is called "two_user" here\.$/m)
   })
+
+  it('are one where the app attaches databases, too, and a fork has them', async () => {
+    const Log = defineEntity({ name: 'Log', schema: 'logs', properties: { id: p.integer().primary(), text: p.string() } })
+    const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), logs: () => p.manyToMany(Log) } })
+    const orm = { attachDatabases: [{ name: 'logs', database: '/nowhere/logs.db' }] }
+    await using engine = await RestEngine.create({ entities: [Log, Note], orm: orm as never })
+    await engine.seed({ notes: [{ logs: [{ text: 'a' }] }] })
+    await using fork = await engine.fork()
+    const { body } = await fork.handle('GET', '/v1/notes', { 'logs.text': 'a', expand: 'logs' })
+    assert.deepEqual((body as { notes: object[] }).notes, [{ id: 1, logs: [{ id: 1, text: 'a' }] }])
+    assert.ok(engine.notes.some(note => note.startsWith('orm.attachDatabases is left out')))
+  })
 })
 
 describe('expressions of another database', () => {

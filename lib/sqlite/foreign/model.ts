@@ -81,14 +81,11 @@ export class ForeignModel {
   /** The schema of each table, by its name. */
   readonly #tables = new Map<string, string>()
   readonly #schemas = new Set<string>()
-  /** Whether SQLite has schemas here: databases that the application attaches. */
-  readonly keepsSchemas: boolean
   readonly #mapped = new Map<string, Set<string>>()
   #isForeign = false
 
-  constructor(notes: Notes, keepsSchemas: boolean) {
+  constructor(notes: Notes) {
     this.#notes = notes
-    this.keepsSchemas = keepsSchemas
   }
 
   /** Whether something in the model is not SQLite's own. */
@@ -126,7 +123,7 @@ export class ForeignModel {
 
   /** Before MikroORM works with what was declared. Its copy of the metadata is changed, the entities are not. */
   adapt(meta: EntityMetadata, platform: Platform): void {
-    if (!this.keepsSchemas) this.#leaveSchema(meta)
+    this.#leaveSchema(meta)
     for (const prop of Object.values(meta.properties)) {
       this.#adaptProperty(meta, prop)
       keepText(prop, platform)
@@ -163,7 +160,7 @@ export class ForeignModel {
   #adaptProperty(meta: EntityMetadata, given: Property): void {
     const prop = given as unknown as Mutable
     const place = `${meta.className}.${given.name}`
-    if (typeof prop.pivotTable === 'string' && prop.pivotTable.includes('.') && !this.keepsSchemas) {
+    if (typeof prop.pivotTable === 'string' && prop.pivotTable.includes('.')) {
       prop.pivotTable = prop.pivotTable.slice(prop.pivotTable.indexOf('.') + 1)
       this.found()
     }

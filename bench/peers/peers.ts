@@ -153,6 +153,17 @@ export const PEERS: readonly Peer[] = [
     change: 'PATCH',
   },
   {
+    name: 'Feathers 5, in memory',
+    packages: { '@feathersjs/feathers': '5.0.50', '@feathersjs/koa': '5.0.50', '@feathersjs/memory': '5.0.50' },
+    start: { server: 'feathers-memory.js' },
+    data: 'json',
+    takes: { times: 'number', booleans: 'boolean' },
+    path: plainPath,
+    query: spell('$limit', '$skip', 'records', 'active=true', '$sort[score]=-1'),
+    records: list('data'),
+    change: 'PATCH',
+  },
+  {
     name: 'remult 3',
     packages: { remult: '3.3.18', express: EXPRESS, 'better-sqlite3': BETTER_SQLITE3 },
     start: { server: 'remult.js' },

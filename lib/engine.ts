@@ -11,7 +11,7 @@ import type { RestResponse } from './base/response.ts'
 import type { UnindexedLink } from './database/explained-statements.ts'
 import type { Diagram } from './diagram/diagram.ts'
 import { expectChanges } from './journal/expect-changes.ts'
-import type { ExpectedChanges } from './journal/expect-changes.ts'
+import type { ExpectedChange, ExpectedChanges } from './journal/expect-changes.ts'
 import type { Explanation } from './journal/explanation.ts'
 import type { JournalEntry } from './journal/journal.ts'
 import type { Model } from './model/model.ts'
@@ -32,6 +32,7 @@ import type { Snapshot } from './pipeline/snapshot.ts'
 import { joinStream } from './pipeline/stream-list.ts'
 import { NO_VERSION } from './request/address.ts'
 import { readPath } from './request/parse-request.ts'
+import type { NamedBy } from './client/resource-names.ts'
 import type { QueryInput } from './request/query-string.ts'
 import { answer } from './server/fetch.ts'
 import type { SelfTestOptions } from './self-test/options.ts'
@@ -50,12 +51,13 @@ import { seed } from './write/seed.ts'
 /**
  * An embeddable REST engine: entities in, a JSON REST API out.
  *
+ * @template Name the names that `seed`, `given` and `expect` take for resources: see `ResourceNames`. Default: any text.
  * @example
  * const engine = await RestEngine.create({ entities: [User, Site] })
  * const { status, body } = await engine.handle('GET', '/v1/users', { name: 'A*', sort: 'sites.desc', limit: 5 })
  * await engine.close()
  */
-export class RestEngine {
+export class RestEngine<Name extends string = string> {
   /** The source of every timestamp. */
   readonly clock: Clock
   /** The path before the version: `'/api'`; empty without one. */
@@ -67,7 +69,7 @@ export class RestEngine {
    * Generates and inserts minimal valid records, with the parents that they need: `await engine.given('order', { customer: { vip: true } }, { seed: 7 })`,
    * and `engine.given.many('order', 20)`. See `Give`.
    */
-  readonly given: Give
+  readonly given: Give<Name>
   readonly #parts: EngineParts<RestEngine>
   #closing: Promise<void> | undefined
 
@@ -84,12 +86,17 @@ export class RestEngine {
     // JavaScript can call a private constructor.
     if ((composition as Partial<Composition> | undefined)?.database?.connection === undefined)
       throw new TypeError('RestEngine: an engine is made by "await RestEngine.create({ entities: [User] })", not by "new".')
-    this.#parts = assemble(this, composition)
+    this.#parts = assemble(this.#plain, composition)
     this.clock = this.#parts.clock
     this.base = composition.options.base
     this.versions = composition.options.versions
     this.limits = composition.options.limits
     this.given = this.#parts.given.asFunction(() => this.#parts.life.assertOpen())
+  }
+
+  /** The engine as the rest of the library takes it: with any names. */
+  get #plain(): RestEngine {
+    return this as unknown as RestEngine
   }
 
   /** The parts of an engine that is open. */
@@ -152,7 +159,7 @@ export class RestEngine {
    *
    * @example const response = await engine.fetch(new Request('http://api.test/v1/users?limit=5'))
    */
-  readonly fetch = (request: Request | URL | string, init?: RequestInit): Promise<Response> => answer(this, request, init)
+  readonly fetch = (request: Request | URL | string, init?: RequestInit): Promise<Response> => answer(this.#plain, request, init)
 
   /**
    * Answers the requests of this process to an origin, or to several, instead of the network: those of the global `fetch`, of the undici package's
@@ -171,7 +178,7 @@ export class RestEngine {
    */
   intercept(origin: string | URL | readonly (string | URL)[], options: InterceptOptions = {}): Interception {
     const { interceptions } = this.#open
-    const interception = intercept(this, origin, options, () => interceptions.delete(interception))
+    const interception = intercept(this.#plain, origin, options, () => interceptions.delete(interception))
     interceptions.add(interception)
     return interception
   }
@@ -284,11 +291,11 @@ export class RestEngine {
    * @throws RestError with all errors; nothing is loaded then.
    * @example await engine.seed({ users: [{ id: 1, name: 'Ann' }], sites: [{ url: 'x', user: 1 }] })
    */
-  async seed(data: SeedData): Promise<void> {
+  async seed(data: NamedBy<Name, readonly object[]>): Promise<void> {
     const { connection, versions } = this.#open
     const more = this.model.isOpen ? findSeedNames(data, this.model.byName) : undefined
     const growth = more === undefined ? undefined : versions.grow(more)
-    await seed(data, growth?.model ?? this.model, connection)
+    await seed(data as SeedData, growth?.model ?? this.model, connection)
     growth?.adopt()
   }
 
@@ -323,9 +330,9 @@ export class RestEngine {
    * work.
    * @example await engine.expect({ orders: 1, order_items: 3, products: { updated: 3 } }, () => placeOrder())
    */
-  async expect<T>(changes: ExpectedChanges, work: () => T | Promise<T>): Promise<T> {
+  async expect<T>(changes: NamedBy<Name | '*', ExpectedChange>, work: () => T | Promise<T>): Promise<T> {
     const { shared, connection, recorder, journal } = this.#open
-    return expectChanges(changes, work, { tables: shared.watched.tables, connection, recorder, journal })
+    return expectChanges(changes as ExpectedChanges, work, { tables: shared.watched.tables, connection, recorder, journal })
   }
 
   /**
@@ -441,7 +448,7 @@ export class RestEngine {
 
   /** @internal Returns the state of a scenario, for worlds that begin with it. */
   scenarioSnapshot(name: string): Promise<Snapshot> {
-    return this.#parts.shared.scenarios.find(name, state => this.fork(state))
+    return this.#parts.shared.scenarios.find(name, state => this.#plain.fork(state))
   }
 
   /**
@@ -452,7 +459,7 @@ export class RestEngine {
    * @throws TypeError for a value that is not a snapshot, or that of another model; Error when the engine is closed, or inside a write.
    * @example await using world = await engine.fork()
    */
-  async fork(snapshot?: Snapshot): Promise<RestEngine> {
+  async fork(snapshot?: Snapshot): Promise<RestEngine<Name>> {
     return new RestEngine(await copyWorld(this.#parts, snapshot))
   }
 

@@ -42,7 +42,10 @@ export type GivenRecord = Record<
 >
 
 /** `engine.given`. */
-export interface Give {
+export type Give<Name extends string = string> = GiveMethods<Name>['one'] & Pick<GiveMethods<Name>, 'many'>
+
+/** As methods, so that an engine with known names is an engine. */
+interface GiveMethods<Name extends string> {
   /**
    * Inserts one record with all that the model needs, made up where the overrides leave it out: attributes and parents.
    *
@@ -51,7 +54,7 @@ export interface Give {
    * @throws RestError when the overrides, or the made-up values, are refused by the model; nothing is inserted then. TypeError, RangeError for options that are not of their form.
    * @example const order = await engine.given('order', { customer: { vip: true }, items: 3 }, { seed: 7 })
    */
-  (name: string, overrides?: Overrides, options?: GivenOptions): Promise<GivenRecord>
+  one(name: Name, overrides?: Overrides, options?: GivenOptions): Promise<GivenRecord>
   /**
    * Inserts many records in one transaction, each with parents of its own unless the overrides link one.
    *
@@ -60,7 +63,7 @@ export interface Give {
    * @throws as `given` does; the paths of faults begin with the index of the record.
    * @example const orders = await engine.given.many('order', 20, index => ({ number: `A-${index}` }))
    */
-  many(name: string, count: number, overrides?: Overrides | ((index: number) => Overrides), options?: GivenOptions): Promise<GivenRecord[]>
+  many(name: Name, count: number, overrides?: Overrides | ((index: number) => Overrides), options?: GivenOptions): Promise<GivenRecord[]>
 }
 
 /** The parts of the engine that records are made with. */

@@ -1,4 +1,4 @@
-/** What the types of the client cost the compiler: a program of 100 entities with a client takes at most five times as long as without one. */
+/** What the types of the client and of the names of resources cost the compiler: a program of 100 entities with them takes at most five times as long as without. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,6 +38,32 @@ function writeProgram(hasClient: boolean): string {
 
 const relativeClient = '../../../lib/client/index.ts'
 
+/** The name of an entity in letters alone, whose plural is known. */
+function nameEntity(index: number): string {
+  return `Entry${[...String(index)].map(digit => 'abcdefghij'[Number(digit)]).join('')}Item`
+}
+
+/** A function that takes the names of entities, and calls for each. */
+function writeNamedProgram(): string {
+  const names = Array.from({ length: ENTITIES }, (_, index) => nameEntity(index))
+  const entities = names.map(
+    name => `export const ${name} = defineEntity({ name: '${name}', properties: {
+      id: p.integer().primary(), title: p.string(), age: p.integer().nullable(), at: p.datetime(), vip: p.boolean().default(false),
+      role: p.enum(['a', 'b']), secret: p.string().hidden(), amount: p.decimal().scale(2), next: () => p.manyToOne(${names[0]}),
+      previous: () => p.oneToMany(${names[1]}).mappedBy('next'), others: () => p.manyToMany(${names[7]}) } })`,
+  )
+  const resource = (name: string): string => name.replaceAll(/(?<!^)[A-Z]/g, letter => `_${letter}`).toLowerCase()
+  return [
+    `import { defineEntity, p } from '@mikro-orm/core'`,
+    `import type { ResourceNames } from '../../../lib/client/resource-names.ts'`,
+    ...entities,
+    `declare function given(name: ResourceNames<${names.map(name => `typeof ${name}`).join(' | ')}>): void`,
+    ...names.flatMap(name => [`given('${resource(name)}')`, `given('${resource(name)}s')`]),
+    `// @ts-expect-error -- no such resource
+    given('entry_b_itm')`,
+  ].join(';\n')
+}
+
 describe('the compiler', { timeout: 180_000 }, () => {
   let folder: string
   before(() => {
@@ -48,8 +74,8 @@ describe('the compiler', { timeout: 180_000 }, () => {
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  function measure(name: string, hasClient: boolean): number {
-    writeFileSync(join(folder, `${name}.ts`), writeProgram(hasClient))
+  function measure(name: string, program: string): number {
+    writeFileSync(join(folder, `${name}.ts`), program)
     writeFileSync(
       join(folder, `${name}.json`),
       JSON.stringify({ extends: join(root, 'tsconfig.json'), files: [`${name}.ts`], include: [] }),
@@ -68,9 +94,23 @@ describe('the compiler', { timeout: 180_000 }, () => {
     // Other processes may take the processor for a while.
     let ratio = Infinity
     for (let attempt = 0; attempt < 4 && ratio > FACTOR; attempt++) {
-      const [without, withClient] = [measure('without', false), measure('with', true)]
+      const [without, withClient] = [measure('without', writeProgram(false)), measure('with', writeProgram(true))]
       t.diagnostic(`without ${without} s, with ${withClient} s`)
       ratio = Math.min(ratio, withClient / without)
+    }
+    assert.ok(ratio <= FACTOR, String(ratio))
+  })
+
+  it(`checks the names of ${ENTITIES} resources in at most ${FACTOR} times the time without`, t => {
+    let ratio = Infinity
+    for (let attempt = 0; attempt < 4 && ratio > FACTOR; attempt++) {
+      const without = writeNamedProgram()
+        .replace(/ResourceNames<typeof.*>/, 'string')
+        .replace(/import type \{ ResourceNames.*/, '')
+        .replace(/.*@ts-expect-error.*/, '')
+      const [plain, named] = [measure('plain', without), measure('named', writeNamedProgram())]
+      t.diagnostic(`without ${plain} s, with ${named} s`)
+      ratio = Math.min(ratio, named / plain)
     }
     assert.ok(ratio <= FACTOR, String(ratio))
   })

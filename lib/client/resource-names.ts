@@ -1,0 +1,72 @@
+/**
+ * Resource names: the names by which an engine knows the resource of an entity, for the compiler: those of `defineEntity`, as long as the engine gives no others.
+ *
+ * English plurals have exceptions. A word that may be one makes any text a name, so that no right name is refused.
+ */
+
+/**
+ * The names of the resources of entities: plural and singular, in snake_case, kebab-case and camelCase. Any text for entities whose name the compiler does not
+ * know, or whose plural it cannot know.
+ *
+ * @example const engine: RestEngine<ResourceNames<typeof User | typeof Post>> = await RestEngine.create({ entities: [User, Post] })
+ */
+export type ResourceNames<Entity> = Entity extends { readonly name: infer Name extends string; readonly '~entity': unknown }
+  ? string extends Name
+    ? string
+    : Spelled<Name>
+  : string
+
+/** Values by the names of resources. */
+export type NamedBy<Name extends string, Value> = string extends Name
+  ? Readonly<Record<string, Value>>
+  : { readonly [name in Name]?: Value }
+
+type Letter = Lower | Uppercase<Lower>
+// prettier-ignore
+type Lower = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm' | 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z'
+
+/** Splits a name in PascalCase before its capitals. Any other form is not known here. */
+type Spelled<
+  Name extends string,
+  Word extends string = '',
+  Snake extends string = '',
+  Kebab extends string = '',
+  Camel extends string = '',
+> = Name extends `${infer First}${infer Rest}`
+  ? First extends Lower
+    ? Spelled<Rest, `${Word}${First}`, Snake, Kebab, Camel>
+    : First extends Letter
+      ? Word extends ''
+        ? Spelled<Rest, Lowercase<First>, Snake, Kebab, Camel>
+        : Word extends Lower
+          ? string
+          : Spelled<Rest, Lowercase<First>, `${Snake}${Word}_`, `${Kebab}${Word}-`, `${Camel}${InCamel<Word, Camel>}`>
+      : string
+  : Word extends '' | Lower
+    ? string
+    : Forms<Word | Plural<Word>, Snake, Kebab, Camel>
+
+type Forms<Word extends string, Snake extends string, Kebab extends string, Camel extends string> = string extends Word
+  ? string
+  : `${Snake}${Word}` | `${Kebab}${Word}` | `${Camel}${InCamel<Word, Camel>}`
+
+type InCamel<Word extends string, Camel extends string> = Camel extends '' ? Word : Capitalize<Word>
+
+type Vowel = 'a' | 'e' | 'i' | 'o' | 'u'
+
+/** The plural of a word, or any text where it may be an exception. */
+type Plural<Word extends string> = Word extends Exception
+  ? string
+  : Word extends `${string}${Vowel}y`
+    ? `${Word}s`
+    : Word extends `${infer Stem}y`
+      ? `${Stem}ies`
+      : `${Word}s`
+
+// prettier-ignore
+type Exception =
+  // Endings of which some words have another plural.
+  | `${string}${'s' | 'x' | 'z' | 'ch' | 'sh' | 'f' | 'fe' | 'o' | 'u' | 'i' | 'a' | 'ae' | 'um' | 'on' | 'im' | 'man' | 'men' | 'ese' | 'ley' | 'ney' | 'oey' | 'quy' | 'by' | 'mice' | 'lice' | 'mouse' | 'louse' | 'goose' | 'moose' | 'deer' | 'fish' | 'sheep' | 'eaux'}`
+  | `${string}${'person' | 'people' | 'child' | 'children' | 'foot' | 'feet' | 'tooth' | 'teeth' | 'geese' | 'ox' | 'oxen' | 'die' | 'dice'}`
+  // Words that have none.
+  | 'advice' | 'adulthood' | 'agenda' | 'aid' | 'aircraft' | 'alcohol' | 'ammo' | 'analytics' | 'anime' | 'blood' | 'bream' | 'butter' | 'carp' | 'cash' | 'clothing' | 'cod' | 'commerce' | 'digestion' | 'elk' | 'energy' | 'equipment' | 'expertise' | 'firmware' | 'flounder' | 'fun' | 'garbage' | 'hardware' | 'health' | 'homework' | 'housework' | 'labour' | 'literature' | 'machinery' | 'mackerel' | 'mail' | 'music' | 'mud' | 'only' | 'personnel' | 'pike' | 'rice' | 'police' | 'justice' | 'rain' | 'research' | 'sewage' | 'shrimp' | 'software' | 'staff' | 'swine' | 'traffic' | 'trout' | 'wealth' | 'welfare' | 'whiting' | 'wildebeest' | 'wildlife' | 'are' | 'were' | 'have' | 'these' | 'those' | 'he' | 'she' | 'me' | 'we' | 'it' | 'they' | 'them' | 'this' | 'that' | 'thou' | 'you' | 'myself' | 'yourself' | 'itself' | 'herself' | 'himself' | 'themself' | 'ourselves'

@@ -6,13 +6,18 @@
 import { existsSync, readFileSync } from 'node:fs'
 import module from 'node:module'
 
+/** What each Kysely is loaded from: a dozen modules import it. */
+const packed = new Map()
+
 module.enableCompileCache?.()
 // Node before 22.15 has no such hooks, and starts as usual.
 module.registerHooks?.({
   resolve(specifier, context, next) {
     const found = next(specifier, context)
     if (specifier !== 'kysely') return found
-    return { ...found, url: findPacked(found.url) ?? found.url }
+    let url = packed.get(found.url)
+    if (url === undefined) packed.set(found.url, (url = findPacked(found.url) ?? found.url))
+    return { ...found, url }
   },
 })
 

@@ -12,7 +12,7 @@ import { PostgresConnection } from './connection.ts'
 import { createDialect } from './dialect.ts'
 import { OrmDriver } from './orm/driver.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
-import { addSchema, checkTables } from './schema.ts'
+import { addSchema, checkTables, isMoving } from './schema.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
 import { findCaseFolding, listCaseClasses } from './sql/case-folding.ts'
 import type { CaseFolding } from './sql/case-folding.ts'
@@ -127,8 +127,21 @@ function prepare(orm: CoreMikroORM, { notes, database }: Opening<ServerDatabase>
   followClock(orm)
 }
 
+/** How often the schema is compared with the entities. */
+const ATTEMPTS = 4
+
 /** Adds the schema, and builds what needs it, in one transaction. */
-async function complete<T>(
+async function complete<T>(connection: PostgresConnection, opening: Opening<ServerDatabase>, build: () => Awaitable<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await completeOnce(connection, opening, build)
+    } catch (error) {
+      if (!isMoving(error) || attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+async function completeOnce<T>(
   connection: PostgresConnection,
   { schema, readOnly, database, notes }: Opening<ServerDatabase>,
   build: () => Awaitable<T>,

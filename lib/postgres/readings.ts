@@ -9,7 +9,7 @@ import type { Reading, ReadingStep, Row } from '../database/dialect.ts'
 import { isLost, isOutdated, unreachable } from './server/errors.ts'
 import { command } from './server/sessions.ts'
 import type { Sessions } from './server/sessions.ts'
-import type { Transactions } from './server/transactions.ts'
+import type { OpenTransaction, Transactions } from './server/transactions.ts'
 
 type Batch = readonly ReadingStep[]
 
@@ -31,7 +31,7 @@ export class Readings {
     const { current } = this.#transactions
     return current?.session === undefined
       ? this.#readAlone(reading, { started, batch: first.value }, end)
-      : this.#resume(started, first.value, current.session)
+      : this.#readInside(reading, { started, batch: first.value }, current)
   }
 
   /** A reading whose first statements a lost connection has taken along is repeated once: nothing of it has been used. */
@@ -85,9 +85,20 @@ export class Readings {
     }
   }
 
-  async #resume<T>(reading: Reading<T>, batch: Batch, session: PoolClient): Promise<T> {
+  /** Reads in an open transaction. A reading that somebody has left behind in it goes on alone, from its beginning, when the transaction has ended. */
+  async #readInside<T>(
+    reading: () => Reading<T>,
+    { started, batch }: { started: Reading<T>; batch: Batch },
+    transaction: OpenTransaction,
+  ): Promise<T> {
     this.#transactions.checkTime()
-    return this.#resumeWith(reading, await this.#runBatch(batch, session, undefined), session, undefined)
+    let rows = await this.#runBatch(batch, transaction.session!, undefined)
+    for (;;) {
+      const step = started.next(rows)
+      if (step.done === true) return step.value
+      if (!transaction.open) return this.read(reading)
+      rows = await this.#runBatch(step.value, transaction.session!, undefined)
+    }
   }
 
   async #resumeWith<T>(

@@ -34,9 +34,19 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schema: stri
   } catch (error) {
     if (isLost(error)) throw error
     const [message] = (error as Error).message.split('\n')
-    throw new Error(`The database does not fit the entities, and nothing in it was changed: ${message}.`, { cause: error })
+    throw new SchemaError(`The database does not fit the entities, and nothing in it was changed: ${message}.`, { cause: error })
   }
 }
+
+/**
+ * Whether the schema could not be read since others have dropped tables or schemas meanwhile: MikroORM reads all of the database, and asks for each by its name.
+ */
+export function isMoving(error: unknown): boolean {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } }
+  return error instanceof SchemaError && ['3F000', '42P01', 'XX000'].includes(String(cause?.code))
+}
+
+class SchemaError extends Error {}
 
 /** Splits the text of the generator into its statements, each of which ends its line. */
 function splitStatements(text: string): string[] {

@@ -67,6 +67,8 @@ export class UnitsOfWork {
   async #writeNested<T>(outer: OpenTransaction, work: Work<T>, end: RequestAbort | undefined): Promise<T> {
     const release = await outer.nested.acquire(end?.signal)
     try {
+      // A write that was left behind finds that the outer one has ended, and has a transaction of its own.
+      if (!outer.open) return await this.write(work, end, false)
       const transaction = this.#transactions.create(end)
       if (outer.session !== undefined) transaction.session = outer.session
       return await this.#run(transaction, outer.trx === undefined ? {} : { ctx: outer.trx }, work)
@@ -95,7 +97,8 @@ export class UnitsOfWork {
     }
   }
 
-  async #finish<T>(em: EntityManager, { session, end }: OpenTransaction, work: Work<T>): Promise<T> {
+  async #finish<T>(em: EntityManager, transaction: OpenTransaction, work: Work<T>): Promise<T> {
+    const { session, end, nested } = transaction
     try {
       const result = await this.#sessions.guard(session!, end, async () => {
         const worked = await work(em)
@@ -103,6 +106,10 @@ export class UnitsOfWork {
         return worked
       })
       end?.checkTime()
+      // Waits for writes that were left behind in this one. Those that come later stand outside of it.
+      const release = await nested.acquire()
+      transaction.open = false
+      release()
       await em.commit()
       return result
     } catch (error) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import library from '../../fixtures/library/index.ts'
-import { describeTargets } from '../helpers/targets.ts'
+import { describeTargets, readTables } from '../helpers/targets.ts'
 import type { Target } from '../helpers/targets.ts'
 
 const COPY = '00000000-0000-4000-8000-000000000001'
@@ -36,13 +36,6 @@ const seed = {
 async function shown(target: Target, path: string): Promise<Record<string, unknown>> {
   const { body } = await target.call('GET', path)
   return body[body.resource] as Record<string, unknown>
-}
-
-/** All rows of all tables. */
-async function everything(target: Target): Promise<unknown> {
-  const connection = target.engine.orm.em.fork().getConnection()
-  const tables = await connection.execute<{ name: string }[]>("select name from sqlite_master where type = 'table' order by name")
-  return Promise.all(tables.map(async ({ name }: { name: string }) => [name, await connection.execute(`select * from "${name}"`)]))
 }
 
 describeTargets('deleting', { ...library, seed }, target => {
@@ -99,12 +92,12 @@ describeTargets('deleting', { ...library, seed }, target => {
   ]
   for (const [path, needed, by] of kept) {
     it(`does not DELETE ${path}, which is needed: ${needed}`, async () => {
-      const before = await everything(target)
+      const before = await readTables(target)
       const answer = await target.call('DELETE', path)
       assert.equal(answer.status, 409, JSON.stringify(answer.body))
       assert.equal(answer.body.code, 'owner_required')
       assert.ok((answer.body.detail as string).includes(`"${by}"`), 'the detail names the attribute that refers to it')
-      assert.deepEqual(await everything(target), before)
+      assert.deepEqual(await readTables(target), before)
     })
   }
 

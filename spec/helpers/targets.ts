@@ -1,6 +1,7 @@
 /**
  * One suite, several targets: every API spec runs over {`engine.handle`, HTTP over loopback} x {`:memory:`, a file}, so that a rule which
- * holds in one place only is found by the spec that states it. `call` answers alike for all of them.
+ * holds in one place only is found by the spec that states it. `call` answers alike for all of them. With `SPEC_POSTGRES=1` it runs on the PostgreSQL server of the
+ * specs as well, by `engine.handle`.
  *
  * ```ts
  * describeTargets('sorting', { entities }, target => {
@@ -18,10 +19,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe } from 'node:test'
 import { createServer, RestEngine } from '../../lib/index.ts'
+import { findNoServer, ownSchema } from '../postgres/server-database.ts'
+import type { OwnSchema } from '../postgres/server-database.ts'
 import { encodeQuery, type Query } from './encode-query.ts'
 
 export type Door = 'handle' | 'http'
-export type Store = 'memory' | 'file'
+export type Store = 'memory' | 'file' | 'postgres'
 export type TargetName = `${Door}, ${Store}`
 export type EngineOptions = Parameters<typeof RestEngine.create>[0]
 
@@ -52,6 +55,17 @@ export interface TargetOptions extends Omit<EngineOptions, 'database'> {
   skip?: Partial<Record<TargetName, string>>
 }
 
+/** The targets of this run. */
+const TARGETS: readonly (readonly [Door, Store])[] = [
+  ['handle', 'memory'],
+  ['handle', 'file'],
+  ['http', 'memory'],
+  ['http', 'file'],
+  ...(process.env['SPEC_POSTGRES'] === '1' ? [['handle', 'postgres'] as const] : []),
+]
+
+const noServer = process.env['SPEC_POSTGRES'] === '1' ? await findNoServer() : false
+
 interface Running {
   engine: RestEngine
   call: Target['call']
@@ -61,15 +75,23 @@ interface Running {
 /** Declares one `describe` per target, each with the same tests. */
 export function describeTargets(name: string, options: TargetOptions, body: (target: Target) => void): void {
   const { fresh = 'test', prepare, skip = {}, ...engineOptions } = options
-  for (const door of ['handle', 'http'] as const) {
-    for (const store of ['memory', 'file'] as const) {
+  for (const [door, store] of TARGETS) {
+    {
       const targetName: TargetName = `${door}, ${store}`
-      describe(`${name} [${targetName}]`, { skip: skip[targetName] ?? false }, () => {
+      describe(`${name} [${targetName}]`, { skip: skip[targetName] ?? (store === 'postgres' && noServer) }, () => {
         let running: Running | undefined
         // In memory each test has a fork, which costs a tenth of an engine of its own; with a file each test creates one.
         let origin: RestEngine | undefined
+        // On a server all tests of the suite use one schema, which is emptied before each.
+        let schema: OwnSchema | undefined
+        if (store === 'postgres') {
+          before(() => {
+            schema = ownSchema()
+          })
+          after(() => schema?.[Symbol.asyncDispose]())
+        }
         const start = async (): Promise<void> => {
-          running = await startTarget(door, store, engineOptions, origin)
+          running = await startTarget(door, store, engineOptions, { origin, schema })
           await prepare?.(running.engine)
         }
         const stop = async (): Promise<void> => {
@@ -108,19 +130,25 @@ export function describeTargets(name: string, options: TargetOptions, body: (tar
   }
 }
 
-/**
- * Starts one engine with its transport. The caller stops it, which also removes its files.
- *
- * @param origin the engine to fork; undefined: a new one is created
- */
+/** What the targets of a suite share. */
+interface Shared {
+  /** The engine to fork; undefined: a new one is created. */
+  readonly origin: RestEngine | undefined
+  /** The schema on a server. */
+  readonly schema: OwnSchema | undefined
+}
+
+/** Starts one engine with its transport. The caller stops it, which also removes its files. */
 async function startTarget(
   door: Door,
   store: Store,
   options: Omit<EngineOptions, 'database'>,
-  origin: RestEngine | undefined,
+  { origin, schema }: Shared,
 ): Promise<Running> {
   const folder = store === 'file' ? await mkdtemp(join(tmpdir(), 'mikro-rest-')) : undefined
-  const create = (): Promise<RestEngine> => RestEngine.create({ ...options, database: folder ? join(folder, 'data.sqlite') : ':memory:' })
+  await schema?.empty()
+  const database = schema?.database ?? (folder === undefined ? ':memory:' : join(folder, 'data.sqlite'))
+  const create = (): Promise<RestEngine> => RestEngine.create({ ...options, database })
   const engine = await (origin === undefined ? create() : origin.fork())
   const http = door === 'http' ? await listen(engine) : undefined
   return {
@@ -176,4 +204,18 @@ async function callHttp(origin: string, ...[method, path, query, body, headers]:
     headers: Object.fromEntries(response.headers),
     body: text === '' ? undefined : (JSON.parse(text) as unknown),
   }
+}
+
+/** Reads all rows of all tables, by table. */
+export async function readTables({ engine, store }: Target): Promise<unknown> {
+  const connection = engine.orm.em.fork().getConnection()
+  const tables =
+    store === 'postgres'
+      ? "select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r' order by 1"
+      : "select name from sqlite_master where type = 'table' and name <> 'sqlite_sequence' order by name"
+  const rows: unknown[] = []
+  for (const { name } of await connection.execute<{ name: string }[]>(tables)) {
+    rows.push([name, await connection.execute(`select * from "${name}"`)])
+  }
+  return rows
 }

@@ -33,6 +33,8 @@ export interface OwnSchema extends AsyncDisposable {
   readonly database: ServerDatabase & { readonly schema: string }
   /** Runs a statement in the schema. */
   run(sql: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>
+  /** Removes all rows, and lets keys begin again. */
+  empty(): Promise<void>
 }
 
 /** Makes a name for a schema, and drops the schema at the end; an engine creates it. */
@@ -49,6 +51,14 @@ export function ownSchema(): OwnSchema {
     }
   }
   return {
+    async empty() {
+      const tables = await run(
+        'select quote_ident(relname) as name from pg_class where relnamespace = to_regnamespace($1) and relkind = $2',
+        [schema, 'r'],
+      )
+      const names = tables.map(({ name }) => name as string)
+      if (names.length > 0) await run(`truncate ${names.join(', ')} restart identity cascade`)
+    },
     database: { url: SERVER_URL, schema, poolSize: 4 },
     run,
     async [Symbol.asyncDispose]() {

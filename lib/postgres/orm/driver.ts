@@ -49,9 +49,16 @@ class LentOrmConnection extends PostgreSqlConnection {
   }
 }
 
+class LentPlatform extends PostgreSqlPlatform {
+  /** A number of JavaScript has 64 bits: a column of 32 would give another number back. */
+  override getFloatDeclarationSQL(): string {
+    return this.getDoubleDeclarationSQL()
+  }
+}
+
 export class OrmDriver extends AbstractSqlDriver<LentOrmConnection> {
   constructor(config: Configuration) {
-    super(config, new PostgreSqlPlatform(), LentOrmConnection, ['kysely', 'pg'])
+    super(config, new LentPlatform(), LentOrmConnection, ['kysely', 'pg'])
   }
 
   /** A refusal of the engine's own is none of the database's. */
@@ -117,9 +124,12 @@ export class OrmDriver extends AbstractSqlDriver<LentOrmConnection> {
   ): Promise<QueryResult<T>> {
     data.forEach(resolveKeys)
     const meta = this.metadata.get(entityName)
-    const result = await insertInGroups(meta, data, rows => super.nativeInsertMany(entityName, rows, options, transform))
-    await this.#raiseSequence(meta, data, options?.ctx)
-    return result
+    return insertInGroups(meta, data, async rows => {
+      const result = await super.nativeInsertMany(entityName, rows, options, transform)
+      // Before the next group, which may be one whose keys the sequence gives.
+      await this.#raiseSequence(meta, rows, options?.ctx)
+      return result
+    })
   }
 
   override async nativeInsert<T extends object>(

@@ -4,12 +4,18 @@ import { MANY, areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/fil
 import type { ColumnScope } from '../../sql/flavour.ts'
 import { bind, joinEvenly, sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
+import { compareWithin } from './compare-json.ts'
 import { compileBareOperand, compileOperand } from './stored-value.ts'
 import { TIME_NEXT } from './value-forms.ts'
 
 /** See `Flavour.isOneOf`. */
 export function isOneOfValues(operand: Operand, values: readonly ValueRef[], columns: ColumnScope): Sql {
   const { attribute } = operand
+  if (attribute.source.kind === 'within')
+    return sql`(${joinEvenly(
+      values.map(value => compareWithin(operand, '=', value, columns)),
+      ' or ',
+    )})`
   const [first] = values as [ValueRef]
   const stored = compileBareOperand(operand, columns)
   if (values.length > MANY && areOfOneFilter(values) && first.from === 'filter' && attribute.type.codec === undefined) {
@@ -31,6 +37,7 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], col
 /** See `Flavour.compare`. */
 export function compareValue({ operand, operator, value }: Condition & { kind: 'compare' }, columns: ColumnScope): Sql {
   const { attribute } = operand
+  if (attribute.source.kind === 'within') return compareWithin(operand, operator, value, columns)
   const stored = compileOperand(operand, columns)
   // A column may hold finer times than are shown: those of the given millisecond are equal to it.
   if (attribute.type.kind === 'datetime' && operator === '>') return sql`${stored} >= ${filterValue(value, attribute, TIME_NEXT)}`

@@ -9,6 +9,7 @@ import type { Flavour } from '../../sql/flavour.ts'
 import { bind, join, sql, text, tuple } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { CaseFolding } from './case-folding.ts'
+import { isNullWithin } from './compare-json.ts'
 import { compareValue, isOneOfValues } from './compare-value.ts'
 import { findDecoder, readValue } from './decode.ts'
 import { compileMatches } from './match-text.ts'
@@ -30,7 +31,8 @@ export function createFlavour(folding: CaseFolding): Flavour {
     shown: compileBareValue,
     exactText: value => value,
 
-    isNull: (operand, columns) => sql`${compileBareOperand(operand, columns)} is null`,
+    isNull: (operand, columns) =>
+      operand.attribute.source.kind === 'within' ? isNullWithin(operand, columns) : sql`${compileBareOperand(operand, columns)} is null`,
     isOneOf: isOneOfValues,
     compare: compareValue,
     ...compileMatches(folding),
@@ -53,6 +55,9 @@ export function createFlavour(folding: CaseFolding): Flavour {
     extreme(which, value, { kind }) {
       // There is no least boolean, and up to version 17 no least UUID.
       if (kind === 'boolean') return sql`${which}((${value})::int)`
+      // Rows have no least one up to version 17.
+      if (kind === 'jsonValue')
+        return sql`(array_agg(${value} order by ${value}${which === 'max' ? ' desc' : ''}) filter (where ${value} is distinct from null))[1]`
       return kind === 'uuid' ? sql`${which}((${value})::text collate "C")` : sql`${which}(${value})`
     },
     extremeOfAll: (which, values) => sql`${which === 'min' ? 'least' : 'greatest'}(${join(values, ', ')})`,

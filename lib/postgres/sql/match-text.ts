@@ -9,11 +9,13 @@ import type { ColumnScope } from '../../sql/flavour.ts'
 import { bind, literal, sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { CaseFolding } from './case-folding.ts'
+import { compileTextWithin } from './compare-json.ts'
 import { compileBareOperand } from './stored-value.ts'
 import { CONTAINED, LIKE, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
 /** Patterns are compared with texts: a UUID, a date and an enum of the database are compared as they are shown. */
 function compileText(operand: Operand, columns: ColumnScope): Sql {
+  if (operand.attribute.source.kind === 'within') return compileTextWithin(operand, columns)
   return sql`(${compileBareOperand(operand, columns)})::text collate "C"`
 }
 

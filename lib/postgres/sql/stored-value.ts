@@ -1,13 +1,11 @@
-/**
- * Stored value: attributes as SQL, in a form that compares and sorts as their types do. Texts compare by code point, whatever the collation of the database. What
- * stands inside a JSON value is not compared here yet.
- */
+/** Stored value: attributes as SQL, in a form that compares and sorts as their types do. Texts compare by code point, whatever the collation of the database. */
 import type { ScalarAttribute } from '../../model/model.ts'
 import type { Operand } from '../../plan/read-plan.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
 import { bind, literal, name, sql, text } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
+import { compileSortedWithin } from './compare-json.ts'
 import { findSqlType } from './parameters.ts'
 
 /** Returns the column or expression of an attribute, as it is. */
@@ -25,7 +23,7 @@ export function compileBareValue(attribute: ScalarAttribute, columns: ColumnScop
     case 'tag':
       return sql`case when ${columns.column(source.column)} is not null then ${bind({ from: 'literal', value: source.value })} end`
     case 'within':
-      throw new Error(`"${attribute.name}": values inside JSON are not compared on PostgreSQL yet.`)
+      return compileSortedWithin(source.json, source.names, columns)
     case 'getter':
     case 'none':
       throw new Error(`"${attribute.name}" is not stored.`)

@@ -1,6 +1,7 @@
 /** Value forms: the forms in which PostgreSQL compares values and wildcard patterns, beside the stored one. */
 import type { OwnForm, OwnPatternForm } from '../../database/value-form.ts'
 import { formatLike, upperBound } from '../../sql/pattern.ts'
+import { parseNumber } from '../../values/scalar-type.ts'
 import { formatTime, keepPossible } from './encode.ts'
 
 /** Of date-times: the next millisecond. */
@@ -23,3 +24,45 @@ export const CONTAINED = pattern(pieces => pieces[1])
 
 /** The pattern as LIKE takes it. */
 export const LIKE = pattern(formatLike)
+
+/** The number that a text is as well. */
+export const NUMBER: OwnForm = {
+  of: 'value',
+  encode: value => {
+    const number = parseNumber(String(value))
+    return number === undefined ? null : String(number)
+  },
+}
+
+/** What no stored JSON value holds: NUL, and halves of characters. */
+const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f]..)/i
+
+/** Objects and arrays in each other; the server takes some thousand. */
+const MAX_DEPTH = 1000
+
+/** The JSON value that a text is, in the spelling of the server; NULL for null, which nothing equals. */
+export const JSON_VALUE: OwnForm = {
+  of: 'value',
+  encode: value => {
+    const given = String(value)
+    const number = parseNumber(given)
+    if (number !== undefined) return String(number)
+    if (!/^\s*["[{tf]/.test(given) || isDeep(given)) return null
+    try {
+      const json = JSON.stringify(JSON.parse(given))
+      return UNSTORABLE.test(json) ? null : json
+    } catch {
+      return null
+    }
+  },
+}
+
+function isDeep(text: string): boolean {
+  let depth = 0
+  for (const character of text) {
+    if (character === '[' || character === '{') depth++
+    else if (character === ']' || character === '}') depth--
+    if (depth > MAX_DEPTH) return true
+  }
+  return false
+}

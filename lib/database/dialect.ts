@@ -348,10 +348,16 @@ export interface Connection {
    */
   write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, flushed?: boolean): Awaitable<T>
   /**
-   * Whether statements of the engine may write rows of the table without the unit of work: nobody subscribes to it or logs what it runs, MikroORM's own
-   * classes are in place, and nobody else has written to the database.
+   * Whether statements of the engine may write rows without the unit of work: nobody subscribes to it or logs what it runs, and MikroORM's own classes are in
+   * place.
    */
-  writesAlone(table: StoredTable): boolean
+  writesAlone(): boolean
+  /**
+   * Returns the key of a new row of a table whose keys the engine counts; undefined where the database counts them, and where the row brings its own.
+   *
+   * @param given the key that the row brings
+   */
+  takeKey(table: StoredTable, given: unknown): number | bigint | undefined
   /**
    * Runs work in a transaction, one at a time, as `write` does, for work that writes by `run` alone. At once where nobody is to be waited for.
    */

@@ -143,6 +143,11 @@ export class PostgresConnection implements Connection {
     return false
   }
 
+  /** The server counts all keys. */
+  takeKey(): undefined {
+    return undefined
+  }
+
   run(): never {
     return notPlanned()
   }

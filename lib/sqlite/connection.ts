@@ -135,8 +135,12 @@ export class SqliteConnection implements Connection {
     return this.#unitsOfWork.transact(work, end)
   }
 
-  writesAlone(table: StoredTable): boolean {
-    return this.#rows.writesAlone(table)
+  writesAlone(): boolean {
+    return this.#rows.writesAlone()
+  }
+
+  takeKey(table: StoredTable, given: unknown): number | bigint | undefined {
+    return this.#rows.takeKey(table, given)
   }
 
   run(statement: Statement, parameters: readonly unknown[]): RowsWritten {

@@ -23,11 +23,19 @@ export class RowWriter {
   }
 
   /** See `Connection.writesAlone`. */
-  writesAlone({ table }: StoredTable): boolean {
+  writesAlone(): boolean {
     const { em } = this.#orm()
-    if (this.#content.isOfOthers || this.#content.keys.counts(table)) return false
     if (this.#known?.em !== em) this.#known = { em, isOrdinary: isOrdinary(em) }
     return this.#known.isOrdinary && !hasSubscribers(em) && driverOf(em).getConnection('write').isSilent()
+  }
+
+  /** See `Connection.takeKey`. */
+  takeKey({ table }: StoredTable, given: unknown): number | bigint | undefined {
+    const { keys, handle } = this.#content
+    if (!keys.counts(table)) return undefined
+    if (given === undefined) return keys.next(handle.db, table)
+    if (typeof given === 'bigint' || Number.isSafeInteger(given)) keys.give(table, BigInt(given as number))
+    return undefined
   }
 
   /** See `Connection.run`. */

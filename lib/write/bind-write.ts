@@ -48,6 +48,12 @@ export function bindInsert(change: RecordInput, stored: StoredTable, connection:
   }
   if (stored.required.some(property => (given[property] ?? made?.[property] ?? null) === null)) return undefined
   const { generatedKey, key: parts } = change.resource
+  const counted = generatedKey ? connection.takeKey(stored, key ?? undefined) : undefined
+  if (counted !== undefined) {
+    key = counted
+    columns.push(stored.key)
+    parameters.push(BigInt(counted))
+  }
   if (key === null || (key === undefined && !generatedKey)) return undefined
   const statement = findStatement('insert', stored, columns, () => writing.insert(stored, columns))
   return { statement, parameters, key: key === undefined ? undefined : [fromProperty(key, parts[0]!.type)] }

@@ -55,30 +55,34 @@ export class PlannedWriter {
   /** Returns how statements insert the record that a body describes; undefined where the unit of work does. */
   planInsert(resource: Resource, body: JsonObject, view: View): RowPlan | undefined {
     const plan = planRows(resource)
-    return plan !== null && canInsert(plan, resource, body) && this.#isAlone(plan, view) ? plan : undefined
+    return plan !== null && canInsert(plan, resource, body) && this.#isAlone(view) ? plan : undefined
   }
 
   /** Returns how statements make the changes of a body; undefined where the unit of work does. */
   planUpdate(resource: Resource, body: JsonObject, view: View): RowPlan | undefined {
     const plan = planRows(resource)
-    return plan !== null && canUpdate(plan, resource, body) && this.#isAlone(plan, view) ? plan : undefined
+    // What is a change of a value that is not of its attribute's type, the unit of work finds out.
+    const isKnown = plan !== null && !this.#connection.mayHoldMisfits
+    return isKnown && canUpdate(plan, resource, body) && this.#isAlone(view) ? plan : undefined
   }
 
   /** Returns how a statement removes a record; undefined where the unit of work does. */
   planDelete(resource: Resource, view: View): RowPlan | undefined {
     const plan = planRows(resource)
-    return plan?.deletes === true && this.#isAlone(plan, view) ? plan : undefined
+    return plan?.deletes === true && this.#isAlone(view) ? plan : undefined
   }
 
-  #isAlone({ stored }: RowPlan, { visibility }: View): boolean {
-    return visibility === EVERYTHING && this.#connection.writesAlone(stored)
+  #isAlone({ visibility }: View): boolean {
+    return visibility === EVERYTHING && this.#connection.writesAlone()
   }
 
   *insert({ stored }: RowPlan, resource: Resource, body: JsonObject, view: View): Coroutine<Written | undefined> {
     const change = yield* this.#validate(stored, { resource, body, view, validation: { mode: 'create' } })
     const bound = bindInsert(change, stored, this.#connection)
     if (bound === undefined) return undefined
-    const { counted } = yield* this.#run(bound, stored, { resource, body, view, validation: { mode: 'create' } })
+    const { rows, counted } = yield* this.#run(bound, stored, { resource, body, view, validation: { mode: 'create' } })
+    // A trigger of the file has ignored it.
+    if (rows === 0) return undefined
     const key = bound.key ?? [resource.key[0]!.type.kind === 'bigint' ? counted : Number(counted)]
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw outsideScope(resource)
@@ -133,7 +137,8 @@ export class PlannedWriter {
       return this.#connection.run(statement, parameters)
     } catch (error) {
       const { body, resource, validation, view } = asked
-      if (keepsUnique && this.#connection.dialect.breaksConstraint(error)) yield* this.#validator.validate(body, resource, validation, view)
+      if (this.#finds(keepsUnique) && this.#connection.dialect.breaksConstraint(error))
+        yield* this.#validator.validate(body, resource, validation, view)
       throw error
     }
   }
@@ -148,16 +153,26 @@ export class PlannedWriter {
     return rows.length > 0
   }
 
+  /** Whether the database finds values that are taken. One of others may lack the model's constraints. */
+  #finds(keepsUnique: boolean): boolean {
+    return keepsUnique && !this.#connection.mayHoldMisfits
+  }
+
   /** Validates a body. Of a record that does not exist nothing else is said. */
   *#validate({ keepsUnique }: StoredTable, { resource, body, validation, view, id }: Asked): Coroutine<RecordInput> {
     try {
-      return yield* this.#validator.validate(body, resource, keepsUnique ? { ...validation, uniquesLater: true } : validation, view)
+      return yield* this.#validator.validate(
+        body,
+        resource,
+        this.#finds(keepsUnique) ? { ...validation, uniquesLater: true } : validation,
+        view,
+      )
     } catch (error) {
       if (!(error instanceof RestError)) throw error
       const { key } = validation
       if (key !== undefined && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id!)
       // All errors are reported at once.
-      if (keepsUnique) return yield* this.#validator.validate(body, resource, validation, view)
+      if (this.#finds(keepsUnique)) return yield* this.#validator.validate(body, resource, validation, view)
       throw error
     }
   }

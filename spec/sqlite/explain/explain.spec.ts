@@ -518,7 +518,7 @@ describe('createServer with explain', () => {
     const [list, created, unknown, control] = lines
     assert.equal(list!.explanation!.hints.length, 1)
     assert.equal(created!.status, 200)
-    assert.ok(created!.explanation!.statements.some(statement => statement.sql.startsWith('insert into `tag`')))
+    assert.ok(created!.explanation!.statements.some(statement => statement.sql.startsWith('insert into "tag"')))
     assert.deepEqual([unknown!.status, unknown!.explanation!.statements], [404, []])
     assert.equal(control!.explanation, undefined)
     assert.equal(engine.requests.length, 2, 'in the journal as always')

@@ -10,6 +10,8 @@ import type { Limits } from './base/limits.ts'
 import type { RestResponse } from './base/response.ts'
 import type { UnindexedLink } from './database/explained-statements.ts'
 import type { Diagram } from './diagram/diagram.ts'
+import type { Fake } from './drift/check.ts'
+import type { AnsweredRequest } from './drift/replay.ts'
 import { expectChanges } from './journal/expect-changes.ts'
 import type { ExpectedChange, ExpectedChanges } from './journal/expect-changes.ts'
 import type { Explanation } from './journal/explanation.ts'
@@ -31,7 +33,7 @@ import type { RequestRecorder } from './pipeline/record-request.ts'
 import type { Snapshot } from './pipeline/snapshot.ts'
 import { joinStream } from './pipeline/stream-list.ts'
 import { NO_VERSION } from './request/address.ts'
-import { readPath } from './request/parse-request.ts'
+import { readPairs, readPath } from './request/parse-request.ts'
 import type { NamedBy } from './client/resource-names.ts'
 import type { QueryInput } from './request/query-string.ts'
 import { answer } from './server/fetch.ts'
@@ -283,6 +285,19 @@ export class RestEngine<Name extends string = string> {
     // No limit of time holds up a request in process, and its journal is of no use.
     await using fork = new RestEngine({ ...composition, options: { ...composition.options, readOnly, journal: 0 } })
     return await runSelfTest(await createTestedWorld(fork.#parts, user => fork.token(user)), options)
+  }
+
+  /** @internal What `checkAgainst` needs to know: the versions, and requests that were answered, where a self-test is to make them. */
+  async describeFake(tries: boolean): Promise<Fake & { readonly readings: readonly AnsweredRequest[] }> {
+    const { served, options } = this.#open
+    const versions = [...served].map(([name, { model, vocabulary }]) => ({ name, model, vocabulary }))
+    const conforms: Fake['conforms'] = (request, response) => this.conforms(request, response)
+    const made = tries ? (await this.#tryPromises({ runs: 4 }, true)).readings : new Map<string, never>()
+    const readings = [...made].map(([target, { status, response }]): AnsweredRequest => {
+      const query = readPairs(target, undefined).map(({ name, operator, value }) => [name + operator, value] as const)
+      return { method: 'GET', path: readPath(target), query, status, response }
+    })
+    return { base: options.base, versions, conforms, readings }
   }
 
   /**

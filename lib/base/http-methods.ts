@@ -36,10 +36,14 @@ export function takesBody(method: string): boolean {
   return Object.hasOwn(METHODS, method) && METHODS[method as HttpMethod].hasBody
 }
 
-/** Returns the refusal of a method that writes. */
-export function readOnlyError(method: string): RestError {
+/**
+ * Returns the refusal of a method that writes.
+ *
+ * @param allowed the methods that the path takes, where they are known
+ */
+export function readOnlyError(method: string, allowed: readonly string[] = READ_METHODS): RestError {
   return restError('method_not_allowed', `This server is read-only: ${method} is not allowed.`, {
-    headers: { allow: READ_METHODS.join(', ') },
+    headers: { allow: allowed.filter(each => !WRITE_METHODS.includes(each)).join(', ') },
   })
 }
 

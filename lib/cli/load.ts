@@ -8,6 +8,7 @@ import { open, readFile, readdir, stat } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
 import { buildModel } from '../json-model/from-json.ts'
 import type { InferOptions } from '../json-model/infer.ts'
+import type { JournalEntry } from '../journal/journal.ts'
 import type { EngineOptions } from '../pipeline/options.ts'
 import type { SeedData } from '../write/seed-rows.ts'
 import type { CommandArguments } from './arguments.ts'
@@ -60,7 +61,12 @@ export async function load(args: CommandArguments): Promise<Loaded> {
     throw new CommandError(`--seed would write to ${describeDatabase(database)}, which --read-only opens for reading only.`, 2)
   const options = { ...model.options, ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) }
   const onlyReads =
-    args.get !== undefined || args.eject !== undefined || args.openapi !== undefined || args.diagram !== undefined || args.selfTest
+    args.get !== undefined ||
+    args.eject !== undefined ||
+    args.openapi !== undefined ||
+    args.diagram !== undefined ||
+    args.selfTest ||
+    args.check !== undefined
   return {
     ...model,
     seed,
@@ -86,7 +92,7 @@ async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: S
   if (!isServer && size === 0 && entities !== undefined) return { ...options, ...records, database: ':memory:' }
   if (seed !== undefined)
     throw new CommandError(
-      `--seed would write to ${describeDatabase(database)}, which --get, --openapi, --diagram, --self-test and --eject leave as it is.`,
+      `--seed would write to ${describeDatabase(database)}, which --get, --openapi, --diagram, --self-test, --check and --eject leave as it is.`,
       2,
     )
   return { ...options, readOnly: true }
@@ -160,6 +166,18 @@ async function loadSeed(file: string): Promise<SeedData> {
   else data = parseJson(await readFile(path, 'utf8'), file)
   if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as SeedData
   throw new CommandError(`${file} is not a seed: it must contain an object of lists, such as { "users": [{ "name": "Ann" }] }.`)
+}
+
+/** Loads a journal from a JSON file: the requests of an engine, or what `GET /_test/requests` answers. */
+export async function readJournal(file: string): Promise<JournalEntry[]> {
+  const data = parseJson(await readFile(await checkReadable(file), 'utf8'), file) as { readonly requests?: unknown } | null
+  const entries: unknown = Array.isArray(data) ? data : data?.requests
+  const isEntry = (entry: unknown): boolean => {
+    const { method, path, query } = (entry ?? {}) as Partial<JournalEntry>
+    return typeof method === 'string' && typeof path === 'string' && Array.isArray(query)
+  }
+  if (Array.isArray(entries) && entries.every(isEntry)) return entries as JournalEntry[]
+  throw new CommandError(`${file} is not a journal: it must contain the list engine.requests, or the answer of GET /_test/requests.`)
 }
 
 /** Detects the kind of a FILE that is not a module. A missing or empty file is a new database, where one may be created. */

@@ -6,7 +6,7 @@ import { CommandError, oneLine } from './command-error.ts'
 import { describeTo, drawTo } from './describe.ts'
 import { formatExplanation, escapeControls } from './explanation-text.ts'
 import { announceRecords } from './json-file.ts'
-import { load } from './load.ts'
+import { load, readJournal } from './load.ts'
 import type { Loaded } from './load.ts'
 import { Saver } from './save.ts'
 import { formatNotes } from './notes.ts'
@@ -46,6 +46,7 @@ async function run(args: CommandArguments): Promise<number> {
     if (args.openapi !== undefined) return await print(await describeTo(args.openapi, engine, args.readOnly), 0)
     if (args.diagram !== undefined) return await print(await drawTo(args.diagram, engine), 0)
     if (args.selfTest) return await selfTest(engine, loaded, args)
+    if (args.check !== undefined) return await compare(engine, args.check, args)
     if (args.get !== undefined) return await get(engine, args.get, args, loaded.json !== undefined)
     const saver = args.save && loaded.json !== undefined ? new Saver(engine, loaded.json) : undefined
     await saver?.begin()
@@ -71,6 +72,14 @@ async function ejectTo(folder: string, engine: RestEngine, loaded: Loaded): Prom
     '',
   ]
   return await print(lines.join('\n'), 0)
+}
+
+/** Compares the API with the real backend, and prints the report. */
+async function compare(engine: RestEngine, address: string, { journal: file, headers, writes }: CommandArguments): Promise<number> {
+  const { checkAgainst } = await import('../check-against.ts')
+  const journal = file === undefined ? undefined : await readJournal(file)
+  const report = await checkAgainst(address, engine, journal, { writes, ...(headers === undefined ? {} : { headers }) })
+  return await print(String(report), report.passed ? 0 : 1)
 }
 
 /** Tries the API, and prints the report. A file that is only read here is tried as it would be served. */

@@ -1,4 +1,4 @@
-/** Trial arguments: the options of the command line that try an API, `--self-test` and what goes with it. Every mistake is a usage error (exit code 2). */
+/** Trial arguments: the options of the command line that try an API: `--self-test`, `--check`, and what goes with them. Every mistake is a usage error (exit code 2). */
 import { CommandError } from './command-error.ts'
 
 export interface TrialArguments {
@@ -9,7 +9,13 @@ export interface TrialArguments {
   /** The number that the requests of a self-test follow from. */
   readonly chance: number | undefined
   readonly runs: number | undefined
-  /** Headers of the requests of a self-test. */
+  /** The address of the real backend that the API is compared with. */
+  readonly check: string | undefined
+  /** The file of a journal, whose requests are replayed. */
+  readonly journal: string | undefined
+  /** Whether the requests that write are replayed, too. */
+  readonly writes: boolean
+  /** Headers of the requests of a trial. */
   readonly headers: Readonly<Record<string, string>> | undefined
 }
 
@@ -22,6 +28,9 @@ export function readTrial(values: ReadonlyMap<string, readonly string[]>): Trial
     selfTest: values.has('self-test'),
     chance: toInteger('--seed', seeds.findLast(isChance)),
     runs: toInteger('--runs', values.get('runs')?.at(-1)),
+    check: values.get('check')?.at(-1),
+    journal: values.get('journal')?.at(-1),
+    writes: values.has('writes'),
     headers: toHeaders(values.get('header')),
   }
 }
@@ -32,13 +41,21 @@ export function readTrial(values: ReadonlyMap<string, readonly string[]>): Trial
  * @param others options of which none goes with a trial, with what was given
  */
 export function checkTrial(args: TrialArguments, others: Readonly<Record<string, string | boolean | undefined>>): void {
-  if (!args.selfTest) {
-    const needless = args.runs !== undefined ? '--runs' : args.headers !== undefined ? '--header' : undefined
-    if (needless !== undefined) throw misuse(`${needless} goes with --self-test.`)
-    return
+  const { selfTest, check, journal, writes, runs, headers } = args
+  const refuse = (option: string, needs: string): never => {
+    throw misuse(`${option} goes with ${needs}.`)
   }
-  const other = Object.entries(others).find(([, given]) => given !== undefined && given !== false)
-  if (other !== undefined) throw misuse(`--self-test tries the API and ends: it does not go with ${other[0]}.`)
+  if (runs !== undefined && !selfTest) refuse('--runs', '--self-test')
+  if (headers !== undefined && !selfTest && check === undefined) refuse('--header', '--self-test and --check')
+  if (journal !== undefined && check === undefined) refuse('--journal', '--check')
+  if (writes && journal === undefined) refuse('--writes', '--check and --journal')
+  if (check !== undefined && !/^https?:\/\/./.test(check))
+    throw misuse(`--check takes an address that begins with http:// or https://, got "${check}".`)
+  if (!selfTest && check === undefined) return
+  const all = { ...others, '--check': selfTest && check }
+  const other = Object.entries(all).find(([, given]) => given !== undefined && given !== false)
+  const what = selfTest ? '--self-test tries the API' : '--check compares the API'
+  if (other !== undefined) throw misuse(`${what} and ends: it does not go with ${other[0]}.`)
 }
 
 function toInteger(option: string, text: string | undefined): number | undefined {

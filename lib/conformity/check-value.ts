@@ -128,17 +128,23 @@ function findMismatches(schema: Schema, value: unknown, place: Place): string[] 
   return faults
 }
 
+function isTyped(schema: Schema, value: unknown, place: Place): boolean {
+  if (typeof schema['$ref'] === 'string') return isTyped(resolve(place.root, schema['$ref']), value, place)
+  return schema['type'] === undefined || ([schema['type']].flat() as string[]).some(type => isOfType(value, type))
+}
+
 /** The faults of the alternative that comes nearest. */
 function findNearestFaults(alternatives: readonly Schema[], value: unknown, place: Place): string[] {
-  let nearest: string[] | undefined
+  let nearest: { readonly faults: string[]; readonly score: number } | undefined
   for (const alternative of alternatives) {
     const faults = findMismatches(alternative, value, place)
     if (faults.length === 0) return []
-    // A fault further inside says more than one of the type of the whole.
-    const depth = (each: readonly string[]): number => Math.max(...each.map(fault => fault.split(' ', 1)[0]!.split('/').length))
-    if (nearest === undefined || depth(faults) > depth(nearest)) nearest = faults
+    // A fault further inside says more than one of the type of the whole, and what is of the type comes nearer than what is not.
+    const depth = Math.max(...faults.map(fault => fault.split(' ', 1)[0]!.split('/').length))
+    const score = depth + (isTyped(alternative, value, place) ? 0.5 : 0)
+    if (nearest === undefined || score > nearest.score) nearest = { faults, score }
   }
-  return nearest ?? []
+  return nearest?.faults ?? []
 }
 
 function below({ root, path }: Place, name: string): Place {

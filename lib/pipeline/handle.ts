@@ -8,7 +8,7 @@ import { describeTarget, findActions, findRoot } from '../access/actions.ts'
 import type { ResourceAction } from '../access/actions.ts'
 import { readParameters } from '../access/check-parameters.ts'
 import { findNewNames } from '../access/find-new-names.ts'
-import { checkMethod, findVersion, resolvePath } from '../access/resolve-path.ts'
+import { allowedMethods, checkMethod, findVersion, resolvePath } from '../access/resolve-path.ts'
 import { Authentication } from '../auth/auth.ts'
 import { LazyClient, RequestAbort } from '../base/abort.ts'
 import { runCoroutine, wait } from '../base/awaitable.ts'
@@ -265,7 +265,19 @@ export function findAddress(context: HandleContext, options: CheckedOptions): Ad
 
 /** Refuses what would write to an engine that is read-only. Logging in and out stays possible: it changes no data. */
 function refuseWrite(request: Request, parts: StageParts): void {
-  if (WRITE_METHODS.includes(request.method) && isReadOnly(request, parts)) throw readOnlyError(request.method)
+  if (WRITE_METHODS.includes(request.method) && isReadOnly(request, parts)) throw readOnlyError(request.method, listMethods(request, parts))
+}
+
+/** The methods that a path takes; undefined where nothing is there, or where the application's look-up fails: a write is refused there, too. */
+function listMethods(request: Request, { options, model, served, routes }: StageParts): readonly string[] | undefined {
+  try {
+    const version = findVersion(request, options.versions, model)
+    const services = served.get(version)!
+    const own = routes.listMethods(request.segments)
+    return [...new Set([...own, ...allowedMethods(resolvePath(own, request, version, services.model, services.lookUp))])]
+  } catch {
+    return undefined
+  }
 }
 
 /** Takes the methods that write out of the `Allow` header of an engine that is read-only. */

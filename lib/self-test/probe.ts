@@ -25,6 +25,17 @@ const PATIENCE = 10_000
 /** Requests of a case that a failure names at most: the last ones. */
 const MAX_STEPS = 6
 
+/** The answer to a GET, as far as drift compares it. */
+export interface Reading {
+  readonly status: number
+  readonly response: { readonly sort?: unknown; readonly code?: unknown }
+}
+
+function keepReading({ status, body }: RestResponse): Reading {
+  const { sort, code } = (body ?? {}) as { readonly sort?: unknown; readonly code?: unknown }
+  return { status, response: { sort, code } }
+}
+
 /** The answer to a request that got one. */
 export interface ProbeAnswer extends RestResponse {
   /** Whether the request was done. */
@@ -34,8 +45,8 @@ export interface ProbeAnswer extends RestResponse {
 export class Probe {
   readonly checks = Object.fromEntries(Object.keys(CHECKS).map(name => [name, 0])) as Record<SelfTestCheck, number>
   readonly failures = new Map<string, { -readonly [key in keyof SelfTestFailure]: SelfTestFailure[key] }>()
-  /** Requests for reading that were answered with 2xx, each once: drift repeats them elsewhere. */
-  readonly readings = new Set<string>()
+  /** GETs with their answers, each path once: drift repeats them elsewhere. Of the answers only what drift compares is kept. */
+  readonly readings = new Map<string, Reading>()
   requests = 0
   lostFailures = 0
   readonly #answering: Answering
@@ -75,7 +86,7 @@ export class Probe {
     this.check('answer', status < 500, place, () => `It was answered with ${status}: ${describeFailure(answer.body)}.`, steps)
     const faults = await this.#answering.conforms({ method, path }, answer)
     this.check('described', faults.length === 0, place, () => faults.join('; '), steps)
-    if (method === 'GET' && status < 300) this.readings.add(path)
+    if (method === 'GET' && status < 500 && !this.readings.has(path)) this.readings.set(path, keepReading(answer))
     return { ...answer, isOk: status < 300 }
   }
 

@@ -17,7 +17,7 @@ import { checkWrites } from './check-writes.ts'
 import { checkSelfTestOptions } from './options.ts'
 import type { SelfTestOptions } from './options.ts'
 import { OutOfTime, Probe } from './probe.ts'
-import type { Answering, Case } from './probe.ts'
+import type { Answering, Case, Reading } from './probe.ts'
 import { formatReport } from './report.ts'
 import type { SelfTestReport } from './report.ts'
 import { Subject, chance } from './subject.ts'
@@ -46,8 +46,8 @@ export interface TestedWorld extends Answering {
 /** A test with what drift needs of it. */
 export interface SelfTest {
   readonly report: SelfTestReport
-  /** The paths of the readings that were answered. */
-  readonly readings: readonly string[]
+  /** The GETs that were answered, by their paths with queries. */
+  readonly readings: ReadonlyMap<string, Reading>
 }
 
 /** Tests a world. */
@@ -70,7 +70,7 @@ export async function runSelfTest(world: TestedWorld, given: SelfTestOptions): P
   const facts = { seed, runs, requests: probe.requests, duration: performance.now() - started, checks: { ...probe.checks } }
   const plain = { passed: failures.length === 0, ...facts, failures, skipped: [...skipped] }
   const report = Object.defineProperty({ ...plain }, 'toString', { value: () => formatReport(plain), enumerable: false }) as SelfTestReport
-  return { report, readings: [...probe.readings] }
+  return { report, readings: probe.readings }
 }
 
 interface RunOptions {

@@ -66,7 +66,7 @@ describe('--self-test', { timeout: 120_000 }, () => {
   it('refuses what does not go together', () => {
     for (const [args, message] of [
       [['--runs', '2'], '--runs goes with --self-test.'],
-      [['--header', 'a: b'], '--header goes with --self-test.'],
+      [['--header', 'a: b'], '--header goes with --self-test and --check.'],
       [['--self-test', '--runs', 'two'], '--runs takes an integer, got "two".'],
       [['--self-test', '--header', 'none'], `--header takes a line such as 'Name: value', got "none".`],
       [['--self-test', '--get', '/v1'], '--self-test tries the API and ends: it does not go with --get.'],

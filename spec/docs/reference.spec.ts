@@ -8,6 +8,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { formatHelp } from '../../lib/cli/arguments.ts'
 import { Clock, ERRORS, FIELD_ERRORS, RestEngine } from '../../lib/index.ts'
 import { DEFAULT_LIMITS, HTTP_TIMEOUT } from '../../lib/base/limits.ts'
+import { DIFFERENCES } from '../../lib/drift/report.ts'
 import { CHECKS } from '../../lib/self-test/report.ts'
 import { OPERATORS } from '../../lib/request/operators.ts'
 import { RESERVED } from '../../lib/request/reserved-parameters.ts'
@@ -92,6 +93,15 @@ describe('docs/reference.md', () => {
     sameNames(firstCells(reference, 'In another app'), membersOf('ListenerOptions'))
   })
 
+  it('lists the options, the kinds and the members of a comparison', () => {
+    const page = read('docs/drift.md')
+    sameNames(firstCells(page, 'What is sent'), membersOf('DriftOptions'))
+    const report = page.slice(page.indexOf('## The report'))
+    const members = [...report.matchAll(/^\| `(\w+)` /gm)].map(([, name = '']) => name)
+    sameNames(members, [...membersOf('DriftReport').filter(name => name !== 'toString'), ...membersOf('Difference')])
+    for (const kind of Object.keys(DIFFERENCES)) assert.ok(report.includes(`\`${kind}\``), kind)
+  })
+
   it('lists the checks, the options and the members of a self-test', () => {
     const page = read('docs/self-test.md')
     sameNames(firstCells(page, 'What it does'), Object.keys(CHECKS))
@@ -142,6 +152,7 @@ describe('docs/reference.md', () => {
       'isSession',
       'owns',
       'explained',
+      'describeFake',
       'unindexedLinks',
       'insertionOrder',
       'scenarioSnapshot',

@@ -1,0 +1,96 @@
+/** Report: where a fake differs from the backend that it stands for, as data and as text. */
+
+/** The ways to differ. */
+export const DIFFERENCES = {
+  answer: 'the real backend gives no answer, or none that is JSON',
+  status: 'another status, or another code of a refusal',
+  missing: 'the real backend does not show a member that the fake shows',
+  unknown: 'the real backend shows a member that the fake does not have',
+  type: 'the real backend shows a value that the fake cannot have: of another type or form, or null',
+  filter: 'a record of the real backend does not meet the filter that it was asked for',
+  sort: 'the records of the real backend are in another order, or it says another order',
+  limit: 'the real backend gives more records than it was asked for',
+} as const
+
+export type DifferenceKind = keyof typeof DIFFERENCES
+
+/** A place where the two differ. */
+export interface Difference {
+  readonly kind: DifferenceKind
+  /** Plural name in the fake; undefined where a request is about none. */
+  readonly resource: string | undefined
+  /** Dotted path of the attribute, or of the member of the answer. */
+  readonly attribute: string | undefined
+  /** The query parameter, with its operator. */
+  readonly parameter: string | undefined
+  /** One plain sentence. */
+  readonly message: string
+  /** The request that shows it, as the real backend was sent it. */
+  readonly request: { readonly method: string; readonly url: string }
+  /** How many requests showed it. */
+  readonly times: number
+}
+
+/** The result of `checkAgainst`. */
+export interface DriftReport {
+  /** Whether no difference was found. */
+  readonly passed: boolean
+  /** Requests that the real backend was sent. */
+  readonly requests: number
+  readonly differences: readonly Difference[]
+  /** What could not be compared, one sentence each. */
+  readonly skipped: readonly string[]
+  /** All of this as a text for people. */
+  toString(): string
+}
+
+/** Collects differences, each place once. */
+export class Differences {
+  readonly #known = new Map<string, { -readonly [key in keyof Difference]: Difference[key] }>()
+
+  add(found: Omit<Difference, 'times'>): void {
+    const key = [found.kind, found.resource, found.attribute, found.parameter].join('\n')
+    const known = this.#known.get(key)
+    if (known === undefined) this.#known.set(key, { ...found, times: 1 })
+    else known.times++
+  }
+
+  /** All differences, by resource. A member that is missing and an unknown one of the same resource may be one that was renamed. */
+  list(): Difference[] {
+    const all = [...this.#known.values()]
+    return all
+      .map(each => {
+        const partner = each.kind === 'missing' ? findPartner(each, all) : undefined
+        return partner === undefined ? each : { ...each, message: `${each.message} It may be called "${partner}" there.` }
+      })
+      .toSorted((a, b) => (a.resource ?? '').localeCompare(b.resource ?? ''))
+  }
+}
+
+function findPartner(missing: Difference, all: readonly Difference[]): string | undefined {
+  const of = (kind: DifferenceKind): Difference[] => all.filter(each => each.kind === kind && each.resource === missing.resource)
+  const unknown = of('unknown')
+  return unknown.length === 1 && of('missing').length === 1 ? unknown[0]!.attribute : undefined
+}
+
+/** Writes a report as a text. */
+export function formatDrift({ differences, requests, skipped }: Omit<DriftReport, 'toString'>): string {
+  const resources = [...new Set(differences.map(({ resource }) => resource))]
+  const blocks = resources.flatMap(resource => [
+    resource ?? 'other paths',
+    ...differences
+      .filter(each => each.resource === resource)
+      .flatMap(({ attribute, parameter, message, request, times }) => [
+        `  ${[attribute, parameter === undefined ? undefined : `?${parameter}`].filter(Boolean).join(' ') || 'answers'}: ${message}${times > 1 ? ` (${times} requests)` : ''}`,
+        `    curl ${request.method === 'GET' ? '' : `-X ${request.method} `}'${request.url.replaceAll("'", '%27')}'`,
+      ]),
+    '',
+  ])
+  const end = differences.length === 0 ? 'No difference' : `${differences.length} difference${differences.length === 1 ? '' : 's'}`
+  return [
+    ...blocks,
+    ...(skipped.length === 0 ? [] : ['Not compared:', ...skipped.map(line => `- ${line}`), '']),
+    `${end} in ${requests} requests.`,
+    '',
+  ].join('\n')
+}

@@ -125,6 +125,7 @@ async function loadModel(
     const name = file ?? config ?? ''
     return { options: await loadOptions(name), title: name, examples: undefined }
   }
+  if (SERVER.test(file)) return loadServer(file, config)
   const kind = await detectKind(file, config !== undefined)
   if (kind === 'json') {
     if (config !== undefined)
@@ -142,6 +143,20 @@ async function loadModel(
     title: kind === 'new' ? `${file} (new) with ${config}` : `${file} with ${config}`,
     examples: undefined,
   }
+}
+
+/** The URL of a database on a server. */
+const SERVER = /^postgres(?:ql)?:\/\//i
+
+/** Loads the model of a database on a server. Its records are there: the seed of the module is left out. */
+async function loadServer(url: string, config: string | undefined): Promise<Omit<Loaded, 'seed' | 'running'>> {
+  const name = describeDatabase(url)
+  if (config === undefined)
+    throw new CommandError(
+      `${name}: the tables of a PostgreSQL database are not read as a model yet: name a module with its entities by --config.`,
+    )
+  const { seed: _, ...options } = await loadOptions(config)
+  return { options: { ...options, database: url }, title: `${name} with ${config}`, examples: undefined }
 }
 
 /** Loads engine options from a module: its default export, or its exported entities. */

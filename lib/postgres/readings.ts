@@ -69,17 +69,23 @@ export class Readings {
     if (isAlone) return this.#resumeWith(reading, await this.#runFirst(batch, session, end), session, end)
     const begun = command(session, 'begin isolation level repeatable read, read only')
     try {
-      const [results] = await Promise.all([this.#runFirst(batch, session, end), begun])
-      return await this.#resumeWith(reading, results, session, end)
+      return await this.#resumeWith(reading, await this.#runFirst(batch, session, end, begun), session, end)
     } finally {
       // Nothing depends on how a transaction ends that only reads. The next statement on the session comes after it.
       command(session, 'commit').catch(() => {})
     }
   }
 
-  async #runFirst(batch: Batch, session: PoolClient, end: RequestAbort | undefined): Promise<readonly (readonly Row[])[]> {
+  /** @param begun is settled when the transaction has begun, or could not */
+  async #runFirst(
+    batch: Batch,
+    session: PoolClient,
+    end: RequestAbort | undefined,
+    begun?: Promise<unknown>,
+  ): Promise<readonly (readonly Row[])[]> {
     try {
-      return await this.#runBatch(batch, session, end)
+      const [results] = await Promise.all([this.#runBatch(batch, session, end), begun])
+      return results
     } catch (error) {
       throw isLost(error) || isOutdated(error) ? new Unanswered(error) : error
     }

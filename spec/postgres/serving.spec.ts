@@ -1,5 +1,6 @@
 /** An engine on PostgreSQL: it opens, creates what is missing, reads one state, writes beside others, and outlives the connections that it loses. */
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/core'
@@ -31,6 +32,9 @@ const entities = [Author, Book]
 async function open(schema: OwnSchema, options: Partial<EngineOptions> = {}): Promise<RestEngine> {
   return RestEngine.create({ entities, ...options, database: { ...schema.database, ...(options.database as object | undefined) } })
 }
+
+/** Runs work outside of the transaction of the caller. */
+const runOutside = AsyncLocalStorage.snapshot() as (work: () => void) => void
 
 async function endConnections(schema: OwnSchema): Promise<void> {
   await schema.run(
@@ -149,6 +153,25 @@ describe('requests at the same time on PostgreSQL', { skip: await findNoServer()
     assert.ok(ends.filter(status => status === 200).length >= 4, String(ends))
   })
 
+  it('repeat a change of a record that another transaction has changed meanwhile', async () => {
+    await using schema = ownSchema()
+    await using engine = await open(schema, { seed: { authors: [{ name: 'Ann' }] } })
+    let changing: ReturnType<RestEngine['handle']> | undefined
+    await engine.orm.em.fork().transactional(async em => {
+      await em.getConnection().execute('update author set age = 7 where id = 1', [], 'run', em.getTransactionContext())
+      // Outside of the transaction, as any client.
+      changing = new Promise((resolve, reject) =>
+        runOutside(() => void engine.handle('PATCH', '/v1/authors/1', undefined, { name: 'Eve' }).then(resolve, reject)),
+      )
+      // The change has loaded the record, and waits for the row.
+      const waiting =
+        "select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'mikro-rest' and query like 'update %author%'"
+      for (let look = 0; look < 100 && (await schema.run(waiting)).length === 0; look++) await sleep(20)
+    })
+    const { status, body } = await changing!
+    assert.deepEqual([status, body.author.name, body.author.age], [200, 'Eve', 7])
+  })
+
   it('keep a unique value unique, and name it', async () => {
     await using schema = ownSchema()
     await using engine = await open(schema)
@@ -232,6 +255,8 @@ describe('a PostgreSQL server that ends its connections', { skip: await findNoSe
     await using schema = ownSchema()
     await using engine = await open(schema, { seed: { authors: [{ name: 'Ann' }] } })
     for (let round = 0; round < 3; round++) {
+      // All connections of the pool are there, and lost.
+      await Promise.all(Array.from({ length: 4 }, () => engine.handle('GET', '/v1/authors/1')))
       await endConnections(schema)
       assert.equal((await engine.handle('GET', '/v1/authors/1')).status, 200)
     }

@@ -1,0 +1,45 @@
+/** The command on a PostgreSQL database. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { Client } from 'pg'
+import { defineEntity, p } from '@mikro-orm/core'
+import { RestEngine } from '../../lib/index.ts'
+import { SERVER_URL, findNoServer } from './server-database.ts'
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
+
+const Book = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), title: p.string() } })
+
+describe('mikro-rest postgres://... --config MODULE', { skip: await findNoServer() }, () => {
+  it('answers from the tables that are there', async () => {
+    const name = `mikro_rest_command_${process.pid}`
+    const url = SERVER_URL.replace(/[^/]*$/, name)
+    const client = new Client({ connectionString: SERVER_URL })
+    await client.connect()
+    await client.query(`create database ${name}`)
+    const folder = await mkdtemp(join(root, 'node_modules', '.mikro-rest-'))
+    try {
+      const engine = await RestEngine.create({ entities: [Book], database: url, seed: { books: [{ title: 'x' }] } })
+      await engine.close()
+      const module = join(folder, 'model.mjs')
+      await writeFile(
+        module,
+        "import { defineEntity, p } from '@mikro-orm/core'\nexport const Book = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), title: p.string() } })\n",
+      )
+      const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/serve.js', url, '--config', module, '--get', '/v1/books'], {
+        cwd: root,
+        encoding: 'utf8',
+      })
+      assert.equal(status, 0, stderr)
+      assert.deepEqual((JSON.parse(stdout) as { books: unknown[] }).books, [{ id: 1, title: 'x' }])
+    } finally {
+      await rm(folder, { recursive: true })
+      await client.query(`drop database ${name}`)
+      await client.end()
+    }
+  })
+})

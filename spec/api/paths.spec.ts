@@ -366,10 +366,10 @@ describeTargets('paths', { ...library, seed: librarySeed, fresh: 'suite' }, targ
     refused(await target.call('GET', '/v1/genres?limit=1', { limit: 1 }), 400, 'limit twice')
   })
 
-  const COLLECTION = ['GET', 'HEAD', 'OPTIONS', 'POST']
-  const RECORD = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'PUT']
+  const COLLECTION = ['GET', 'HEAD', 'OPTIONS', 'POST', 'QUERY']
+  const RECORD = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'PUT', 'QUERY']
   const PLAIN = ['GET', 'HEAD', 'OPTIONS', 'PATCH', 'PUT']
-  const LIST = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
+  const LIST = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY']
   const kinds: [path: string, what: string, methods: string[]][] = [
     ['/v1/genres', 'a collection', COLLECTION],
     ['/v1/genres/1', 'a record', RECORD],

@@ -12,7 +12,7 @@ import { loading } from '../model/metadata/eager-cycles.ts'
 import { owningLinks, findHierarchyRoot } from '../model/model.ts'
 import type { Attribute, RelationAttribute, Resource, ToManyAttribute } from '../model/model.ts'
 import { readRows } from '../read/run-read.ts'
-import { isEntity } from './entity-links.ts'
+import { isEntity, unwrap } from './entity-links.ts'
 import { keepOnly, findLinkedBranch, loadCollection, loadRelated } from './load-related.ts'
 import { load, entityName } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
@@ -22,8 +22,9 @@ export function remove(resource: Resource, entities: readonly Entity[], work: Wo
   const [entity] = entities
   if (entity === undefined || entities.length > 1 || cascadesOrUnlinks(findClass(resource, entity)))
     return removeAll(resource, entities, work)
-  return chain(refuseReferred(new Map([[entity, findClass(resource, entity)]]), work), () => {
-    work.em.remove(entity as never)
+  const own = findClass(resource, entity)
+  return chain(refuseReferred(new Map([[entity, own]]), work), () => {
+    schedule(entity, own, work)
   })
 }
 
@@ -57,7 +58,30 @@ async function removeAll(resource: Resource, entities: readonly Entity[], work: 
 export async function removeWithLinks(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
   await unlinkReferrers(removed, work)
   await leaveSharedLists(removed, work)
-  for (const entity of removed.keys()) work.em.remove(entity as never)
+  for (const [entity, resource] of removed) schedule(entity, resource, work)
+}
+
+function schedule(entity: Entity, resource: Resource, { em, removed }: Work): void {
+  em.remove(entity as never)
+  removed.set(entity, resource)
+}
+
+/**
+ * Takes removed records out of the other sides of their one-to-ones, once they are deleted. A flush that follows, for what subscribers have changed, would find
+ * them there, and insert them again.
+ */
+export function leaveOtherSides({ removed }: Pick<Work, 'removed'>): void {
+  for (const [entity, { attributes }] of removed) {
+    for (const attribute of attributes) {
+      if (attribute.kind !== 'toOne' || !attribute.owner || !attribute.unique || attribute.holdsKey) continue
+      const link = entity[attribute.property]
+      const other = attribute.otherSide === undefined ? undefined : attribute.target.byName.get(attribute.otherSide)
+      if (!isEntity(link) || other === undefined) continue
+      const linked = unwrap(link)
+      const back = linked[other.property]
+      if (isEntity(back) && unwrap(back) === entity) linked[other.property] = undefined
+    }
+  }
 }
 
 /** Collects a record and all that is removed with it. */

@@ -101,7 +101,7 @@ export async function insert(
   orderInserts(em)
   // No order of inserts exists where classes of one table refer to each other's owners.
   await connection.deferReferences()
-  const loader = new Loader(records, { em, connection, ...WITHOUT_RULES, touched: [], listed: [], named: new Set() })
+  const loader = new Loader(records, { em, connection, ...WITHOUT_RULES, touched: [], removed: new Map(), listed: [], named: new Set() })
   loader.refuseCircles()
   await loader.load()
   return changes.map(change => loader.findEntity(change))

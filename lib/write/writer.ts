@@ -23,7 +23,7 @@ import { flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
 import { translateDatabaseError } from './database-errors.ts'
 import { checkPrecondition } from './precondition.ts'
 import { PlannedWriter } from './planned-writer.ts'
-import { remove } from './remove.ts'
+import { leaveOtherSides, remove } from './remove.ts'
 import { RequestWork } from './request-work.ts'
 import { load, loadsAlone, reference, removesAlone } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
@@ -336,7 +336,9 @@ export class Writer {
     em.setFlushMode(FlushMode.COMMIT)
     // MikroORM does not order inserts and deletes where a class refers to one that inherits.
     if (this.#inherits) yield* wait(this.#connection.deferReferences())
-    const result = yield* steps(new RequestWork(em, this.#connection, this.#reader, view))
+    const work = new RequestWork(em, this.#connection, this.#reader, view)
+    const result = yield* steps(work)
+    leaveOtherSides(work)
     view.end?.throwIfReached()
     return result
   }

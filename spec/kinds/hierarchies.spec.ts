@@ -332,3 +332,44 @@ describe('a table for each class, with an abstract one between', () => {
     assert.equal((await engine.handle('DELETE', '/v1/beings/1')).status, 200)
   })
 })
+
+describe('a removed record that another one has at the other side of a one-to-one', () => {
+  for (const [how, top, more] of [
+    [
+      'one table',
+      { discriminatorColumn: 'kind', discriminatorMap: { badge: 'Badge', pass: 'Pass' } },
+      { kind: () => p.enum(['badge', 'pass']) },
+    ],
+    ['a table for each class', { inheritance: 'tpt' }, {}],
+  ] as const) {
+    it(`is gone where a subscriber listens, in a hierarchy of ${how}`, async () => {
+      const Holder = defineEntity({
+        name: 'Holder',
+        properties: {
+          id: p.integer().primary(),
+          badge: () =>
+            p
+              .oneToOne(Badge)
+              .mappedBy('holder' as never)
+              .nullable(),
+        },
+      })
+      const kind = 'kind' in more ? { kind: more.kind() } : {}
+      const Badge: never = defineEntity({
+        name: 'Badge',
+        ...top,
+        properties: { id: p.integer().primary(), ...kind, holder: () => p.oneToOne(Holder).inversedBy('badge').nullable() },
+      } as never) as never
+      const Pass = defineEntity({ name: 'Pass', extends: Badge, properties: { gate: p.integer().nullable() } } as never)
+      await using engine = await RestEngine.create({
+        entities: [Holder, Badge, Pass] as never,
+        orm: { subscribers: [{ async afterFlush() {} }] },
+      })
+      assert.equal((await engine.handle('POST', '/v1/holders', {}, { id: 1 })).status, 200)
+      assert.equal((await engine.handle('POST', '/v1/passes', {}, { id: 1, gate: 7, holder: 1 })).status, 200)
+      assert.equal((await engine.handle('DELETE', '/v1/passes/1')).status, 200)
+      assert.equal((await engine.handle('GET', '/v1/passes/1')).status, 404)
+      assert.equal((await engine.handle('GET', '/v1/badges')).body.count, 0)
+    })
+  }
+})

@@ -155,7 +155,7 @@ function drawRequest(model: Model, random: Random): Request | undefined {
   }
   const known = random.chance(8) ? row : random.pick([...model.world[node.resource.name]!])
   if (known === undefined) return undefined
-  // With a subscriber, MikroORM inserts a removed record again that a loaded one links by the other side of a one-to-one.
+  // With a subscriber, MikroORM inserts a removed record again that a loaded one links by a one-to-one.
   const deletes = !model.nodes.some(({ inverses }) => inverses.some(({ kind: how }) => how === 'one'))
   return changeRequest(known, whole, random, deletes)
 }

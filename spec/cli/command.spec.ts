@@ -246,7 +246,7 @@ describe('command', () => {
       assertFails(
         refused,
         2,
-        /--seed would write to books\.db, which --get, --openapi, --diagram, --self-test and --eject leave as it is\./,
+        /--seed would write to books\.db, which --get, --openapi, --diagram, --self-test, --check and --eject leave as it is\./,
       )
       const longer = await readFile(join(folder, 'model.mjs'), 'utf8')
       await writeFile(join(folder, 'longer.mjs'), longer.replace('name: p.string()', 'name: p.string(), pages: p.integer().nullable()'))

@@ -132,7 +132,7 @@ describe('a custom route', () => {
     await using asked = await start({ routes: [route('DELETE', '/v1/items'), route('REPORT', '/v1/items')] })
     const { status, headers } = await asked.call('PUT', '/v1/items', {}, {})
     assert.equal(status, 405)
-    assert.deepEqual(headers['allow']!.split(', ').toSorted(), ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'REPORT'])
+    assert.deepEqual(headers['allow']!.split(', ').toSorted(), ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'QUERY', 'REPORT'])
     assert.equal((await asked.call('REPORT', '/v1/items')).status, 200)
   })
 

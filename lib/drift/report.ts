@@ -12,6 +12,7 @@ export const DIFFERENCES = {
   limit: 'the real backend gives more records than it was asked for',
 } as const
 
+/** A way in which two backends differ. */
 export type DifferenceKind = keyof typeof DIFFERENCES
 
 /** A place where the two differ. */

@@ -17,6 +17,7 @@ export const CHECKS = {
   deleted: 'a record that was deleted is gone',
 } as const
 
+/** A promise that the self-test tries. */
 export type SelfTestCheck = keyof typeof CHECKS
 
 /** A request of a self-test. */

@@ -66,8 +66,8 @@ export class OrmHost implements ConnectionHost {
     return key !== undefined && Number.isSafeInteger(Number(key)) ? Number(key) : key
   }
 
-  giveKey(table: string, key: number | bigint): void {
-    this.#content.keys.give(table, BigInt(key))
+  giveKey(table: string, key: bigint): void {
+    this.#content.keys.give(table, key)
   }
 
   nextNumber(table: string, column: string): bigint {

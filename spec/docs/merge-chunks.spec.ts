@@ -101,7 +101,7 @@ describe('merging chunks', () => {
     await bundle()
     await assert.rejects(
       mergeChunks(folder, metafile, [{ name: 'none', entries: ['src/none.ts'] }]),
-      /src\/none\.ts is no entry of the build\./,
+      /src\/none\.ts is not an entry of the build\./,
     )
   })
 })

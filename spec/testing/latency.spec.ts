@@ -208,7 +208,7 @@ describe('bad latencies and limits', () => {
     [
       'no time',
       e => e.limit('*', { requests: 1 } as never),
-      /"per" must be a whole number of milliseconds above 0, or a text such as "1m", got undefined/,
+      /"per" must be a whole number of milliseconds above 0, or a string such as "1m", got undefined/,
     ],
     [
       'a time of another form',

@@ -51,7 +51,7 @@ export interface ConnectionHost {
   /** The key of a new row, where the engine counts. See autoincrement.ts. */
   nextKey(table: string): number | bigint | undefined
   /** A new row brings its key. */
-  giveKey(table: string, key: number | bigint): void
+  giveKey(table: string, key: bigint): void
   /** The next number of a column that is not the key, for what PostgreSQL takes from a sequence. */
   nextNumber(table: string, column: string): bigint
   /** The clock of the engine, once there is one. */

@@ -18,9 +18,10 @@ interface Counter {
   readonly column: string
 }
 
-/** Whether a key is given as an integer. */
-function isKey(value: unknown): value is number | bigint {
-  return typeof value === 'bigint' || Number.isSafeInteger(value)
+/** Reads a given key, which is a text where the key is a bigint; undefined where the row gives none that counts. */
+function readKey(value: unknown): bigint | undefined {
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return BigInt(value as number)
+  return typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : undefined
 }
 
 export class CountingDriver extends BoundSqliteDriver {
@@ -64,7 +65,10 @@ export class CountingDriver extends BoundSqliteDriver {
     if (counter === undefined) return undefined
     const { name } = counter
     // Rows with a given key go first, so that no other row gets it.
-    for (const row of data) if (isKey(row[name])) host.giveKey(meta.tableName, row[name])
+    for (const row of data) {
+      const given = readKey(row[name])
+      if (given !== undefined) host.giveKey(meta.tableName, given)
+    }
     for (const row of data) {
       const key = (row[name] as unknown) ?? host.nextKey(meta.tableName)
       if (key !== undefined) row[name] = key

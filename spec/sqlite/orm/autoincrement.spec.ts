@@ -80,6 +80,18 @@ describe('IDs of deleted records', () => {
     })
   }
 
+  it('do not come again when they were given, also by the unit of work', async () => {
+    for (const subscribers of [[], [{ afterFlush: () => {} }]]) {
+      await using engine = await RestEngine.create({ entities, database: fileOf(SQL), orm: { subscribers } })
+      await post(engine, 'plains', { id: 7 })
+      await post(engine, 'bigs', { key: '7' })
+      for (const name of ['plains', 'bigs']) {
+        await remove(engine, name, 7)
+        assert.equal(await post(engine, name), 8, name)
+      }
+    }
+  })
+
   it('do not come again in tables of our own, which count by themselves', async () => {
     await using engine = await RestEngine.create({ entities, seed: { plains: [{}, {}], bigs: [{}, {}] } })
     for (const name of ['plains', 'bigs']) {

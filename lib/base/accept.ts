@@ -1,6 +1,6 @@
 /**
  * Accept: compares the media types that a client accepts (RFC 9110 section 12.5.1) with those that an answer may have. Malformed
- * elements are ignored: a preference of the client is no reason to refuse its request.
+ * elements are ignored: a request is not refused for a preference of the client.
  */
 
 /** A media type that an answer may have, in lower case, with the parameters that a client may ask for. */

@@ -1,5 +1,5 @@
 /**
- * Columns: which box of a diagram stands in which column, and in what order. What is referred to stands left of what refers to it, as far as columns of an even
+ * Columns: which box of a diagram stands in which column, and in what order. A box stands left of the boxes that refer to it, as far as columns of an even
  * height allow. A model that is one long chain fills columns from top to bottom instead.
  */
 

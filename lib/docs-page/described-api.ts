@@ -1,6 +1,6 @@
 /**
- * Described API: an OpenAPI document as the docs page reads it: resources with their operations, attributes, filters and examples. What is not in the document is
- * not on the page.
+ * Described API: an OpenAPI document as the docs page reads it: resources with their operations, attributes, filters and examples. The page shows nothing
+ * that the document does not have.
  */
 import type { Diagram, DiagramAttribute } from '../diagram/diagram.ts'
 import type { OpenApiDocument } from '../openapi/document.ts'

@@ -157,7 +157,7 @@ class Drift {
     return finding
   }
 
-  /** Sends a request; a text says why there is no answer to compare. */
+  /** Sends a request; returns the answer, or a text with the reason where none can be compared. */
   async #ask(method: string, target: string, body: unknown): Promise<RealAnswer | string> {
     if (method !== 'GET' && this.#options.writes !== true) throw new Error(`checkAgainst: ${method} is sent with "writes" alone.`)
     this.#requests++

@@ -14,6 +14,11 @@ export interface NewUser {
   readonly created_at: string
 }
 
+/** The data of a new user with sites. */
+export interface NewUserWithSites extends NewUser {
+  readonly sites: readonly { readonly url: string }[]
+}
+
 interface UserRow {
   id: number
   name: string
@@ -55,6 +60,10 @@ export class ByHand {
   readonly #withSite
   readonly #withSiteCount
   readonly #bySiteCount
+  readonly #scored
+  readonly #scoredCount
+  readonly #active
+  readonly #activeCount
   readonly #between
   readonly #betweenCount
   readonly #scoreCount
@@ -65,6 +74,11 @@ export class ByHand {
   readonly #user
   readonly #siteIds
   readonly #insert
+  readonly #insertSite
+  readonly #createWithSites
+  readonly #team
+  readonly #teamUsers
+  readonly #replaceUsers
   readonly #rename
   readonly #removeSite
 
@@ -88,6 +102,11 @@ export class ByHand {
     this.#withSite = users(`${withSite} order by u.id`)
     this.#withSiteCount = count(`from user u ${withSite}`)
     this.#bySiteCount = users('order by (select count(*) from site s where s.user_id = u.id) desc, u.id')
+    const scored = 'where u.score >= ? and u.score < ?'
+    this.#scored = users(`${scored} order by u.created_at desc, u.id`)
+    this.#scoredCount = count(`from user u ${scored}`)
+    this.#active = users('where u.active = ? order by u.score, u.id')
+    this.#activeCount = count('from user u where u.active = ?')
     this.#between = users(`${between} order by u.id`)
     this.#betweenCount = count(`from user u ${between}`)
     this.#scoreCount = count('from user where score >= ?')
@@ -101,6 +120,26 @@ export class ByHand {
     this.#user = db.prepare<[number], UserRow>(`select ${USER} from user u where u.id = ?`)
     this.#siteIds = db.prepare<[number], number>('select id from site where user_id = ? order by id').pluck()
     this.#insert = db.prepare('insert into user (name, email, active, score, created_at) values (?, ?, ?, ?, ?)')
+    this.#insertSite = db.prepare<[string, number | bigint]>('insert into site (url, user_id) values (?, ?)')
+    this.#createWithSites = db.transaction(({ name, email, active, score, created_at, sites }: NewUserWithSites) => {
+      const { lastInsertRowid } = this.#insert.run(name, email, active ? 1 : 0, score, Date.parse(created_at))
+      for (const { url } of sites) this.#insertSite.run(url, lastInsertRowid)
+      return this.#read(Number(lastInsertRowid), 1)
+    })
+    this.#team = db.prepare<[number], { id: number; name: string }>('select id, name from team where id = ?')
+    this.#teamUsers = db.prepare<[number], number>('select user_id from team_users where team_id = ? order by user_id').pluck()
+    const exists = db.prepare<[number], number>('select 1 from user where id = ?').pluck()
+    const leave = db.prepare<[number, number]>('delete from team_users where team_id = ? and user_id = ?')
+    const enter = db.prepare<[number, number]>('insert into team_users (team_id, user_id) values (?, ?)')
+    this.#replaceUsers = db.transaction((id: number, users: readonly number[]) => {
+      const team = this.#team.get(id)
+      if (team === undefined) throw new Error(`There is no team ${id}.`)
+      const [before, after] = [new Set(this.#teamUsers.all(id)), new Set(users)]
+      for (const user of after) if (exists.get(user) === undefined) throw new Error(`There is no user ${user}.`)
+      for (const user of before) if (!after.has(user)) leave.run(id, user)
+      for (const user of after) if (!before.has(user)) enter.run(id, user)
+      return { ...team, users: this.#teamUsers.all(id) }
+    })
     this.#rename = db.prepare<[string, number]>('update user set name = ? where id = ?')
     this.#removeSite = db.prepare<[number], SiteRow>('delete from site where id = ? returning id, url, user_id as user')
   }
@@ -165,6 +204,26 @@ export class ByHand {
     return envelope('users', 'sites.desc', offset, [], count, start => `/v1/users?sort=sites.desc&depth=0&offset=${start}`, users)
   }
 
+  /** `GET /v1/users?score>=:first&score<:end&sort=created_at.desc&depth=0` */
+  listUsersScored(first: number, end: number): string {
+    const users = this.#scored.all(first, end, LIMIT, 0).map(toUser)
+    const count = countOf(users, 0) ?? this.#scoredCount.get(first, end)!
+    const filter = [
+      ['score>=', String(first)],
+      ['score<', String(end)],
+    ]
+    const link = (start: number): string => `/v1/users?score%3E=${first}&score%3C${end}&sort=created_at.desc&depth=0&offset=${start}`
+    return envelope('users', 'created_at.desc', 0, filter, count, link, users)
+  }
+
+  /** `GET /v1/users?active=true&sort=score&depth=0&offset=:offset` */
+  listActiveUsers(offset: number): string {
+    const users = this.#active.all(1, LIMIT, offset).map(toUser)
+    const count = countOf(users, offset) ?? this.#activeCount.get(1)!
+    const link = (start: number): string => `/v1/users?active=true&sort=score&depth=0&offset=${start}`
+    return envelope('users', 'score.asc', offset, [['active', 'true']], count, link, users)
+  }
+
   /** `GET /v1/users?id>=:first&id<:end&depth=1` */
   listUsersBetween(first: number, end: number): string {
     const users = this.#between.all(first, end, LIMIT, 0).map(toUser)
@@ -211,6 +270,17 @@ export class ByHand {
     const { lastInsertRowid } = this.#insert.run(name, email, active ? 1 : 0, score, Date.parse(created_at))
     const user = this.#read(Number(lastInsertRowid), 1)
     return JSON.stringify({ success: true, timestamp: new Date().toISOString(), resource: 'user', user, status: 'OK' })
+  }
+
+  /** `POST /v1/users` with new sites in it */
+  createUserWithSites(data: NewUserWithSites): string {
+    const user = this.#createWithSites(data)
+    return JSON.stringify({ success: true, timestamp: new Date().toISOString(), resource: 'user', user, status: 'OK' })
+  }
+
+  /** `PUT /v1/teams/:id` with the IDs of users */
+  replaceUsers(id: number, users: readonly number[]): string {
+    return JSON.stringify({ success: true, timestamp: new Date().toISOString(), resource: 'team', team: this.#replaceUsers(id, users) })
   }
 
   /** `PUT /v1/users/:id` */

@@ -27,7 +27,13 @@ const PATHS = {
 } as const
 const WARM_UP = 3000
 const BATCH = 50
-const TARGET = 1.3
+/** A list is read and written as JSON, which a MockAgent does not do. */
+const TARGETS: Readonly<Record<string, number>> = {
+  'a fixed answer': 1.3,
+  'one record': 1.3,
+  'a list of 20': 1.5,
+  'a list of 100': 1.8,
+}
 const FIXED = { success: true, user: { id: 5, name: 'User 4', email: 'user-4@example.test', city: 'Springfield' } }
 
 const User = defineEntity({
@@ -88,7 +94,7 @@ for (const [name, path] of Object.entries(PATHS).filter(([path]) => isWanted(pat
     handle: () => variants.handle(BATCH),
   }
   const samples = await samplesOf(variantsInTurn, { rounds })
-  report.compare({ name, base: samples.mock, own: samples.engine, paired: true, target: TARGET })
+  report.compare({ name, base: samples.mock, own: samples.engine, paired: true, target: TARGETS[name] })
   alone.push([name, text.length.toLocaleString('en'), figure(median(samples.handle))])
 }
 setGlobalDispatcher(nobody)

@@ -16,7 +16,7 @@ import { MikroORM, defineEntity, p } from '@mikro-orm/sqlite'
 import type { EntitySchema } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { RestEngine } from '../lib/index.ts'
-import { buildEntities } from '../lib/sqlite/introspect/entities.ts'
+import { buildFileEntities } from '../lib/sqlite/introspect/entities.ts'
 import { introspect } from '../lib/sqlite/introspect/introspect.ts'
 import { milliseconds, samplesOf } from './paired.ts'
 import { Report } from './report.ts'
@@ -63,7 +63,7 @@ async function timeOpening(path: string): Promise<void> {
     base: async () => {
       const db = new Database(path)
       // MikroORM changes the schemas that it is given, so each round has its own.
-      const { entities } = buildEntities(introspect(db), db)
+      const { entities } = buildFileEntities(introspect(db), db)
       db.close()
       sweep()
       return milliseconds(() => made.push(new MikroORM({ entities: [...entities] as EntitySchema[], dbName: ':memory:' })))

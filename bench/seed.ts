@@ -26,12 +26,22 @@ export const Site = defineEntity({
   },
 })
 
-export const entities = [User, Site]
+/** A list of many-to-many, which the lists of users do not show. */
+export const Team = defineEntity({
+  name: 'Team',
+  properties: { id: p.integer().primary(), name: p.string().length(60), users: () => p.manyToMany(User) },
+})
+
+export const entities = [User, Site, Team]
 
 /** The tables as MikroORM makes them of the model, for a contender without MikroORM. */
 export const TABLES = [
+  'CREATE TABLE `team` (`id` integer not null primary key autoincrement, `name` text not null)',
   'CREATE TABLE `user` (`id` integer not null primary key autoincrement, `name` text not null, `email` text not null, `active` integer not null, `score` integer not null, `created_at` datetime not null)',
   'CREATE INDEX `user_email_index` on `user` (`email`)',
+  'CREATE TABLE `team_users` (`team_id` integer not null, `user_id` integer not null, primary key (`team_id`, `user_id`), constraint `team_users_team_id_foreign` foreign key (`team_id`) references `team` (`id`) on update cascade on delete cascade, constraint `team_users_user_id_foreign` foreign key (`user_id`) references `user` (`id`) on update cascade on delete cascade)',
+  'CREATE INDEX `team_users_team_id_index` on `team_users` (`team_id`)',
+  'CREATE INDEX `team_users_user_id_index` on `team_users` (`user_id`)',
   'CREATE TABLE `site` (`id` integer not null primary key autoincrement, `url` text not null, `user_id` integer not null, constraint `site_user_id_foreign` foreign key (`user_id`) references `user` (`id`))',
   'CREATE INDEX `site_user_id_index` on `site` (`user_id`)',
 ]
@@ -41,6 +51,9 @@ export interface Size {
   readonly users: number
   readonly sites: number
 }
+
+/** The number of teams, whatever the size. They have no users yet. */
+export const TEAMS = 50
 
 export const SIZE: Size = { users: 10_000, sites: 50_000 }
 
@@ -53,6 +66,7 @@ export const FIRST_NAMES = ['Ann', 'Bob', 'Cid', 'Dea', 'Eva', 'Fay', 'Gus', 'Ha
 /** Returns statements that insert the rows. */
 export function rowsOf({ users, sites }: Size): string[] {
   return [
+    `${numbers(TEAMS)} insert into team (id, name) select i, 'Team ' || i from number`,
     `${numbers(users)} insert into "user" (id, name, email, active, score, created_at)
       select i,
         substr('${FIRST_NAMES.join('')}', 1 + 3 * (i * 7919 % ${FIRST_NAMES.length}), 3) || printf(' %06d', i * 7919 % 1000003),

@@ -34,7 +34,7 @@ import type { Snapshot } from './pipeline/snapshot.ts'
 import { joinStream } from './pipeline/stream-list.ts'
 import { NO_VERSION } from './request/address.ts'
 import { readPairs, readPath } from './request/parse-request.ts'
-import type { NamedBy } from './client/resource-names.ts'
+import type { MethodText, NamedBy, PathText } from './client/resource-names.ts'
 import type { QueryInput } from './request/query-string.ts'
 import { answer } from './server/fetch.ts'
 import type { SelfTestOptions } from './self-test/options.ts'
@@ -47,13 +47,15 @@ import type { DropOptions, FailOptions, FaultOptions } from './testing/fault-opt
 import type { RequestMatch } from './testing/fault-request.ts'
 import type { Give } from './testing/given.ts'
 import type { RateLimit } from './testing/rate-limit.ts'
+import { checkSeed } from './write/seed-rows.ts'
 import type { SeedData } from './write/seed-rows.ts'
 import { seed } from './write/seed.ts'
 
 /**
  * An embeddable REST engine: entities in, a JSON REST API out.
  *
- * @template Name the names that `seed`, `given` and `expect` take for resources: see `ResourceNames`. Default: any text.
+ * @template Name the names that `seed`, `given` and `expect` take for resources, and that an editor proposes in paths of `handle`: see `ResourceNames`. Default: any
+ * text.
  * @example
  * const engine = await RestEngine.create({ entities: [User, Site] })
  * const { status, body } = await engine.handle('GET', '/v1/users', { name: 'A*', sort: 'sites.desc', limit: 5 })
@@ -138,11 +140,13 @@ export class RestEngine<Name extends string = string> {
    * @param body the parsed JSON value
    * @throws the reason of the signal when it aborts; TypeError when the caller broke the types; Error when the engine is closed, and one of
    * code ECONNRESET when a test has the connection lost.
-   * @example await engine.handle('POST', '/v1/users', undefined, { name: 'Ann', email: 'ann@example.test' })
+   * @example
+   * await engine.handle('POST', '/v1/users', undefined, { name: 'Ann', email: 'ann@example.test' })
+   * const { body }: RestResponse<{ users: { name: string }[] }> = await engine.handle('GET', '/v1/users')
    */
   async handle(
-    method: string,
-    path: string,
+    method: MethodText,
+    path: PathText<Name>,
     query?: QueryInput,
     body?: unknown,
     context: HandleContext = NO_CONTEXT,
@@ -153,6 +157,11 @@ export class RestEngine<Name extends string = string> {
   /** @internal Answers as `handle` does, for transports: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */
   ask(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
     return this.#parts.requests.handle(method, path, query, body, context)
+  }
+
+  /** @internal Answers a GET of a docs page, which is not in the journal and meets no injected fault. */
+  look(path: string, context: HandleContext): Promise<RestResponse> {
+    return this.#parts.requests.look(path, context)
   }
 
   /**
@@ -308,6 +317,7 @@ export class RestEngine<Name extends string = string> {
    */
   async seed(data: NamedBy<Name, readonly object[]>): Promise<void> {
     const { connection, versions } = this.#open
+    checkSeed(data, 'engine.seed: the seed')
     const more = this.model.isOpen ? findSeedNames(data, this.model.byName) : undefined
     const growth = more === undefined ? undefined : versions.grow(more)
     await seed(data as SeedData, growth?.model ?? this.model, connection)

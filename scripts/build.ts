@@ -1,6 +1,6 @@
 /**
  * Builds dist/ for publication. The library and the command are bundled into few files, because each file costs Node a part of a
- * millisecond. Dynamic imports are files of their own, loaded on demand. Source maps lead back to lib/. The types of the library are
+ * millisecond. Dynamic imports are files of their own, loaded on demand. Source maps lead back to the lines of lib/. The types of the library are
  * files as in lib/. Kysely is packed beside them, for quick starts. `npm run build` runs it, and npm before it packs.
  */
 import { spawnSync } from 'node:child_process'
@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { mergeChunks } from './merge-chunks.ts'
 import { packKysely } from './pack-kysely.ts'
+import { thinSourceMap } from './thin-source-maps.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
@@ -49,6 +50,14 @@ async function bundle(): Promise<void> {
   ])
 }
 
+/** Thins the source maps, which would be a third of the package. */
+function thinSourceMaps(): void {
+  for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    const file = join(dist, name)
+    if (name.endsWith('.js.map')) writeFileSync(file, thinSourceMap(readFileSync(file, 'utf8')))
+  }
+}
+
 function declareTypes(): void {
   const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
   const { status, error } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build-types.json'], { cwd: root, stdio: 'inherit' })
@@ -68,15 +77,33 @@ function finishTypes(file: string, finished: Set<string>): void {
   writeFileSync(file, text.replaceAll(TYPE_IMPORT, '$1$2$3.js$2'))
 }
 
+/** The declaration files whose comments users see in their editor: those that an entry exports from, and the model, which `engine.model` gives. */
+function isShown(file: string, entries: readonly string[]): boolean {
+  if (file.startsWith(join(dist, 'lib/model'))) return true
+  return entries.some(
+    entry =>
+      entry === file ||
+      [...readFileSync(entry, 'utf8').matchAll(/ from '(.+?)\.js'/g)].some(([, path]) => join(dirname(entry), `${path}.d.ts`) === file),
+  )
+}
+
+/** Removes the comments of a declaration file. */
+function removeComments(file: string): void {
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/^[ \t]*\/\*\*[^]*?\*\/\n/gm, ''))
+}
+
 rmSync(dist, { recursive: true, force: true })
 declareTypes()
 const needed = new Set<string>()
-for (const entry of ['index.d.ts', 'client/index.d.ts']) finishTypes(join(dist, 'lib', entry), needed)
+const entries = ['index.d.ts', 'client/index.d.ts'].map(entry => join(dist, 'lib', entry))
+for (const entry of entries) finishTypes(entry, needed)
+for (const file of needed) if (!isShown(file, entries)) removeComments(file)
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   const file = join(dist, name)
   if (name.endsWith('.d.ts') && !needed.has(file)) rmSync(file)
 }
 await bundle()
+thinSourceMaps()
 await packKysely(root, join(dist, 'packed'), target)
 const scripts = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.js'))
 console.log(`dist/: ${scripts.length} scripts, types of ${needed.size}.`)

@@ -23,8 +23,7 @@ export async function packKysely(root: string, folder: string, target: string): 
     target,
     // Classes keep their names, for stacks and messages.
     keepNames: true,
-    minifyWhitespace: true,
-    minifySyntax: true,
+    minify: true,
     banner: { js: `/*! kysely ${version}\n${readFileSync(join(kysely, 'LICENSE'), 'utf8').trim()}\n*/` },
     logLevel: 'warning',
   })

@@ -24,7 +24,7 @@ const PATIENCE = 10 * 60_000
  * @throws Error with the reason when npm cannot install it.
  */
 export async function install(peer: Peer): Promise<string> {
-  const { packages, start } = peer
+  const { packages, overrides, start } = peer
   if (packages === undefined) {
     if ('installed' in start) throw new Error(`${peer.name} names no packages.`)
     return join(servers, start.server)
@@ -36,7 +36,7 @@ export async function install(peer: Peer): Promise<string> {
     await mkdir(folder, { recursive: true })
     // npm runs the install scripts of no other package.
     const allowScripts = Object.fromEntries((peer.scripts ?? []).map(name => [name, true]))
-    const description = { private: true, type: 'module', dependencies: packages, allowScripts }
+    const description = { private: true, type: 'module', dependencies: packages, overrides, allowScripts }
     await writeFile(join(folder, 'package.json'), JSON.stringify(description, undefined, 2))
     try {
       const words = ['install', '--no-audit', '--no-fund', '--prefer-offline']

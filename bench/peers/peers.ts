@@ -24,6 +24,8 @@ export interface Peer {
   readonly packages?: Readonly<Record<string, string>>
   /** Of those, packages whose install scripts must run. */
   readonly scripts?: readonly string[]
+  /** Other versions of the packages that they need, where their own do not run on this Node. */
+  readonly overrides?: Readonly<Record<string, string>>
   /** The file to start: in `servers/`, or below the folder of installed packages. */
   readonly start: { readonly server: string } | { readonly installed: string }
   /** How it is told of its port and its data; undefined: by two arguments. */
@@ -39,6 +41,10 @@ export interface Peer {
   readonly records: (body: unknown) => readonly unknown[]
   /** The record of any other answer; undefined: the answer is the record. */
   readonly record?: (body: unknown) => unknown
+  /** The body of a request that writes; undefined: the attributes. */
+  readonly body?: (attributes: object) => object
+  /** The ID in the answer to a new record, where it does not show the record. */
+  readonly createdId?: (body: unknown) => unknown
   /** The method that changes some attributes. */
   readonly change: 'PUT' | 'PATCH'
 }
@@ -164,6 +170,22 @@ export const PEERS: readonly Peer[] = [
     change: 'PATCH',
   },
   {
+    name: 'soul-cli',
+    packages: { 'soul-cli': '0.8.2' },
+    overrides: { 'better-sqlite3': BETTER_SQLITE3, bcrypt: '6.0.0' },
+    start: { installed: 'soul-cli/src/server.js' },
+    words: (port, data) => ['--port', String(port), '--database', data],
+    data: 'sqlite',
+    takes: { times: 'number', booleans: 'number' },
+    path: collection => `/api/tables/${collection === 'users' ? 'user' : 'site'}/rows`,
+    query: spell('_limit', '_page', 'pages', '_filters=active:1', '_ordering=-score'),
+    records: list('data'),
+    record: body => list('data')(body)[0],
+    body: fields => ({ fields }),
+    createdId: body => member('lastInsertRowid')(member('data')(body)),
+    change: 'PUT',
+  },
+  {
     name: 'remult 3',
     packages: { remult: '3.3.18', express: EXPRESS, 'better-sqlite3': BETTER_SQLITE3 },
     start: { server: 'remult.js' },
@@ -202,12 +224,16 @@ export function requestOf(peer: Peer, operation: OperationName, call: number): H
     case 'one record':
       return { method: 'GET', target: `${users}/${idOf(call)}${peer === ENGINE ? '?depth=0' : ''}` }
     case 'create':
-      return { method: 'POST', target: users, body: newUser(peer, call) }
+      return { method: 'POST', target: users, body: bodyOf(peer, newUser(peer, call)) }
     case 'update':
-      return { method: peer.change, target: `${users}/${idOf(call)}`, body: { name: `Name ${call}` } }
+      return { method: peer.change, target: `${users}/${idOf(call)}`, body: bodyOf(peer, { name: `Name ${call}` }) }
     case 'delete':
       return call < PEERS_SIZE.sites ? { method: 'DELETE', target: `${peer.path('sites')}/${1 + call}` } : undefined
   }
+}
+
+function bodyOf({ body }: Peer, attributes: object): object {
+  return body === undefined ? attributes : body(attributes)
 }
 
 function newUser({ takes }: Peer, call: number): object {

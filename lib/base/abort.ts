@@ -13,6 +13,13 @@ export interface HeaderSource {
   readonly rawHeaders?: readonly string[]
 }
 
+/** What a way in to the engine says of its clients. */
+interface WayIn {
+  readonly budget?: number
+  readonly base?: string | undefined
+  readonly readOnly?: boolean
+}
+
 /** A client whose signal and headers are made on first use, since most requests are answered without either. */
 export class LazyClient implements Client {
   readonly #source: HeaderSource
@@ -25,11 +32,14 @@ export class LazyClient implements Client {
   readonly budget: number | undefined
   /** The path before the version, as this client sees it. Undefined: that of the engine. */
   readonly base: string | undefined
+  /** Whether its way in takes no writes, whatever the engine does. */
+  readonly readOnly: boolean
 
-  constructor(source: HeaderSource, { budget, base }: { readonly budget?: number; readonly base?: string | undefined } = {}) {
+  constructor(source: HeaderSource, { budget, base, readOnly = false }: WayIn = {}) {
     this.#source = source
     this.budget = budget
     this.base = base
+    this.readOnly = readOnly
   }
 
   get headers(): Readonly<Record<string, string>> {

@@ -11,7 +11,7 @@ import { CommandError } from './command-error.ts'
 import { print } from './layout.ts'
 import type { Doc } from './layout.ts'
 import type { LeftOut } from './eject-left-out.ts'
-import { FileTypes, scalarBuilder } from './eject-scalar.ts'
+import { FileTypes, declareReaders, scalarBuilder } from './eject-scalar.ts'
 import { Code, call, chain, isLiteral, later, literal, object } from './source.ts'
 import type { Link } from './source.ts'
 
@@ -68,6 +68,7 @@ export function entityModule(meta: Meta, moduleOf: ModuleOf, isFromFile: boolean
   const members: [string, Doc][] = [['name', literal(meta.className)]]
   if (meta.embeddable) members.push(['embeddable', 'true'])
   else if (meta.tableName !== NAMES.classToTableName(meta.className)) members.push(['tableName', literal(meta.tableName)])
+  if (meta.schema !== undefined) members.push(['schema', literal(meta.schema)])
   if (meta.comment !== undefined) members.push(['comment', literal(meta.comment)])
   if (meta.readonly === true) members.push(['readonly', 'true'])
   if (meta.expression !== undefined) members.push(['expression', literal(meta.expression)])
@@ -85,7 +86,8 @@ export function entityModule(meta: Meta, moduleOf: ModuleOf, isFromFile: boolean
       .toSorted(([, a], [, b]) => (a < b ? -1 : 1))
       .map(([name, file]) => `import { ${name} } from '${file}'`),
   ]
-  return `${imports.join('\n')}\n\n${declarations.map(each => `${each}\n`).join('')}${print([`export const ${meta.className} = `, call('defineEntity', [object(members, true)])])}`
+  const code = print([`export const ${meta.className} = `, call('defineEntity', [object(members, true)])])
+  return `${imports.join('\n')}\n\n${[...declarations, ...declareReaders(code)].map(each => `${each}\n`).join('')}${code}`
 }
 
 /** A part of an entity that cannot be written as code. */
@@ -227,9 +229,14 @@ class PropertyWriter {
     if (prop.owner && isTold) this.#add('inversedBy', prop.inversedBy)
     if (prop.kind === 'm:n' && prop.owner) this.#pivot()
     else if (prop.owner) {
-      const standard = prop.referencedColumnNames.map(column => NAMES.joinKeyColumnName(prop.discriminator ?? prop.name, column))
+      const keys = targetMeta?.getPrimaryProps().flatMap(({ fieldNames }) => fieldNames) ?? []
+      // MikroORM names the column of a link by another key after the primary one, unless that has several columns.
+      const named = prop.targetKey === undefined || keys.length > 1 ? prop.referencedColumnNames : keys
+      const standard = named.map(column => NAMES.joinKeyColumnName(prop.discriminator ?? prop.name, column))
       if (standard.join('\0') !== prop.joinColumns.join('\0'))
         this.#add(prop.joinColumns.length === 1 ? 'joinColumn' : 'joinColumns', ...prop.joinColumns)
+      const isBeside = prop.polymorphTargets === undefined && prop.joinColumns.length > keys.length
+      if (isBeside) this.#add('referencedColumnNames', ...prop.referencedColumnNames)
       this.#rules()
       if (!prop.createForeignKeyConstraint && prop.polymorphTargets === undefined) this.#add('createForeignKeyConstraint', false)
     }
@@ -261,12 +268,13 @@ class PropertyWriter {
 
   /** The rules for rows that refer to a changed row, where MikroORM does not assume them by itself. */
   #rules(): void {
-    const { nullable, primary, deleteRule, updateRule, targetMeta } = this.#prop
+    const { nullable, primary, deleteRule, updateRule, targetKey, targetMeta } = this.#prop
     const isWholeKey = primary === true && this.#meta.getPrimaryProps().every(({ kind }) => kind !== 'scalar')
     const standard = isWholeKey ? 'cascade' : undefined
     const usual = nullable === true ? 'set null' : (standard ?? (this.#isFromFile ? 'no action' : undefined))
     if (deleteRule !== undefined && deleteRule !== usual) this.#add('deleteRule', deleteRule)
-    const usualUpdate = this.#isFromFile ? updateRule : targetMeta!.compositePK ? 'cascade' : standard
+    const usualOfFile = targetKey === undefined ? updateRule : 'no action'
+    const usualUpdate = this.#isFromFile ? usualOfFile : targetMeta!.compositePK ? 'cascade' : standard
     if (updateRule !== undefined && updateRule !== usualUpdate) this.#add('updateRule', updateRule)
   }
 
@@ -301,7 +309,7 @@ class PropertyWriter {
     const prop = this.#prop
     const isKey = prop.primary === true
     if (isKey) this.#add('primary')
-    const isCounted = isKey && this.#meta.primaryKeys.length === 1 && ['integer', 'bigint'].includes(this.#links[0]![0])
+    const isCounted = isKey && this.#meta.primaryKeys.length === 1 && ['integer', 'bigint', 'smallint'].includes(this.#links[0]![0])
     if (isCounted && prop.autoincrement !== true) this.#add('autoincrement', false)
     if (
       prop.kind === 'scalar' &&
@@ -312,6 +320,8 @@ class PropertyWriter {
       this.#add('fieldName', prop.fieldNames[0])
     if (prop.kind === 'embedded' && prop.object === true && prop.fieldNames[0] !== NAMES.propertyToColumnName(prop.name))
       this.#add('fieldName', prop.fieldNames[0])
+    const [column] = prop.columnTypes ?? []
+    if (this.#isFromFile && prop.kind === 'scalar' && column !== undefined && !isUsualColumn(prop, column)) this.#add('columnType', column)
     if (prop.serializedName !== undefined) this.#add('serializedName', prop.serializedName)
     if (prop.nullable === true) this.#add('nullable')
     if (prop.persist === false && prop.formula === undefined) this.#add('persist', false)
@@ -340,6 +350,15 @@ class PropertyWriter {
     }
     throw this.#refuse(`its "${name}" is code already`)
   }
+}
+
+/** Column types that the builders of properties give by themselves on PostgreSQL. */
+const USUAL =
+  /^(?:(?:big|small)?serial|int|integer|smallint|bigint|varchar(?:\(\d+\))?|text|boolean|timestamptz(?:\(\d\))?|date|time(?:\(\d\))?|uuid|jsonb|bytea|double precision|numeric\(\d+,\d+\)|text\[\])$/
+
+/** Whether the type of a column need not be said. In a SQLite file the type of the property says it. */
+function isUsualColumn({ customType }: Property, column: string): boolean {
+  return customType instanceof FileType || USUAL.test(column)
 }
 
 /** Whether the pivot table of a list was made up by MikroORM. */

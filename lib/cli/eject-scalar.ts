@@ -2,6 +2,7 @@
  * Ejects the type of a scalar property: the builder of `p` that reads and writes its column in the same form, or `fileType` where no builder does.
  */
 import {
+  ArrayType,
   BigIntType,
   BlobType,
   DateType,
@@ -25,6 +26,7 @@ import type { Link } from './source.ts'
 export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly Link[] | undefined {
   const type = prop.customType
   if (type instanceof FileType) return fileBuilder(type, isQuery)
+  if (type instanceof ArrayType && !(type instanceof EnumArrayType)) return [arrayBuilder(type)]
   if (type instanceof EnumArrayType) return [['enum', [...(prop.items ?? [])]], ['array']]
   if (prop.items !== undefined && type === undefined) return [['enum', [...prop.items]]]
   if (type instanceof BigIntType) return [type.mode === undefined || type.mode === 'bigint' ? ['bigint'] : ['bigint', type.mode]]
@@ -50,6 +52,26 @@ export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly 
     default:
       return undefined
   }
+}
+
+/** Functions that read elements of lists, which PostgreSQL gives as texts; a list may be in a list. By what they make of a text. */
+const READERS: readonly { readonly given: string; readonly meant: unknown; readonly name: string; readonly code: string }[] = [
+  { given: '1', meant: 1, name: 'readNumber', code: 'item === null ? null : Number(item)' },
+  { given: 't', meant: true, name: 'readBoolean', code: "item === null ? null : item === true || item === 't'" },
+]
+
+/** The builder of a list of one column. */
+function arrayBuilder(type: ArrayType<unknown>): Link {
+  const read = (item: string): unknown => (type.convertToJSValue([item], undefined as never) as unknown[])[0]
+  const reader = READERS.find(({ given, meant }) => read(given) === meant)
+  return reader === undefined ? ['array'] : ['array', new Code(reader.name)]
+}
+
+/** Returns the declarations of the functions that the code of an entity calls. */
+export function declareReaders(code: string): string[] {
+  return READERS.filter(({ name }) => code.includes(`array(${name})`)).map(
+    ({ name, code: body }) => `function ${name}(item: unknown): unknown {\n  return Array.isArray(item) ? item.map(${name}) : ${body}\n}\n`,
+  )
 }
 
 /**

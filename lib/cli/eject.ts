@@ -1,8 +1,11 @@
 /**
  * Writes the served model as code: a module for every entity, a module of engine options, and the files of a project. The result is
- * loaded and compared with the served model before the command ends. A difference is an error, or a column of a SQLite file that is left out with a note.
+ * loaded and compared with the served model before the command ends. A difference is an error, or a column that is left out with a note, where the model was read
+ * from the database.
  */
 import { readDatabase } from '../pipeline/database-option.ts'
+import { describeDatabase } from '../database/describe-database.ts'
+import type { ServerDatabase } from '../database/world-store.ts'
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { EntityMetadata } from '@mikro-orm/core'
@@ -121,6 +124,16 @@ function assignModuleNames(metas: readonly EntityMetadata[]): ReadonlyMap<object
   return names
 }
 
+/** @throws CommandError for options that are code. */
+function refuseFunctions(options: EngineOptions): void {
+  for (const [name, value] of Object.entries(options)) {
+    // A naming strategy is not needed once all names are written out.
+    if (name === 'orm' && Object.keys(value as object).every(each => each === 'namingStrategy')) continue
+    if (value !== undefined && !OTHER_OPTIONS.has(name))
+      throw new CommandError(`The option "${name}" cannot be written as code: it contains functions.`)
+  }
+}
+
 /** Writes the module whose default export is the options. */
 function config(
   engine: RestEngine,
@@ -129,12 +142,7 @@ function config(
   names: ReadonlyMap<object, string>,
   root: string,
 ): string {
-  for (const [name, value] of Object.entries(options)) {
-    // A naming strategy is not needed once all names are written out.
-    if (name === 'orm' && Object.keys(value as object).every(each => each === 'namingStrategy')) continue
-    if (value !== undefined && !OTHER_OPTIONS.has(name))
-      throw new CommandError(`The option "${name}" cannot be written as code: it contains functions.`)
-  }
+  refuseFunctions(options)
   const byEntity = new Map(metas.map(meta => [meta.class as object, meta]))
   const served = [...new Set(listVersions(engine.versions).flatMap(version => engine.modelOf(version)!.resources))].filter(({ entity }) =>
     byEntity.has(entity),
@@ -143,11 +151,14 @@ function config(
   const hidden = metas.filter(meta => !meta.embeddable && !entities.includes(meta.className)).map(({ className }) => className)
   const members: [string, Doc][] = [['entities', list('[', [...entities, ...hidden], ']')]]
   const { database } = options
-  if (typeof database === 'object' || (database !== undefined && typeof readDatabase(database) === 'object'))
-    throw new CommandError('--eject: a model on a PostgreSQL database cannot be written as code yet.')
-  const isFile = database !== undefined && database !== ':memory:'
+  const server = findServer(options)
+  const isFile = server === undefined && database !== undefined && database !== ':memory:'
+  if (server !== undefined) members.push(['database', writeServer(server)])
   if (isFile)
-    members.push(['database', call('fileURLToPath', [call('new URL', [literal(formatImportPath(root, database)), 'import.meta.url'])])])
+    members.push([
+      'database',
+      call('fileURLToPath', [call('new URL', [literal(formatImportPath(root, database as string)), 'import.meta.url'])]),
+    ])
   // A file that was served without entities must not be changed by its ejected entities.
   const data = options.entities === undefined ? { schema: 'keep' as const, ...options } : options
   for (const name of DATA_OPTIONS) {
@@ -180,6 +191,25 @@ function addShorthand(doc: Doc): Doc {
   return 'of' in doc ? { ...doc, of: addShorthand(doc.of) } : doc
 }
 
+/** The server that is served from, if it is one. */
+function findServer({ database }: EngineOptions): ServerDatabase | undefined {
+  const found = database === undefined ? undefined : readDatabase(database)
+  return typeof found === 'object' ? found : undefined
+}
+
+/** The option `database` of a server, without its password: the environment gives it. */
+function writeServer(server: ServerDatabase): Doc {
+  const url = `process.env['DATABASE_URL'] ?? ${print(literal(describeDatabase(server))).trim()}`
+  const { url: _, ...others } = withoutList(server)
+  const members = Object.entries(others).map(([name, value]): [string, Doc] => [name, literal(value)])
+  return members.length === 0 ? url : object([['url', url], ...members])
+}
+
+/** Leaves out the schemas of several, which are those of the entities. */
+function withoutList({ schema, ...others }: ServerDatabase): ServerDatabase {
+  return typeof schema === 'string' ? { schema, ...others } : others
+}
+
 function formatImportPath(root: string, file: string): string {
   return relative(root, resolve(file)).replaceAll(sep, '/')
 }
@@ -205,7 +235,8 @@ function findResourceDefinitions(engine: RestEngine, options: EngineOptions, ser
 }
 
 /** Builds the files around the code. */
-async function buildProjectSurroundings({ title }: Loaded): Promise<[string, string][]> {
+async function buildProjectSurroundings({ title, options }: Loaded): Promise<[string, string][]> {
+  const server = findServer(options)
   const own = await readOwnPackage()
   const version = (name: string): string => own.peerDependencies[name] ?? own.devDependencies[name] ?? '*'
   const manifest = {
@@ -214,8 +245,10 @@ async function buildProjectSurroundings({ title }: Loaded): Promise<[string, str
     scripts: { start: 'mikro-rest .', types: 'tsc' },
     dependencies: {
       '@mikro-orm/core': version('@mikro-orm/core'),
+      ...(server === undefined ? {} : { '@mikro-orm/postgresql': version('@mikro-orm/postgresql') }),
       '@mikro-orm/sqlite': version('@mikro-orm/sqlite'),
       'mikro-rest': `^${own.version}`,
+      ...(server === undefined ? {} : { pg: version('pg') }),
     },
     devDependencies: { '@types/node': version('@types/node'), typescript: version('typescript') },
     prettier: { semi: false, singleQuote: true },
@@ -235,7 +268,15 @@ async function buildProjectSurroundings({ title }: Loaded): Promise<[string, str
       noEmit: true,
     },
   }
-  const readme = [
+  return [
+    ['package.json', `${JSON.stringify(manifest, undefined, 2)}\n`],
+    ['tsconfig.json', `${JSON.stringify(types, undefined, 2).replace(/\[\s+"node"\s+\]/, '["node"]')}\n`],
+    ['README.md', writeReadme(title, server !== undefined)],
+  ]
+}
+
+function writeReadme(title: string, isServer: boolean): string {
+  return [
     '# A REST API with mikro-rest',
     '',
     `Ejected from ${title.replace(/^.*[\\/]/, '').replace(/, in memory$/, '')}. \`entities/\` has the model, one module for every entity; \`index.ts\` has the engine options.`,
@@ -245,14 +286,10 @@ async function buildProjectSurroundings({ title }: Loaded): Promise<[string, str
     'npm start',
     '```',
     '',
+    ...(isServer ? ['The database is that of the environment variable `DATABASE_URL`; the URL in `index.ts` has no password.', ''] : []),
     'In a test: `RestEngine.create(options)`, with `options` the default export of `index.ts`. `npm run types` checks the types.',
     '',
-  ]
-  return [
-    ['package.json', `${JSON.stringify(manifest, undefined, 2)}\n`],
-    ['tsconfig.json', `${JSON.stringify(types, undefined, 2).replace(/\[\s+"node"\s+\]/, '["node"]')}\n`],
-    ['README.md', readme.join('\n')],
-  ]
+  ].join('\n')
 }
 
 interface Manifest {
@@ -277,7 +314,10 @@ async function readOwnPackage(): Promise<Manifest> {
 async function proveSame(engine: RestEngine, { options }: Loaded, root: string, leftOut: LeftOut): Promise<boolean> {
   const written = (await importModule(join(root, 'index.ts')))['default'] as EngineOptions
   const { seed: _, ...others } = written
-  await using copy = await RestEngine.create({ ...others, database: ':memory:', schema: 'keep' })
+  // What a server makes of the columns, only a server says.
+  const server = findServer(options)
+  const place = server === undefined ? { database: ':memory:' } : { database: withoutList(server), readOnly: true }
+  await using copy = await RestEngine.create({ ...others, ...place, schema: 'keep' })
   const before = leftOut.notes.length
   for (const version of listVersions(engine.versions)) compareModels(engine, copy, version, leftOut)
   if (leftOut.notes.length > before) return false

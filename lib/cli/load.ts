@@ -151,10 +151,7 @@ const SERVER = /^postgres(?:ql)?:\/\//i
 /** Loads the model of a database on a server. Its records are there: the seed of the module is left out. */
 async function loadServer(url: string, config: string | undefined): Promise<Omit<Loaded, 'seed' | 'running'>> {
   const name = describeDatabase(url)
-  if (config === undefined)
-    throw new CommandError(
-      `${name}: the tables of a PostgreSQL database are not read as a model yet: name a module with its entities by --config.`,
-    )
+  if (config === undefined) return { options: { database: url }, title: `${name} as it is`, examples: undefined }
   const { seed: _, ...options } = await loadOptions(config)
   return { options: { ...options, database: url }, title: `${name} with ${config}`, examples: undefined }
 }

@@ -21,6 +21,15 @@ export type NamedBy<Name extends string, Value> = string extends Name
   ? Readonly<Record<string, Value>>
   : { readonly [name in Name]?: Value }
 
+/** Any text, beside the texts that an editor proposes. */
+type AnyText = string & Record<never, never>
+
+/** A path. Where the names of resources are known, an editor proposes those of their lists in the first version. */
+export type PathText<Name extends string> = `/v1/${Name}` | AnyText
+
+/** A method, of any case. An editor proposes those that the paths of resources take. */
+export type MethodText = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS' | 'QUERY' | AnyText
+
 type Letter = Lower | Uppercase<Lower>
 // prettier-ignore
 type Lower = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm' | 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z'

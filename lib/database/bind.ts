@@ -3,7 +3,8 @@
  * Refuses with parameter_invalid when a value cannot be of its attribute's type.
  */
 import { withArticle } from '../base/article.ts'
-import type { Binding, Dialect, Statement } from './dialect.ts'
+import type { Binding } from './binding.ts'
+import type { Dialect, Statement } from './dialect.ts'
 import type { ValueForm } from './value-form.ts'
 import type { RequestAbort } from '../base/abort.ts'
 import { parameterError } from '../base/errors.ts'
@@ -23,6 +24,8 @@ export interface Arguments {
   readonly key: KeyValues
   readonly limit: number
   readonly offset: number
+  /** The number up to which records are counted. */
+  readonly most?: number
   /** The keys of the rows above, as `Dialect.encodeLinks` gives them. */
   readonly links?: unknown
   /** The key of the one row above. */
@@ -73,6 +76,8 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
       return given.limit
     case 'offset':
       return given.offset
+    case 'most':
+      return given.most
     case 'key':
       return encode(given.key[binding.part], binding, dialect)
     case 'links':

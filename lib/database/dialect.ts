@@ -6,84 +6,19 @@ import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { RequestAbort } from '../base/abort.ts'
 import type { Clock } from '../base/clock.ts'
-import type { Attribute, KeyPart, Renderer, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
+import type { Attribute, KeyPart, Renderer, Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { Operator } from '../request/operators.ts'
-import type { StoredColumn, StoredTable } from '../model/stored-table.ts'
+import type { PivotTable, StoredColumn, StoredTable } from '../model/stored-table.ts'
 import type { ReadPlan, ScopeLookup } from '../plan/read-plan.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
 import type { ScalarType, ScalarValue } from '../values/scalar-type.ts'
 import type { RunStatement, Traces } from '../base/trace.ts'
 import type { ChangeRecorder, ChangeSink, Watched } from './changes.ts'
-import type { ValueForm } from './value-form.ts'
+import type { Binding } from './binding.ts'
 import type { StatementsExplained, UnindexedLink } from './explained-statements.ts'
 
-/** Where a parameter of a statement comes from. */
-export type Binding =
-  | {
-      readonly from: 'filter'
-      readonly filter: number
-      readonly value: number
-      readonly type: ScalarType
-      readonly form: ValueForm
-      readonly inDocument: boolean
-    }
-  | {
-      readonly from: 'filterKey'
-      readonly filter: number
-      readonly value: number
-      readonly resource: Resource
-      readonly part: number
-      readonly form: ValueForm
-      /** See `KeyRef`: an ID of another resource is NULL. */
-      readonly oneOf?: ToOneOfAttribute
-    }
-  /** All plain values of a filter, each in these forms, as one parameter; or all its patterns. */
-  | {
-      readonly from: 'filterList'
-      readonly filter: number
-      readonly type: ScalarType
-      readonly forms: readonly ValueForm[]
-      readonly inDocument: boolean
-    }
-  | { readonly from: 'filterPatterns'; readonly filter: number }
-  /** All IDs of a filter, of a resource with a key of one part, as one parameter. */
-  | {
-      readonly from: 'filterKeys'
-      readonly filter: number
-      readonly resource: Resource
-      readonly forms: readonly ValueForm[]
-      readonly oneOf?: ToOneOfAttribute
-    }
-  /** A part of the key in the path. */
-  | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
-  /** The keys of the rows above, for a statement that reads one relation of all of them. */
-  | { readonly from: 'links'; readonly parts: readonly KeyPart[] }
-  /** A part of the key of the one row above. */
-  | { readonly from: 'link'; readonly part: number; readonly type: ScalarType }
-  | { readonly from: 'limit' }
-  | { readonly from: 'offset' }
-  | { readonly from: 'literal'; readonly value: unknown }
-  /** A value of a scope or custom parameter. */
-  | {
-      readonly from: 'scope'
-      readonly of: Resource | undefined
-      readonly index: number
-      readonly type: ScalarType
-      readonly form: ValueForm
-      readonly inDocument: boolean
-    }
-  | {
-      readonly from: 'scopeKey'
-      readonly of: Resource | undefined
-      readonly index: number
-      readonly part: number
-      readonly type: ScalarType
-      readonly form: ValueForm
-    }
-  /** A value of the model's own. */
-  | { readonly from: 'model'; readonly value: unknown; readonly type: ScalarType; readonly form: ValueForm; readonly inDocument: boolean }
-  /** One of the values that the engine itself asks for. */
-  | { readonly from: 'given'; readonly index: number; readonly type: ScalarType }
+/** Why a database does nothing: others have locked it, it fails itself (a full disk, a damaged file), or its user has no right to what is asked for. */
+export type DatabaseFailure = 'busy' | 'failed' | 'denied'
 
 /** A statement, ready to be prepared. Rows come as arrays. */
 export interface Statement {
@@ -184,6 +119,11 @@ export interface CompiledRead {
   readonly rows: Statement
   /** The same rows as `rows`, found in another way, which is faster from far into a list. Compiled when it is first asked for. Undefined: there is none. */
   readonly deep: (() => Statement) | undefined
+  /**
+   * The same rows, with the number of records that match as a last column, as far as that is at most `most`: a greater number stands for more. Faster where few
+   * match, and slower where many do. Compiled when it is first asked for. Undefined: there is none.
+   */
+  readonly counted: (() => Statement) | undefined
   /** The number of records that match, whatever the page. Only for paged plans. */
   readonly count: Statement | undefined
   readonly node: CompiledNode
@@ -210,8 +150,22 @@ export interface ReadingStep {
    * all of them at once need not ask.
    */
   readonly isNeeded?: (before: readonly Row[]) => boolean
+  /**
+   * Makes a statement of this one, which reads a page, and the next one, which counts: see `CompiledRead.counted`. A database that runs it gives its rows to the
+   * one and the number to the other.
+   */
+  readonly counted?: CountedPage | undefined
   /** Whether no statement of the reading follows the batch. A reading that does not say so may have more; one that says so and is one statement needs no transaction. */
   readonly isLast?: boolean
+}
+
+/** A page that may be read and counted by one statement. */
+export interface CountedPage {
+  readonly limit: number
+  readonly offset: number
+  readonly statement: () => Statement
+  /** Returns the parameters of the statement. */
+  readonly bind: (most: number) => readonly unknown[]
 }
 
 /** The keys of rows, as a parameter. */
@@ -237,6 +191,8 @@ export interface Dialect {
   compile(plan: ReadPlan): CompiledRead
   /** A statement that gives one row when the record of a key exists; with a list, when it meets the condition of that, too. */
   exists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute): Statement
+  /** A statement that gives those keys of `Arguments.links` whose records exist; undefined where they cannot be compared as texts. */
+  existing(resource: Resource, scopeOf: ScopeLookup): Statement | undefined
   /** A statement that gives the bare values of columns of the record of a key. */
   columns(resource: Resource, columns: readonly string[]): Statement
   /**
@@ -253,7 +209,7 @@ export interface Dialect {
   /** Statements that write one row, their parameters in the order of the columns. See `WritingDialect`. */
   readonly writing: WritingDialect
   /** What a broken constraint is about, as far as the database says: the columns of a table. */
-  violation(error: Error): { readonly table: string; readonly columns: readonly string[] } | undefined
+  violation(error: Error): { readonly schema?: string; readonly table: string; readonly columns: readonly string[] } | undefined
   /** The check of the schema that a write did not meet, by its name or expression; undefined where the error is about something else. */
   brokenCheck(error: Error): string | undefined
   /** Whether an error is that a record refers to none. */
@@ -262,8 +218,8 @@ export interface Dialect {
   breaksConstraint(error: unknown): boolean
   /** What a rule of the database's own (a trigger) says of a write that it refuses. */
   refusal(error: Error): string | undefined
-  /** Whether the database cannot do anything at present: another process has locked it, or it fails itself (a full disk, a damaged file). */
-  failure(error: unknown): 'busy' | 'failed' | undefined
+  /** Why the database does not do what it is asked for; undefined for any other error. */
+  failure(error: unknown): DatabaseFailure | undefined
   /** What a value must be so that the database can store it, as the rest of "must be …"; undefined for a value of the type that it stores exactly. */
   describeUnstorable(value: ScalarValue, type: ScalarType): string | undefined
   /** The value to compare with in place of one of a filter that the database cannot hold, so that every stored value compares alike; null where none is equal. */
@@ -292,6 +248,22 @@ export interface WritingDialect {
   update(table: StoredTable, columns: readonly StoredColumn[], guarded: boolean): Statement
   /** Deletes the row of a key, the one parameter. */
   delete(table: StoredTable): Statement
+  /** Sets a link of the rows of a list of keys, where they have another one. Its parameters: the value, the list, the value. */
+  link(table: StoredTable, column: StoredColumn): Statement
+  /** Sets a link to NULL in the rows that have this one, apart from those of a list of keys. Its parameters: the value, the list; also of the next two. */
+  unlink(table: StoredTable, column: StoredColumn): Statement
+  /** Deletes those rows. */
+  deleteOthers(table: StoredTable, column: StoredColumn): Statement
+  /** Reads the keys of those rows, as texts. */
+  others(table: StoredTable, column: StoredColumn): Statement
+  /** Reads, of a list of keys, those whose rows have another link, as texts, in the order of the list. Its parameters: the list, the value. */
+  unlinked(table: StoredTable, column: StoredColumn): Statement
+  /** Takes out of a many-to-many list what is not in a list of keys. Its parameters: the key of the owner, the list. */
+  leave(pivot: PivotTable): Statement
+  /** Puts into a many-to-many list, of a list of keys, those that are not in it. Its parameters: the key of the owner, the list, the key of the owner. */
+  enter(pivot: PivotTable): Statement
+  /** Reads the keys of an ordered many-to-many list, as texts. Its parameter: the key of the owner. */
+  members(pivot: PivotTable): Statement
   /** The parameter for a value of a column; undefined where it cannot be one. */
   toParameter(value: unknown): unknown
 }
@@ -342,11 +314,10 @@ export interface Connection {
   check(statement: Statement): Awaitable<void>
   /**
    * Runs work in a transaction, one at a time; inside the work of another one it is nested in that. What the work leaves pending is flushed.
-   * At once where nobody is to be waited for, and none of the application's code runs.
    *
-   * @param flushed whether the work flushes by itself, and lets nobody have the entity manager
+   * @param repeatable whether the work may run again in another transaction, where several run at a time and one gets in the way of another
    */
-  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, flushed?: boolean): Awaitable<T>
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable?: boolean): Promise<T>
   /**
    * Whether statements of the engine may write rows without the unit of work: nobody subscribes to it or logs what it runs, and MikroORM's own classes are in
    * place.
@@ -358,16 +329,16 @@ export interface Connection {
    * @param given the key that the row brings
    */
   takeKey(table: StoredTable, given: unknown): number | bigint | undefined
+  /** Whether the engine counts the keys of a table. */
+  countsKeys(table: string): boolean
   /**
    * Runs work in a transaction, one at a time, as `write` does, for work that writes by `run` alone. At once where nobody is to be waited for.
    */
   transact<T>(work: () => Awaitable<T>, end?: RequestAbort): Awaitable<T>
   /** Runs a statement that writes, inside a transaction. Errors are those that MikroORM would throw. */
   run(statement: Statement, parameters: readonly unknown[]): RowsWritten
-  /** Writes what is pending in the entity manager, inside of its transaction, as `em.flush` does. */
-  flush(em: EntityManager): Awaitable<void>
   /** The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is none. */
-  load(name: EntityName, key: unknown, em: EntityManager): Awaitable<object | undefined>
+  load(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined>
   /** Whether a record of the entity is one row of one table and no more, so that it exists when it can be loaded. */
   loadsAlone(name: EntityName): boolean
   /** Whether such a record is removed without anybody having a look at what it holds: no hook, no subscriber, and nothing that goes with it. */

@@ -14,7 +14,7 @@ export interface WorldImage {
 /** The content of an open database. */
 export interface WorldStore {
   /** From now on the content is what `reset` goes back to. */
-  start(): void
+  start(): Awaitable<void>
   /**
    * Takes an image of the content: the same one until something is written.
    *
@@ -51,8 +51,11 @@ export interface OpenDatabase {
 export interface ServerDatabase {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string
-  /** The schema of its tables. Default: the first one of the user's search path, mostly `public`. */
-  readonly schema?: string
+  /**
+   * The schema of its tables. Default: the first one of the user's search path, mostly `public`. A database that is served as it is may be described by several
+   * schemas.
+   */
+  readonly schema?: string | readonly string[]
   /** Connections at most. Default: 10. */
   readonly poolSize?: number
   /** Milliseconds that one statement may take; 0: any number. Default: 30,000. */

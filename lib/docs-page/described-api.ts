@@ -61,10 +61,9 @@ export interface PageApi {
  * Reads a document.
  *
  * @param root the path before resources, without the base
- * @param onlyReads whether the server refuses to write
  */
-export function readApi(document: OpenApiDocument, diagram: Diagram, root: string, onlyReads: boolean): PageApi {
-  const api = new DescribedApi(document, onlyReads)
+export function readApi(document: OpenApiDocument, diagram: Diagram, root: string): PageApi {
+  const api = new DescribedApi(document)
   const tags = (document['tags'] ?? []) as readonly { readonly name: string; readonly description: string }[]
   const resources = diagram.entities.flatMap(({ name, singular, attributes }) => {
     const description = tags.find(tag => tag.name === name)?.description
@@ -109,11 +108,10 @@ class DescribedApi {
   readonly operations: readonly FoundOperation[]
   readonly #document: OpenApiDocument
 
-  constructor(document: OpenApiDocument, onlyReads: boolean) {
+  constructor(document: OpenApiDocument) {
     this.#document = document
-    const methods = onlyReads ? ['get'] : METHODS
     this.operations = Object.entries(document.paths).flatMap(([path, item]) =>
-      methods.flatMap(method => (item[method] === undefined ? [] : [this.#operation(path, method, item)])),
+      METHODS.flatMap(method => (item[method] === undefined ? [] : [this.#operation(path, method, item)])),
     )
   }
 

@@ -36,8 +36,8 @@ export interface JournalEntry {
   /** Undefined when `handle` rejected. */
   readonly status: number | undefined
   /**
-   * The body of the answer. Undefined without a body, and when it is no longer kept: the newest requests keep theirs, up to 10,000
-   * records and, with the rows that they have changed, 32 MiB together.
+   * The body of the answer. Undefined without a body, and when it is no longer kept: the newest requests keep theirs, up to 3,000
+   * records, those in records included, and, with the rows that they have changed, 32 MiB together.
    */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read bodies freely
   readonly response: any
@@ -56,8 +56,8 @@ export interface JournalEntry {
   readonly error?: string
 }
 
-/** Limits of the bodies that are kept: records and bytes. */
-const MAX_RECORDS = 10_000
+/** Limits of the bodies that are kept: records of all levels, and bytes. Bodies that outlive a collection make the heap grow: 10,000 records double it. */
+const MAX_RECORDS = 3000
 const MAX_BYTES = 32 << 20
 /** Characters of a query above which it is dropped together with the bodies. */
 const LONG_QUERY = 1000
@@ -88,6 +88,7 @@ export class JournalRecord implements ChangeSink {
   response: unknown = undefined
   /** The approximate size of the answer. */
   bytes = 0
+  records = 0
   failure: unknown = undefined
   changes: RawChange[] | undefined = undefined
   /** About how many bytes they hold. */
@@ -193,11 +194,7 @@ export class Journal {
     // A body that is made while it is sent is not kept.
     record.response = response.body instanceof TextStream ? undefined : response.body
     const sent = measureSent(record)
-    this.#push(
-      record,
-      estimateObjects(response.body instanceof TextStream ? undefined : response.body) + sent.objects,
-      record.bytes + sent.bytes + record.changedBytes,
-    )
+    this.#push(record, countRecords(record) + sent.objects, record.bytes + sent.bytes + record.changedBytes)
   }
 
   /** Records that `handle` rejects. */
@@ -356,12 +353,13 @@ function weigh(body: unknown, sent: { objects: number; bytes: number }): void {
   }
 }
 
-/** Estimates the records in the body of an answer: those of a list, which has a count, else one. */
-function estimateObjects(body: { readonly count?: unknown; readonly resource?: string } | undefined): number {
-  if (typeof body !== 'object' || body === null) return 0
-  if (body.count === undefined) return 1
-  const records = (body as Readonly<Record<string, unknown>>)[String(body.resource)]
-  return Array.isArray(records) ? records.length : 1
+/** Counts the records in the body of an answer: those that the database gave, or those of a list, which has a count; else one. */
+function countRecords({ response, records }: JournalRecord): number {
+  if (typeof response !== 'object' || response === null) return 0
+  const { count, resource } = response as { readonly count?: unknown; readonly resource?: string }
+  if (count === undefined) return Math.max(1, records)
+  const listed = (response as Readonly<Record<string, unknown>>)[String(resource)]
+  return Math.max(Array.isArray(listed) ? listed.length : 1, records)
 }
 
 /** Formats an error for the journal. */

@@ -13,6 +13,7 @@ import type { InferredType, JsonObject } from './infer-values.ts'
 import { assertJson, isObject } from '../base/json.ts'
 import { camelCase, entityName, isResourceName } from '../model/resource-names.ts'
 import { ENVELOPE_KEYS } from '../base/envelope.ts'
+import { RESERVED_CLASSES } from '../model/reserved-classes.ts'
 
 /** Options of the inference. */
 export interface InferOptions {
@@ -28,10 +29,15 @@ export interface InferOptions {
 
 // Keys that describe the file itself, for editors.
 const ABOUT_FILE = new Set(['$schema'])
-/** Global names that the code of a model may use, and that a class must not hide. */
-const TAKEN_CLASSES = new Set(
-  'Array BigInt Boolean Date Error Function JSON Map Math Number Object Promise Reflect RegExp Set String Symbol'.split(' '),
-)
+/** How many attributes records may have: as many as SQLite allows columns in a table, without those of a generated ID and of the names that requests add. */
+const MAX_ATTRIBUTES = 1998
+
+/** Names that a class cannot have: global names that the code of a model may use, and a table that MikroORM cannot make. */
+const TAKEN_CLASSES = new Set([
+  ...'Array BigInt Boolean Date Error Function JSON Map Math Number Object Promise Reflect RegExp Set String Symbol'.split(' '),
+  'Constructor',
+  ...RESERVED_CLASSES,
+])
 
 /**
  * Infers the collections of some data.
@@ -114,6 +120,10 @@ function buildDraft(
   const names = findNames(name, others, report)
   const keys = listKeys(records)
   if (keys.delete('__proto__')) report(`the records of ${name} have an attribute "__proto__", which cannot be served`, 'so it is left out')
+  if (keys.size > MAX_ATTRIBUTES) {
+    report(`${name} has ${keys.size} attributes; a table has 2000 columns at most, with those for IDs and new names`, 'so it is left out')
+    return undefined
+  }
   const ids = inferIds(records, at, report, wanted)
   if (single && isKeyed(value)) notes.push(explainKeyed(name, value))
   if (records.length === 0) notes.push(`${name} is empty: only its "id" is known; the first new record adds its attributes`)

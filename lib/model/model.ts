@@ -123,6 +123,8 @@ export interface ToOneAttribute extends AttributeBase {
   readonly columns: readonly string[]
   /** The columns that the foreign key refers to, unless these are the primary key. Owner: of the target. Inverse: of this resource. */
   readonly targetKey: TargetKey | undefined
+  /** Columns of the foreign key beyond the key that it refers to, with those of the linked record: other attributes hold them, and must agree with it. */
+  readonly beside?: readonly { readonly column: string; readonly referred: string }[] | undefined
   /** The discriminator beside the foreign key, where that may refer to several entities: see `ToOneOfAttribute`. In the table of the foreign key. */
   readonly discriminator: Discriminator | undefined
   /** Where the foreign key is inside a JSON document, which is the one column then: in an embedded object that is stored as JSON. */

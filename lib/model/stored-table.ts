@@ -3,12 +3,17 @@
  * from MikroORM's metadata by metadata/read-stored-table.ts.
  */
 
-/** A property of an entity in one column of its table: a plain value, or the link to a record with a key of one part. */
+/** A column of a table. */
 export interface StoredColumn {
-  readonly property: string
   readonly column: string
   /** Converts the value of the property to that of the column; undefined where both are the same. NULL needs no conversion. */
   readonly toColumn: ((value: unknown) => unknown) | undefined
+}
+
+/** A property of an entity in columns of its table: a plain value in one, or a link in as many as the key that it refers to has parts. */
+export interface StoredProperty {
+  readonly property: string
+  readonly columns: readonly StoredColumn[]
   /** Whether a null of the property may be stored as something else. */
   readonly convertsNull: boolean
   /** Whether MikroORM compares two stored values as they are, apart from numbers, which the database compares. */
@@ -27,9 +32,16 @@ export type Computed = (entity: object, em: unknown) => unknown
 /** The table of an entity. */
 export interface StoredTable {
   readonly table: string
-  readonly key: StoredColumn
-  /** By the name of the property. A property that is missing here is written by the unit of work. */
-  readonly columns: ReadonlyMap<string, StoredColumn>
+  /** The columns of the key, in the order of its parts. */
+  readonly key: readonly StoredColumn[]
+  /** The properties that make the key. */
+  readonly keyProperties: readonly StoredProperty[]
+  /** The column that says of which class a row is, in a table of several classes, and its value for this one. */
+  readonly discriminator: { readonly column: StoredColumn; readonly value: unknown } | undefined
+  /** By name; those inside embedded objects by MikroORM's name for them. A property that is missing here is written by the unit of work. */
+  readonly properties: ReadonlyMap<string, StoredProperty>
+  /** The properties inside embedded objects, by their column. */
+  readonly inside: ReadonlyMap<string, StoredProperty>
   /** Whether statements can insert, change and remove records; else the unit of work does. */
   readonly inserts: boolean
   readonly updates: boolean
@@ -40,8 +52,18 @@ export interface StoredTable {
   readonly required: readonly string[]
   /** Calls the constructor of the class, which may give properties their values; undefined where there is no code in it. */
   readonly construct: (() => Record<string, unknown>) | undefined
-  /** The column that counts the changes of a record. */
-  readonly version: string | undefined
+  /** The property that counts the changes of a record. */
+  readonly version: StoredProperty | undefined
   /** Whether `onCreate` is called for a second time when it has given nothing. */
   readonly asksTwice: boolean
+}
+
+/** The pivot table of a many-to-many list, seen from the record that has the list. */
+export interface PivotTable {
+  readonly table: string
+  /** The column that links the record, and the one that links a member of its list. */
+  readonly owner: string
+  readonly member: string
+  /** The column that counts the rows, where the list has an order of its own. */
+  readonly order: string | undefined
 }

@@ -7,6 +7,7 @@ import type { Notes } from '../base/notes.ts'
 import { unreadableIn } from '../model/metadata/getters.ts'
 import { isGetter, isUnnamed, scalarType } from '../model/metadata/property-type.ts'
 import { isMixedList } from '../model/metadata/read-common.ts'
+import { correctEmbeddedLists } from './embedded-lists.ts'
 import { readLazyLinks } from './lazy-links.ts'
 import { correctPolymorphicLinks } from './polymorphic-links.ts'
 import { correctSiblingColumns } from './sibling-columns.ts'
@@ -16,9 +17,11 @@ import { correctTargetKeys } from './target-keys.ts'
 export function correctMetadata(orm: MikroORM): void {
   takeAnyName(orm)
   correctTargetKeys(orm.getMetadata())
+  correctEmbeddedLists(orm.getMetadata())
   readLazyLinks(orm.getMetadata())
   findPivots(orm)
   leaveInherited(orm)
+  findReferrers(orm)
   correctPolymorphicLinks(orm.getMetadata())
   correctSiblingColumns(orm.getMetadata())
 }
@@ -86,6 +89,23 @@ function findPivots(orm: MikroORM): void {
     const { targetMeta } = prop
     if (targetMeta?.root.inheritanceType !== 'sti') continue
     prop.targetMeta = Object.create(targetMeta, { discriminatorValue: { value: undefined } }) as NonNullable<typeof targetMeta>
+  }
+}
+
+/**
+ * Once a record is deleted, MikroORM takes it out of the loaded entities that link it: the next flush would insert it again. Of a class that inherits it finds
+ * neither the links to a class above, nor entities that link it, which it keeps under the class at the top.
+ */
+function findReferrers(orm: MikroORM): void {
+  const all = [...orm.getMetadata()]
+  const byRoot = Map.groupBy(all, ({ root }) => root)
+  for (const family of byRoot.values()) {
+    const links = new Map(
+      family
+        .flatMap(({ referencingProperties }) => referencingProperties)
+        .map(({ meta, prop }) => [`${meta.root.className}.${prop.name}`, { meta: meta.root, prop }]),
+    )
+    for (const meta of family) meta.referencingProperties = [...links.values()]
   }
 }
 

@@ -1,9 +1,8 @@
 /**
- * Checks the private and internal members of MikroORM that the engine uses, because another version may name them differently. Without
- * them the engine takes the public way where there is one (`canFlushAtOnce`). Else the model that needs them is refused at the start, not
- * during a request.
+ * Checks the private and internal members of MikroORM that the engine corrects, because another version may name them differently. A
+ * model that needs such a correction is refused at the start, not during a request.
  */
-import { ChangeSetComputer, ChangeSetPersister, EntityComparator, ObjectHydrator, UnitOfWork, Utils } from '@mikro-orm/core'
+import { ChangeSetComputer, EntityComparator, ObjectHydrator, UnitOfWork, Utils } from '@mikro-orm/core'
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 
 /** Some members of one class or object. */
@@ -12,27 +11,6 @@ export interface Needed {
   readonly object: object
   readonly members: readonly string[]
 }
-
-const STEPS: readonly Needed[] = [
-  {
-    holder: 'UnitOfWork',
-    object: UnitOfWork.prototype,
-    members: [
-      'filterCollectionUpdates',
-      'findExtraUpdates',
-      'getChangeSetGroups',
-      'persistToDatabase',
-      'takeCollectionSnapshots',
-      'postCommitCleanup',
-      'register',
-    ],
-  },
-  {
-    holder: 'ChangeSetPersister',
-    object: ChangeSetPersister.prototype,
-    members: ['prepareOptions', 'processProperties', 'mapPrimaryKey', 'syncCompositeIdentifiers', 'markAsPopulated'],
-  },
-]
 
 /** Members for links by another key than the primary one (`target-keys.ts`). */
 const LINKS: readonly Needed[] = [
@@ -51,9 +29,6 @@ function findMissing(needed: readonly Needed[]): string | undefined {
     if (name !== undefined) return `${holder}.${name}`
   }
 }
-
-/** Whether the steps of MikroORM's unit of work can be taken one by one. Otherwise `em.flush` takes them. */
-export const canFlushAtOnce = findMissing(STEPS) === undefined
 
 /** Whether links by another key than the primary one can be corrected. Otherwise a model with such links is refused. */
 export const canCorrectLinks = findMissing(LINKS) === undefined

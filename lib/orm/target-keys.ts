@@ -8,7 +8,8 @@
 import { ChangeSetComputer, Utils, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityProperty, MetadataStorage, Platform, Transaction } from '@mikro-orm/core'
 import { canCorrectLinks } from './orm-members.ts'
-import { name } from '../sql/sql.ts'
+import { qualifyTable } from '../model/table-name.ts'
+import { name, tableName } from '../sql/sql.ts'
 
 type NamedRow = Record<string, unknown>
 
@@ -193,7 +194,7 @@ async function readKeys(
   const rows: NamedRow[] = []
   for (let start = 0; start < values.length; start += 10_000) {
     const chunk = values.slice(start, start + 10_000)
-    const sql = `select ${columns.join(', ')} from ${name(holder.tableName)} where ${column} in (${chunk.map(() => '?').join(', ')})`
+    const sql = `select ${columns.join(', ')} from ${tableName(qualifyTable(holder.tableName, holder.schema))} where ${column} in (${chunk.map(() => '?').join(', ')})`
     rows.push(...((await driver.execute(sql, chunk, 'all', transaction)) as NamedRow[]))
   }
   return rows.map(row =>

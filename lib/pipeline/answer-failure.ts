@@ -4,6 +4,7 @@
 import { RestError, restError } from '../base/errors.ts'
 import { findReason, reportFailure } from '../base/report-failure.ts'
 import type { FailedRequest } from '../base/report-failure.ts'
+import type { DatabaseFailure } from '../database/dialect.ts'
 import type { Clock } from '../base/clock.ts'
 import { takesBody } from '../base/http-methods.ts'
 import type { RestResponse } from '../base/response.ts'
@@ -32,8 +33,8 @@ export interface ReceivedRequest extends FailedRequest {
 interface FailureParts {
   readonly options: CheckedOptions
   readonly clock: Clock
-  /** Whether an error says that the database is locked, or does not work. */
-  readonly classifyFailure: (error: unknown) => 'busy' | 'failed' | undefined
+  /** Why the database has done nothing, if that is what an error says. */
+  readonly classifyFailure: (error: unknown) => DatabaseFailure | undefined
 }
 
 /** Answers an error that a stage has thrown. */
@@ -85,9 +86,11 @@ function describeMisplacedBody(error: unknown, { method, query, body }: FailedAr
   return restError('parameter_invalid', detail, error.errors === undefined ? {} : { errors: error.errors })
 }
 
-/** Returns what a client learns of a database that cannot be used; the cause is for `onError`. */
-function describeDatabaseFailure(error: unknown, failure: 'busy' | 'failed' | undefined): unknown {
+/** Returns what a client learns of a database that does nothing; the cause is for `onError`. */
+function describeDatabaseFailure(error: unknown, failure: DatabaseFailure | undefined): unknown {
   if (failure === undefined || error instanceof RestError) return error
+  if (failure === 'denied')
+    return restError('forbidden', `The database does not allow it: ${(error as Error).message.split('\n', 1)[0]!}.`, { cause: error })
   if (failure === 'failed')
     return restError('database_failed', 'The database cannot do this at present; nothing was changed.', { cause: error })
   return restError('database_busy', 'Another process has locked the database; nothing was changed. Try again.', {

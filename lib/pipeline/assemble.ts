@@ -8,6 +8,7 @@ import { Authentication } from '../auth/auth.ts'
 import { loadSignatures } from '../auth/tokens.ts'
 import type { SigningKey } from '../auth/tokens.ts'
 import { Clock } from '../base/clock.ts'
+import { requireNode } from '../base/node-version.ts'
 import { Notes } from '../base/notes.ts'
 import { Traces } from '../base/trace.ts'
 import type { ChangeRecorder } from '../database/changes.ts'
@@ -72,6 +73,7 @@ export async function openEngine<E extends EngineHandle>(
   options: EngineOptions,
   build: (composition: Composition) => EngineParts<E>,
 ): Promise<E> {
+  requireNode()
   const checked = checkOptions(options)
   const notes = new Notes(checked.notes)
   if (checked.auth !== undefined) await loadSignatures()
@@ -87,7 +89,7 @@ export async function openEngine<E extends EngineHandle>(
     })
     await parts.shared.scenarios.start(() => parts.world.snapshot())
     if (checked.seed !== undefined) await seed(checked.seed, parts.model, connection)
-    worlds.start()
+    await worlds.start()
     revokeTokensOfRemovedUsers(parts)
     return parts.engine
   } catch (error) {
@@ -155,7 +157,7 @@ function createServices(engine: EngineHandle, { options, database: { connection 
   connection.follow(clock)
   const fork = (): EntityManager => connection.orm.em.fork()
   const origin: ContextOrigin = { engine, fork, address: options, logsIn: options.auth !== undefined }
-  const describe = (version: string, base: string): Promise<object> => descriptions.describe({ version }, options.readOnly, base)
+  const describe = (version: string, base: string, readOnly: boolean): Promise<object> => descriptions.describe({ version }, readOnly, base)
   const versions = new ServedVersions({ options, connection, shared, clock, describe })
   const served = versions.byName
   const [first] = listVersions(options.versions) as [string]

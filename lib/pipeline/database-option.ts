@@ -20,7 +20,7 @@ export function readDatabase(database: unknown): string | ServerDatabase {
     throw new TypeError('RestEngine.create: "database" must be ":memory:", the path of a file, or a URL of PostgreSQL ("postgres://...").')
   const scheme = findScheme(database)
   if (scheme === undefined) return database
-  if (isPostgres(scheme)) return { url: checkUrl(database) }
+  if (isPostgres(scheme)) return readUrl(database)
   const what =
     scheme === 'file' || scheme.startsWith('sqlite')
       ? 'is a URL: give the path of the file alone.'
@@ -42,17 +42,29 @@ function readServer(database: ServerDatabase): ServerDatabase {
   const { url, schema } = database
   if (typeof url !== 'string' || !isPostgres(findScheme(url) ?? ''))
     throw new TypeError('RestEngine.create: "database.url" must be a URL of PostgreSQL: "postgres://user@host/database".')
-  if (schema !== undefined && (typeof schema !== 'string' || schema === ''))
-    throw new TypeError('RestEngine.create: "database.schema" must be the name of a schema.')
+  const names: readonly unknown[] = schema === undefined ? [] : Array.isArray(schema) ? (schema as unknown[]) : [schema]
+  if (names.some(each => typeof each !== 'string' || each === '') || (schema !== undefined && names.length === 0))
+    throw new TypeError('RestEngine.create: "database.schema" must be the name of a schema, or a list of such names.')
   checkNumber(database, 'poolSize', 1)
   checkNumber(database, 'statementTimeout', 0)
-  return Object.freeze({ ...database, url: checkUrl(url) })
+  return Object.freeze({ ...readUrl(url), ...database, url: readUrl(url).url })
 }
 
 function checkNumber(database: ServerDatabase, name: 'poolSize' | 'statementTimeout', least: number): void {
   const value: unknown = database[name]
   if (value !== undefined && !(Number.isSafeInteger(value) && (value as number) >= least))
     throw new RangeError(`RestEngine.create: "database.${name}" must be an integer of ${least} or more, got ${JSON.stringify(value)}.`)
+}
+
+/** Reads a URL, which may name schemas: `?schema=sales,people`. The server knows no such parameter. */
+function readUrl(given: string): ServerDatabase {
+  const url = checkUrl(given)
+  const parsed = new URL(url)
+  const named = parsed.searchParams.get('schema')
+  if (named === null) return { url }
+  parsed.searchParams.delete('schema')
+  const names = named.split(',').filter(name => name !== '')
+  return names.length === 0 ? { url: parsed.href } : { url: parsed.href, schema: names.length === 1 ? names[0]! : names }
 }
 
 function checkUrl(url: string): string {

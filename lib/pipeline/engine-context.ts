@@ -40,7 +40,7 @@ function createContext(
 ): RequestContext {
   const root = formatRoot(address.base, version)
   const path = resource === undefined ? root || '/' : `${root}/${resource}`
-  const request = parse({ method, path, query: undefined, body: undefined, context: NO_CONTEXT }, address)
+  const request = parse({ method, path, query: undefined, body: undefined, context: NO_CONTEXT }, address, false)
   const action = method === 'POST' ? 'create' : undefined
   return new RequestContext({
     ...origin,

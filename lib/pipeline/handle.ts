@@ -2,6 +2,7 @@
  * Handle: a request from its arrival to its answer. `passStages` is the list of the stages in their order, and has no rules of its own.
  * Traces, the journal and injected faults stand around it, in record-request.ts.
  */
+import type { DatabaseFailure } from '../database/dialect.ts'
 import type { EntityManager } from '@mikro-orm/core'
 import { authorizeRequest, findVisibility, narrowVisibility } from '../access/access-rules.ts'
 import { describeTarget, findActions, findRoot } from '../access/actions.ts'
@@ -85,7 +86,7 @@ export interface StageParts {
   /** Returns an entity manager of its own for a request. */
   readonly fork: () => EntityManager
   /** Whether an error says that the database is locked, or does not work. */
-  readonly classifyFailure: (error: unknown) => 'busy' | 'failed' | undefined
+  readonly classifyFailure: (error: unknown) => DatabaseFailure | undefined
   /** Returns the versions with the names that a request adds to open resources. */
   readonly grow: (more: LearnedNames) => Growth
 }
@@ -239,7 +240,7 @@ function limitTime({ context }: Arrival, { options, life }: StageParts): Request
 /** Parses a request, and notes for the journal what was sent. */
 export function readRequest(arrival: Arrival, options: CheckedOptions): Request {
   const { context, record } = arrival
-  const request = parse(arrival, findAddress(context, options))
+  const request = parse(arrival, findAddress(context, options), takesNoWrites(context, options))
   record?.parsed(request)
   if (takesBody(request.method)) {
     assertJson(request.body ?? null, 'handle: body')
@@ -263,6 +264,11 @@ export function findAddress(context: HandleContext, options: CheckedOptions): Ad
   return base === undefined || base === options.base ? options : { base, versions: options.versions }
 }
 
+/** Whether nothing may be written: a way in may be for reading alone. */
+function takesNoWrites(context: HandleContext, options: CheckedOptions): boolean {
+  return options.readOnly || (context instanceof LazyClient && context.readOnly)
+}
+
 /** Refuses what would write to an engine that is read-only. Logging in and out stays possible: it changes no data. */
 function refuseWrite(request: Request, parts: StageParts): void {
   if (WRITE_METHODS.includes(request.method) && isReadOnly(request, parts)) throw readOnlyError(request.method, listMethods(request, parts))
@@ -283,11 +289,10 @@ function listMethods(request: Request, { options, model, served, routes }: Stage
 /** Takes the methods that write out of the `Allow` header of an engine that is read-only. */
 function withAllowedMethods(response: RestResponse, request: Request | undefined, parts: StageParts): RestResponse {
   const { allow } = response.headers
-  if (allow === undefined || !isReadOnly(request, parts)) return response
+  if (allow === undefined || request === undefined || !isReadOnly(request, parts)) return response
   return { ...response, headers: { ...response.headers, allow: keepReadingMethods(allow) } }
 }
 
-function isReadOnly(request: Request | undefined, { options, authentication }: StageParts): boolean {
-  if (!options.readOnly) return false
-  return request === undefined || authentication === undefined || !Authentication.isSession('POST', request.segments)
+function isReadOnly({ readOnly, segments }: Request, { authentication }: StageParts): boolean {
+  return readOnly && (authentication === undefined || !Authentication.isSession('POST', segments))
 }

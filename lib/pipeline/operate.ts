@@ -61,7 +61,7 @@ export interface Services {
   readonly createdStatus: number
   readonly etag: EntityTags
   /** Returns the OpenAPI document of the version, for clients that see the engine below a base. */
-  readonly describe: (base: string) => Promise<object>
+  readonly describe: (base: string, readOnly: boolean) => Promise<object>
   /** Runs work in a transaction. */
   readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, end?: RequestAbort) => Promise<T>
 }
@@ -166,7 +166,7 @@ function get({ request, target, view, ctx }: Operation, services: Services): Awa
     case 'own':
       throw new Error('get: a custom route.')
     case 'index':
-      if (target.isDescription) return services.describe(request.base).then(respondDescription)
+      if (target.isDescription) return services.describe(request.base, request.readOnly).then(respondDescription)
       return respondIndex(services.model, services.versions, formatRoot(request.base, ctx.version), formatTimestamp(services))
     case 'collection': {
       const range = findPageRange(parameters, limits)

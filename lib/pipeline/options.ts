@@ -9,6 +9,7 @@ import type { CustomParameter } from '../access/access-rules.ts'
 import type { ResourceDefinition } from '../model/resource-config.ts'
 import { readBase } from '../request/address.ts'
 import type { Route } from '../request/custom-routes.ts'
+import { checkSeed } from '../write/seed-rows.ts'
 import type { SeedData } from '../write/seed-rows.ts'
 import { checkNames } from '../base/suggest.ts'
 import type { ServerDatabase } from '../database/world-store.ts'
@@ -116,6 +117,18 @@ const OPTIONS = [
   'onError',
 ] as const satisfies readonly (keyof EngineOptions)[]
 
+/** The names that other libraries give the options. */
+const HABITS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['entity', 'models', 'model', 'schemas', 'entityClasses'].map(name => [name, 'entities'])),
+  ...Object.fromEntries(['db', 'dbName', 'file', 'filename', 'storage', 'url', 'connection', 'dataSource'].map(name => [name, 'database'])),
+  ...Object.fromEntries(['data', 'fixtures', 'records', 'seeds'].map(name => [name, 'seed'])),
+  ...Object.fromEntries(['prefix', 'basePath', 'baseUrl', 'path'].map(name => [name, 'base'])),
+  ...Object.fromEntries(['mikroOrm', 'mikroorm', 'ormOptions'].map(name => [name, 'orm'])),
+}
+
+/** Where a server that serves the engine is given its address. */
+const ADDRESS: ReadonlySet<string> = new Set(['port', 'host', 'hostname'])
+
 /** Options of MikroORM that the engine sets itself. */
 const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
 
@@ -127,7 +140,10 @@ const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
 export function checkOptions(options: EngineOptions): CheckedOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new TypeError('RestEngine.create: options must be an object: { entities: [User, Site] }.')
-  checkNames(options, OPTIONS, 'RestEngine.create')
+  const address = Object.keys(options).find(name => ADDRESS.has(name))
+  if (address !== undefined)
+    throw new TypeError(`RestEngine.create: unknown option "${address}". A server has an address: createServer(engine).listen(3000).`)
+  checkNames(options, OPTIONS, 'RestEngine.create', HABITS)
   if (options.entities !== undefined) checkEntities(options.entities)
   const checked = completeOptions(options)
   checkModelSource(checked)
@@ -168,13 +184,14 @@ function checkModelSource({ entities, database, schema, readOnly, seed }: Checke
     throw new TypeError('RestEngine.create: "entities" must be given, or "database" be the path of a SQLite file to read the model from.')
   }
   requireBoolean('readOnly', readOnly)
+  if (seed !== undefined) checkSeed(seed, 'RestEngine.create: "seed"')
   if (readOnly && database !== ':memory:' && seed !== undefined)
     throw new TypeError(
       `RestEngine.create: "seed" would write to the ${typeof database === 'string' ? 'file' : 'database'}, which "readOnly" opens for reading only.`,
     )
   checkChoice('schema', schema, ['update', 'keep'])
   if (entities === undefined && schema !== 'keep')
-    throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the file, which is never changed.')
+    throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the database, which is never changed.')
 }
 
 /** Rejects options that are not of their form. */
@@ -217,7 +234,7 @@ function checkEntities(entities: unknown): void {
       `RestEngine.create: "entities" must be an array of at least one entity; without it the model is read from the file of "database".${meant}`,
     )
   }
-  const wrong = entities.findIndex(entity => !['function', 'string'].includes(typeof entity) && !isPlainEntity(entity))
+  const wrong = entities.findIndex(entity => !['function', 'string'].includes(typeof entity) && !isSchema(entity))
   if (wrong < 0) return
   const given: unknown = entities[wrong]
   const before = wrong === 0 ? '' : `, after ${nameOfEntity(entities[wrong - 1])},`
@@ -231,9 +248,9 @@ function checkEntities(entities: unknown): void {
   )
 }
 
-/** MikroORM says what is wrong with an object of another kind; a promise it takes for an abstract entity. */
-function isPlainEntity(entity: unknown): boolean {
-  return typeof entity === 'object' && entity !== null && !('then' in entity) && !Array.isArray(entity)
+/** Whether a value is made by defineEntity or EntitySchema, maybe of another copy of MikroORM. MikroORM takes other objects for abstract entities. */
+function isSchema(entity: unknown): boolean {
+  return typeof entity === 'object' && entity !== null && 'meta' in entity && typeof entity.meta === 'object'
 }
 
 function nameOfEntity(entity: unknown): string {
@@ -243,7 +260,16 @@ function nameOfEntity(entity: unknown): string {
 
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'object' && value !== null) return 'a promise (await it)'
+  if (typeof value === 'object' && value !== null) {
+    if ('then' in value) return 'a promise (await it)'
+    const names = Object.keys(value)
+    return names.length === 0
+      ? 'an empty object'
+      : `an object with ${names
+          .slice(0, 3)
+          .map(name => JSON.stringify(name))
+          .join(', ')}`
+  }
   return JSON.stringify(value)
 }
 

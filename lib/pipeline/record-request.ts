@@ -61,6 +61,18 @@ export class RequestRecorder {
     return this.#measure(trace, record, () => this.#record({ method, path, query, body, context, trace, record }))
   }
 
+  /** Answers what a docs page asks for, past faults and journal: the code under test has not sent it. */
+  async look(path: string, context: HandleContext): Promise<RestResponse> {
+    const { life, traces } = this.#parts
+    life.assertOpen()
+    const trace = new Trace({ isRecorded: false })
+    const arrival = { method: 'GET', path, query: undefined, body: undefined, context, trace, record: undefined }
+    return this.#count(
+      traces.within(trace, () => this.#inside.run(true, async () => handle(arrival, this.#parts))),
+      undefined,
+    )
+  }
+
   /** Answers a request past faults and journal, and returns what ran. */
   async explain(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<Explanation> {
     context.signal?.throwIfAborted()

@@ -3,6 +3,7 @@
  * forks share. Throws RangeError for an unknown name, TypeError and RestError for records that the model refuses.
  */
 import { findNearest, formatHint } from '../base/suggest.ts'
+import { checkSeed } from '../write/seed-rows.ts'
 import type { SeedData } from '../write/seed-rows.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -69,14 +70,13 @@ async function make(data: SeedData, empty: Snapshot, fork: (state: Snapshot) => 
 
 /** @throws TypeError for scenarios that are not of their form. */
 export function checkScenarios(scenarios: unknown): void {
-  const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
-  if (!isObject(scenarios))
+  if (typeof scenarios !== 'object' || scenarios === null || Array.isArray(scenarios))
     throw new TypeError('RestEngine.create: "scenarios" must be an object of seeds: { empty: {}, vip: { users: [...] } }.')
-  for (const [name, data] of Object.entries(scenarios as object)) {
+  for (const [name, data] of Object.entries(scenarios)) {
     if (!/^[\w.:-]{1,100}$/.test(name))
       throw new TypeError(
         `RestEngine.create: scenarios: ${JSON.stringify(name)} must be a name of at most 100 letters, digits and "_", ".", ":", "-".`,
       )
-    if (!isObject(data)) throw new TypeError(`RestEngine.create: "scenarios.${name}" must be a seed: { users: [{ name: 'Ann' }] }.`)
+    checkSeed(data, `RestEngine.create: "scenarios.${name}"`)
   }
 }

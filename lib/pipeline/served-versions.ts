@@ -19,7 +19,7 @@ export interface ServingParts {
   readonly shared: SharedState
   readonly clock: Clock
   /** Returns the OpenAPI document of a version. */
-  readonly describe: (version: string, base: string) => Promise<object>
+  readonly describe: (version: string, base: string, readOnly: boolean) => Promise<object>
 }
 
 /** The versions with the names that a request adds. */

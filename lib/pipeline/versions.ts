@@ -47,7 +47,11 @@ export interface CompiledVersion {
 export function readVersions(options: CheckedOptions, orm: MikroORM, learned = NOTHING_LEARNED): Map<string, CompiledVersion> {
   checkDefinitions(options, orm)
   const { renamed, own } = readParameters(options.parameters)
-  const surroundings = { secret: findSecret(options, orm), learned, isOfFile: options.database !== ':memory:' }
+  const surroundings = {
+    secret: findSecret(options, orm),
+    learned,
+    isOfFile: typeof options.database === 'string' && options.database !== ':memory:',
+  }
   const compiled = new Map<string, CompiledVersion>()
   for (const version of listVersions(options.versions)) {
     const model = readModel(orm, version, options.resources, surroundings)
@@ -67,7 +71,7 @@ export function serveVersions(
   { limits, versions, createdStatus, etag }: CheckedOptions,
   connection: Connection,
   clock: Clock,
-  describe: (version: string, base: string) => Promise<object>,
+  describe: (version: string, base: string, readOnly: boolean) => Promise<object>,
 ): Map<string, Services> {
   const served = new Map<string, Services>()
   for (const [version, { plans, ...parts }] of compiled) {
@@ -81,7 +85,7 @@ export function serveVersions(
       versions,
       createdStatus,
       etag,
-      describe: async base => describe(version, base),
+      describe: async (base, readOnly) => describe(version, base, readOnly),
       transaction: async (work, end) => connection.write(work, end),
     })
   }

@@ -10,9 +10,11 @@ import type { Pair, Vocabulary } from '../request/query-string.ts'
 /** So many IDs of a list count as one record. */
 const IDS = 10
 
-/** How many bytes an answer takes, as far as that is known. */
+/** What an answer holds, as far as that is known. */
 export interface Tally {
   bytes: number
+  /** Records of all levels. */
+  records: number
 }
 
 export class AnswerBudget {
@@ -26,7 +28,7 @@ export class AnswerBudget {
 
   /**
    * @param pairs the query of the request
-   * @param tally receives the number of bytes that are taken
+   * @param tally receives the numbers of bytes and of records that are taken
    */
   constructor(limits: Limits, vocabulary: Vocabulary, pairs: readonly Pair[], tally?: Tally) {
     this.#pairs = pairs
@@ -50,7 +52,10 @@ export class AnswerBudget {
   take(count: number, bytes: number, areIds: boolean, at: string | undefined): void {
     this.#places -= areIds ? count : count * IDS
     this.#bytes -= bytes
-    if (this.#tally !== undefined) this.#tally.bytes += bytes
+    if (this.#tally !== undefined) {
+      this.#tally.bytes += bytes
+      this.#tally.records += areIds ? count / IDS : count
+    }
     if (this.#places < 0 || this.#bytes < 0) throw this.#refusal(at)
   }
 

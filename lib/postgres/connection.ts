@@ -7,18 +7,26 @@ import type { RequestAbort } from '../base/abort.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
 import type { RunStatement, Traces } from '../base/trace.ts'
-import type { ChangeRecorder } from '../database/changes.ts'
-import type { Connection, Dialect, Reading, Statement } from '../database/dialect.ts'
+import type { PoolClient } from 'pg'
+import type { ChangeRecorder, ChangeSink, Watched } from '../database/changes.ts'
+import type { CompiledRead, Connection, Dialect, Reading, Statement } from '../database/dialect.ts'
 import type { StatementsExplained, UnindexedLink } from '../database/explained-statements.ts'
+import type { KeyValues } from '../model/key.ts'
 import type { Resource } from '../model/model.ts'
 import { cascades, findRecord, loadsAlone } from '../orm/find-record.ts'
 import { retime } from '../orm/model-time.ts'
 import { runsForeignCode } from '../orm/user-hooks.ts'
-import { name } from '../sql/sql.ts'
-import { notPlanned } from './dialect.ts'
+import { readRecords } from '../read/run-read.ts'
+import type { Flavour } from '../sql/flavour.ts'
+import { tableName } from '../sql/sql.ts'
+import { createDialect, notPlanned } from './dialect.ts'
 import { explainStatements } from './explain.ts'
+import type { ChangeLog } from './kit/change-log.ts'
+import { Recorder } from './kit/recorder.ts'
+import { compileWatch } from './kit/watch.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'
 import { Readings } from './readings.ts'
+import { Gate } from './server/gate.ts'
 import { command } from './server/sessions.ts'
 import type { Sessions } from './server/sessions.ts'
 import type { Transactions } from './server/transactions.ts'
@@ -29,8 +37,14 @@ import { UnitsOfWork } from './units-of-work.ts'
 export interface ConnectionParts {
   readonly sessions: Sessions
   readonly transactions: Transactions
-  readonly dialect: Dialect
+  readonly flavour: Flavour
   readonly readOnly: boolean
+}
+
+/** What is to be done around the end of a connection. */
+export interface Closing {
+  before(): Promise<void>
+  after(): Promise<void>
 }
 
 export class PostgresConnection implements Connection {
@@ -39,13 +53,19 @@ export class PostgresConnection implements Connection {
   readonly #parts: ConnectionParts
   readonly #readings: Readings
   readonly #unitsOfWork: UnitsOfWork
+  readonly gate = new Gate()
+  /** The log of changed rows; undefined where the database has none. */
+  log: ChangeLog | undefined
+  closing: Closing | undefined
+  #recorder: Recorder | undefined
   #clock: Clock | undefined
   #orm: MikroORM | undefined
+  #makeOrm: (() => MikroORM) | undefined
 
   constructor(parts: ConnectionParts) {
-    const { sessions, transactions, dialect, readOnly } = parts
+    const { sessions, transactions, flavour, readOnly } = parts
     this.#parts = parts
-    this.dialect = dialect
+    this.dialect = createDialect(flavour)
     this.#readings = new Readings(sessions, transactions)
     this.#unitsOfWork = new UnitsOfWork(sessions, transactions, () => this.orm, readOnly)
   }
@@ -53,16 +73,32 @@ export class PostgresConnection implements Connection {
   /** What MikroORM is to be made with. */
   get host(): OrmHost {
     const { sessions, transactions } = this.#parts
-    return { sessions, transactions, clock: () => this.#clock, trace: () => this.#readings.traces?.current }
+    return {
+      sessions,
+      transactions,
+      gate: this.gate,
+      observer: () => this.#recorder,
+      clock: () => this.#clock,
+      trace: () => this.#readings.traces?.current,
+    }
+  }
+
+  get parts(): ConnectionParts {
+    return this.#parts
   }
 
   get orm(): MikroORM {
-    return this.#orm!
+    return (this.#orm ??= this.#makeOrm!())
   }
 
   /** The MikroORM instance on the sessions. */
   attach(orm: MikroORM): void {
     this.#orm = orm
+  }
+
+  /** A MikroORM instance on the sessions that is made when it is first needed. */
+  attachLater(make: () => MikroORM): void {
+    this.#makeOrm = make
   }
 
   read<T>(reading: () => Reading<T>, end?: RequestAbort): T | Promise<T> {
@@ -74,7 +110,10 @@ export class PostgresConnection implements Connection {
   }
 
   countRows(tables: readonly string[]): Awaitable<readonly number[]> {
-    const statement: Statement = { sql: `select ${tables.map(table => `(select count(*) from ${name(table)})`).join(', ')}`, bindings: [] }
+    const statement: Statement = {
+      sql: `select ${tables.map(table => `(select count(*) from ${tableName(table)})`).join(', ')}`,
+      bindings: [],
+    }
     return this.read(function* () {
       const [rows] = yield [{ statement, parameters: [], isLast: true }]
       return rows![0]!.map(Number)
@@ -116,9 +155,16 @@ export class PostgresConnection implements Connection {
     this.#readings.traces = traces
   }
 
-  /** Nothing reports the rows that change: that takes triggers, and an existing database gets none. */
-  record(): ChangeRecorder {
-    return { watchers: new Set(), isRecording: false }
+  /** Without a log nothing reports the rows that change. */
+  record(watched: Watched, current: () => ChangeSink | undefined): ChangeRecorder {
+    const { log } = this
+    if (log === undefined) return { watchers: new Set(), isRecording: false }
+    const { sessions, flavour } = this.#parts
+    const readList = async (session: PoolClient, read: CompiledRead, key: KeyValues): Promise<readonly unknown[]> => {
+      const [record] = await this.#readings.readOn(session, readRecords(read, { filters: [], key, limit: 1, offset: 0 }, this.dialect))
+      return (Object.values(record ?? {})[0] ?? []) as readonly unknown[]
+    }
+    return (this.#recorder = new Recorder({ log, compiled: compileWatch(watched, log, flavour), sessions, readList, current }))
   }
 
   follow(clock: Clock): void {
@@ -130,8 +176,8 @@ export class PostgresConnection implements Connection {
     retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor as never).props, from, this.#clock)
   }
 
-  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, flushed = false): Promise<T> {
-    return this.#unitsOfWork.write(work, end, flushed)
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable = false): Promise<T> {
+    return this.#unitsOfWork.write(work, end, repeatable)
   }
 
   transact<T>(work: () => Awaitable<T>, end?: RequestAbort): Promise<T> {
@@ -148,12 +194,12 @@ export class PostgresConnection implements Connection {
     return undefined
   }
 
-  run(): never {
-    return notPlanned()
+  countsKeys(): boolean {
+    return false
   }
 
-  async flush(em: EntityManager): Promise<void> {
-    await em.flush()
+  run(): never {
+    return notPlanned()
   }
 
   insertRows(): boolean {
@@ -180,7 +226,12 @@ export class PostgresConnection implements Connection {
   }
 
   async close(): Promise<void> {
-    await this.#orm?.close(true)
-    await this.#parts.sessions.close()
+    try {
+      await this.closing?.before()
+    } finally {
+      await this.#orm?.close(true)
+      await this.#parts.sessions.close()
+      await this.closing?.after()
+    }
   }
 }

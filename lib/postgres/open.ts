@@ -4,41 +4,45 @@ import type { MikroORM as CoreMikroORM, Options as CoreOptions } from '@mikro-or
 import type { Awaitable } from '../base/awaitable.ts'
 import { describeDatabase } from '../database/describe-database.ts'
 import type { Opened, Opening, ServerDatabase } from '../database/world-store.ts'
+import type { DescribedModel } from '../introspect/entities.ts'
 import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
 import { followClock } from '../orm/model-time.ts'
+import { ReferredColumns } from '../orm/referred-columns.ts'
 import { skipUpdateOfCreated } from '../orm/on-update.ts'
 import { checkMembers } from '../orm/orm-members.ts'
 import { PostgresConnection } from './connection.ts'
-import { createDialect } from './dialect.ts'
+import { createLog, hasLog, isVacant, listSchemas, openLog } from './kit/change-log.ts'
 import { OrmDriver } from './orm/driver.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
 import { addSchema, checkTables, isMoving } from './schema.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
 import { findCaseFolding, listCaseClasses } from './sql/case-folding.ts'
 import type { CaseFolding } from './sql/case-folding.ts'
+import { createFlavour } from './sql/flavour.ts'
 import { Transactions } from './server/transactions.ts'
 import { PostgresWorldStore } from './world-store.ts'
 
 /** @throws Error in one line for a server that cannot be reached, and for entities that cannot be served from it. */
 export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Opened> {
   const { database, entities, readOnly = false } = opening
-  if (entities === undefined)
-    throw new Error('RestEngine.create: "entities" must be given for a PostgreSQL database: its tables are not read as a model yet.')
+  if (entities !== undefined && typeof database.schema === 'object')
+    throw new Error('RestEngine.create: "database.schema" must be one schema where "entities" are given, which may say their own.')
   const sessions = new Sessions(database, readOnly)
   try {
+    const { folding, enums, model } = await readServer(sessions, opening)
     const connection = new PostgresConnection({
       sessions,
       transactions: new Transactions(),
-      dialect: createDialect(await readServer(sessions, database)),
+      flavour: createFlavour(folding, enums),
       readOnly,
     })
-    const orm = await createOrm(opening, connection)
+    const orm = await createOrm({ ...opening, entities: entities ?? [...model!.entities] }, connection)
     connection.attach(orm)
     prepare(orm, opening)
     return {
       connection,
-      worlds: new PostgresWorldStore(),
-      definitions: [],
+      worlds: new PostgresWorldStore(connection, database),
+      definitions: model?.definitions ?? [],
       complete: build => complete(connection, opening, build),
       abandon: () => connection.close(),
     }
@@ -48,8 +52,18 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
   }
 }
 
-/** @throws Error in one line for a server that cannot be reached, or is too old. */
-async function readServer(sessions: Sessions, { url }: ServerDatabase): Promise<CaseFolding> {
+/** What is asked of a server before it is served. */
+interface Server {
+  readonly folding: CaseFolding
+  /** The types that are enums. */
+  readonly enums: ReadonlySet<string>
+  /** The model that the database describes, where there are no entities. */
+  readonly model: DescribedModel | undefined
+}
+
+/** @throws Error in one line for a server that cannot be reached, or is too old, and for a database without tables that has no entities. */
+async function readServer(sessions: Sessions, { database, entities, notes }: Opening<ServerDatabase>): Promise<Server> {
+  const { url } = database
   let session: Awaited<ReturnType<Sessions['acquire']>>
   try {
     session = await sessions.acquire()
@@ -61,7 +75,14 @@ async function readServer(sessions: Sessions, { url }: ServerDatabase): Promise<
   try {
     const [[version] = []] = await ask(session, "select current_setting('server_version_num')::int / 10000")
     if (Number(version) < 15) throw new Error(`The server has PostgreSQL ${String(version)}: version 15 or later is needed.`)
-    return await readCaseFolding(session)
+    const folding = await readCaseFolding(session)
+    const found = await ask(session, "select format_type(oid, null) from pg_type where typtype = 'e'")
+    const enums = new Set(found.map(([type]) => type as string))
+    if (entities !== undefined) return { folding, enums, model: undefined }
+    const { describeServer } = await import('./introspect/describe.ts')
+    const model = await describeServer(session, database)
+    for (const note of model.notes) notes.add(note)
+    return { folding, enums, model }
   } finally {
     sessions.release(session)
   }
@@ -92,15 +113,24 @@ async function createOrm(
 ): Promise<CoreMikroORM> {
   const hasGlobs = entities!.some(entity => typeof entity === 'string')
   const { schema } = database
+  const { discovery } = extra
+  const referred = new ReferredColumns(extra.namingStrategy)
   const options = {
     entityManager: EntityManager,
     ...extra,
     // MikroORM.init sets it in the options that it is given, which the application may give both.
-    discovery: { ...extra.discovery, skipSyncDiscovery: hasGlobs } satisfies CoreOptions['discovery'],
+    discovery: {
+      ...discovery,
+      skipSyncDiscovery: hasGlobs,
+      onMetadata: (meta, platform) => {
+        referred.add(meta, platform)
+        return discovery?.onMetadata?.(meta, platform)
+      },
+    } satisfies CoreOptions['discovery'],
     forceUtcTimezone: true,
     entities,
     dbName: readDatabaseName(database.url),
-    ...(schema === undefined ? {} : { schema }),
+    ...(typeof schema === 'string' ? { schema } : {}),
     driver: OrmDriver,
     driverOptions: new LentDialect(connection.host),
   } as never
@@ -112,14 +142,11 @@ function readDatabaseName(url: string): string {
   return decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres'
 }
 
-/** @throws Error for entities that stand in schemas of their own. */
-function prepare(orm: CoreMikroORM, { notes, database }: Opening<ServerDatabase>): void {
-  const { schema } = database
-  const apart = [...orm.getMetadata()].find(meta => meta.schema !== undefined && meta.schema !== schema)
+/** @throws Error for an entity of all schemas. */
+function prepare(orm: CoreMikroORM, { notes }: Opening<ServerDatabase>): void {
+  const apart = [...orm.getMetadata()].find(({ schema, pivotTable }) => schema === '*' && pivotTable !== true)
   if (apart !== undefined)
-    throw new Error(
-      `${apart.className} stands in the schema "${apart.schema!}": on PostgreSQL all entities stand in one schema for now, which "database.schema" names.`,
-    )
+    throw new Error(`${apart.className} is an entity of every schema ("*"): an engine needs to know the one schema of its table.`)
   checkMembers(orm)
   correctMetadata(orm)
   noteModel(orm, notes)
@@ -157,8 +184,14 @@ async function completeOnce<T>(
     transaction.session = session
     transaction.open = true
     const built = await transactions.run(transaction, async () => {
+      const schemas = await listSchemas(session, connection.orm)
+      const isOurs = schema === 'update' && readOnly !== true && (await isVacant(session, schemas))
       if (schema === 'update' && readOnly === true) await checkTables(connection.orm, session)
-      else if (schema === 'update') await addSchema(connection.orm, session, database.schema, notes)
+      else if (schema === 'update') await addSchema(connection.orm, session, database.schema as string | undefined, notes)
+      const [first] = schemas as [string, ...string[]]
+      // Another engine may have begun with it at the same time.
+      if (isOurs && !(await hasLog(session, first))) await createLog(session, first)
+      if (await hasLog(session, first)) connection.log = await openLog(session, connection.orm, schemas, readOnly === true)
       return build()
     })
     await command(session, 'commit')

@@ -34,6 +34,14 @@ export class Readings {
       : this.#readInside(reading, { started, batch: first.value }, current)
   }
 
+  /** Runs reading work on a session, whatever runs on it. */
+  readOn<T>(session: PoolClient, reading: Reading<T>): Promise<T> {
+    const first = reading.next()
+    return first.done === true
+      ? Promise.resolve(first.value)
+      : this.#runBatch(first.value, session, undefined).then(rows => this.#resumeWith(reading, rows, session, undefined))
+  }
+
   /** A reading whose first statements a lost connection has taken along is repeated once: nothing of it has been used. */
   async #readAlone<T>(reading: () => Reading<T>, begun: { started: Reading<T>; batch: Batch }, end: RequestAbort | undefined): Promise<T> {
     try {

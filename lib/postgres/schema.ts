@@ -6,7 +6,8 @@ import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
 import type { Notes } from '../base/notes.ts'
-import { name } from '../sql/sql.ts'
+import { qualifyTable, showTable } from '../model/table-name.ts'
+import { name, tableName } from '../sql/sql.ts'
 import { isLost } from './server/errors.ts'
 import { ask, command } from './server/sessions.ts'
 
@@ -17,6 +18,9 @@ const ADDS =
 /** What an `alter table` may do: add columns and constraints. */
 const ALTERS = /^alter table (?:if exists )?(?:"(?:[^"]|"")+"\.?)+ (.+)$/is
 
+/** The statement that MikroORM writes for a schema, whether it is there or not. */
+const CREATES_SCHEMA = /^create schema if not exists "((?:[^"]|"")+)"$/i
+
 /** One key for all engines, so that two that start at once do not create the same table. */
 const LOCK = 7_310_241_905
 
@@ -24,11 +28,13 @@ const LOCK = 7_310_241_905
 export async function addSchema(orm: MikroORM, session: PoolClient, schema: string | undefined, notes: Notes): Promise<void> {
   try {
     await ask(session, 'select pg_advisory_xact_lock($1)', [LOCK])
-    if (schema !== undefined) await command(session, `create schema if not exists ${name(schema)}`)
+    if (schema !== undefined) await createSchema(session, schema)
     const generator = orm.schema as unknown as SqlSchemaGenerator
     const text = await generator.getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false })
     for (const statement of splitStatements(text)) {
-      if (onlyAdds(statement)) await command(session, statement)
+      const [, wanted] = CREATES_SCHEMA.exec(statement) ?? []
+      if (wanted !== undefined) await createSchema(session, wanted.replaceAll('""', '"'))
+      else if (onlyAdds(statement)) await command(session, statement)
       else notes.add(`The database differs from the entities, and is left as it is: "${statement}" was not run.`)
     }
   } catch (error) {
@@ -36,6 +42,12 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schema: stri
     const [message] = (error as Error).message.split('\n')
     throw new SchemaError(`The database does not fit the entities, and nothing in it was changed: ${message}.`, { cause: error })
   }
+}
+
+/** Creates a schema that is missing. `if not exists` alone takes the right to create one. */
+async function createSchema(session: PoolClient, schema: string): Promise<void> {
+  const found = await ask(session, 'select from pg_namespace where nspname = $1', [schema])
+  if (found.length === 0) await command(session, `create schema ${name(schema)}`)
 }
 
 /**
@@ -65,12 +77,18 @@ function onlyAdds(statement: string): boolean {
 /** @throws Error in one line for tables that are missing. */
 export async function checkTables(orm: MikroORM, session: PoolClient): Promise<void> {
   const tables = [
-    ...new Set([...orm.getMetadata()].flatMap(meta => (meta.abstract || meta.embeddable || meta.virtual ? [] : [meta.tableName]))),
+    ...new Set(
+      [...orm.getMetadata()].flatMap(meta =>
+        meta.abstract || meta.embeddable || meta.virtual ? [] : [qualifyTable(meta.tableName, meta.schema)],
+      ),
+    ),
   ]
-  const missing = await ask(session, 'select t from unnest($1::text[]) as t where to_regclass(quote_ident(t)) is null', [tables])
+  const missing = await ask(session, 'select i from unnest($1::text[]) with ordinality as u(t, i) where to_regclass(t) is null', [
+    tables.map(tableName),
+  ])
   if (missing.length === 0) return
   const names = missing
-    .map(([table]) => `"${table as string}"`)
+    .map(([place]) => `"${showTable(tables[Number(place) - 1]!)}"`)
     .toSorted()
     .join(', ')
   throw new Error(`The database lacks the tables ${names}, which cannot be created in one that is opened for reading only.`)

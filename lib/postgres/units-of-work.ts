@@ -33,7 +33,7 @@ export class UnitsOfWork {
   }
 
   /** See `Connection.write`. */
-  async write<T>(work: Work<T>, end?: RequestAbort, flushed = false): Promise<T> {
+  async write<T>(work: Work<T>, end?: RequestAbort, repeatable = false): Promise<T> {
     if (this.#readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
     const { current } = this.#transactions
     if (current !== undefined) return this.#writeNested(current, work, end)
@@ -44,7 +44,7 @@ export class UnitsOfWork {
         if (error instanceof RestError && !isConflict(error)) throw error
         if (isLost(error)) throw unreachable(error)
         if (!isConflict(error)) throw error
-        if (attempt === ATTEMPTS || !flushed || runsForeignCode(this.#orm().em)) throw conflicting(error)
+        if (attempt === ATTEMPTS || !repeatable || runsForeignCode(this.#orm().em)) throw conflicting(error)
       }
       // Two that have met once need not meet again.
       await sleep(Math.random() * 10 * attempt)

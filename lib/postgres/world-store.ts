@@ -1,35 +1,305 @@
-/** World store: a database on a server cannot be taken, replaced or copied as a whole yet; each attempt is refused in one line. */
+/**
+ * World store: takes the content of a database as a position in its change log, goes back to one, and copies the database for forks. Refuses in one line for a
+ * database that no engine has made.
+ */
+import type { PoolClient } from 'pg'
 import { restError } from '../base/errors.ts'
-import type { RestError } from '../base/errors.ts'
-import type { WorldStore } from '../database/world-store.ts'
+import type { OpenDatabase, ServerDatabase, WorldImage, WorldStore } from '../database/world-store.ts'
+import { forkOrm } from '../orm/fork-orm.ts'
+import { PostgresConnection } from './connection.ts'
+import { checkKept, readEnd } from './kit/change-log.ts'
+import type { ChangeLog } from './kit/change-log.ts'
+import { ForkDatabases } from './kit/fork-databases.ts'
+import { PostgresImage, findRoute, relateToOrigin } from './kit/image.ts'
+import type { Place, Route } from './kit/image.ts'
+import { beginReplay, readChanges, readSequences, rewind, writeChanges, writeSequences } from './kit/row-changes.ts'
+import type { SequenceValues, TableChanges } from './kit/row-changes.ts'
+import { LentDialect } from './orm/lent-dialect.ts'
+import { ask, command, Sessions } from './server/sessions.ts'
+import { Transactions } from './server/transactions.ts'
 
-export class PostgresWorldStore implements WorldStore {
-  start(): void {}
+/** A copy that forks are copied from, and the position up to which its log and that of the database are the same. */
+interface Template {
+  readonly database: string
+  sameUpTo: number
+}
 
-  async image(): Promise<never> {
-    throw refusal('snapshot')
+/** What makes a store that of a fork. */
+interface ForkParts {
+  readonly origin: NonNullable<Place['origin']>
+  readonly databases: ForkDatabases
+  /** The database of the fork, which is dropped with it. */
+  readonly own: string
+}
+
+/** What has the data for itself. */
+interface Replacement {
+  readonly session: PoolClient
+  readonly log: ChangeLog
+  /** The method of the engine that wants it. */
+  readonly what: string
+}
+
+export class PostgresWorldStore implements WorldStore, Place {
+  readonly origin: Place['origin']
+  readonly #connection: PostgresConnection
+  readonly #database: ServerDatabase
+  readonly #own: string | undefined
+  #databases: ForkDatabases | undefined
+  #baseline: PostgresImage | undefined
+  /** The images that are still held, whose positions must be found. */
+  #images: WeakRef<PostgresImage>[] = []
+  /** The forks that are open, as far as their logs are the same as this one. */
+  readonly #forks = new Set<{ sameUpTo: number }>()
+  #template: Promise<Template> | undefined
+  #spare: Promise<string | undefined> | undefined
+  #forked = 0
+  #isClosed = false
+
+  constructor(connection: PostgresConnection, database: ServerDatabase, fork?: ForkParts) {
+    this.#connection = connection
+    this.#database = database
+    this.origin = fork?.origin
+    this.#databases = fork?.databases
+    this.#own = fork?.own
+    connection.closing = { before: () => this.#beforeClose(), after: () => this.#afterClose() }
   }
 
-  async replace(): Promise<never> {
-    throw refusal('restore')
+  async start(): Promise<void> {
+    const { log, parts } = this.#connection
+    if (log === undefined || log.keepsFrom !== undefined || parts.readOnly) return
+    this.#baseline = await this.image()
   }
 
-  async reset(): Promise<never> {
-    throw refusal('reset')
+  image(): Promise<PostgresImage> {
+    return this.#exclusively('snapshot', async ({ session, log }) => {
+      const [position, sequences, [[size] = []]] = await Promise.all([
+        readEnd(session, log),
+        readSequences(session, log),
+        ask(session, 'select pg_database_size(current_database())'),
+      ])
+      return this.#keep(position, sequences, Number(size))
+    })
   }
 
-  fork(): never {
-    throw refusal('fork')
+  imageAt(position: number): PostgresImage {
+    return this.#keep(position, [], 0)
   }
 
-  differing(): never {
-    throw refusal('restore')
+  #keep(position: number, sequences: SequenceValues, size: number): PostgresImage {
+    const image = new PostgresImage({ kind: 'position', place: this, position }, sequences, size)
+    this.#images = this.#images.filter(each => each.deref() !== undefined)
+    this.#images.push(new WeakRef(image))
+    return image
+  }
+
+  async replace(image: WorldImage, first: () => void): Promise<void> {
+    this.#findLog('restore')
+    if (this.#connection.parts.readOnly)
+      throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
+    const wanted = own(image)
+    const route = await findRoute(wanted, this)
+    await this.#exclusively('restore', replacement => this.#goTo(replacement, route, wanted, first))
+  }
+
+  async reset(first: () => void): Promise<void> {
+    this.#findLog('reset')
+    const baseline = this.#baseline
+    // Nothing can have been written.
+    if (baseline === undefined) return
+    const route = await findRoute(baseline, this)
+    await this.#exclusively('reset', replacement => this.#goTo(replacement, route, baseline, first))
+  }
+
+  async #goTo(
+    { session, log, what }: Replacement,
+    { position, changes }: Route,
+    { sequences }: PostgresImage,
+    first?: () => void,
+  ): Promise<void> {
+    await checkKept(session, log, position, what)
+    first?.()
+    await this.#detachBehind(session, log, position)
+    await beginReplay(session)
+    try {
+      await rewind(session, log, position)
+      for (const each of changes) await writeChanges(session, log, each)
+      await writeSequences(session, sequences)
+      await command(session, 'commit')
+    } catch (error) {
+      await command(session, 'rollback').catch(() => {})
+      throw error
+    }
+  }
+
+  /** The entries behind a position are about to go: images that need them get another form, and copies of the log have less in common with it. */
+  async #detachBehind(session: PoolClient, log: ChangeLog, position: number): Promise<void> {
+    for (const each of this.#images) {
+      const image = each.deref()
+      if (image?.content.kind !== 'position' || image.content.place !== this || image.content.position <= position) continue
+      const changes = await readChanges(session, log, position, image.content.position)
+      image.content = { kind: 'changes', base: this.imageAt(position), changes }
+    }
+    const template = await this.#template?.catch(() => undefined)
+    for (const copy of [this.origin, template, ...this.#forks]) if (copy !== undefined) copy.sameUpTo = Math.min(copy.sameUpTo, position)
+  }
+
+  async changes(from: () => number, to: number): Promise<TableChanges[]> {
+    if (this.#isClosed) throw new Error('The snapshot is of an engine that is closed.')
+    const { gate, log, parts } = this.#connection
+    await gate.enter()
+    try {
+      const start = from()
+      if (to <= start) return []
+      const session = await parts.sessions.acquire()
+      try {
+        return await readChanges(session, log!, start, to)
+      } finally {
+        parts.sessions.release(session)
+      }
+    } finally {
+      gate.leave()
+    }
+  }
+
+  async fork(image: WorldImage): Promise<OpenDatabase> {
+    this.#findLog('fork')
+    const wanted = own(image)
+    const { sameUpTo, database } = await (this.#template ??= this.#makeTemplate())
+    const databases = this.#databases!
+    const copied = await this.#takeCopy(database)
+    const origin = { place: this, sameUpTo }
+    this.#forks.add(origin)
+    const store = this.#openFork(copied, origin)
+    try {
+      await store.#begin(wanted)
+    } catch (error) {
+      await store.#connection.close()
+      throw error
+    }
+    // Where one fork has followed another, the next one finds its copy ready.
+    if (++this.#forked > 1) this.#spare ??= databases.copy(database).catch(() => undefined)
+    return { connection: store.#connection, worlds: store }
+  }
+
+  async #takeCopy(template: string): Promise<string> {
+    const spare = this.#spare
+    this.#spare = undefined
+    return (await spare) ?? this.#databases!.copy(template)
+  }
+
+  #openFork(copied: string, origin: NonNullable<Place['origin']>): PostgresWorldStore {
+    const databases = this.#databases!.join()
+    const database = { ...this.#database, url: databases.urlOf(copied) }
+    const { flavour } = this.#connection.parts
+    const connection = new PostgresConnection({
+      sessions: new Sessions(database, false),
+      transactions: new Transactions(),
+      flavour,
+      readOnly: false,
+    })
+    connection.log = this.#connection.log
+    connection.attachLater(() => forkOrm(this.#connection.orm, new LentDialect(connection.host)))
+    return new PostgresWorldStore(connection, database, { origin, databases, own: copied })
+  }
+
+  /** Begins with the state of an image, which `reset` goes back to. */
+  async #begin(image: PostgresImage): Promise<void> {
+    const route = await findRoute(image, this)
+    await this.#exclusively('fork', async replacement => {
+      await this.#goTo(replacement, route, image)
+      const { session, log } = replacement
+      this.#baseline = this.#keep(await readEnd(session, log), image.sequences, image.size)
+    })
+  }
+
+  async #makeTemplate(): Promise<Template> {
+    const databases = (this.#databases ??= new ForkDatabases(this.#database.url).join())
+    try {
+      return await this.#connection.gate.alone(async () => {
+        const { sessions } = this.#connection.parts
+        const session = await sessions.acquire()
+        let state: { readonly database: string; readonly end: number }
+        try {
+          const [[database] = []] = await ask(session, 'select current_database()')
+          state = { database: database as string, end: await readEnd(session, this.#connection.log!) }
+        } finally {
+          sessions.release(session)
+        }
+        const database = await sessions.disconnected(() => databases.copy(state.database))
+        return { database, sameUpTo: state.end }
+      })
+    } catch (error) {
+      this.#template = undefined
+      throw error
+    }
+  }
+
+  /** Only forks of one engine, and it itself, have logs in common. */
+  differing(image: WorldImage): never {
+    own(image)
+    throw new TypeError(
+      'The snapshot is of another database. On PostgreSQL a snapshot can be restored by its engine, and by forks of that.',
+    )
+  }
+
+  /** @throws RestError in one line for a database that has no log, or whose log cannot be used. */
+  #findLog(what: string): ChangeLog {
+    const { log } = this.#connection
+    if (log === undefined)
+      throw refusal(what, 'it held tables before an engine first opened it, and gets no triggers, which write down what changes')
+    if (log.keepsFrom !== undefined) throw refusal(what, log.keepsFrom)
+    return log
+  }
+
+  /** Runs work while nobody writes. */
+  async #exclusively<T>(what: string, work: (replacement: Replacement) => Promise<T>): Promise<T> {
+    const log = this.#findLog(what)
+    const { gate, parts } = this.#connection
+    if (parts.transactions.current !== undefined)
+      throw new Error(`engine.${what}: not possible inside a write, whose outcome is not known yet.`)
+    return gate.alone(async () => {
+      const session = await parts.sessions.acquire()
+      let failed: unknown
+      try {
+        return await work({ session, log, what })
+      } catch (error) {
+        failed = error
+        throw error
+      } finally {
+        parts.sessions.release(session, failed)
+      }
+    })
+  }
+
+  /** Images of a fork outlive it, as what differs from the database that it is a fork of. */
+  async #beforeClose(): Promise<void> {
+    if (this.origin !== undefined) {
+      for (const each of this.#images) {
+        const image = each.deref()
+        if (image === undefined || image === this.#baseline || image.content.kind !== 'position' || image.content.place !== this) continue
+        image.content = (await relateToOrigin(this, image.content.position, image)).content
+      }
+    }
+    this.#isClosed = true
+  }
+
+  async #afterClose(): Promise<void> {
+    const databases = this.#databases
+    if (databases === undefined) return
+    if (this.origin !== undefined) (this.origin.place as PostgresWorldStore).#forks.delete(this.origin)
+    const template = await this.#template?.catch(() => undefined)
+    for (const database of [await this.#spare, template?.database, this.#own]) if (database !== undefined) databases.drop(database)
+    await databases.leave()
   }
 }
 
-function refusal(method: string): RestError {
-  return restError(
-    'method_not_allowed',
-    `engine.${method}: not possible on PostgreSQL yet: snapshots, forks, scenarios, worlds and reset need a database in memory or a SQLite file.`,
-  )
+/** @throws TypeError for the image of another kind of database. */
+function own(image: WorldImage): PostgresImage {
+  if (image instanceof PostgresImage) return image
+  throw new TypeError('The snapshot is not one of a PostgreSQL database.')
+}
+
+function refusal(what: string, why: string): Error {
+  return restError('method_not_allowed', `engine.${what}: not possible for this PostgreSQL database: ${why}.`)
 }

@@ -8,7 +8,7 @@ import { bindParameters } from '../database/bind.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
 import type { HookContext } from '../request/hook-context.ts'
 import { isPlain, toJson } from '../base/json.ts'
-import type { CompiledNode, CompiledRead, Dialect, Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
+import type { CompiledNode, CompiledRead, CountedPage, Dialect, Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
 import { attachAll } from './attach-relations.ts'
 import { build, weigh } from './build-records.ts'
 import type { JsonRecord } from './build-records.ts'
@@ -42,7 +42,7 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
   // A page that is not full, and not past the end, shows the count itself.
   const isNeeded = ({ length }: readonly Row[]): boolean => length === limit || (length === 0 && offset > 0)
   const [rows, counted] = (yield [
-    { ...page, take },
+    { ...page, take, counted: read.counted === undefined ? undefined : requestCounted(read.counted, given, dialect) },
     { ...requestRows(read.count!, read.node, given, dialect), isNeeded },
   ]) as [readonly Row[], readonly Row[]]
   if (rows.length > 0 && read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
@@ -135,6 +135,11 @@ export function* readStored(read: CompiledRead, beside: Statement, given: Argume
 
 function request(statement: Statement, given: Arguments, dialect: Dialect) {
   return { statement, parameters: bindParameters(statement, given, dialect) }
+}
+
+function requestCounted(statement: () => Statement, given: Arguments, dialect: Dialect): CountedPage {
+  const { limit, offset } = given
+  return { limit, offset, statement, bind: most => bindParameters(statement(), { ...given, most }, dialect) }
 }
 
 function requestRows(statement: Statement, { areIds }: CompiledNode, given: Arguments, dialect: Dialect, isLast = false): ReadingStep {

@@ -19,6 +19,8 @@ export interface Request {
   readonly path: string
   /** The part of the path in front of the version. */
   readonly base: string
+  /** Whether the engine, or the way in that the request took, takes no writes. */
+  readonly readOnly: boolean
   /**
    * Path segments below the base as the client sent them, still percent-encoded; their encoding is known to be good. The first one is the version, which is
    * an empty text where paths have none; the base itself has no segments.
@@ -50,16 +52,18 @@ class ParsedRequest implements Request {
   readonly method: string
   readonly path: string
   readonly base: string
+  readonly readOnly: boolean
   readonly segments: readonly string[]
   readonly pairs: readonly Pair[]
   readonly body: unknown
   readonly #sender: HeaderSource
   #headers: Readonly<Record<string, string>> | undefined
 
-  constructor({ method, path, base, segments, pairs, body }: Omit<Request, 'headers' | 'header'>, sender: HeaderSource) {
+  constructor({ method, path, base, readOnly, segments, pairs, body }: Omit<Request, 'headers' | 'header'>, sender: HeaderSource) {
     this.method = method
     this.path = path
     this.base = base
+    this.readOnly = readOnly
     this.segments = segments
     this.pairs = pairs
     this.body = body
@@ -76,8 +80,8 @@ class ParsedRequest implements Request {
 }
 
 /** Returns the same request with another body. */
-export function replaceBody({ method, path, base, segments, pairs, headers }: Request, body: unknown): Request {
-  return new ParsedRequest({ method, path, base, segments, pairs, body }, { headers })
+export function replaceBody({ method, path, base, readOnly, segments, pairs, headers }: Request, body: unknown): Request {
+  return new ParsedRequest({ method, path, base, readOnly, segments, pairs, body }, { headers })
 }
 
 /**
@@ -85,7 +89,7 @@ export function replaceBody({ method, path, base, segments, pairs, headers }: Re
  *
  * @throws RestError body_invalid, query_malformed, parameter_invalid
  */
-export function takeQuery({ method, path, base, segments, pairs, body, headers }: Request): Request {
+export function takeQuery({ method, path, base, readOnly, segments, pairs, body, headers }: Request): Request {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   if (typeof body !== 'string' && !isObject) {
     const what =
@@ -95,7 +99,7 @@ export function takeQuery({ method, path, base, segments, pairs, body, headers }
     throw restError('body_invalid', `The QUERY ${what}; ${HOW_TO_QUERY}.`, { headers: { 'accept-query': QUERY_TYPES } })
   }
   const asked = typeof body === 'string' ? pairsOfText(body) : pairsOfObject(body as Record<string, QueryValue>)
-  return new ParsedRequest({ method, path, base, segments, pairs: [...pairs, ...asked], body: undefined }, { headers })
+  return new ParsedRequest({ method, path, base, readOnly, segments, pairs: [...pairs, ...asked], body: undefined }, { headers })
 }
 
 /** How the body of a QUERY is sent. */
@@ -114,14 +118,14 @@ export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 const NO_PAIRS: readonly Pair[] = Object.freeze([])
 
 /** @throws TypeError when the caller broke the types: a method or path that is not a text. */
-export function parse(parts: RequestParts, address: Address): Request {
+export function parse(parts: RequestParts, address: Address, readOnly: boolean): Request {
   const { method, path: target, query, body, context } = parts
   if (typeof method !== 'string') throw new TypeError(`handle: method must be a string, got ${typeof method}.`)
   if (typeof target !== 'string') throw new TypeError(`handle: path must be a string, got ${typeof target}.`)
   const path = readPath(target)
   const segments = splitSegments(path, address)
   const pairs = readPairs(target, query)
-  return new ParsedRequest({ method: method.toUpperCase(), path, base: address.base, segments, pairs, body }, context)
+  return new ParsedRequest({ method: method.toUpperCase(), path, base: address.base, readOnly, segments, pairs, body }, context)
 }
 
 /** Returns the path of a request below its base. */

@@ -7,7 +7,6 @@ import type { Diagram } from '../diagram/diagram.ts'
 import type { PageFrame } from '../docs-page/frame.ts'
 import type { OpenApiDocument } from '../openapi/document.ts'
 import { LazyClient } from '../base/abort.ts'
-import type { Awaitable } from '../base/awaitable.ts'
 import { restError } from '../base/errors.ts'
 import { findNearest, formatHint } from '../base/suggest.ts'
 import { WholeText } from '../base/text-stream.ts'
@@ -18,7 +17,8 @@ import type { TransportResponse } from './transport.ts'
 /** The members of `RestEngine` that docs pages use. */
 export interface DocumentedEngine {
   readonly versions: readonly string[]
-  ask(method: string, path: string, query: undefined, body: undefined, client: LazyClient): Awaitable<TransportResponse>
+  /** Answers a GET that no journal has. */
+  look(path: string, client: LazyClient): Promise<TransportResponse>
   /** Returns the diagram of a version as plain data. */
   describeDiagram(version: string): Promise<Diagram>
   /** The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */
@@ -85,7 +85,7 @@ async function answerPage(engine: DocumentedEngine, request: SentPageRequest, vi
   const { base, authorization } = request
   const headers = authorization === undefined ? {} : { authorization }
   const description = `${formatRoot(base, version)}/${DESCRIPTION}`
-  const described = await engine.ask('GET', description, undefined, undefined, new LazyClient({ headers }, { base }))
+  const described = await engine.look(description, new LazyClient({ headers }, { base, readOnly: request.readOnly }))
   const { hasSwagger } = await import('../docs-page/docs-files.ts')
   const isSwagger = hasSwagger()
   const document = described.body as OpenApiDocument
@@ -117,7 +117,7 @@ async function answerPage(engine: DocumentedEngine, request: SentPageRequest, vi
   if (frame.view === 'swagger') return html(200, pages.renderSwaggerPage(frame))
   const { readApi } = await import('../docs-page/described-api.ts')
   const diagram = await engine.describeDiagram(version)
-  const api = readApi(document, diagram, formatRoot('', version), request.readOnly)
+  const api = readApi(document, diagram, formatRoot('', version))
   return html(200, pages.renderModelPage(frame, api, diagram, { origin: request.origin, base, version }, engine.logInNames))
 }
 

@@ -97,7 +97,7 @@ function isFormType({ 'content-type': type, 'content-encoding': encoding }: Body
   return type?.split(';', 1)[0]?.trim().toLowerCase() === FORM && (encoding === undefined || encoding.trim().toLowerCase() === 'identity')
 }
 
-/** Refuses the body of a QUERY that is not JSON: without a type with 400, of another type with 415 (RFC 10008 section 2). */
+/** Refuses the body of a QUERY that is not JSON: without a type with 400, of another type with 415, as RFC 10008 asks for. */
 function checkQueryType(headers: BodyHeaders): void {
   const type = headers['content-type']
   if (type === undefined || type.trim() === '')

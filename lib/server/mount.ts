@@ -3,6 +3,7 @@
  * beside it. Takes such a request; gives its whole target, and the base below which the engine is.
  */
 import type { IncomingMessage } from 'node:http'
+import { findTargetBelow } from '../request/address.ts'
 import { originForm } from './transport.ts'
 
 /** A request as apps hand it on. */
@@ -22,7 +23,7 @@ interface MountedAddress {
 }
 
 /**
- * Returns the address of a request. A mount path takes the place of the engine's base.
+ * Returns the address of a request. A mount path takes the place of the engine's base; where the app has cut off the whole path, the base of the listener is all of it.
  *
  * @param own the base of the listener, which follows the mount path
  * @param base that of the engine
@@ -33,7 +34,10 @@ export function findAddress(request: MountedRequest, own: string | undefined, ba
   const mount = findMount(readPath(originForm(originalUrl)), readPath(originForm(url)), request.baseUrl)
   // Links that begin with "//" would lead to another host.
   if (mount.includes('//')) return { target: originForm(originalUrl), base: own ?? base }
-  return { target: mount + originForm(url), base: mount === '' ? (own ?? base) : mount + (own ?? '') }
+  const target = mount + originForm(url)
+  // NestJS applies the middleware of a module by a pattern that takes in the whole path: no part of it is a mount path.
+  if (own !== undefined && readPath(url) === '/' && findTargetBelow(target, own) !== undefined) return { target, base: own }
+  return { target, base: mount === '' ? (own ?? base) : mount + (own ?? '') }
 }
 
 function findMount(whole: string, rest: string, baseUrl: string | undefined): string {

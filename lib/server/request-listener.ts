@@ -10,7 +10,7 @@ import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import { builtin } from '../base/builtins.ts'
 import { RestError, isConnectionLost, isEngineClosed, restError } from '../base/errors.ts'
-import { READ_METHODS, WRITE_METHODS, keepReadingMethods, readOnlyError, takesBody } from '../base/http-methods.ts'
+import { READ_METHODS, WRITE_METHODS, takesBody } from '../base/http-methods.ts'
 import { HTTP_TIMEOUT } from '../base/limits.ts'
 import { runGuarded, warn } from '../base/report-failure.ts'
 import type { Explanation } from '../journal/explanation.ts'
@@ -111,7 +111,7 @@ export class RequestListener {
       return
     }
     // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
-    const client = new LazyClient(request as HeaderSource, { budget: HTTP_TIMEOUT, base })
+    const client = new LazyClient(request as HeaderSource, { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly })
     const sent = { request, response, client, started, target, base, below }
     const writes = WRITE_METHODS.includes(request.method ?? '')
     // Comes once.
@@ -236,14 +236,12 @@ export class RequestListener {
       // The asterisk form asks about the server as a whole (RFC 9110 section 9.3.7).
       if (request.url === '*') return { status: 204, headers: { allow: this.#methods.join(', ') } }
     }
-    if (this.#readOnly && WRITE_METHODS.includes(method) && !this.#isControl(sent) && !this.#isSession(method, sent)) {
-      throw readOnlyError(method)
-    }
     return undefined
   }
 
-  #isSession(method: string, { below }: SentRequest): boolean {
-    return below !== undefined && this.#engine.isSession(method, below)
+  /** Whether the engine refuses a request since the server is read-only, so that nobody reads its body. */
+  #isRefused({ request: { method = '' }, below }: SentRequest): boolean {
+    return this.#readOnly && WRITE_METHODS.includes(method) && (below === undefined || !this.#engine.isSession(method, below))
   }
 
   #findTarget(sent: SentRequest): RequestTarget {
@@ -275,7 +273,7 @@ export class RequestListener {
 
   #askEngine(engine: WorldEngine, sent: SentRequest): Awaitable<TransportResponse> {
     if (this.#docs && this.#isDocs(engine, sent)) return this.#showDocs(engine, sent)
-    if (takesBody(sent.request.method ?? '')) return this.#askWithBody(engine, sent)
+    if (takesBody(sent.request.method ?? '') && !this.#isRefused(sent)) return this.#askWithBody(engine, sent)
     try {
       const answering = this.#askFor(engine, sent, undefined)
       return answering instanceof Promise ? answering.catch(failed) : answering
@@ -330,8 +328,6 @@ export class RequestListener {
     const { request, response } = sent
     const answer = written(this.#engine, given, new Received(request, sent.target))
     const headers: OutgoingHttpHeaders = { ...answer.headers }
-    if (this.#readOnly && answer.headers['allow'] !== undefined && !this.#isSession('POST', sent))
-      headers['allow'] = keepReadingMethods(answer.headers['allow'])
     if (this.#isClosing || unread) headers['connection'] = 'close'
     if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)
     const { status, text, stream } = answer

@@ -1,4 +1,5 @@
 /** Child statements: how the rows of one relation are found for many records above, and for one. */
+import type { Flavour } from './flavour.ts'
 import type { Statement } from '../database/dialect.ts'
 import type { KeyPart } from '../model/model.ts'
 import type { Select } from './select.ts'
@@ -12,9 +13,12 @@ interface Links {
 }
 
 /** The columns are the key of the one row above. */
-function isLink({ columns, parts }: Links): Sql {
+function isLink({ columns, parts }: Links, { compared }: Flavour): Sql {
   return join(
-    columns.map((column, part) => sql`${column} = ${bind({ from: 'link', part, type: parts[part]!.type })}`),
+    columns.map((column, part) => {
+      const { type } = parts[part]!
+      return sql`${compared(column, type)} = ${bind({ from: 'link', part, type })}`
+    }),
     ' and ',
   )
 }
@@ -26,8 +30,9 @@ export function compileStatements(
   links: Links,
   where: readonly Sql[],
 ): { statement: Statement; single: Statement } {
-  select.where = [select.tables.flavour.isInLinks(links.columns, links.parts), ...where]
+  const { flavour } = select.tables
+  select.where = [flavour.isInLinks(links.columns, links.parts), ...where]
   const statement = select.finish(about)
-  select.where = [isLink(links), ...where]
+  select.where = [isLink(links, flavour), ...where]
   return { statement, single: select.finish(about) }
 }

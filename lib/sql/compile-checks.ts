@@ -1,6 +1,6 @@
 /** Compile the checks: the small statements by which a write is judged: does a record exist, is a value taken, who refers to a record. */
 import type { Statement } from '../database/dialect.ts'
-import type { Attribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
+import type { Attribute, KeyPart, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { ScopeLookup } from '../plan/read-plan.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 import type { Flavour } from './flavour.ts'
@@ -18,6 +18,25 @@ export function compileExists(flavour: Flavour, resource: Resource, scopeOf: Sco
   const listed = list === undefined ? undefined : scope.tables.meets(list, scope.alias)
   select.where = [isKey(scope.key, resource.key, flavour), ...existing(scope), ...(listed === undefined ? [] : [listed])]
   return select.finish()
+}
+
+/** See `Dialect.existing`. */
+export function compileExisting(flavour: Flavour, resource: Resource, scopeOf: ScopeLookup): Statement | undefined {
+  const [part, ...others] = resource.key
+  if (part === undefined || others.length > 0 || !hasOneForm(part, flavour)) return undefined
+  const select = new Select(flavour, scopeOf)
+  const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
+  select.columns.push(selected(text(scope.key[0]!), isExact(part), flavour))
+  select.from = sql`${formatTable(resource)} as ${scope.alias}`
+  select.where = [flavour.isInLinks(scope.key, resource.key), ...existing(scope)]
+  return select.finish()
+}
+
+/** Whether equal keys are equal as texts, in the database and here. */
+function hasOneForm({ type }: KeyPart, flavour: Flavour): boolean {
+  const [form, ...others] = flavour.keyForms(type)
+  const isPlain = type.kind === 'integer' || type.kind === 'bigint' || type.kind === 'text'
+  return isPlain && type.codec === undefined && type.loose !== true && form === 'value' && others.length === 0
 }
 
 /** See `Dialect.columns`. */
@@ -48,7 +67,10 @@ export function compileTaken(
     const ofSelf = ({ column }: ComparedColumn): Sql =>
       sql`(select ${self.column(column)} from ${formatTable(resource)} as ${self.alias} where ${isKey(self.key, resource.key, flavour)})`
     for (const column of columns) {
-      where.push(sql`${scope.column(column.column)} = ${given ? givenValue(column, select, () => index++) : ofSelf(column)}`)
+      const own = scope.column(column.column)
+      where.push(
+        given ? sql`${flavour.compared(own, column.type)} = ${givenValue(column, select, () => index++)}` : sql`${own} = ${ofSelf(column)}`,
+      )
     }
   }
   if (excludeSelf) where.push(sql`not (${isKey(scope.key, resource.key, flavour)})`)
@@ -73,7 +95,10 @@ function givenValue({ type, constant, relation }: ComparedColumn, select: Select
   if (relation === undefined) return bind({ from: 'given', index: next(), type })
   const { target, targetKey } = relation
   const there = new FromClause(target, select.tables, select.tables.next(), select.joins)
-  const isLinked = target.key.map((part, at) => sql`${there.key[at]!} = ${bind({ from: 'given', index: next(), type: part.type })}`)
+  const isLinked = target.key.map(
+    (part, at) =>
+      sql`${select.tables.flavour.compared(there.key[at]!, part.type)} = ${bind({ from: 'given', index: next(), type: part.type })}`,
+  )
   return sql`(select ${there.column(targetKey.part.column)} from ${formatTable(target)} as ${there.alias} where ${join(isLinked, ' and ')})`
 }
 

@@ -3,13 +3,14 @@
  * One statement for the rows, one for the count, and one for each relation that is shown: never one per row.
  */
 import type { CompiledNode, CompiledRead, Statement } from '../database/dialect.ts'
-import type { Condition, ReadPlan } from '../plan/read-plan.ts'
+import type { ReadPlan } from '../plan/read-plan.ts'
+import { compileCounted } from './compile-counted.ts'
 import { compileIds, compileNode } from './compile-node.ts'
-import { condition } from './condition.ts'
+import { asksAll, compileWhere } from './compile-where.ts'
 import type { Flavour } from './flavour.ts'
-import { FromClause, conjunction, discriminatorCondition, formatTable } from './from-clause.ts'
-import { Select, existing, isKey } from './select.ts'
-import { bind, join, name, sql, text, tuple, withLiterals } from './sql.ts'
+import { FromClause, formatTable } from './from-clause.ts'
+import { Select } from './select.ts'
+import { bind, join, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 import { sortTerm } from './sort-term.ts'
 
@@ -19,15 +20,17 @@ export function compileRead(plan: ReadPlan, flavour: Flavour): CompiledRead {
   const root = new FromClause(plan.resource, rows.tables, rows.tables.next(), rows.joins)
   const node = plan.node === undefined ? compileIds(root, rows) : compileNode(plan.node, root, rows)
   rows.from = sql`${formatTable(plan.resource)} as ${root.alias}`
+  const counted = plan.paged ? compileCounted(plan, root, rows) : undefined
   if (plan.order.length > 0 || plan.where.length > 0) rows.watch(root, plan.anchor.kind === 'collection')
   rows.where = compileWhere(plan, root)
-  if (!plan.paged) return { rows: rows.finish('rows'), count: undefined, deep: undefined, node, rendered: isRendered(node) }
+  if (!plan.paged) return { rows: rows.finish('rows'), count: undefined, deep: undefined, counted, node, rendered: isRendered(node) }
   rows.order = compileOrder(plan, root)
   rows.page = true
   return {
     rows: rows.finish('rows'),
     count: compileCount(plan, flavour),
     deep: compileLateLookUp(plan, root, rows),
+    counted,
     node,
     rendered: isRendered(node),
   }
@@ -84,71 +87,4 @@ function compileCount(plan: ReadPlan, flavour: Flavour): Statement {
   if (plan.where.length > 0) count.watch(root, plan.anchor.kind === 'collection')
   count.where = compileWhere(plan, root)
   return count.finish('count')
-}
-
-/**
- * Whether a condition is about the records of a list. With such filters alone all records are asked. Another filter may leave few, and whether it does
- * only the data knows: then to ask each of those is the safe way.
- */
-function isAboutList(part: Condition): boolean {
-  switch (part.kind) {
-    case 'some':
-      return true
-    case 'not':
-      return isAboutList(part.of)
-    case 'any':
-      return part.of.some(isAboutList)
-    case 'all':
-      return part.of.length > 0 && part.of.every(isAboutList)
-    default:
-      return false
-  }
-}
-
-/** Whether nothing but lists narrows the records. */
-function asksAll({ anchor, where }: ReadPlan, { resource, tables }: FromClause): boolean {
-  return anchor.kind === 'collection' && !tables.isScoped(resource) && where.every(isAboutList)
-}
-
-function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
-  const { anchor } = plan
-  const { flavour } = root.tables
-  const scoped = anchor.kind === 'record' && anchor.left === true ? [] : existing(root)
-  const wide = asksAll(plan, root)
-  const filters = [...scoped, ...plan.where.map(part => condition(part, root, wide))]
-  if (anchor.kind === 'collection') return filters
-  if (anchor.kind === 'record') return [isKey(root.key, plan.resource.key, flavour), ...filters]
-  const { relation, owner } = anchor
-  const listed = relation.kind === 'toMany' ? root.tables.meets(relation, root.alias) : undefined
-  if (listed !== undefined) filters.push(listed)
-  const alias = root.tables.next()
-  const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
-  if (relation.kind === 'toMany' && relation.via.kind === 'pivot') {
-    const { table, ownerColumns, targetColumns, discriminator } = relation.via
-    const isOwner = conjunction(
-      isKey(own(ownerColumns), owner.key, flavour),
-      discriminatorCondition(discriminator, column => own([column])[0]!),
-    )
-    const related = sql`select ${own(targetColumns).join(', ')} from ${name(table)} as ${alias} where ${isOwner}`
-    return [sql`${tuple(root.key)} in (${related})`, ...filters]
-  }
-  if (relation.kind === 'toOne' && relation.owner) {
-    const key = own(owner.key.map(part => part.column))
-    const isOwner = conjunction(
-      isKey(key, owner.key, flavour),
-      discriminatorCondition(relation.discriminator, column => own([column])[0]!),
-    )
-    const held =
-      relation.formula === undefined ? own(relation.columns) : [`(${withLiterals(relation.formula(alias, name), flavour.formatBoolean)})`]
-    const related = sql`select ${held.join(', ')} from ${formatTable(owner)} as ${alias} where ${isOwner}`
-    return [sql`${tuple(root.referred(relation.targetKey))} in (${related})`, ...filters]
-  }
-  const { columns, targetKey, discriminator } =
-    relation.kind === 'toMany' ? (relation.via as typeof relation.via & { kind: 'foreign' }) : relation
-  const isMeant = discriminatorCondition(discriminator, column => root.column(column))
-  if (isMeant !== undefined) filters.push(isMeant)
-  if (targetKey === undefined) return [isKey(root.columns(columns), owner.key, flavour), ...filters]
-  const key = own(owner.key.map(part => part.column))
-  const referred = sql`select ${own([targetKey.part.column])[0]!} from ${formatTable(owner)} as ${alias} where ${isKey(key, owner.key, flavour)}`
-  return [sql`${root.column(columns[0]!)} in (${referred})`, ...filters]
 }

@@ -39,6 +39,7 @@ export function keyIn(columns: readonly string[], keys: readonly KeyRef[], flavo
       )
     return flavour.keyForms(key.resource.key[index]!.type).map(value)
   }
+  const compared = (column: string, index: number): Sql => text(flavour.compared(column, keys[0]!.resource.key[index]!.type))
   if (columns.length === 1) {
     const [{ from, resource }] = keys as [KeyRef]
     if (keys.length > MANY && from === 'filter' && areOfOneFilter(keys) && resource.key[0]!.type.codec === undefined) {
@@ -47,14 +48,14 @@ export function keyIn(columns: readonly string[], keys: readonly KeyRef[], flavo
       return flavour.isInKeys(columns[0]!, { from: 'filterKeys', filter, resource, forms, ...(oneOf === undefined ? {} : { oneOf }) })
     }
     return compileIsOneOf(
-      text(columns[0]!),
+      compared(columns[0]!, 0),
       keys.flatMap(key => part(key, 0)),
     )
   }
   const whole = keys.map(
     key =>
       sql`(${join(
-        columns.map((column, index) => compileIsOneOf(text(column), part(key, index))),
+        columns.map((column, index) => compileIsOneOf(compared(column, index), part(key, index))),
         ' and ',
       )})`,
   )

@@ -2,7 +2,8 @@
  * Flavour: what the compiler of `sql/` asks of the SQL of one database. Tables, joins, lists, scopes and order are compiled here for all databases; how a value
  * is stored, compared, sorted and decoded is what a flavour says. Its functions are called when a plan is compiled, never for a request or a row.
  */
-import type { Binding, Statement, Visit } from '../database/dialect.ts'
+import type { Binding } from '../database/binding.ts'
+import type { Statement, Visit } from '../database/dialect.ts'
 import type { ValueForm } from '../database/value-form.ts'
 import type { KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../model/model.ts'
 import type { Condition, Operand, ValueRef } from '../plan/read-plan.ts'
@@ -67,6 +68,8 @@ export interface Flavour {
   /** Returns the condition that a column, which may be NULL, holds another value than a parameter, which may be NULL too. Texts differ by their characters. */
   readonly differs: (column: string, parameter: Sql) => Sql
 
+  /** Returns a column of a key, or of what must be unique, in the form in which it is compared with a parameter of its type. */
+  readonly compared: (column: string, type: ScalarType) => string
   /** Returns the forms in which a part of a key may be stored. */
   readonly keyForms: (type: ScalarType) => readonly ValueForm[]
   /** Compiles the condition that a key of one part is in the list of a filter, which is one parameter. */

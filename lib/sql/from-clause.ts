@@ -8,7 +8,7 @@ import type { Origin, Visit } from '../database/dialect.ts'
 import { parseListCondition } from '../access/list-condition.ts'
 import type { Condition, ScopeLookup } from '../plan/read-plan.ts'
 import type { ColumnScope, Flavour } from './flavour.ts'
-import { join, literal, name, sql, text, withLiterals } from './sql.ts'
+import { join, literal, name, sql, text, withLiterals, tableName } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** All rows exist. */
@@ -35,6 +35,11 @@ export class Tables {
   /** A new alias. */
   next(): string {
     return `t${this.#count.value++}`
+  }
+
+  /** The tables of a subquery of the same statement, which is estimated alone. */
+  beside(): Tables {
+    return new Tables(this.flavour, this.#scopeOf, this.#compile, this.#count)
   }
 
   isScoped(resource: Resource): boolean {
@@ -85,7 +90,7 @@ export class Tables {
 
 /** What a resource reads its rows from, as it stands in a FROM clause: its table, or a subquery, which the database merges with the query around it. */
 export function formatTable({ table, source }: Resource): string {
-  if (source.kind === 'table') return name(table)
+  if (source.kind === 'table') return tableName(table)
   if (source.kind === 'query') return `(${source.sql})`
   const { tables, optional, typeColumn, own } = source
   const all = [...tables, ...optional].map((part, index) => ({ ...part, alias: `j${index}` }))
@@ -93,7 +98,7 @@ export function formatTable({ table, source }: Resource): string {
   const columns = all.flatMap(part => part.columns.map(column => `${part.alias}.${name(column)}`))
   const joins = others.map((part, index) => {
     const on = part.key.map((column, at) => `${part.alias}.${name(column)} = ${first.alias}.${name(first.key[at]!)}`).join(' and ')
-    return ` ${index + 1 < tables.length ? '' : 'left '}join ${name(part.table)} as ${part.alias} on ${on}`
+    return ` ${index + 1 < tables.length ? '' : 'left '}join ${tableName(part.table)} as ${part.alias} on ${on}`
   })
   // A row of an abstract class is one of a class below it, whose own table comes before.
   const types = all
@@ -101,7 +106,7 @@ export function formatTable({ table, source }: Resource): string {
     .flatMap((part, index) => (optional[index]!.value === undefined ? [] : [{ ...part, value: optional[index]!.value }]))
     .map(part => `when ${part.alias}.${name(part.key[0]!)} is not null then ${literal(part.value)} `)
   const type = types.length === 0 ? literal(own) : `case ${types.join('')}else ${literal(own)} end`
-  return `(select ${columns.join(', ')}, ${type} as ${name(typeColumn)} from ${name(first.table)} as ${first.alias}${joins.join('')})`
+  return `(select ${columns.join(', ')}, ${type} as ${name(typeColumn)} from ${tableName(first.table)} as ${first.alias}${joins.join('')})`
 }
 
 /**
@@ -346,7 +351,7 @@ function openPivot(
   scope.origin = { visit, isOnce: false }
   return {
     scope,
-    from: sql`${name(via.table)} as ${alias}`,
+    from: sql`${tableName(via.table)} as ${alias}`,
     on: sql`${marked}${conjunction(equal(links, owner), isMeant)}`,
     links,
     existing: isMeant,

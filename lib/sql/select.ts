@@ -29,10 +29,10 @@ export class Select {
   readonly #flavour: Flavour
   readonly #scopeOf: ScopeLookup
 
-  constructor(flavour: Flavour, scopeOf: ScopeLookup = NO_SCOPES) {
+  constructor(flavour: Flavour, scopeOf: ScopeLookup = NO_SCOPES, tables = new Tables(flavour, scopeOf, condition)) {
     this.#flavour = flavour
     this.#scopeOf = scopeOf
-    this.tables = new Tables(flavour, scopeOf, condition)
+    this.tables = tables
   }
 
   /** From now on the statement can be run with looks at the clock, as it goes through the rows of a scope; `all` says that these may be all that there are. */
@@ -64,12 +64,16 @@ export class Select {
 
   /** @param about see `Costs` */
   finish(about = ''): Statement {
+    return this.#flavour.finish(this.body(), this.tables.watched ?? [], about)
+  }
+
+  /** Returns the statement as part of another one. */
+  body(): Sql {
     const parts = [sql`select ${this.columns.length === 0 ? '1' : join(this.columns, ', ')} from ${this.from}`, ...this.joins]
     if (this.where.length > 0) parts.push(sql`where ${this.mark}${join(this.where, ' and ')}`)
     if (this.order.length > 0) parts.push(sql`${this.where.length > 0 ? '' : this.wholeMark}order by ${join(this.order, ', ')}`)
     if (this.page) parts.push(sql`limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`)
-    const whole = join(parts, ' ')
-    return this.#flavour.finish(whole, this.tables.watched ?? [], about)
+    return join(parts, ' ')
   }
 }
 
@@ -79,7 +83,7 @@ export function isKey(columns: readonly string[], parts: readonly KeyPart[], fla
     columns.map((column, part) => {
       const { type } = parts[part]!
       const value = (form: ValueForm): Sql => bind({ from: 'key', part, type, form })
-      return compileIsOneOf(text(column), flavour.keyForms(type).map(value))
+      return compileIsOneOf(text(flavour.compared(column, type)), flavour.keyForms(type).map(value))
     }),
     ' and ',
   )

@@ -14,7 +14,12 @@ import type { Sql } from './sql.ts'
  */
 export function sortTerm(term: SortTerm, root: FromClause, wide = false): Sql {
   const value = term.or === undefined ? sortValue(term, root, wide) : sortValues([term, ...term.or], root, wide)
-  return root.tables.flavour.order(value, term.descending, mayBeNull(term, root.resource))
+  return sortDirection(term, value, root)
+}
+
+/** The value of a sort term with its direction. */
+export function sortDirection(term: SortTerm, value: Sql, { tables, resource }: FromClause): Sql {
+  return tables.flavour.order(value, term.descending, mayBeNull(term, resource))
 }
 
 /** The value of several ends of one path, of which one is there; or some, where it leads through a list. */
@@ -34,7 +39,7 @@ function mayBeNull({ attribute, hops, or }: SortTerm, { attributes }: Resource):
 }
 
 /** The value that a record is sorted by. */
-function sortValue(term: SortTerm, root: FromClause, wide: boolean): Sql {
+export function sortValue(term: SortTerm, root: FromClause, wide: boolean): Sql {
   let scope = root
   for (const [index, hop] of term.hops.entries()) {
     if (hop.kind === 'toMany') {

@@ -1,6 +1,7 @@
 /** SQL fragments: text with the bindings of its `?` in the order of the text, put together by a template tag. */
-import type { Binding } from '../database/dialect.ts'
+import type { Binding } from '../database/binding.ts'
 import type { SqlText } from '../model/model.ts'
+import { splitTable } from '../model/table-name.ts'
 
 /** A piece of SQL with its bindings. */
 export interface Sql {
@@ -52,6 +53,11 @@ export function joinEvenly(parts: readonly Sql[], separator: ' and ' | ' or '): 
 /** A quoted identifier. The only place where names get into SQL; they come from the model. */
 export function name(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`
+}
+
+/** A quoted reference to a table. */
+export function tableName(table: string): string {
+  return splitTable(table).map(name).join('.')
 }
 
 /** A row value of SQL: `(a, b)`; a single expression stays as it is. */

@@ -3,17 +3,16 @@
  * expressions that the reading stages select.
  */
 import type Database from 'better-sqlite3'
-import type { Watched, WatchedList, WatchedTable } from '../database/changes.ts'
-import type { Builder, CompiledRead } from '../database/dialect.ts'
+import type { Watched, WatchedTable } from '../database/changes.ts'
 import type { Discriminator } from '../model/model.ts'
-import { planListOrder } from '../plan/order.ts'
 import { discriminatorCondition } from '../sql/from-clause.ts'
 import type { Recall } from '../sql/from-clause.ts'
-import { compileImage, compileLink, recalledKeys } from '../sql/row-image.ts'
+import { compileList, linkColumns } from '../sql/list-changes.ts'
+import type { CompiledList } from '../sql/list-changes.ts'
+import { compileImage, recalledKeys } from '../sql/row-image.ts'
 import type { CompiledImage, RecalledKey } from '../sql/row-image.ts'
 import { referredColumn } from '../sql/row-key.ts'
 import { literal, name, sql } from '../sql/sql.ts'
-import { SQLITE } from './dialect.ts'
 import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 
 const OLD = '"old"'
@@ -35,16 +34,6 @@ const recall: Recall = (found, attribute, part, column) =>
 export interface CompiledTable {
   readonly table: WatchedTable
   readonly image: CompiledImage
-}
-
-/** A pivot table whose changed rows are handed over. */
-export interface CompiledList {
-  readonly list: WatchedList
-  readonly owner: Builder
-  /** Position of the columns of the target among those that are handed over. */
-  readonly from: number
-  readonly target: Builder
-  readonly read: CompiledRead
 }
 
 /** The triggers of one table. */
@@ -74,7 +63,7 @@ export function compileWatch(watched: Watched): CompiledWatch {
       table,
       image: compileImage({ resource: table.resource, fields: table.fields }, NEW, SQLITE_FLAVOUR, recall),
     })),
-    lists: watched.lists.map(compileList),
+    lists: watched.lists.map(list => compileList(list, SQLITE_FLAVOUR, NEW)),
     triggers: [
       ...watched.tables.map(({ resource, fields }, index) => {
         const columns = (alias: string): readonly string[] => compileImage({ resource, fields }, alias, SQLITE_FLAVOUR, recall).columns
@@ -84,7 +73,7 @@ export function compileWatch(watched: Watched): CompiledWatch {
         compileTriggers(
           list.attribute.via.table,
           watched.tables.length + index,
-          { old: linkColumns(list, OLD), new: linkColumns(list, NEW) },
+          { old: linkColumns(list, OLD, SQLITE_FLAVOUR), new: linkColumns(list, NEW, SQLITE_FLAVOUR) },
           list.attribute.via.discriminator,
         ),
       ),
@@ -104,34 +93,6 @@ export function triggerStatements({ triggers }: CompiledWatch, db: Database.Data
 export function dropTriggers(db: Database.Database): void {
   const rows = db.prepare("select name from sqlite_temp_master where type = 'trigger' and name like 'mikro_changed_%'").pluck().all()
   for (const trigger of rows as string[]) db.exec(`drop trigger temp.${name(trigger)}`)
-}
-
-function compileList(list: WatchedList): CompiledList {
-  const { attribute, table } = list
-  const owner = compileLink(table.resource, NEW, attribute.via.ownerColumns, SQLITE_FLAVOUR)
-  return {
-    list,
-    owner: owner.id,
-    from: owner.columns.length,
-    target: compileLink(attribute.target, NEW, attribute.via.targetColumns, SQLITE_FLAVOUR).id,
-    read: SQLITE.compile({
-      resource: table.resource,
-      anchor: { kind: 'record' },
-      node: { resource: table.resource, fields: [{ kind: 'references', attribute, order: planListOrder(attribute) }] },
-      where: [],
-      scopeOf: () => undefined,
-      order: [],
-      paged: false,
-      sort: '',
-    }),
-  }
-}
-
-function linkColumns({ attribute, table }: WatchedList, alias: string): readonly string[] {
-  return [
-    ...compileLink(table.resource, alias, attribute.via.ownerColumns, SQLITE_FLAVOUR).columns,
-    ...compileLink(attribute.target, alias, attribute.via.targetColumns, SQLITE_FLAVOUR).columns,
-  ]
 }
 
 function compileTriggers(

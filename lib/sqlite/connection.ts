@@ -20,9 +20,7 @@ import { explainStatements } from './explain/explain.ts'
 import { findUnindexedLinks } from './explain/unindexed-keys.ts'
 import { Observers } from './observers.ts'
 import { OrmHost } from './orm-host.ts'
-import { flush } from './orm/flush.ts'
-import { cascades, loadsAlone } from '../orm/find-record.ts'
-import { loadRecord } from './orm/load-record.ts'
+import { cascades, findRecord, loadsAlone } from '../orm/find-record.ts'
 import { retime } from '../orm/model-time.ts'
 import { SharedSqliteDialect } from './orm/shared-dialect.ts'
 import { runsForeignCode } from '../orm/user-hooks.ts'
@@ -127,8 +125,8 @@ export class SqliteConnection implements Connection {
     retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor as never).props, from, clock)
   }
 
-  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, flushed = false): Awaitable<T> {
-    return this.#unitsOfWork.write(work, end, flushed)
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort): Promise<T> {
+    return this.#unitsOfWork.write(work, end)
   }
 
   transact<T>(work: () => Awaitable<T>, end?: RequestAbort): Awaitable<T> {
@@ -143,12 +141,12 @@ export class SqliteConnection implements Connection {
     return this.#rows.takeKey(table, given)
   }
 
-  run(statement: Statement, parameters: readonly unknown[]): RowsWritten {
-    return this.#rows.run(statement, parameters)
+  countsKeys(table: string): boolean {
+    return this.content.keys.counts(table)
   }
 
-  flush(em: EntityManager): Awaitable<void> {
-    return flush(em)
+  run(statement: Statement, parameters: readonly unknown[]): RowsWritten {
+    return this.#rows.run(statement, parameters)
   }
 
   insertRows(tables: readonly TableRows[], em: EntityManager): boolean {
@@ -167,8 +165,8 @@ export class SqliteConnection implements Connection {
     this.content.handle.db.pragma('defer_foreign_keys = on')
   }
 
-  load(entity: EntityName, key: unknown, em: EntityManager): Awaitable<object | undefined> {
-    return loadRecord(entity, key, em)
+  load(entity: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
+    return findRecord(entity, key, em)
   }
 
   loadsAlone(entity: EntityName): boolean {

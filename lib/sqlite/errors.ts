@@ -1,4 +1,5 @@
 /** Errors: what SQLite's errors mean for a write: a broken constraint, a refusal of the schema's own, or a database that cannot do anything at present. */
+import type { DatabaseFailure } from '../database/dialect.ts'
 
 /** What SQLite does not do to views, to columns that are generated, and to tables that it keeps itself. */
 const UNWRITABLE =
@@ -19,7 +20,7 @@ export function refusal(error: Error): string | undefined {
 }
 
 /** See `Dialect.failure`. MikroORM's exceptions keep the code of SQLite. */
-export function failure(error: unknown): 'busy' | 'failed' | undefined {
+export function failure(error: unknown): DatabaseFailure | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     const { code } = cause as { code?: unknown }
     if (typeof code !== 'string') continue

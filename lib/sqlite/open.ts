@@ -12,7 +12,7 @@ import { SqliteConnection } from './connection.ts'
 import { Content } from './content.ts'
 import { CountingDriver } from './orm/counting-driver.ts'
 import { DRIVER_MEMBERS } from './orm/driver.ts'
-import type { FileModel } from './introspect/entities.ts'
+import type { DescribedModel } from '../introspect/entities.ts'
 import { adaptFormulas } from './foreign/formula.ts'
 import { ForeignModel } from './foreign/model.ts'
 import { leaveMissingColumns } from './foreign/query-columns.ts'
@@ -27,6 +27,7 @@ import { skipUpdateOfCreated } from '../orm/on-update.ts'
 import { openReadOnly } from './database/open-read-only.ts'
 import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
 import { checkMembers } from '../orm/orm-members.ts'
+import { ReferredColumns } from '../orm/referred-columns.ts'
 import { readTextKeys } from './orm/text-keys.ts'
 
 /** @throws Error in one line, when there are no entities and the file cannot be read and written. */
@@ -81,10 +82,13 @@ function removeEmpty(path: string): void {
   if (objects[0]![0] === 0) rmSync(path)
 }
 
-async function readFileModel({ db }: SqliteDatabase, path: string, notes: Notes): Promise<FileModel> {
-  const [{ introspect }, { buildEntities }] = await Promise.all([import('./introspect/introspect.ts'), import('./introspect/entities.ts')])
+async function readFileModel({ db }: SqliteDatabase, path: string, notes: Notes): Promise<DescribedModel> {
+  const [{ introspect }, { buildFileEntities }] = await Promise.all([
+    import('./introspect/introspect.ts'),
+    import('./introspect/entities.ts'),
+  ])
   // One state of the file, whatever other processes do to it.
-  const model = db.transaction(() => buildEntities(introspect(db), db))()
+  const model = db.transaction(() => buildFileEntities(introspect(db), db))()
   for (const note of model.notes) notes.add(note)
   if (model.entities.length === 0)
     throw new Error(`${path} has no tables${model.notes.length > 0 ? ' that SQLite can read' : ''}: there is nothing in it to serve.`)
@@ -110,7 +114,7 @@ interface Base {
   readonly handle: SqliteDatabase
   readonly foreign: ForeignModel
   /** The model that the file describes, where it is read from there. */
-  readonly found: FileModel | undefined
+  readonly found: DescribedModel | undefined
   /** Whether the file was there before. */
   readonly isOfOthers: boolean
 }
@@ -121,6 +125,7 @@ async function openWith(
 ): Promise<SqliteConnection> {
   const hasGlobs = entities!.some(entity => typeof entity === 'string')
   const { discovery } = extra
+  const referred = new ReferredColumns(extra.namingStrategy)
   const optionsOn = (shared: SharedSqliteDialect): Options =>
     ({
       ...extra,
@@ -133,6 +138,7 @@ async function openWith(
         onMetadata: (meta, platform) => {
           foreign.adapt(meta, platform)
           readTextKeys(meta)
+          referred.add(meta, platform)
           return discovery?.onMetadata?.(meta, platform)
         },
       } satisfies CoreOptions['discovery'],

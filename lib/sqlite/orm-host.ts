@@ -74,6 +74,10 @@ export class OrmHost implements ConnectionHost {
     return this.#content.handle.nextNumber(table, column)
   }
 
+  findUsedUp(): string | undefined {
+    return this.#content.handle.findUsedUp()
+  }
+
   clock(): Clock | undefined {
     return this.#content.clock
   }

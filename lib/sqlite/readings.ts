@@ -8,6 +8,7 @@ import type { Trace } from '../base/trace.ts'
 import type { Reading, ReadingStep, Row } from '../database/dialect.ts'
 import type { Content } from './content.ts'
 import { BUSY_TIMEOUT_MS, isBusy, whenFree } from './database/busy.ts'
+import type { CountedPages, RunStep } from './sql/counted-pages.ts'
 import type { Lock } from '../base/lock.ts'
 import type { Observers } from './observers.ts'
 import type { Transactions } from './transactions.ts'
@@ -25,19 +26,25 @@ function countRows({ length }: readonly Row[]): number {
 }
 
 /** Runs the statements of a reading one after another. */
-function runSteps<T>(reading: Reading<T>, run: (step: ReadingStep) => readonly Row[]): T {
+function runSteps<T>(reading: Reading<T>, pages: CountedPages, run: RunStep): T {
   let next = reading.next()
   while (next.done !== true) {
-    const results: (readonly Row[])[] = []
-    let rows = NO_ROWS
-    for (const step of next.value) {
-      rows = step.isNeeded?.(rows) === false ? NO_ROWS : run(step)
-      step.take?.(rows)
-      results.push(rows)
-    }
-    next = reading.next(results)
+    const batch = next.value
+    const [first] = batch
+    next = reading.next(first?.counted === undefined ? runBatch(batch, run) : pages.run(batch, run, () => runBatch(batch, run)))
   }
   return next.value
+}
+
+function runBatch(batch: readonly ReadingStep[], run: RunStep): readonly (readonly Row[])[] {
+  const results: (readonly Row[])[] = []
+  let rows = NO_ROWS
+  for (const step of batch) {
+    rows = step.isNeeded?.(rows) === false ? NO_ROWS : run(step)
+    step.take?.(rows)
+    results.push(rows)
+  }
+  return results
 }
 
 export class Readings {
@@ -141,8 +148,9 @@ export class Readings {
     const { handle } = this.#content
     const { trace } = this.#observers
     if (end?.deadline !== undefined) return this.#runInTime(reading, end, end.deadline, trace)
-    if (trace === undefined) return runSteps(reading, ({ statement, parameters, bound }) => handle.all(statement.sql, parameters, bound))
-    return runSteps(reading, ({ statement: { sql }, parameters, bound }) =>
+    if (trace === undefined)
+      return runSteps(reading, handle.pages, ({ statement, parameters, bound }) => handle.all(statement.sql, parameters, bound))
+    return runSteps(reading, handle.pages, ({ statement: { sql }, parameters, bound }) =>
       trace.statement(sql, parameters, countRows, () => handle.all(sql, parameters, bound)),
     )
   }
@@ -158,7 +166,7 @@ export class Readings {
     const begun = performance.now()
     let now = begun
     try {
-      return runSteps(reading, ({ statement, parameters, bound }) => {
+      return runSteps(reading, handle.pages, ({ statement, parameters, bound }) => {
         const { costs } = statement
         end.about = costs?.about
         if (now >= deadline) end.checkTime()

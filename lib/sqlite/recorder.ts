@@ -3,39 +3,17 @@
  * null). Triggers hand the rows over. Nothing is reported before its transaction has committed, and nothing at all of what is rolled back.
  */
 import type Database from 'better-sqlite3'
-import type {
-  ChangeRecorder,
-  ChangeSink,
-  ListChange,
-  RowChange,
-  RowImage,
-  Watched,
-  WatchedList,
-  WatchedTable,
-} from '../database/changes.ts'
+import type { ChangeRecorder, ChangeSink, RowChange, RowImage, Watched, WatchedTable } from '../database/changes.ts'
 import type { CompiledRead } from '../database/dialect.ts'
-import { keyFromJson } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
+import { gatherLists, readLink } from '../sql/list-changes.ts'
+import type { PendingChange } from '../sql/list-changes.ts'
 import { DELETE, INSERT, UPDATE, compileWatch, dropTriggers, triggerStatements } from './change-triggers.ts'
-import type { CompiledList, CompiledTable, CompiledWatch } from './change-triggers.ts'
+import type { CompiledTable, CompiledWatch } from './change-triggers.ts'
 import type { WriteObserver } from './orm/connection-host.ts'
 
 /** Reads the IDs in a list of a record, in the order of the list. */
 export type ReadList = (read: CompiledRead, key: KeyValues) => readonly unknown[]
-
-/** A row of a pivot table that has come or gone. */
-interface LinkChange {
-  readonly kind: 'link'
-  readonly compiled: CompiledList
-  readonly inserted: boolean
-  readonly owner: string | number
-  readonly target: string | number
-}
-
-interface Pending {
-  readonly sink: ChangeSink | undefined
-  readonly change: RecordedRow | LinkChange | ListChange
-}
 
 /** The bytes of a change beside the texts and bytes of its row. */
 const ROW_BYTES = 100
@@ -91,7 +69,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   readonly watchers = new Set<ChangeSink>()
   readonly isRecording = true
   /** Changes of the open transaction. */
-  #pending: Pending[] = []
+  #pending: PendingChange[] = []
   readonly #marks = new Map<string, number>()
   /** The keys of records that have gone in the open transaction, by what others link them by. */
   readonly #gone = new Map<string, readonly unknown[]>()
@@ -164,11 +142,8 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     const width = (values.length - 2) / (values[1] === UPDATE ? 2 : 1)
     const changes = values[1] === UPDATE ? [false, true] : [values[1] === INSERT]
     for (const [position, inserted] of changes.entries()) {
-      const row = values.slice(2 + position * width, 2 + (position + 1) * width)
-      const owner = link.owner(row) as string | number | null
-      const target = link.target(row.slice(link.from)) as string | number | null
-      // A file may hold rows that link nothing.
-      if (owner !== null && target !== null) this.#pending.push({ sink, change: { kind: 'link', compiled: link, inserted, owner, target } })
+      const change = readLink(link, values.slice(2 + position * width, 2 + (position + 1) * width), inserted)
+      if (change !== undefined) this.#pending.push({ sink, change })
     }
     return null
   }
@@ -216,7 +191,8 @@ export class Recorder implements ChangeRecorder, WriteObserver {
 
   /** Reads what has become of the lists, while the transaction still stands. */
   beforeCommit(): void {
-    if (this.#pending.some(({ change }) => change.kind === 'link')) this.#pending = this.#withLists(this.#pending)
+    if (this.#pending.some(({ change }) => change.kind === 'link'))
+      this.#pending = gatherLists(this.#pending, (compiled, key) => this.#readList(compiled.read, key))
   }
 
   /** The transaction has committed: reports its changes. */
@@ -240,57 +216,4 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.beforeCommit()
     this.afterCommit()
   }
-
-  /** Makes of the rows of pivot tables the lists that they are: from what these hold now, back through what has happened. */
-  #withLists(pending: readonly Pending[]): Pending[] {
-    const states = new Map<string, Set<unknown>>()
-    const groups = new Map<object | undefined, Map<string, { left: number; after?: unknown[] }>>()
-    const formatListKey = ({ compiled, owner }: LinkChange): string => `${this.#compiledWatch.lists.indexOf(compiled)}\0${owner}`
-    for (const { sink, change } of pending) {
-      if (change.kind !== 'link') continue
-      const key = formatListKey(change)
-      const group = groups.get(sink) ?? new Map<string, { left: number; after?: unknown[] }>()
-      groups.set(sink, group)
-      group.set(key, { left: (group.get(key)?.left ?? 0) + 1 })
-    }
-    const result: Pending[] = []
-    for (const { sink, change } of pending.toReversed()) {
-      if (change.kind !== 'link') {
-        result.push({ sink, change })
-        continue
-      }
-      const { compiled, inserted, owner, target } = change
-      const key = formatListKey(change)
-      let state = states.get(key)
-      if (state === undefined) {
-        const { resource } = compiled.list.table
-        const ownerKey = keyFromJson(owner, resource)
-        // A value that cannot be a key of the resource, in a file that another program has written, has no list.
-        state = new Set(ownerKey === undefined ? [] : this.#readList(compiled.read, ownerKey))
-        states.set(key, state)
-      }
-      const group = groups.get(sink)!.get(key)!
-      group.after ??= [...state]
-      if (inserted) state.delete(target)
-      else state.add(target)
-      if (--group.left > 0) continue
-      const { list } = compiled
-      const before = inOrder([...state], list)
-      const bytes = ROW_BYTES + VALUE_BYTES * (before.length + group.after.length)
-      result.push({ sink, change: { kind: 'list', list, bytes, id: owner, before, after: group.after } })
-    }
-    return result.reverse()
-  }
-}
-
-/** Puts removed members, which stand at the end, to their place in a list that is in the order of its keys. */
-function inOrder(ids: unknown[], { attribute }: WatchedList): unknown[] {
-  if (attribute.orderBy.length > 0 || attribute.via.orderColumn !== undefined || attribute.target.key.length > 1) return ids
-  return ids.toSorted((a, b) => {
-    const [first, second] =
-      typeof a === 'string' && /^-?\d+$/.test(a) && attribute.target.key[0]!.type.kind === 'bigint'
-        ? [BigInt(a), BigInt(b as string)]
-        : [a as string, b as string]
-    return first < second ? -1 : first > second ? 1 : 0
-  })
 }

@@ -19,7 +19,7 @@ export class RowWriter {
   constructor(content: Content, host: OrmHost, orm: () => MikroORM) {
     this.#content = content
     this.#orm = orm
-    this.#connection = new SharedConnection(host, { release: () => {}, nested: true }, 0)
+    this.#connection = new SharedConnection(host, { release: () => {}, nested: true }, 0, true)
   }
 
   /** See `Connection.writesAlone`. */

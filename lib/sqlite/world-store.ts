@@ -1,9 +1,9 @@
 /** World store: takes the whole content of a SQLite database as an image, replaces it by one, and opens one as a database of its own. */
 import type { OpenDatabase, WorldImage, WorldStore } from '../database/world-store.ts'
+import { forkOrm } from '../orm/fork-orm.ts'
 import { SqliteConnection } from './connection.ts'
 import { Content, SqliteImage } from './content.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
-import { forkOrm } from './orm/fork-orm.ts'
 
 export class SqliteWorldStore implements WorldStore {
   readonly #connection: SqliteConnection

@@ -3,6 +3,7 @@
  * Knows nothing of records and databases.
  */
 import { DAY_MS } from '../base/clock.ts'
+import { findColumnTexts } from './column-texts.ts'
 import type { ScalarAttribute } from '../model/model.ts'
 import { words } from '../model/resource-names.ts'
 import type { Random } from './random.ts'
@@ -44,8 +45,11 @@ export function* fakeValues({ type, name, primary }: ScalarAttribute, making: Ma
   switch (type.kind) {
     case 'boolean':
       return yield* rotated([false, true], random)
-    case 'text':
+    case 'text': {
+      const make = findColumnTexts(type.column)
+      if (make !== undefined) return yield* several(() => make(random))
       return yield* texts(words(name), type.length ?? Infinity, primary, making)
+    }
     case 'integer':
       return yield* integers(words(name), making)
     case 'bigint':

@@ -147,9 +147,25 @@ export class Given {
   }
 
   async #make(resource: Resource, all: readonly Overrides[], seed: number, pathOf: (index: number) => string): Promise<GivenRecord[]> {
+    for (let attempt = 1; ; attempt++) {
+      const drafts = new RecordDrafts()
+      try {
+        return await this.#attempt(drafts, resource, all, seed, pathOf)
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isOfMadeUp(error, drafts)) throw error
+      }
+    }
+  }
+
+  async #attempt(
+    drafts: RecordDrafts,
+    resource: Resource,
+    all: readonly Overrides[],
+    seed: number,
+    pathOf: (index: number) => string,
+  ): Promise<GivenRecord[]> {
     const { connection, clock, context } = this.#services
     const { model, reader } = this.#services.served()
-    const drafts = new RecordDrafts()
     const roots = all.map((overrides, index) => drafts.add(resource, overrides, { path: pathOf(index), stream: `${seed}/${index}` }))
     const filler = new DraftFiller(drafts, connection, await loadReadable(), clock.now().getTime())
     try {
@@ -172,10 +188,14 @@ export class Given {
         return records
       })
     } catch (error) {
-      throw describeBrokenCheck(translateDatabaseError(error, connection.dialect, model), drafts, connection.dialect)
+      const translated = describeMissingDefault(translateDatabaseError(error, connection.dialect, model), drafts)
+      throw describeBrokenCheck(translated, drafts, connection.dialect)
     }
   }
 }
+
+/** How often records are made up, where others take the same values meanwhile. */
+const ATTEMPTS = 10
 
 /** A copy of the overrides as JSON: a date may be a Date. */
 function readOverrides(overrides: unknown, where: string): Overrides {
@@ -183,6 +203,13 @@ function readOverrides(overrides: unknown, where: string): Overrides {
   const json = toJson(overrides, `${where}: the overrides`)
   assertJson(json, `${where}: the overrides`)
   return json as Overrides
+}
+
+/** Whether an error is that another record has a value which was made up: on a server, one that was written at the same time. */
+function isOfMadeUp(error: unknown, drafts: RecordDrafts): boolean {
+  if (!(error instanceof RestError) || error.code !== 'unique_conflict') return false
+  const names = new Set(drafts.all.flatMap(({ slots }) => slots.map(({ attribute }) => attribute.name)))
+  return error.errors?.some(({ attribute }) => attribute !== undefined && names.has(attribute)) === true
 }
 
 /** Returns the error of a broken CHECK, of which the model knows nothing, with the made-up values that it may be about. Other errors stay as they are. */
@@ -203,4 +230,22 @@ function describeBrokenCheck(error: unknown, drafts: RecordDrafts, dialect: Dial
     ...(hidden ? {} : { value }),
   }))
   return restError('validation_failed', `given: ${error.message} ${errors[0]!.detail}`, { errors, cause: error.cause })
+}
+
+/** Returns the error of a broken foreign key with the links that have a default, which no record may have. Other errors stay as they are. */
+function describeMissingDefault(error: unknown, { all }: RecordDrafts): unknown {
+  if (!(error instanceof RestError) || error.code !== 'owner_required') return error
+  const places = all.flatMap(({ resource, body, path, implied }) =>
+    resource.attributes.flatMap(each => {
+      const isLeft = each.kind === 'toOne' && each.owner && !each.nullable && !each.required && !each.readOnly
+      return isLeft && body[each.name] === undefined && implied?.name !== each.name ? [joinPath(path, each.name)] : []
+    }),
+  )
+  if (places.length === 0) return error
+  const errors = places.map((attribute): FieldError => ({
+    code: 'required',
+    detail: `"${attribute}" was left to its default, which links a record that must be there: make that first, or give "${attribute}".`,
+    attribute,
+  }))
+  return restError('validation_failed', `given: ${errors[0]!.detail}`, { errors, cause: error.cause })
 }

@@ -43,6 +43,19 @@ function isHolder(attribute: Attribute): attribute is ScalarAttribute | ToOneAtt
   return attribute.kind === 'toOne' && attribute.owner && [attribute.formula, attribute.targetKey, attribute.document].every(each => !each)
 }
 
+/** Returns the attributes on both sides of what a foreign key refers to beside the primary key, where each is one column: they must say the same. */
+function findBeside(
+  { attributes }: Resource,
+  { beside = [], target }: ToOneAttribute,
+): { source: ScalarAttribute | ToOneAttribute; name: string }[] {
+  const find = (all: readonly Attribute[], column: string): ScalarAttribute | ToOneAttribute | undefined =>
+    all.filter(isHolder).find(each => tableColumns(each).join() === column)
+  return beside.flatMap(({ column, referred }) => {
+    const [source, there] = [find(attributes, column), find(target.attributes, referred)]
+    return source === undefined || there === undefined ? [] : [{ source, name: there.name }]
+  })
+}
+
 /** A part of a key, with the attribute of the resource that holds it. */
 function findKeyPart(resource: Resource, part: number): { attribute: ScalarAttribute | ToOneAttribute; inner: number } {
   let start = 0
@@ -85,6 +98,10 @@ export class SharedKeys {
       const linked = isObject(value) ? this.#byBody.get(value) : undefined
       if (linked !== undefined && draft.pending.has(source.name)) this.#openKey(linked, part)
     }
+    for (const link of draft.resource.attributes) {
+      if (link.kind !== 'toOne' || !isObject(draft.body[link.name])) continue
+      for (const { source } of findBeside(draft.resource, link)) this.#open(draft, source, 0)
+    }
   }
 
   /** Returns the attributes of a linked record whose values follow from the record that links it. */
@@ -105,6 +122,8 @@ export class SharedKeys {
       })
       for (const shared of parts) this.#open(owner, shared!.source, shared!.sourcePart)
     }
+    for (const { source, name } of findBeside(owner.resource, link))
+      if (given[name] === undefined && this.#isSettled(owner, source)) inherited.set(name, () => this.#readValue(owner, source, 0))
     return inherited
   }
 

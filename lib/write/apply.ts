@@ -14,7 +14,7 @@ import type { Attribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttr
 import { addNeededEmbedded, assignValues } from './assign-values.ts'
 import { recordName } from './check-database.ts'
 import { nameByAccessor, toProperties } from './entity-data.ts'
-import { hasKey, findHolder, holdsLink, linkedValue, requireTargetKey, setLink } from './entity-links.ts'
+import { hasKey, findHolder, holdsLink, linkedValue, needsKey, requireTargetKey, setLink } from './entity-links.ts'
 import { isListed, keepOnly, loadInverse, loadCollection, loadShownMembers } from './load-related.ts'
 import { refuseShared } from './shared-columns.ts'
 import { load, entityName, reference } from './unit-of-work.ts'
@@ -74,15 +74,15 @@ export async function resolveLink(ref: RecordRef, { target, targetKey }: ToOneAt
 }
 
 /** Returns the value for the property of a link; a new entity may have to be written first, so that it has its key. */
-async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em, connection }: Work): Promise<unknown> {
+async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em }: Work): Promise<unknown> {
   const { targetKey } = attribute
   if (targetKey !== undefined) {
     // The database sets a default of its own when the record is written.
     const isNew = em.getUnitOfWork().getOriginalEntityData(entity) === undefined
-    if (isNew && (entity[targetKey.property] ?? null) === null) await connection.flush(em)
+    if (isNew && (entity[targetKey.property] ?? null) === null) await em.flush()
     requireTargetKey(attribute, entity)
   }
-  if (attribute.holdsKey && !hasKey(entity)) await connection.flush(em)
+  if (needsKey(attribute) && !hasKey(entity)) await em.flush()
   return linkedValue(attribute, entity)
 }
 
@@ -142,9 +142,7 @@ function changeLoaded(entity: Entity, change: RecordInput, work: Work): Awaitabl
   assignValues(entity, values, em)
   // Records that link this one by the changed key would be inserted before the key has changed.
   const isReferred = values.some(({ attribute }) => isReferredBy(attribute, change.resource))
-  return chain(isReferred ? work.connection.flush(em) : undefined, () =>
-    isPlain(change) ? undefined : changeRelations(entity, change, work),
-  )
+  return chain(isReferred ? em.flush() : undefined, () => (isPlain(change) ? undefined : changeRelations(entity, change, work)))
 }
 
 async function changeRelations(entity: Entity, change: RecordInput, work: Work): Promise<void> {
@@ -233,7 +231,7 @@ async function replaceLink(
     }
     await unlinkFromOwner(current, attribute, path, work)
     // The old link is removed before the new one is set: both at once would break the uniqueness of the foreign key.
-    await work.connection.flush(work.em)
+    await work.em.flush()
     if (link !== null) refuseRemovedOwner(entity, path, work)
   }
   if (link !== null) await linkToOwner(link, attribute, entity, work)
@@ -258,7 +256,7 @@ async function replaceList(current: readonly Entity[], entity: Entity, { attribu
   for (const member of released) await unlinkFromOwner(member, attribute, path, work)
   // The old members are written before the new ones: these may take over a unique value.
   if (released.length > 0) {
-    await work.connection.flush(work.em)
+    await work.em.flush()
     if (items.length > 0) refuseRemovedOwner(entity, path, work)
   }
   for (const item of items) rememberListed(attribute, item, await linkToOwner(item, attribute, entity, work), work)

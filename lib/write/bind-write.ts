@@ -5,10 +5,10 @@
 import { LruCache } from '../base/lru-cache.ts'
 import type { Connection, Statement, WritingDialect } from '../database/dialect.ts'
 import type { KeyValues } from '../model/key.ts'
-import type { Resource } from '../model/model.ts'
-import type { StoredColumn, StoredTable } from '../model/stored-table.ts'
+import type { Attribute, EmbeddedAttribute, Resource } from '../model/model.ts'
+import type { StoredColumn, StoredProperty, StoredTable } from '../model/stored-table.ts'
 import { fromProperty, toProperty } from '../values/scalar-type.ts'
-import type { RecordInput } from './write-plan.ts'
+import type { RecordInput, ValueInput } from './write-plan.ts'
 
 /** A statement with its parameters. */
 export interface BoundStatement {
@@ -29,48 +29,49 @@ export interface BoundColumns {
 
 /** Returns the statement that inserts a record; undefined where the unit of work must do it. */
 export function bindInsert(change: RecordInput, stored: StoredTable, connection: Connection): BoundInsert | undefined {
-  const given = takeValues(change)
+  const given = takeValues(change, stored)
   const made = makeWith(given, stored, connection)
   const columns: StoredColumn[] = []
   const parameters: unknown[] = []
-  let key: unknown
+  const keys: unknown[] = []
   const { writing } = connection.dialect
-  for (const column of stored.columns.values()) {
+  for (const property of stored.properties.values()) {
     // The database begins to count.
-    if (column.column === stored.version) continue
-    const value = findValue(column, given, made, stored, connection)
+    if (property === stored.version) continue
+    const value = findValue(property, given, made, stored, connection)
     if (value === undefined) continue
-    const parameter = toParameter(value, column, writing)
-    if (parameter === undefined) return undefined
-    if (column === stored.key) key = value
-    columns.push(column)
-    parameters.push(parameter)
+    if (!addColumns(value, property, { columns, parameters }, writing)) return undefined
+    if (stored.keyProperties.includes(property)) keys.push(value)
   }
   if (stored.required.some(property => (given[property] ?? made?.[property] ?? null) === null)) return undefined
-  const { generatedKey, key: parts } = change.resource
-  const counted = generatedKey ? connection.takeKey(stored, key ?? undefined) : undefined
+  const { resource } = change
+  const counted = resource.generatedKey ? connection.takeKey(stored, keys[0] ?? undefined) : undefined
   if (counted !== undefined) {
-    key = counted
-    columns.push(stored.key)
+    keys[0] = counted
+    columns.push(stored.key[0]!)
     parameters.push(BigInt(counted))
   }
-  if (key === null || (key === undefined && !generatedKey)) return undefined
+  const key = keys.length === 0 && resource.generatedKey ? undefined : readKey(keys, resource)
+  if (key === null) return undefined
   const statement = findStatement('insert', stored, columns, () => writing.insert(stored, columns))
-  return { statement, parameters, key: key === undefined ? undefined : [fromProperty(key, parts[0]!.type)] }
+  return { statement, parameters, key }
+}
+
+/** Returns the key of a record by the values of its properties; null where one is missing. */
+function readKey(values: readonly unknown[], { key }: Resource): KeyValues | null {
+  const parts = values.flat()
+  if (parts.length !== key.length || parts.includes(null)) return null
+  return parts.map((part, index) => fromProperty(part, key[index]!.type))
 }
 
 /** Returns the columns that a change of a record sets, apart from the version; undefined where the unit of work must do it. */
 export function bindColumns(change: RecordInput, stored: StoredTable, { dialect }: Connection): BoundColumns | undefined {
-  const given = takeValues(change)
+  const given = takeValues(change, stored)
   const columns: StoredColumn[] = []
   const parameters: unknown[] = []
   for (const property in given) {
-    const column = stored.columns.get(property)!
-    if (column.column === stored.version) continue
-    const parameter = toParameter(given[property], column, dialect.writing)
-    if (parameter === undefined) return undefined
-    columns.push(column)
-    parameters.push(parameter)
+    const of = stored.properties.get(property)!
+    if (of !== stored.version && !addColumns(given[property], of, { columns, parameters }, dialect.writing)) return undefined
   }
   return { columns, parameters }
 }
@@ -78,66 +79,108 @@ export function bindColumns(change: RecordInput, stored: StoredTable, { dialect 
 /** Returns the columns with those that every change sets; undefined where the unit of work must do it. */
 export function addTouched(
   { columns, parameters }: BoundColumns,
-  touched: readonly StoredColumn[],
+  touched: readonly StoredProperty[],
   { dialect, orm }: Connection,
 ): BoundColumns | undefined {
-  const all = [...columns]
-  const values = [...parameters]
-  for (const column of touched) {
-    const value = column.onUpdate!({}, orm.em)
-    if (value === undefined) continue
-    const parameter = toParameter(value, column, dialect.writing)
-    if (parameter === undefined) return undefined
-    all.push(column)
-    values.push(parameter)
+  const all = { columns: [...columns], parameters: [...parameters] }
+  for (const property of touched) {
+    const value = property.onUpdate!({}, orm.em)
+    if (value !== undefined && !addColumns(value, property, all, dialect.writing)) return undefined
   }
-  return { columns: all, parameters: values }
+  return all
+}
+
+/** Adds the columns of a property with the parameters for its value; says false where that cannot be bound. */
+function addColumns(
+  value: unknown,
+  { columns, convertsNull }: StoredProperty,
+  all: { columns: StoredColumn[]; parameters: unknown[] },
+  writing: WritingDialect,
+): boolean {
+  if (value === null && convertsNull) return false
+  for (const column of columns) {
+    const parameter = toParameter(value, column, writing)
+    if (parameter === undefined) return false
+    all.columns.push(column)
+    all.parameters.push(parameter)
+  }
+  return true
 }
 
 /** Returns the statement that shows whether the record of a key differs from these values. */
 export function bindDiffers(
   { columns, parameters }: BoundColumns,
   stored: StoredTable,
-  key: unknown,
+  key: readonly unknown[],
   { dialect }: Connection,
 ): BoundStatement {
   const statement = findStatement('differs', stored, columns, () => dialect.writing.differs(stored, columns))
-  return { statement, parameters: [...parameters, key] }
+  return { statement, parameters: [...parameters, ...key] }
 }
 
 /** Returns the statement that sets these columns of the record of a key: in any case, or if one of them changes. */
 export function bindUpdate(
   { columns, parameters }: BoundColumns,
   stored: StoredTable,
-  key: unknown,
+  key: readonly unknown[],
   { dialect }: Connection,
   guarded: boolean,
 ): BoundStatement {
   const kind = guarded ? 'change' : 'set'
   const statement = findStatement(kind, stored, columns, () => dialect.writing.update(stored, columns, guarded))
-  return { statement, parameters: guarded ? [...parameters, key, ...parameters] : [...parameters, key] }
+  return { statement, parameters: guarded ? [...parameters, ...key, ...parameters] : [...parameters, ...key] }
 }
 
 /** Returns the statement that deletes the record of a key. */
-export function bindDelete(stored: StoredTable, key: unknown, { dialect }: Connection): BoundStatement {
-  return { statement: findStatement('delete', stored, [], () => dialect.writing.delete(stored)), parameters: [key] }
+export function bindDelete(stored: StoredTable, key: readonly unknown[], { dialect }: Connection): BoundStatement {
+  return { statement: findStatement('delete', stored, [], () => dialect.writing.delete(stored)), parameters: key }
 }
 
-/** Returns the parameter for a key. */
-export function bindKey(key: KeyValues, resource: Resource, { key: column }: StoredTable, { dialect }: Connection): unknown {
-  return toParameter(toProperty(key[0], resource.key[0]!.type), column, dialect.writing)
+/** Returns the parameters for a key: its parts and, in a table of several classes, the class. */
+export function bindKey(
+  key: KeyValues,
+  resource: Resource,
+  { key: columns, discriminator }: StoredTable,
+  { dialect }: Connection,
+): readonly unknown[] {
+  const { writing } = dialect
+  const parameters = columns.map((column, part) => toParameter(toProperty(key[part], resource.key[part]!.type), column, writing))
+  if (discriminator !== undefined) parameters.push(toParameter(discriminator.value, discriminator.column, writing))
+  return parameters
 }
 
 /** Returns the values of a change by property, as properties hold them. */
-function takeValues({ values, links }: RecordInput): Record<string, unknown> {
+function takeValues({ values, links }: RecordInput, stored: StoredTable): Record<string, unknown> {
   const given: Record<string, unknown> = {}
   for (const { attribute, value } of values) {
     if (attribute.kind === 'scalar') given[attribute.property] = toProperty(value, attribute.type)
+    else takeInside(value as readonly ValueInput[] | null, attribute, stored, given)
   }
   for (const { attribute, link } of links) {
-    given[attribute.property] = link?.kind === 'existing' ? toProperty(link.key[0], attribute.target.key[0]!.type) : null
+    given[attribute.property] = link?.kind === 'existing' ? toLinkValue(link.key, attribute.target) : null
   }
   return given
+}
+
+/** Takes the values of an embedded object, whose attributes are in columns of their own; all of them are null where there is none. */
+function takeInside(
+  values: readonly ValueInput[] | null,
+  { attributes }: EmbeddedAttribute,
+  { inside }: StoredTable,
+  given: Record<string, unknown>,
+): void {
+  const take = (attribute: Attribute, value: unknown): void => {
+    if (attribute.kind !== 'scalar' || attribute.source.kind !== 'column') return
+    const property = inside.get(attribute.source.column)
+    if (property !== undefined) given[property.property] = toProperty(value, attribute.type)
+  }
+  if (values === null) for (const attribute of attributes) take(attribute, null)
+  else for (const { attribute, value } of values) take(attribute, value)
+}
+
+/** Returns the value of a link: the key as the property of the target holds it, a list where it has several parts. */
+function toLinkValue(key: KeyValues, { key: parts }: Resource): unknown {
+  return parts.length === 1 ? toProperty(key[0], parts[0]!.type) : key.map((value, part) => toProperty(value, parts[part]!.type))
 }
 
 /** Calls the constructor of the class, where there is code in it. The time that it sets is that of the engine. */
@@ -150,7 +193,7 @@ function makeWith(given: Record<string, unknown>, { construct }: StoredTable, co
 }
 
 function findValue(
-  { property, default: fixed, onCreate }: StoredColumn,
+  { property, default: fixed, onCreate }: StoredProperty,
   given: Record<string, unknown>,
   made: Record<string, unknown> | undefined,
   { asksTwice }: StoredTable,
@@ -163,8 +206,8 @@ function findValue(
 }
 
 /** Returns the parameter for the value of a property; undefined where it cannot be bound. */
-function toParameter(value: unknown, { toColumn, convertsNull }: StoredColumn, writing: WritingDialect): unknown {
-  if (value === null) return convertsNull ? undefined : null
+function toParameter(value: unknown, { toColumn }: StoredColumn, writing: WritingDialect): unknown {
+  if (value === null) return null
   return writing.toParameter(toColumn === undefined ? value : toColumn(value))
 }
 
@@ -173,11 +216,12 @@ const SHAPES = 200
 
 const statements = new WeakMap<StoredTable, LruCache<Statement>>()
 
-function findStatement(kind: string, stored: StoredTable, columns: readonly StoredColumn[], compile: () => Statement): Statement {
+/** Returns a statement of a table for a set of columns, which is compiled when it is first asked for. */
+export function findStatement(kind: string, stored: StoredTable, columns: readonly StoredColumn[], compile: () => Statement): Statement {
   let known = statements.get(stored)
   if (known === undefined) statements.set(stored, (known = new LruCache(SHAPES)))
   let shape = kind
-  for (const { property } of columns) shape += `\0${property}`
+  for (const { column } of columns) shape += `\0${column}`
   let statement = known.get(shape)
   if (statement === undefined) known.set(shape, (statement = compile()))
   return statement

@@ -11,7 +11,8 @@ import { keyToSegment, takeKeyParts, sameKey } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { formatPath, findHierarchyRoot } from '../model/model.ts'
 import type { Attribute, RelationAttribute, Resource } from '../model/model.ts'
-import { readExists } from '../read/run-read.ts'
+import { readExists, readRows } from '../read/run-read.ts'
+import { lookForOne, lookForSome, lookForTaken } from './look-ups.ts'
 import { owningAttribute, owningName } from './relation-sides.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
@@ -89,10 +90,12 @@ async function evaluateAllRules(changes: readonly RecordInput[], isStored: boole
   for (const change of changes) await evaluateRules(change, isStored, visibility)
 }
 
-/** Whether a change needs no statement: it has no link, and no value that must be unique. */
-function needsNoStatement({ links, lists, values, resource }: RecordInput, { uniquesLater }: Checking): boolean {
+/** Whether a change needs no statement: it links no record that is there, and has no value that must be unique. */
+function needsNoStatement(change: RecordInput, checking: Checking): boolean {
+  const { links, lists, values, resource } = change
+  if (checking.uniquesLater === true)
+    return listReferences(change).every(({ ref }) => ref.kind === 'new' && needsNoStatement(ref.record, checking))
   if (links.length > 0 || lists.length > 0) return false
-  if (uniquesLater === true) return true
   const unique = findUniqueNames(resource)
   return !values.some(({ attribute }) => unique.has(attribute.name))
 }
@@ -176,17 +179,19 @@ function* checkRecord(change: RecordInput, check: Check): Reading<void> {
 }
 
 /** Finds the links to records that do not exist for the caller, among them those that they may not read. */
-function* findMissing(change: RecordInput, { known, visibility, dialect, found }: Check): Reading<ReadonlySet<RecordRef>> {
+function* findMissing(change: RecordInput, check: Check): Reading<ReadonlySet<RecordRef>> {
+  const { known, visibility, dialect, found } = check
   const missing = new Set<RecordRef>()
-  for (const { ref, relation } of listReferences(change)) {
+  const references = listReferences(change)
+  if (references.length > 1) yield* findListed(references, check)
+  for (const { ref, relation } of references) {
     const { target } = relation
     if (ref.kind === 'new' || known?.has(recordName(target, ref.key)) === true) continue
-    // The name of the entity itself, not of its root: a record of another class is not one of these.
-    const name = `${target.className} ${keyToSegment(ref.key, target)}`
+    const name = nameOwn(target, ref.key)
     let exists = found.get(name)
     if (exists === undefined) {
       const given = { ...WHOLE, key: ref.key, findValues: visibility.findValues }
-      exists = visibility.allows(target, 'get') && (yield* readExists(dialect.exists(target, visibility.scopeOf), given, dialect))
+      exists = visibility.allows(target, 'get') && (yield* readExists(lookForOne(target, visibility, dialect), given, dialect))
       found.set(name, exists)
     }
     if (!exists) missing.add(ref)
@@ -194,7 +199,43 @@ function* findMissing(change: RecordInput, { known, visibility, dialect, found }
   return missing
 }
 
-function listReferences(change: RecordInput): { ref: RecordRef; relation: RelationAttribute }[] {
+/** Names a record by the entity itself, not by its root: a record of another class is not one of these. */
+function nameOwn(target: Resource, key: KeyValues): string {
+  return `${target.className} ${keyToSegment(key, target)}`
+}
+
+/** Looks for the records of each resource with one statement, however many a body links. */
+function* findListed(references: readonly Reference[], { visibility, dialect, found }: Check): Reading<void> {
+  const listed = new Map<Resource, Map<string, string>>()
+  for (const { ref, relation } of references) {
+    if (ref.kind === 'new') continue
+    const { target } = relation
+    const name = nameOwn(target, ref.key)
+    const [key] = ref.key
+    if (found.has(name) || typeof key === 'object') continue
+    const keys = listed.get(target) ?? new Map<string, string>()
+    listed.set(target, keys.set(String(key), name))
+  }
+  for (const [target, keys] of listed) {
+    if (keys.size < 2 || !visibility.allows(target, 'get')) continue
+    const statement = lookForSome(target, visibility, dialect)
+    if (statement === undefined) continue
+    const { parameter } = dialect.encodeLinks(
+      [...keys.keys()].map(key => [key]),
+      { from: [0], parts: target.key },
+    )
+    const rows = yield* readRows(statement, { ...WHOLE, key: [], findValues: visibility.findValues, links: parameter }, dialect)
+    for (const name of keys.values()) found.set(name, false)
+    for (const [key] of rows) found.set(keys.get(String(key))!, true)
+  }
+}
+
+interface Reference {
+  readonly ref: RecordRef
+  readonly relation: RelationAttribute
+}
+
+function listReferences(change: RecordInput): Reference[] {
   return [
     ...change.links.flatMap(({ attribute, link }) => (link === null ? [] : [{ ref: link, relation: attribute }])),
     ...change.lists.flatMap(({ attribute, items }) => items.map(ref => ({ ref, relation: attribute }))),
@@ -230,7 +271,7 @@ function* checkUniques(
     let taken = parts.every(part => part.given) && seen.has(text)
     seen.add(text)
     if (!taken && parts.every(part => part.made === undefined)) {
-      const statement = dialect.taken(resource, parts, self !== undefined)
+      const statement = lookForTaken(resource, parts, self !== undefined, dialect)
       const given = parts.flatMap(part => part.values)
       taken = statement !== undefined && (yield* readExists(statement, { ...WHOLE, key: self ?? [], given }, dialect))
     }

@@ -19,7 +19,7 @@ import type { Touched, Work } from './unit-of-work.ts'
  * @param answered the record that the answer reads, which needs no check of its own
  */
 export function* flushAndCheck(work: Work, reader: Reader, answered?: Touched): Coroutine<void> {
-  yield* wait(work.connection.flush(work.em))
+  yield* wait(work.em.flush())
   const { listed, touched } = work
   if (listed.length > 0) yield* wait(refuseUnlisted(work, reader))
   // Reading the answer shows whether the only record is visible.

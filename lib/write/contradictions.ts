@@ -62,7 +62,7 @@ interface Links {
  */
 export function addContradictions(change: RecordInput, self: KeyValues | undefined, errors: FieldErrors): void {
   // It takes two places to contradict each other.
-  if (change.links.length + change.lists.length < 2 && listRefs(change).every(({ kind }) => kind === 'existing')) return
+  if (countPlaces(change) < 2) return
   const links: Links = { errors, foreign: new ByRecord(), inverse: new ByRecord(), pivots: new ByRecord() }
   collectLinks(change, self === undefined ? change : recordName(change.resource, self), links)
   const { foreign, inverse, pivots } = links
@@ -80,6 +80,13 @@ export function addContradictions(change: RecordInput, self: KeyValues | undefin
 
 function listRefs({ links, lists }: RecordInput): RecordRef[] {
   return [...links.flatMap(({ link }) => link ?? []), ...lists.flatMap(({ items }) => items)]
+}
+
+/** Counts the places of a body that set links. */
+function countPlaces(change: RecordInput): number {
+  let count = change.links.length + change.lists.length
+  if (count > 0) for (const ref of listRefs(change)) if (ref.kind === 'new') count += countPlaces(ref.record)
+  return count
 }
 
 function collectLinks(change: RecordInput, record: Identity, links: Links): void {

@@ -10,11 +10,13 @@ import {
   OptimisticLockError,
   UniqueConstraintViolationException,
 } from '@mikro-orm/core'
+import { withArticle } from '../base/article.ts'
 import { RestError, restError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import type { Dialect } from '../database/dialect.ts'
 import { tableColumns } from '../model/model.ts'
 import type { Attribute, Model } from '../model/model.ts'
+import { qualifyTable } from '../model/table-name.ts'
 
 /** Translates an error of the database; returns any other error as it is. */
 export function translateDatabaseError(error: unknown, dialect: Dialect, model: Model): unknown {
@@ -23,9 +25,13 @@ export function translateDatabaseError(error: unknown, dialect: Dialect, model: 
     return restError('version_conflict', 'The record has changed meanwhile.', { cause: error })
   }
   if (error instanceof ForeignKeyConstraintViolationException || dialect.breaksReference(error)) {
-    return restError('owner_required', 'Records refer to each other, and one of them would be left without what it needs.', {
-      cause: error,
-    })
+    return restError(
+      'owner_required',
+      `Records refer to each other, and one of them would be left without what it needs${describeBeside(model)}.`,
+      {
+        cause: error,
+      },
+    )
   }
   if (error instanceof UniqueConstraintViolationException || error instanceof NotNullConstraintViolationException) {
     const unique = error instanceof UniqueConstraintViolationException
@@ -48,6 +54,18 @@ export function translateDatabaseError(error: unknown, dialect: Dialect, model: 
   return error
 }
 
+/** Describes the links whose foreign keys refer to more than a primary key: the database does not say which foreign key is broken. */
+function describeBeside({ resources }: Model): string {
+  const links = resources.flatMap(({ attributes, singular }) =>
+    attributes.flatMap(attribute => {
+      if (attribute.kind !== 'toOne' || !attribute.owner || attribute.beside === undefined) return []
+      const columns = attribute.beside.map(({ column }) => `"${column}"`).join(', ')
+      return [`"${attribute.name}" of ${withArticle(singular)} links a record of another ${columns}`]
+    }),
+  )
+  return links.length === 0 ? '' : `; or ${links.join('; or ')}`
+}
+
 /** Describes a missing value of a column that no attribute has. */
 function missing(violation: ReturnType<Dialect['violation']>): string {
   if (violation === undefined) return 'A value that is needed is missing.'
@@ -59,7 +77,8 @@ function missing(violation: ReturnType<Dialect['violation']>): string {
 function violated(error: Error, dialect: Dialect, model: Model): string[] {
   const violation = dialect.violation(error)
   // The database may spell a name in another case than the model.
-  const found = model.resources.find(({ table }) => table.toLowerCase() === violation?.table.toLowerCase())
+  const names = violation === undefined ? [] : [qualifyTable(violation.table, violation.schema), violation.table]
+  const found = names.flatMap(name => model.resources.find(({ table }) => table.toLowerCase() === name.toLowerCase()) ?? [])[0]
   const resource = found?.hierarchy?.isShared === true ? found.hierarchy.root : found
   if (violation === undefined || resource === undefined) return []
   const listColumns = (attribute: Attribute): readonly string[] =>

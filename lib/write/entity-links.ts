@@ -27,6 +27,14 @@ export function hasKey(entity: Entity): boolean {
   return helper(entity).hasPrimaryKey()
 }
 
+/**
+ * Whether a new record can be linked only when it has its key: the property holds the key (`mapToPk`), or the key consists of several links. Of those, MikroORM
+ * carries over to the foreign key only the parts that the database generates, and loses the given ones.
+ */
+export function needsKey({ holdsKey, target }: ToOneAttribute): boolean {
+  return holdsKey || target.keyNames.filter(name => target.byName.get(name)?.kind === 'toOne').length > 1
+}
+
 /** Returns the value of a property that links an entity: the entity, or its key. */
 export function linkedValue(attribute: ToOneAttribute, entity: Entity): unknown {
   return attribute.holdsKey ? toPrimaryKey(attribute.target, keyOfEntity(attribute.target, entity)) : entity

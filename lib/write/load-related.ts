@@ -5,7 +5,7 @@ import type { Collection, EntityManager } from '@mikro-orm/core'
 import type { Awaitable } from '../base/awaitable.ts'
 import { keyOfEntity, keyOfProperty, toPrimaryKey } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
-import { findFirst, loadList, loading } from '../model/metadata/eager-cycles.ts'
+import { findAll, findFirst, loadList } from '../model/metadata/eager-cycles.ts'
 import type { PolymorphicTarget, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
 import { unwrap } from './entity-links.ts'
 import { load, entityName } from './unit-of-work.ts'
@@ -27,7 +27,7 @@ export async function loadShownMembers(entity: Entity, attribute: ToManyAttribut
 async function loadMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
   const where = buildLinkCondition(entity, attribute, resource)
   if (where === undefined) return []
-  return work.em.find(entityName(attribute.target), where, loading(entityName(attribute.target), work.em))
+  return (await findAll(entityName(attribute.target), where, work.em)) as Entity[]
 }
 
 /** Whether a linked record is shown in a list: it exists for the caller, and meets the list's own condition. */
@@ -50,11 +50,13 @@ export async function loadInverse(entity: Entity, attribute: ToOneAttribute, res
 
 /** Builds the condition for records whose foreign key links the owner of an inverse relation; undefined when there can be none. */
 function buildLinkCondition(owner: Entity, relation: RelationAttribute, resource: Resource): object | undefined {
-  const { property, targetKey, discriminator } = owningAttribute(relation)!
+  const { property, targetKey, discriminator, beside } = owningAttribute(relation)!
   // For a link to one of several entities, the owner itself determines the branch.
   if (discriminator !== undefined) return { [property]: owner }
   if (targetKey === undefined) {
     const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
+    // MikroORM would compare all columns of the foreign key with the one value.
+    if (beside !== undefined) return { [property]: { [resource.byName.get(resource.keyNames[0]!)!.property]: key } }
     // Of a nested key MikroORM counts the outer parts only.
     return { [property]: Array.isArray(key) ? key.flat(Infinity) : key }
   }

@@ -1,21 +1,22 @@
 /**
- * Plan writing: finds out whether statements can write what a request asks for without MikroORM's unit of work, and which columns they write. The decision is by
- * the model and by the names in a body, before anything runs; a plan has no values.
+ * Plan writing: finds out which columns of the records of a resource statements can write without MikroORM's unit of work. The decision is by the model; whether
+ * they can write what a body is about, plan-body.ts decides.
  */
-import type { JsonObject } from '../base/json.ts'
-import type { Attribute, Resource, ScalarAttribute } from '../model/model.ts'
-import type { StoredColumn, StoredTable } from '../model/stored-table.ts'
+import type { Attribute, EmbeddedAttribute, Resource, ScalarAttribute } from '../model/model.ts'
+import type { StoredProperty, StoredTable } from '../model/stored-table.ts'
 import { cascadesOrUnlinks } from './remove.ts'
 
 /** How statements write the records of a resource. */
 export interface RowPlan {
   readonly stored: StoredTable
   /** The attributes that a statement can give a new record; undefined: none can make one. */
-  readonly insert: ReadonlyMap<string, StoredColumn> | undefined
+  readonly insert: ReadonlyMap<string, StoredProperty> | undefined
   /** The attributes that a statement can change; undefined: none can change any. */
-  readonly update: ReadonlyMap<string, StoredColumn> | undefined
-  /** The columns that every change sets. */
-  readonly touched: readonly StoredColumn[]
+  readonly update: ReadonlyMap<string, StoredProperty> | undefined
+  /** Those of them whose stored values statements can compare in a file of others, too, where a column may hold a value of another type. */
+  readonly updateOfOthers: ReadonlyMap<string, StoredProperty> | undefined
+  /** The properties that every change sets. */
+  readonly touched: readonly StoredProperty[]
   /** Whether a statement can remove a record. */
   readonly deletes: boolean
 }
@@ -30,27 +31,50 @@ export function planRows(resource: Resource): RowPlan | null {
 }
 
 function makePlan(resource: Resource): RowPlan | null {
-  const { stored, attributes, hierarchy, open } = resource
-  if (stored === undefined || hierarchy !== undefined || open !== undefined) return null
+  const { stored, attributes, open } = resource
+  if (stored === undefined || open !== undefined) return null
   const writable = attributes.flatMap(attribute => {
-    const column = stored.columns.get(attribute.property)
-    return column !== undefined && isColumn(attribute, column) ? [[attribute, column] as const] : []
+    const property = attribute.kind === 'embedded' ? findWithin(attribute, stored) : stored.properties.get(attribute.property)
+    return property !== undefined && isStoredIn(attribute, property) ? [[attribute, property] as const] : []
   })
-  const changeable = writable.filter(([attribute, column]) => isChangeable(attribute, column, resource))
-  const nameAll = (all: typeof writable) => new Map(all.map(([{ name }, column]) => [name, column]))
+  const changeable = writable.filter(([attribute, property]) => isChangeable(attribute, property, resource))
+  const nameAll = (all: typeof writable) => new Map(all.map(([{ name }, property]) => [name, property]))
   return {
     stored,
     insert: stored.inserts ? nameAll(writable) : undefined,
     update: stored.updates ? nameAll(changeable) : undefined,
-    touched: [...stored.columns.values()].filter(({ onUpdate }) => onUpdate !== undefined),
+    updateOfOthers: stored.updates ? nameAll(changeable.filter(([attribute, property]) => isComparable(attribute, property))) : undefined,
+    touched: [...stored.properties.values()].filter(({ onUpdate }) => onUpdate !== undefined),
     deletes: stored.deletes && !cascadesOrUnlinks(resource),
   }
 }
 
-/** Whether the value of an attribute is that of one column. */
-function isColumn(attribute: Attribute, { column }: StoredColumn): boolean {
+/** Returns the columns of an embedded object; undefined where statements cannot write all of it. */
+function findWithin({ attributes, property, document, variants }: EmbeddedAttribute, { inside }: StoredTable): StoredProperty | undefined {
+  if (document !== undefined || variants !== undefined) return undefined
+  const parts: StoredProperty[] = []
+  for (const inner of attributes) {
+    if (inner.kind === 'scalar' && inner.readOnly && inner.source.kind !== 'column') continue
+    const part = inner.kind === 'scalar' && inner.source.kind === 'column' ? inside.get(inner.source.column) : undefined
+    if (part === undefined || !isStoredIn(inner, part)) return undefined
+    parts.push(part)
+  }
+  return {
+    property,
+    columns: parts.flatMap(({ columns }) => columns),
+    convertsNull: parts.some(({ convertsNull }) => convertsNull),
+    comparable: parts.every(({ comparable }) => comparable),
+    default: undefined,
+    onCreate: undefined,
+    onUpdate: undefined,
+  }
+}
+
+/** Whether the value of an attribute is that of the columns. */
+function isStoredIn(attribute: Attribute, { columns }: StoredProperty): boolean {
+  if (attribute.kind === 'embedded') return true
   if (attribute.kind === 'scalar')
-    return attribute.source.kind === 'column' && attribute.source.column === column && attribute.links === undefined
+    return attribute.source.kind === 'column' && attribute.source.column === columns[0]!.column && attribute.links === undefined
   return (
     attribute.kind === 'toOne' &&
     attribute.owner &&
@@ -58,45 +82,41 @@ function isColumn(attribute: Attribute, { column }: StoredColumn): boolean {
     attribute.targetKey === undefined &&
     attribute.discriminator === undefined &&
     attribute.document === undefined &&
-    attribute.columns.length === 1
+    attribute.columns.length === columns.length &&
+    columns.every(({ column }, index) => column === attribute.columns[index])
   )
 }
 
 /** Whether a statement can change an attribute: nothing else follows from that, and the database sees what the unit of work takes for a change. */
-function isChangeable(attribute: Attribute, { comparable, onUpdate }: StoredColumn, { referrers }: Resource): boolean {
+function isChangeable(attribute: Attribute, { comparable, onUpdate }: StoredProperty, { referrers }: Resource): boolean {
   if (!comparable || onUpdate !== undefined) return false
   if (attribute.kind === 'toOne') return !attribute.orphanRemoval
+  if (attribute.kind === 'embedded') return attribute.attributes.every(inner => inner.kind === 'scalar' && hasKnownForm(inner))
   return (
     attribute.kind === 'scalar' &&
     !referrers.some(({ attribute: link }) => link.targetKey?.property === attribute.property) &&
-    (hasOneForm(attribute) || (attribute.source.kind === 'column' && !attribute.source.rawDefault && !attribute.hidden))
+    hasKnownForm(attribute)
+  )
+}
+
+/** Whether validation, or the database, sees that a value is the stored one. */
+function hasKnownForm(attribute: ScalarAttribute): boolean {
+  const { source, hidden } = attribute
+  return hasOneForm(attribute) || (source.kind === 'column' && !source.rawDefault && !hidden)
+}
+
+/** The kinds of values that MikroORM compares as they are stored. Of any number it makes a boolean. */
+const COMPARABLE: ReadonlySet<string> = new Set(['integer', 'float', 'text'])
+
+/** Whether what is stored, of whatever type, differs from a value of the attribute just where MikroORM says so, or where it is shown as another one. */
+function isComparable(attribute: Attribute, { columns }: StoredProperty): boolean {
+  return (
+    attribute.kind === 'toOne' ||
+    (attribute.kind === 'scalar' && !attribute.hidden && COMPARABLE.has(attribute.type.kind) && columns[0]!.toColumn === undefined)
   )
 }
 
 /** Whether equal values have one stored form, so that validation need not compare them with what is shown. */
 function hasOneForm({ type }: ScalarAttribute): boolean {
   return type.kind === 'integer' || type.kind === 'float' || type.kind === 'boolean' || type.kind === 'text'
-}
-
-/** Whether a statement can insert the record that a body describes. */
-export function canInsert({ insert }: RowPlan, { byName }: Resource, body: JsonObject): boolean {
-  return insert !== undefined && takesBody(body, byName, insert)
-}
-
-/** Whether a statement can make the changes of a body. */
-export function canUpdate({ update }: RowPlan, { byName }: Resource, body: JsonObject): boolean {
-  return update !== undefined && takesBody(body, byName, update)
-}
-
-function takesBody(body: JsonObject, byName: ReadonlyMap<string, Attribute>, columns: ReadonlyMap<string, StoredColumn>): boolean {
-  for (const name in body) {
-    const value = body[name]
-    if (value === undefined) continue
-    const column = columns.get(name)
-    if (column === undefined) {
-      // Validation refuses an unknown name.
-      if (byName.has(name)) return false
-    } else if (value === null ? column.convertsNull : typeof value === 'object' && byName.get(name)!.kind === 'toOne') return false
-  }
-  return true
 }

@@ -19,15 +19,25 @@ import { checkVersion } from './apply.ts'
 import { addTouched, bindColumns, bindDelete, bindDiffers, bindInsert, bindKey, bindUpdate } from './bind-write.ts'
 import type { BoundColumns, BoundStatement } from './bind-write.ts'
 import { outsideScope } from './check-outcome.ts'
-import { canInsert, canUpdate, planRows } from './plan-write.ts'
+import { planChanges, planNew } from './plan-body.ts'
+import type { BodyPlan } from './plan-body.ts'
+import { planRows } from './plan-write.ts'
 import type { RowPlan } from './plan-write.ts'
+import { PlannedRelations, Unplanned } from './planned-relations.ts'
 import { checkPrecondition } from './precondition.ts'
 import { checkReferrers } from './remove.ts'
 import { Caller } from './request-work.ts'
 import type { ChangeValidator } from './validate-change.ts'
 import type { Validation } from './validate-record.ts'
 import type { Address, Written } from './written.ts'
+import { findAskedClass } from './record-class.ts'
 import type { RecordInput } from './write-plan.ts'
+
+/** How statements write what the body of a request is about. */
+export interface PlannedBody {
+  readonly row: RowPlan
+  readonly body: BodyPlan
+}
 
 /** The write that a request asks for. */
 interface Asked {
@@ -35,6 +45,8 @@ interface Asked {
   readonly body: JsonObject
   readonly view: View
   readonly validation: Validation
+  /** See `BodyPlan`. */
+  readonly isWide: boolean
   /** The key in the path, as the client has sent it. */
   readonly id?: string
 }
@@ -43,6 +55,7 @@ export class PlannedWriter {
   readonly #connection: Connection
   readonly #reader: Reader
   readonly #validator: ChangeValidator
+  readonly #relations: PlannedRelations
   /** The statements that read the version of a record, or its key. */
   readonly #versions = new WeakMap<Resource, Statement>()
 
@@ -50,20 +63,26 @@ export class PlannedWriter {
     this.#connection = connection
     this.#reader = reader
     this.#validator = validator
+    this.#relations = new PlannedRelations(connection)
   }
 
   /** Returns how statements insert the record that a body describes; undefined where the unit of work does. */
-  planInsert(resource: Resource, body: JsonObject, view: View): RowPlan | undefined {
-    const plan = planRows(resource)
-    return plan !== null && canInsert(plan, resource, body) && this.#isAlone(view) ? plan : undefined
+  planInsert(resource: Resource, body: JsonObject, view: View): PlannedBody | undefined {
+    // A body may say of which class the record is.
+    const own = findAskedClass(resource, body)
+    const row = planRows(own)
+    const plan = row === null ? undefined : planNew(row, own, body)
+    // What is another link where a value is not of its attribute's type, the unit of work finds out.
+    return row !== null && plan !== undefined && !(plan.linksOthers && this.#connection.mayHoldMisfits) && this.#writes(plan, view)
+      ? { row, body: plan }
+      : undefined
   }
 
   /** Returns how statements make the changes of a body; undefined where the unit of work does. */
-  planUpdate(resource: Resource, body: JsonObject, view: View): RowPlan | undefined {
-    const plan = planRows(resource)
-    // What is a change of a value that is not of its attribute's type, the unit of work finds out.
-    const isKnown = plan !== null && !this.#connection.mayHoldMisfits
-    return isKnown && canUpdate(plan, resource, body) && this.#isAlone(view) ? plan : undefined
+  planUpdate(resource: Resource, body: JsonObject, view: View): PlannedBody | undefined {
+    const row = planRows(resource)
+    const plan = row === null ? undefined : planChanges(row, resource, body, this.#connection.mayHoldMisfits)
+    return row !== null && plan !== undefined && this.#writes(plan, view) ? { row, body: plan } : undefined
   }
 
   /** Returns how a statement removes a record; undefined where the unit of work does. */
@@ -72,35 +91,62 @@ export class PlannedWriter {
     return plan?.deletes === true && this.#isAlone(view) ? plan : undefined
   }
 
+  #writes({ pivots }: BodyPlan, view: View): boolean {
+    for (const table of pivots.keys()) if (this.#connection.countsKeys(table)) return false
+    return this.#isAlone(view)
+  }
+
   #isAlone({ visibility }: View): boolean {
     return visibility === EVERYTHING && this.#connection.writesAlone()
   }
 
-  *insert({ stored }: RowPlan, resource: Resource, body: JsonObject, view: View): Coroutine<Written | undefined> {
-    const change = yield* this.#validate(stored, { resource, body, view, validation: { mode: 'create' } })
-    const bound = bindInsert(change, stored, this.#connection)
-    if (bound === undefined) return undefined
-    const { rows, counted } = yield* this.#run(bound, stored, { resource, body, view, validation: { mode: 'create' } })
-    // A trigger of the file has ignored it.
-    if (rows === 0) return undefined
-    const key = bound.key ?? [resource.key[0]!.type.kind === 'bigint' ? counted : Number(counted)]
+  *insert(
+    { row: { stored }, body: { isWide, keepsUnique } }: PlannedBody,
+    resource: Resource,
+    body: JsonObject,
+    view: View,
+  ): Coroutine<Written | undefined> {
+    const asked: Asked = { resource, body, view, validation: { mode: 'create' }, isWide }
+    const change = yield* this.#validate(keepsUnique, asked)
+    const key = isWide ? yield* this.#relations.create(change) : yield* this.#insert(change, stored, asked)
+    if (key === undefined) return undefined
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw outsideScope(resource)
     return { resource, key, record }
   }
 
-  *update(plan: RowPlan, address: Address, body: JsonObject, view: View): Coroutine<Written | undefined> {
+  *#insert(change: RecordInput, stored: StoredTable, asked: Asked): Coroutine<KeyValues | undefined> {
+    const bound = bindInsert(change, stored, this.#connection)
+    if (bound === undefined) return undefined
+    const { rows, counted } = yield* this.#run(bound, stored, asked)
+    // A trigger of the file has ignored it.
+    if (rows === 0) return undefined
+    return bound.key ?? [asked.resource.key[0]!.type.kind === 'bigint' ? counted : Number(counted)]
+  }
+
+  *update(plan: PlannedBody, address: Address, body: JsonObject, view: View): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { version } = resource
+    // A new record could get the key of one that does not exist.
+    if (plan.body.isWide && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
     const current = yield* this.#readVersion(address, view, version !== undefined && body[version.name] !== undefined)
-    const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, id }
-    const change = yield* this.#validate(plan.stored, asked)
+    const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, id }
+    const change = yield* this.#validate(plan.body.keepsUnique, asked)
     if (current !== undefined) checkVersion(current, change)
-    const columns = bindColumns(change, plan.stored, this.#connection)
-    if (columns === undefined || !(yield* this.#change(columns, plan, key, asked))) return undefined
+    if (plan.body.isWide && (yield* this.#relations.areRefused(change.lists, resource, key))) return undefined
+    const own = plan.body.isWide ? yield* this.#relations.createLinked(change) : change
+    const columns = bindColumns(own, plan.row.stored, this.#connection)
+    if (columns === undefined || !(yield* this.#change(columns, plan.row, key, asked))) return this.#leave(plan.body)
+    if (plan.body.isWide) yield* this.#relations.replace(change.lists, resource, key)
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw notFound(resource, id)
     return { resource, key, record }
+  }
+
+  /** Leaves a write to the unit of work, with all that has been written. */
+  #leave({ isWide }: BodyPlan): undefined {
+    if (isWide) throw new Unplanned()
+    return undefined
   }
 
   /** Sets columns of a record if one of them changes; says false where nothing has been done. */
@@ -136,7 +182,8 @@ export class PlannedWriter {
     try {
       return this.#connection.run(statement, parameters)
     } catch (error) {
-      const { body, resource, validation, view } = asked
+      const { body, resource, validation, view, isWide } = asked
+      if (isWide && this.#connection.dialect.breaksConstraint(error)) throw new Unplanned('', { cause: error })
       if (this.#finds(keepsUnique) && this.#connection.dialect.breaksConstraint(error))
         yield* this.#validator.validate(body, resource, validation, view)
       throw error
@@ -159,7 +206,7 @@ export class PlannedWriter {
   }
 
   /** Validates a body. Of a record that does not exist nothing else is said. */
-  *#validate({ keepsUnique }: StoredTable, { resource, body, validation, view, id }: Asked): Coroutine<RecordInput> {
+  *#validate(keepsUnique: boolean, { resource, body, validation, view, id }: Asked): Coroutine<RecordInput> {
     try {
       return yield* this.#validator.validate(
         body,

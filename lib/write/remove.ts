@@ -8,12 +8,13 @@ import { restError } from '../base/errors.ts'
 import { findClass, keyOfEntity } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
 import type { KeyValues } from '../model/key.ts'
-import { loading } from '../model/metadata/eager-cycles.ts'
+import { findAll } from '../model/metadata/eager-cycles.ts'
 import { owningLinks, findHierarchyRoot } from '../model/model.ts'
 import type { Attribute, RelationAttribute, Resource, ToManyAttribute } from '../model/model.ts'
 import { readRows } from '../read/run-read.ts'
-import { isEntity, unwrap } from './entity-links.ts'
+import { isEntity } from './entity-links.ts'
 import { keepOnly, findLinkedBranch, loadCollection, loadRelated } from './load-related.ts'
+import { lookForReferrers } from './look-ups.ts'
 import { load, entityName } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
 
@@ -22,9 +23,8 @@ export function remove(resource: Resource, entities: readonly Entity[], work: Wo
   const [entity] = entities
   if (entity === undefined || entities.length > 1 || cascadesOrUnlinks(findClass(resource, entity)))
     return removeAll(resource, entities, work)
-  const own = findClass(resource, entity)
-  return chain(refuseReferred(new Map([[entity, own]]), work), () => {
-    schedule(entity, own, work)
+  return chain(refuseReferred(new Map([[entity, findClass(resource, entity)]]), work), () => {
+    work.em.remove(entity as never)
   })
 }
 
@@ -58,30 +58,7 @@ async function removeAll(resource: Resource, entities: readonly Entity[], work: 
 export async function removeWithLinks(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
   await unlinkReferrers(removed, work)
   await leaveSharedLists(removed, work)
-  for (const [entity, resource] of removed) schedule(entity, resource, work)
-}
-
-function schedule(entity: Entity, resource: Resource, { em, removed }: Work): void {
-  em.remove(entity as never)
-  removed.set(entity, resource)
-}
-
-/**
- * Takes removed records out of the other sides of their one-to-ones, once they are deleted. A flush that follows, for what subscribers have changed, would find
- * them there, and insert them again.
- */
-export function leaveOtherSides({ removed }: Pick<Work, 'removed'>): void {
-  for (const [entity, { attributes }] of removed) {
-    for (const attribute of attributes) {
-      if (attribute.kind !== 'toOne' || !attribute.owner || !attribute.unique || attribute.holdsKey) continue
-      const link = entity[attribute.property]
-      const other = attribute.otherSide === undefined ? undefined : attribute.target.byName.get(attribute.otherSide)
-      if (!isEntity(link) || other === undefined) continue
-      const linked = unwrap(link)
-      const back = linked[other.property]
-      if (isEntity(back) && unwrap(back) === entity) linked[other.property] = undefined
-    }
-  }
+  for (const entity of removed.keys()) work.em.remove(entity as never)
 }
 
 /** Collects a record and all that is removed with it. */
@@ -117,11 +94,7 @@ async function unlinkReferrers(removed: ReadonlyMap<Entity, Resource>, { em }: W
   for (const [entity, { referrers }] of removed) {
     for (const { resource: other, attribute } of referrers) {
       if (attribute.discriminator === undefined || attribute.onDelete !== 'unlink') continue
-      const linking = (await em.find(
-        entityName(other),
-        { [attribute.property]: entity },
-        loading(entityName(other), em),
-      )) as unknown as Entity[]
+      const linking = (await findAll(entityName(other), { [attribute.property]: entity }, em)) as Entity[]
       for (const record of linking) if (!removed.has(record)) record[attribute.property] = null
     }
   }
@@ -139,7 +112,7 @@ async function leaveSharedLists(removed: ReadonlyMap<Entity, Resource>, work: Wo
     isLeaving = true
   }
   // MikroORM does not write the lists of records that it removes.
-  if (isLeaving) await work.connection.flush(work.em)
+  if (isLeaving) await work.em.flush()
 }
 
 /** A record that is removed. */
@@ -172,7 +145,7 @@ export function* checkReferrers(removed: readonly Removed[], work: Pick<Work, 'c
   for (const { resource, key } of removed) {
     for (const { resource: other, attribute, path } of resource.referrers) {
       if (attribute.onDelete !== 'refuse') continue
-      const statement = dialect.referrers(other, attribute)
+      const statement = lookForReferrers(other, attribute, dialect)
       const rows = yield* wait(connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
       if (rows.length === 0) continue
       const going = new Set(

@@ -3,7 +3,6 @@ import type { EntityManager } from '@mikro-orm/core'
 import { authorize } from '../access/access-rules.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { Connection } from '../database/dialect.ts'
-import type { Entity } from '../model/entity-key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Resource, ToManyAttribute } from '../model/model.ts'
 import type { Reader, View } from '../read/reader.ts'
@@ -49,7 +48,6 @@ export class RequestWork extends Caller implements Work {
   readonly em: EntityManager
   readonly listed: Listed[] = []
   readonly touched: Touched[] = []
-  readonly removed = new Map<Entity, Resource>()
   readonly named = new Set<string>()
 
   constructor(em: EntityManager, connection: Connection, reader: Reader, view: View) {

@@ -12,13 +12,14 @@ import type { Connection, Dialect } from '../database/dialect.ts'
 import { RestError, restError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import { FieldErrors } from '../base/body-errors.ts'
-import { hasKey, linkedValue, requireTargetKey, setLink } from './entity-links.ts'
+import { hasKey, linkedValue, needsKey, requireTargetKey, setLink } from './entity-links.ts'
 import { orderInserts } from './insert-order.ts'
 import type { EmbeddedAttribute, Model, RelationAttribute, ToOneAttribute } from '../model/model.ts'
 import type { Entity } from '../model/entity-key.ts'
 import { buildRows } from './seed-rows.ts'
 import type { SeedData } from './seed-rows.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
+import { insertPlanned } from './planned-seed.ts'
 import { load, reference } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
 import { isObject } from '../base/json.ts'
@@ -48,6 +49,7 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
   const errors = new FieldErrors()
   const changes = validateAll(data, model, errors, connection.dialect)
   try {
+    if (errors.listed.length === 0 && (await insertPlanned(data, changes, model, connection))) return
     await connection.write(async (em: EntityManager) => insert(changes, errors, em, connection))
   } catch (error) {
     throw nameRecords(translateDatabaseError(error, connection.dialect, model))
@@ -101,7 +103,7 @@ export async function insert(
   orderInserts(em)
   // No order of inserts exists where classes of one table refer to each other's owners.
   await connection.deferReferences()
-  const loader = new Loader(records, { em, connection, ...WITHOUT_RULES, touched: [], removed: new Map(), listed: [], named: new Set() })
+  const loader = new Loader(records, { em, connection, ...WITHOUT_RULES, touched: [], listed: [], named: new Set() })
   loader.refuseCircles()
   await loader.load()
   return changes.map(change => loader.findEntity(change))
@@ -173,7 +175,7 @@ interface Need {
   readonly at: string
   /** The link, where it is the record's own and not in an embedded object. */
   readonly link: ToOneAttribute | undefined
-  /** Whether the other record must be inserted before this one is created: a property holds its key (`mapToPk`), which the database generates. */
+  /** Whether the other record must be inserted before this one is created: the database generates its key, which the link needs (`needsKey`). */
   readonly awaitsKey: boolean
 }
 
@@ -191,7 +193,7 @@ function findNeed(record: SeedRecord, { relation, within = [] }: Referring, othe
   const held = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
   if (held === undefined || held.nullable) return undefined
   const [holder, needed] = name === undefined ? [record, other] : [other, record]
-  const awaitsKey = held.kind === 'toOne' && held.holdsKey && needed.name === undefined
+  const awaitsKey = held.kind === 'toOne' && needsKey(held) && needed.name === undefined
   const link = held.kind === 'toOne' && within.length === 0 ? held : undefined
   return {
     record: holder,
@@ -275,7 +277,8 @@ class Loader {
     )
     for (const records of this.#groupRecords()) {
       for (const record of records) await this.#make(record)
-      open = await this.#linkAll(open)
+      // A link that holds a key may need others first, of which that key consists.
+      for (let count = Infinity; open.length < count; open = await this.#linkAll(open)) count = open.length
       await this.#work.em.flush()
     }
     if (open.length === 0) return

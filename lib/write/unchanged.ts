@@ -3,6 +3,8 @@
  * a UUID in upper case, a value that does not fit its column. A file may store one shown value in several forms.
  */
 import { builtin } from '../base/builtins.ts'
+import type { FieldError } from '../base/errors.ts'
+import { isRelation } from '../model/model.ts'
 import type { Attribute, InnerAttribute, Resource, ScalarAttribute } from '../model/model.ts'
 import { isObject } from '../base/json.ts'
 import type { JsonObject } from '../base/json.ts'
@@ -35,6 +37,44 @@ export function listRendered(body: JsonObject, { byName }: Resource): string[] {
     const attribute = byName.get(name)
     return attribute !== undefined && !attribute.hidden && attribute.flag === undefined && isRendered(attribute)
   })
+}
+
+/** What a relation may be refused for that is shown so: records that are gone or out of sight, what the application shows of it, lists of one link. */
+const OF_SHOWN: ReadonlySet<string> = new Set(['reference_not_found', 'null_not_allowed', 'value_invalid', 'conflict'])
+
+/**
+ * Returns the names of relations in a body that are refused, though they may be shown as they are given, in groups: lists that contradict each other, such as all
+ * books and the favourite ones among them, do so together.
+ */
+export function listRefusedLinks(body: JsonObject, { byName }: Resource, errors: readonly FieldError[]): string[][] {
+  const groups = new Map<string, string[]>()
+  for (const { code, attribute: path = '' } of errors) {
+    const name = path.split('.', 1)[0]!
+    const attribute = byName.get(name)
+    if (!OF_SHOWN.has(code) || !Object.hasOwn(body, name) || attribute === undefined || !isRelation(attribute)) continue
+    if (code !== 'conflict') groups.set(name, [name])
+    // Another attribute may contradict a foreign key of the record itself.
+    else if (attribute.kind === 'toMany' && attribute.via.kind === 'foreign') groups.set(name, listSiblings(attribute.via, body, byName))
+  }
+  const isShown = (name: string): boolean => {
+    const { hidden, flag } = byName.get(name)!
+    return !hidden && flag === undefined
+  }
+  return [...groups.values()].filter(group => group.every(isShown))
+}
+
+/** Returns the lists of a body that have the columns of one foreign key. */
+function listSiblings({ columns }: { readonly columns: readonly string[] }, body: JsonObject, byName: Resource['byName']): string[] {
+  return Object.keys(body).filter(name => {
+    const other = byName.get(name)
+    return other?.kind === 'toMany' && other.via.kind === 'foreign' && other.via.columns.join('\0') === columns.join('\0')
+  })
+}
+
+/** Returns the body without the groups of relations that are shown with the same links; the same body where there is none. */
+export function omitUnchangedLinks(body: JsonObject, groups: readonly (readonly string[])[], shown: JsonObject): JsonObject {
+  const same = groups.filter(group => group.every(name => builtin.util.isDeepStrictEqual(shown[name], body[name]))).flat()
+  return same.length === 0 ? body : Object.fromEntries(Object.entries(body).filter(([name]) => !same.includes(name)))
 }
 
 function isRendered(attribute: Attribute | InnerAttribute): boolean {

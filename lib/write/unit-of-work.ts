@@ -27,8 +27,6 @@ export interface Work {
   stays(resource: Resource, key: KeyValues): Awaitable<boolean>
   /** Records that the write has created, or linked in another way; the latter with their keys. */
   readonly touched: Touched[]
-  /** Records that the write removes, each with its class. */
-  readonly removed: Map<Entity, Resource>
   /** Names of the records and links that the body sets: its lists must not remove those records, nor those links. */
   readonly named: Set<string>
 }

@@ -10,8 +10,9 @@ import type { JsonObject } from '../base/json.ts'
 import type { Connection } from '../database/dialect.ts'
 import type { Entity } from '../model/entity-key.ts'
 import type { KeyValues } from '../model/key.ts'
+import { isRelation } from '../model/model.ts'
 import type { Resource } from '../model/model.ts'
-import { retryWithRules } from '../plan/visibility.ts'
+import { EVERYTHING, retryWithRules } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
@@ -20,7 +21,7 @@ import { checkChanges } from './check-database.ts'
 import type { Implied } from './check-database.ts'
 import { addContradictions } from './contradictions.ts'
 import { checkShared } from './shared-columns.ts'
-import { givesStoredForms, listRendered, omitUnchanged } from './unchanged.ts'
+import { givesStoredForms, listRefusedLinks, listRendered, omitUnchanged, omitUnchangedLinks } from './unchanged.ts'
 import { ValidationContext } from './validation-context.ts'
 import { validateRecord } from './validate-record.ts'
 import type { Validation } from './validate-record.ts'
@@ -48,7 +49,7 @@ export class ChangeValidator {
     const before = trace?.enter('validate')
     const { change, errors } = yield* this.#validateByModel(body, resource, validation, view)
     // First of all, so that errors of a nested body reveal nothing to callers who may not create such records.
-    if (change.links.length > 0 || change.lists.length > 0) yield* wait(this.#authorizeNested(change, view))
+    if (visibility !== EVERYTHING && (change.links.length > 0 || change.lists.length > 0)) yield* wait(this.#authorizeNested(change, view))
     if (entity !== undefined && change.values.some(({ attribute }) => attribute.kind === 'embedded')) {
       const required = yield* wait(retryWithRules(visibility, () => requireNewEmbedded(entity, change, visibility)))
       // An attribute with a wrong value has its error already.
@@ -60,9 +61,46 @@ export class ChangeValidator {
     const checking = { self, uniquesLater, implied: findImpliedOwner(validation) }
     yield* wait(checkChanges([change], checking, this.#connection, visibility, errors))
     const refusal = errors.refusal()
-    if (refusal !== undefined) throw refusal
+    let checked = change
+    if (refusal !== undefined) {
+      const rest = yield* this.#omitUnchangedLinks(body, resource, validation, view, errors)
+      if (rest === undefined) throw refusal
+      checked = yield* this.validate(rest, resource, validation, view, entity)
+    }
     if (before !== undefined) trace?.enter(before)
-    return change
+    return checked
+  }
+
+  /** Returns the body without refused relations that are shown as they are given, such as links to records that are gone; undefined without such a relation. */
+  *#omitUnchangedLinks(
+    body: JsonObject,
+    resource: Resource,
+    { mode, key }: Validation,
+    view: View,
+    { listed }: FieldErrors,
+  ): Coroutine<JsonObject | undefined> {
+    const refused = mode === 'update' ? listRefusedLinks(body, resource, listed) : []
+    if (refused.length === 0 || key === undefined) return undefined
+    const groups = yield* this.#leaveForbidden(refused, resource, view)
+    if (groups.length === 0) return undefined
+    const parameters = { ...NO_PARAMETERS, depth: 1 as const, attributes: [...new Set(groups.flat())] }
+    const shown = yield* wait(this.#reader.record(resource, key, { ...view, parameters }))
+    const rest = shown === undefined ? body : omitUnchangedLinks(body, groups, shown)
+    return rest === body ? undefined : rest
+  }
+
+  /** Returns the groups of relations to records that the caller may get: an ID of another one cannot be given, be it shown or not. */
+  *#leaveForbidden(groups: readonly string[][], { byName }: Resource, { visibility }: View): Coroutine<string[][]> {
+    const permitted: string[][] = []
+    for (const group of groups) {
+      let isPermitted = true
+      for (const name of group) {
+        const attribute = byName.get(name)
+        if (attribute !== undefined && isRelation(attribute)) isPermitted &&= yield* wait(visibility.permits(attribute.target, 'get'))
+      }
+      if (isPermitted) permitted.push(group)
+    }
+    return permitted
   }
 
   /** Validates a body against the model. A value that equals the one shown is not a change, even where the model would refuse it. */
@@ -76,7 +114,9 @@ export class ChangeValidator {
       })
     const asked = yield* wait(ask(body))
     const { key, mode } = validation
-    if (mode !== 'update' || key === undefined || (asked.errors.listed.length === 0 && !givesStoredForms(body, resource))) return asked
+    if (mode !== 'update' || key === undefined) return asked
+    const isPlain = asked.errors.listed.length === 0 && !this.#connection.mayHoldMisfits
+    if (isPlain && !givesStoredForms(body, resource)) return asked
     const rest = omitUnchanged(body, resource, yield* this.#readShown(body, resource, key, view))
     return rest === body ? asked : yield* wait(ask(rest))
   }

@@ -22,8 +22,9 @@ import { append, changeLink, create, update } from './apply.ts'
 import { flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
 import { translateDatabaseError } from './database-errors.ts'
 import { checkPrecondition } from './precondition.ts'
+import { Unplanned } from './planned-relations.ts'
 import { PlannedWriter } from './planned-writer.ts'
-import { leaveOtherSides, remove } from './remove.ts'
+import { remove } from './remove.ts'
 import { RequestWork } from './request-work.ts'
 import { load, loadsAlone, reference, removesAlone } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
@@ -201,7 +202,7 @@ export class Writer {
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw isAlone ? notFound(resource, id) : outsideScope(resource)
     yield* wait(remove(resource, [loaded ?? reference(resource, key, work.em)], work))
-    yield* wait(this.#connection.flush(work.em))
+    yield* wait(work.em.flush())
     return { resource, key, record }
   }
 
@@ -229,10 +230,10 @@ export class Writer {
     const related = (yield* wait(load(target, linked, work)))!
     if (attribute.owner) {
       entity[attribute.property] = null
-      yield* wait(this.#connection.flush(work.em))
+      yield* wait(work.em.flush())
     }
     yield* wait(remove(target, [related], work))
-    yield* wait(this.#connection.flush(work.em))
+    yield* wait(work.em.flush())
     yield* wait(refuseLeft(address.resource, address.key, work, this.#reader))
     return written
   }
@@ -250,7 +251,7 @@ export class Writer {
     const entities: Entity[] = []
     for (const key of keys) entities.push((yield* wait(load(target, key, work)))!)
     yield* wait(remove(target, entities, work))
-    yield* wait(this.#connection.flush(work.em))
+    yield* wait(work.em.flush())
     return records
   }
 
@@ -301,15 +302,23 @@ export class Writer {
   /** Runs work in one transaction, and translates what the database refuses into terms of the model. */
   #transaction<T>(steps: (work: Work) => Coroutine<T>, view: View): Awaitable<T> {
     const work = (em: EntityManager): Awaitable<T> => runCoroutine(this.#workIn(em, steps, view))
-    const isFlushed = view.visibility === EVERYTHING && !this.#renders
-    return runCoroutine(this.#transact(() => this.#connection.write(work, view.end, isFlushed), view))
+    const isRepeatable = view.visibility === EVERYTHING && !this.#renders
+    return runCoroutine(this.#transact(() => this.#connection.write(work, view.end, isRepeatable), view))
   }
 
   /** Writes by the statements of a plan; by a unit of work where they turn out to be not enough. */
   #write(planned: Coroutine<Written | undefined>, steps: (work: Work) => Coroutine<Written>, view: View): Awaitable<Written> {
+    return chain(runCoroutine(this.#writePlanned(planned, view)), done => done ?? this.#transaction(steps, view))
+  }
+
+  *#writePlanned(planned: Coroutine<Written | undefined>, view: View): Coroutine<Written | undefined> {
     const work = (): Awaitable<Written | undefined> => runCoroutine(this.#inTime(planned, view))
-    const written = runCoroutine(this.#transact(() => this.#connection.transact(work, view.end), view))
-    return chain(written, done => done ?? this.#transaction(steps, view))
+    try {
+      return yield* this.#transact(() => this.#connection.transact(work, view.end), view)
+    } catch (error) {
+      if (error instanceof Unplanned) return undefined
+      throw error
+    }
   }
 
   *#transact<T>(run: () => Awaitable<T>, { trace }: View): Coroutine<T> {
@@ -336,9 +345,7 @@ export class Writer {
     em.setFlushMode(FlushMode.COMMIT)
     // MikroORM does not order inserts and deletes where a class refers to one that inherits.
     if (this.#inherits) yield* wait(this.#connection.deferReferences())
-    const work = new RequestWork(em, this.#connection, this.#reader, view)
-    const result = yield* steps(work)
-    leaveOtherSides(work)
+    const result = yield* steps(new RequestWork(em, this.#connection, this.#reader, view))
     view.end?.throwIfReached()
     return result
   }

@@ -298,7 +298,10 @@ describe('command', () => {
         [['text.txt'], /neither a module, nor a SQLite file, nor a JSON file/],
         [['new.db', '--config', 'text.txt'], /text\.txt is not a module/],
         [['new.db', '--config', 'nowhere.mjs'], /nowhere\.mjs does not exist/],
-        [['postgres://ann:secret@localhost/shop'], /^mikro-rest: postgres:\/\/ann@localhost\/shop: the tables .* by --config\./],
+        [
+          ['postgres://ann:secret@127.0.0.1:1/shop'],
+          /^mikro-rest: The PostgreSQL database postgres:\/\/ann@127\.0\.0\.1:1\/shop cannot be opened/,
+        ],
         [['model.mjs', '--seed', 'nowhere.json'], /nowhere\.json does not exist/],
         [['model.mjs', '--seed', 'bad-seed.json'], /"nmae".*"name"/],
         [['model.mjs', '--seed', 'broken-seed.json'], /broken-seed\.json is not JSON/],

@@ -86,9 +86,12 @@ const Comment = defineEntity({ name: 'Comment', properties: { id: p.integer().pr
   cites: () => p.manyToOne([Genre, Coded]).discriminator('citing').discriminatorMap({ g: 'Genre', c: 'Coded' }).nullable(),
   reader: () => p.manyToOne(Author).targetKey('email').updateRule('cascade').joinColumn('read_by').nullable(),
 } })
+const Team = defineEntity({ name: 'Team', uniques: [{ properties: ['id', 'lead'] }], properties: { id: p.integer().primary(), lead: () => p.manyToOne(Author) } })
+const Task = defineEntity({ name: 'Task', properties: { id: p.integer().primary(), lead: () => p.manyToOne(Author),
+  team: () => p.manyToOne(Team).joinColumns('team_id', 'lead_id').referencedColumnNames('id', 'lead_id') } })
 const Coded = defineEntity({ name: 'Coded', properties: { code: p.string().primary(), citations: () => p.oneToMany(Comment).mappedBy('cites') } })
 export default {
-  entities: [Author, Book, Genre, Review, Comment, Profile, Coded],
+  entities: [Author, Book, Genre, Review, Comment, Profile, Coded, Team, Task],
   versions: ['v1', 'v2'],
   limits: { maxLimit: 50 },
   createdStatus: 201,
@@ -98,6 +101,8 @@ export default {
     books: [{ id: 1, title: 'B', author: 1, genres: ['x'], similar: [2] }, { id: 2, title: 'C', author: 1, editor: 1 }],
     reviews: [{ book: 1, number: 1, stars: 4, comments: [{ text: 'yes', about: { type: 'book', id: 2 }, cites: { type: 'coded', id: 'z' }, reader: 1 }] }],
     codeds: [{ code: 'z' }],
+    teams: [{ id: 1, lead: 1 }],
+    tasks: [{ id: 1, lead: 1, team: 1 }],
     profiles: [{ website: 'w', author: 1 }],
   },
 }
@@ -112,11 +117,14 @@ create table tag (id text primary key, kind text check(kind in ('a','b')), paren
 create table log (line text);
 create table item (order_no int references "Order"("OrderNo"), pos int, big bigint, price real, primary key (order_no, pos)) without rowid;
 create table profile (user_id integer primary key references user(id), bio text);
+create table shelf (id integer primary key, code text not null unique);
+create table box (id integer primary key, shelf_code text not null references shelf(code) on update cascade);
 create view big_orders as select * from "Order" where total > 100;
 insert into user(id,name,at,any_thing) values (1,'Ann',1700000000,'x'),(2,'bob',1700000001,2.5);
 insert into "Order" values (5,1,'2020-01-02 03:04:05',12.5,'{"a":1}','n'),(7,null,'2021-01-02 03:04:05',200,null,null);
 insert into tag values ('x','a',null),('y','b','x');
 insert into order_tag values (5,'x'); insert into item values (5,1,9007199254740993,1.5); insert into log values ('l1'),('l0'); insert into profile values (1,'hi');
+insert into shelf values (3, 'a1'); insert into box values (1, 'a1');
 `
 
 /** A module with one entity and something beside it. */

@@ -1,7 +1,7 @@
 /** The names of resources for the compiler: what must compile, and what must not. `npm run types` checks it. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { createServer, fromJson, listener, RestEngine } from '../../lib/index.ts'
-import type { Give, ResourceNames } from '../../lib/index.ts'
+import type { Give, ResourceNames, RestResponse } from '../../lib/index.ts'
 
 const User = defineEntity({ name: 'User', properties: { id: p.integer().primary() } })
 const BlogEntry = defineEntity({ name: 'BlogEntry', properties: { id: p.integer().primary() } })
@@ -23,6 +23,25 @@ await world.given('users')
 const name: string = 'users'
 await (engine as RestEngine).given(name)
 await engine.handle('GET', '/v1/usrs')
+await engine.handle('get', name)
+// What an editor proposes.
+type Proposed = Extract<Parameters<typeof engine.handle>[1], `/v1/${string}`>
+'/v1/blog-entries' satisfies Proposed
+// @ts-expect-error -- no such resource
+'/v1/usrs' satisfies Proposed
+// @ts-expect-error -- a path is a text
+await engine.handle('GET', 5)
+
+// The body is anything, or what it is taken for.
+const any = await engine.handle('GET', '/v1/users')
+const anything: number = any.body.users[0].id
+const taken: RestResponse<{ users: { id: number }[]; count: number }> = await engine.handle('GET', '/v1/users')
+const id: number = taken.body.users[0]!.id
+// @ts-expect-error -- an ID is a number
+const wrong: string = taken.body.users[0]!.id
+// @ts-expect-error -- there is no such member
+void taken.body.user
+void [anything, id, wrong]
 
 // @ts-expect-error -- no such resource
 await engine.given('usr')

@@ -240,7 +240,7 @@ describe('the package', { timeout: TIMEOUT }, () => {
     ]) {
       assert.ok(paths.includes(path), path)
     }
-    assert.ok(packed.unpackedSize < 3_900_000, `${packed.unpackedSize} bytes`)
+    assert.ok(packed.unpackedSize < 2_948_000, `${packed.unpackedSize} bytes`)
   })
 
   it('has no dead link', async () => {

@@ -1,5 +1,5 @@
 /**
- * The examples of the README and of the pages in docs/, run as they stand there: every fenced block below `<!-- run -->`. JavaScript runs as a file of its
+ * The examples of the README and of the pages in docs/, run as they stand there: every fenced block below `<!-- run -->`. JavaScript and TypeScript run as files of their
  * own, in a folder where `mikro-rest` is installed; the requests of shell blocks go, in the order of each page, to the sample model that `npm start` serves.
  * Blocks below `<!-- run configured -->` are for configured.spec.ts, the guides (`<!-- file ... -->`, `<!-- guide -->`) for package.spec.ts.
  */
@@ -23,6 +23,8 @@ const pages = [
 ]
 const texts = new Map(pages.map(page => [page, readFileSync(join(root, page), 'utf8')]))
 const blocks = pages.flatMap(page => markedBlocks(texts.get(page)!).map(block => ({ ...block, page })))
+/** What the examples import beside the package. */
+const PACKAGES = ['@mikro-orm', '@nestjs', 'express', 'fastify', 'hono', 'reflect-metadata', 'vite']
 const SHOWN = 'http://127.0.0.1:3000'
 
 /** Environment of a process that is not part of this test run. */
@@ -59,7 +61,7 @@ describe('README.md and docs/', () => {
   })
 })
 
-describe('examples in JavaScript', () => {
+describe('examples in code', () => {
   let folder: string
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mikro-rest-readme-'))
@@ -68,17 +70,17 @@ describe('examples in JavaScript', () => {
     // The source in place of the built package, which spec/docs/package.spec.ts proves.
     await writeFile(join(installed, 'package.json'), JSON.stringify({ type: 'module', exports: './index.ts' }))
     await writeFile(join(installed, 'index.ts'), `export * from ${JSON.stringify(pathToFileURL(join(root, 'lib/index.ts')).href)}\n`)
-    for (const name of ['@mikro-orm', 'express', 'fastify', 'hono', 'vite'])
-      await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name), 'junction')
+    for (const name of PACKAGES) await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name), 'junction')
     await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { experimentalDecorators: true } }))
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
   for (const { page, language, marker, text, line } of blocks) {
-    if (language !== 'js' || marker.startsWith('file')) continue
+    if (!['js', 'ts'].includes(language) || marker.startsWith('file')) continue
     it(`${page}:${line} runs`, async () => {
       assert.equal(marker, 'run')
-      const file = join(folder, `${page.replaceAll(/\W/g, '-')}-${line}.js`)
+      const file = join(folder, `${page.replaceAll(/\W/g, '-')}-${line}.${language}`)
       await writeFile(file, text)
       const args = ['--import', import.meta.resolve('tsx'), ...(text.includes('node:test') ? ['--test-reporter=tap'] : []), file]
       const { status, stdout, stderr } = spawnSync(process.execPath, args, {

@@ -58,6 +58,11 @@ describe('docs/reference.md', () => {
     for (const anchor of anchors(reference).slice(1)) assert.ok(contents.includes(`](#${anchor})`), anchor)
   })
 
+  it('calls a string a string', () => {
+    const line = reference.split('\n').find(each => /\btexts\b|\ba text\b(?! (?:column|file))/i.test(each))
+    assert.equal(line, undefined)
+  })
+
   it('lists the error codes with their status and title', () => {
     const existing = Object.entries(ERRORS).map(([code, { status, title }]) => [code, String(status), uncapitalised(title)])
     assert.deepEqual(tableBelow(reference, 'Error codes'), existing)
@@ -149,6 +154,7 @@ describe('docs/reference.md', () => {
       'respondError',
       'respondFailure',
       'ask',
+      'look',
       'isSession',
       'owns',
       'explained',

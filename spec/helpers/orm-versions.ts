@@ -157,20 +157,18 @@ export function testOrmVersions({ root, offline, tarball, range, run }: Packed):
       const answers = await answersIn(folder)
       assert.deepEqual(answers, (expected ??= answers), version)
     }
-    await withOtherNames(folders[0]!, expected)
+    await withOtherNames(folders[0]!)
     for (const folder of folders) await rm(folder, { recursive: true, force: true })
   })
 
-  /** Runs the app on a MikroORM whose private members have other names, as in a future version. */
-  async function withOtherNames(folder: string, expected: unknown): Promise<void> {
+  /** Runs the app on a MikroORM whose private members have other names, as in a future version: it is refused. */
+  async function withOtherNames(folder: string): Promise<void> {
     const core = join(folder, 'node_modules/@mikro-orm/core')
     const rename = async (file: string, from: string, to: string): Promise<void> => {
       const text = await readFile(join(core, file), 'utf8')
       assert.ok(text.includes(from), from)
       await writeFile(join(core, file), text.replaceAll(from, to))
     }
-    await rename('unit-of-work/UnitOfWork.js', 'takeCollectionSnapshots', 'noteCollections')
-    assert.deepEqual(await answersIn(folder), expected, 'flushed by em.flush')
     const refusals: [string, string, string][] = [
       ['unit-of-work/UnitOfWork.js', 'getCommitOrder', 'UnitOfWork.getCommitOrder'],
       ['unit-of-work/ChangeSetComputer.js', 'processToOne', 'ChangeSetComputer.processToOne'],

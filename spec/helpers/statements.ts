@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 const METHODS = ['all', 'get', 'run', 'iterate'] as const
 
 const LOOK_UPS =
-  /^(?:select (?:page_count \* page_size|max\(rowid\) from|type, wr from)|pragma (?:schema_version|main\.(?:table_info|index_\w+)\(\S+\))$)/i
+  /^(?:select (?:page_count \* page_size|max\(rowid\) from|type, wr from)|pragma (?:schema_version|main\.(?:table_info|index_\w+)\(\S+\))$|explain query plan )/i
 
 type Method = (this: Database.Statement, ...parameters: unknown[]) => unknown
 
@@ -20,7 +20,7 @@ export async function watchStatements<T>(work: () => Promise<T>): Promise<{ resu
   const originals = METHODS.map(name => [name, statements[name]] as const)
   for (const [name, original] of originals) {
     statements[name] = function (...parameters) {
-      // The engine reads the size of the database, the rows and the indexes of tables once a second, for any request.
+      // The engine reads the size of the database, the rows and the indexes of tables once a second, for any request; and the plan of a statement once.
       if (!LOOK_UPS.test(this.source)) sql.push(this.source)
       if (name === 'iterate') iterated.push(this.source)
       return original.apply(this, parameters)

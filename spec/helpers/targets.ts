@@ -19,8 +19,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe } from 'node:test'
 import { createServer, RestEngine } from '../../lib/index.ts'
-import { findNoServer, ownSchema } from '../postgres/server-database.ts'
-import type { OwnSchema } from '../postgres/server-database.ts'
+import { findNoServer, ownDatabase, ownSchema } from '../postgres/server-database.ts'
+import type { OwnDatabase, OwnSchema } from '../postgres/server-database.ts'
 import { encodeQuery, type Query } from './encode-query.ts'
 
 export type Door = 'handle' | 'http'
@@ -64,6 +64,10 @@ const TARGETS: readonly (readonly [Door, Store])[] = [
   ...(process.env['SPEC_POSTGRES'] === '1' ? [['handle', 'postgres'] as const] : []),
 ]
 
+/** The database of this process, which forks are copied from: nobody else is connected to it. */
+let database: Promise<OwnDatabase> | undefined
+if (process.env['SPEC_POSTGRES'] === '1') after(async () => (await database)?.[Symbol.asyncDispose]())
+
 const noServer = process.env['SPEC_POSTGRES'] === '1' ? await findNoServer() : false
 
 interface Running {
@@ -85,8 +89,8 @@ export function describeTargets(name: string, options: TargetOptions, body: (tar
         // On a server all tests of the suite use one schema, which is emptied before each.
         let schema: OwnSchema | undefined
         if (store === 'postgres') {
-          before(() => {
-            schema = ownSchema()
+          before(async () => {
+            schema = ownSchema((await (database ??= ownDatabase())).database.url)
           })
           after(() => schema?.[Symbol.asyncDispose]())
         }

@@ -295,15 +295,32 @@ describe('the journal', () => {
       await assert.rejects(start({ journal: journal as number }), /"journal" must be an integer of 0 or more/)
   })
 
-  it('keeps the bodies of the newest requests alone, as many as hold 10,000 records together', async () => {
+  it('keeps the bodies of the newest requests alone, as many as hold 3,000 records together', async () => {
     await using engine = await start({ seed: { labels: Array.from({ length: 1000 }, (_, index) => ({ name: `label ${index}` })) } })
-    for (let call = 0; call < 15; call++) await engine.handle('GET', '/v1/labels', { limit: 1000 })
+    for (let call = 0; call < 15; call++) await engine.handle('GET', '/v1/labels', { limit: 300 })
     const kept = engine.requests.map(({ response }) => response !== undefined)
     assert.deepEqual(kept, [...Array.from({ length: 5 }, () => false), ...Array.from({ length: 10 }, () => true)])
     await engine.handle('POST', '/v1/labels', undefined, { name: 'x' })
     assert.equal(engine.requests[5]!.response, undefined)
-    assert.equal(engine.requests[6]!.response.labels.length, 1000)
+    assert.equal(engine.requests[6]!.response.labels.length, 300)
     assert.deepEqual(last(engine).body, { name: 'x' })
+  })
+
+  it('counts the records that are shown in others, too', async () => {
+    const customers = Array.from({ length: 100 }, (_, index) => ({
+      name: `${index}`,
+      notes: Array.from({ length: 10 }, () => ({ text: 'x' })),
+    }))
+    await using engine = await start({ seed: { customers } })
+    const read = async (depth: number, times: number): Promise<number> => {
+      engine.clearRequests()
+      for (let call = 0; call < times; call++) await engine.handle('GET', '/v1/customers', { depth })
+      return engine.requests.filter(({ response }) => response !== undefined).length
+    }
+    assert.equal(await read(0, 40), 30)
+    // Ten IDs of a list count as one record.
+    assert.equal(await read(1, 40), 15)
+    assert.equal(await read(2, 40), 2)
   })
 
   it('counts records rightly, however often the oldest requests have gone, and after it has been emptied', async () => {
@@ -314,13 +331,13 @@ describe('the journal', () => {
       return engine.requests.filter(({ response }) => response !== undefined).length
     }
     assert.equal(await read(1, 12), 12)
-    assert.equal(await read(1000, 40), 10)
-    assert.equal(await read(500, 30), 12)
-    assert.equal(await read(1000, 7), 12)
-    assert.equal(await read(1000, 30), 10)
+    assert.equal(await read(300, 40), 10)
+    assert.equal(await read(150, 30), 12)
+    assert.equal(await read(300, 7), 12)
+    assert.equal(await read(300, 30), 10)
     engine.clearRequests()
     assert.equal(await read(1, 5), 5)
-    assert.equal(await read(1000, 11), 10)
+    assert.equal(await read(300, 11), 10)
     assert.equal(await read(1, 12), 12)
   })
 

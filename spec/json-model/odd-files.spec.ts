@@ -119,6 +119,25 @@ describe('fromJson of odd data', () => {
     assert.match(engine.notes.join(), /"blog posts" cannot be the name of a collection.*, so it is blog_posts here/)
   })
 
+  it('gives collections a class that MikroORM takes', async () => {
+    const record = { id: 1, a: 1, b: 'x', c: true, d: 1.5, e: [1], f: { x: 1 } }
+    for (const name of ['jsonTypes', 'double_types', 'constructor', 'Date', 'objects']) {
+      await using engine = await serving({ [name]: [record] })
+      assert.deepEqual(await get(engine, name), [record], name)
+    }
+  })
+
+  it('leaves out what has more attributes than a table has columns', async () => {
+    const wide = Object.fromEntries(Array.from({ length: 1999 }, (_, index) => [`k${index}`, index]))
+    const { k0: _, ...fitting } = wide
+    await using engine = await serving({ wide, fitting, a: [{ id: 1 }] }, { open: true })
+    assert.deepEqual(await get(engine, 'a'), [{ id: 1 }])
+    assert.equal(Object.keys((await get(engine, 'fitting')) as Json).length, 1999)
+    assert.equal((await engine.handle('GET', '/v1/wide')).status, 404)
+    assert.match(engine.notes.join(), /wide has 1999 attributes; a table has 2000 columns at most, .*, so it is left out\./)
+    assert.throws(() => fromJson({ wide, a: [] }, { strict: true }), /wide has 1999 attributes/)
+  })
+
   it('leaves out an attribute "__proto__"', async () => {
     const data = JSON.parse('{ "a": [{ "id": 1, "__proto__": { "x": 1 }, "n": 2 }] }') as JsonData
     assert.deepEqual((await served(data, 'a'))[0], [{ id: 1, n: 2 }])

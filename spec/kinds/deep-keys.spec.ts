@@ -175,3 +175,35 @@ it('a key of several relations, each to a key of several parts, is that of a rec
   const { body } = await engine.handle('GET', '/v1/ties')
   assert.deepEqual((body as { ties: unknown }).ties, [{ left: '1~2', right: '3~4', note: 'z', other: '1~2' }])
 })
+
+const Owner = defineEntity({ name: 'Owner', properties: { a: p.integer().primary(), b: p.integer().primary(), name: p.string() } })
+const Label = defineEntity({ name: 'Label', properties: { id: p.integer().primary(), text: p.string() } })
+const Pair = defineEntity({
+  name: 'Pair',
+  properties: { owner: () => p.manyToOne(Owner).primary(), label: () => p.manyToOne(Label).primary() },
+})
+const Note = defineEntity({
+  name: 'Note',
+  properties: { pair: () => p.manyToOne(Pair).primary(), no: p.integer().primary(), beside: () => p.manyToOne(Pair).nullable() },
+})
+const options = { entities: [Owner, Label, Pair, Note], orm: { subscribers: [{ afterFlush() {} }] }, fresh: 'test' as const }
+
+describeTargets('a key of links to new records, one with a given key and one with a counted one', options, target => {
+  const pair = { owner: { a: 1, b: 2, name: 'x' }, label: { text: 't' } }
+
+  it('is made with the record that has it in its own key', async () => {
+    const made = await target.call('POST', '/v1/notes', undefined, { pair, no: 3 })
+    assert.deepEqual(made.body.note, { pair: '1~2~1', no: 3, beside: null })
+    const other = { owner: { a: 3, b: 4, name: 'y' }, label: { text: 'u' } }
+    const changed = await target.call('PUT', '/v1/notes/1~2~1~3', undefined, { beside: other })
+    assert.deepEqual(changed.body.note, { pair: '1~2~1', no: 3, beside: '3~4~2' })
+  })
+
+  it('is seeded, and made up', async () => {
+    await target.engine.seed({ notes: [{ pair, no: 3, beside: { owner: { a: 3, b: 4, name: 'y' }, label: { text: 'u' } } }] })
+    const { body } = await target.call('GET', '/v1/notes')
+    assert.deepEqual(body.notes, [{ pair: '1~2~1', no: 3, beside: '3~4~2' }])
+    const note = await target.engine.given('note', { pair: { owner: '1~2' } })
+    assert.equal(note['pair'], '1~2~3')
+  })
+})

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import type { EntitySchema } from '@mikro-orm/core'
+import { FullTextType } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { AuditEvent, entities } from '../../fixtures/postgres-model/index.ts'
 import { RestEngine } from '../../lib/index.ts'
@@ -148,12 +149,18 @@ describe('defaults of another database', () => {
     ['a later time', () => p.datetime().defaultRaw("now() + interval '1 day 02:00:00'"), '2026-02-01T14:00:00.250Z'],
     ['a given time', () => p.datetime().defaultRaw("'2020-02-03 04:05:06'::timestamp"), '2020-02-03T04:05:06.000Z'],
     ['the date', () => p.date().defaultRaw('now()'), '2026-01-31'],
+    ['the time as a string', () => p.datetime().columnType('timestamptz').defaultRaw("'now'"), '2026-01-31T12:00:00.250Z'],
+    ['the time as a bare name', () => p.datetime().columnType('timestamptz').defaultRaw('now'), '2026-01-31T12:00:00.250Z'],
+    ['the time as a string with a cast', () => p.datetime().defaultRaw("'now'::timestamptz"), '2026-01-31T12:00:00.250Z'],
+    ['the date as a string', () => p.date().defaultRaw("'today'"), '2026-01-31'],
+    ['the string "now" of a string', () => p.string().defaultRaw("'now'"), 'now'],
   ]
   for (const [name, property, expected] of defaults) {
     it(`mean what they mean there: ${name}`, async () => {
       const Thing = defineEntity({ name: 'Thing', properties: { id: p.integer().primary(), value: property() as never } })
       await using engine = await RestEngine.create({ entities: [Thing], clock: () => new Date('2026-01-31T12:00:00.250Z') })
       assert.deepEqual((await post(engine))['value'], expected)
+      assert.deepEqual((await engine.given('thing'))['value'], expected)
     })
   }
 
@@ -163,15 +170,31 @@ describe('defaults of another database', () => {
     assert.equal((await engine.handle('POST', '/v1/things', undefined, {})).status, 422)
   })
 
+  it('are in the words of SQLite, so that other programs can write', async () => {
+    await using engine = await engineOf({
+      code: p.uuid().defaultRaw('gen_random_uuid()'),
+      other: p.uuid().defaultRaw('uuid_generate_v4()'),
+      at: p.datetime().defaultRaw('current_timestamp(3)'),
+    })
+    const sql = await engine.orm.schema.getCreateSchemaSQL({ wrap: false })
+    const other = new Database(':memory:')
+    other.exec(`${sql}; insert into thing default values`)
+    const { code, other: second, at } = other.prepare('select * from thing').get() as Row
+    for (const uuid of [code, second]) assert.match(String(uuid), /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+    assert.ok(Math.abs(Number(at) - Date.now()) < 60_000)
+    other.close()
+  })
+
   it('number rows: identity, serial and sequences, also beside the key', async () => {
     await using engine = await engineOf({
       number: p.integer().defaultRaw("nextval('numbers')"),
       place: p.integer().columnType('serial'),
       other: p.bigint().generated('always as identity'),
+      large: p.bigint().columnType('bigserial'),
     })
     await post(engine, { number: 7 })
-    const { number, place, other } = await post(engine)
-    assert.deepEqual([number, place, other], [8, 2, '2'])
+    const { number, place, other, large } = await post(engine)
+    assert.deepEqual([number, place, other, large], [8, 2, '2', '2'])
   })
 })
 
@@ -210,6 +233,14 @@ describe('types of another database', () => {
   it('limit the length that they name', async () => {
     await using engine = await engineOf({ code: p.string().columnType('character varying(3)') })
     assert.equal((await engine.handle('POST', '/v1/things', undefined, { code: 'abcd' })).status, 422)
+  })
+
+  it('hold the text that a full-text vector is made of', async () => {
+    await using engine = await engineOf({ words: p.type(FullTextType).$type<string>().nullable() })
+    assert.equal((await post(engine, { words: 'a quick fox' }))['words'], 'a quick fox')
+    const { body } = await engine.handle('GET', '/v1/things', { 'words~=': '*QUICK*' })
+    assert.deepEqual((body as { things: Row[] }).things, [{ id: 1, words: 'a quick fox' }])
+    assert.match(engine.notes.join(), /^Thing\.words: a full-text vector is the text itself here, which filters search\.$/)
   })
 
   it('list the items of an enum that MySQL declares', async () => {

@@ -371,5 +371,43 @@ describe('a removed record that another one has at the other side of a one-to-on
       assert.equal((await engine.handle('GET', '/v1/passes/1')).status, 404)
       assert.equal((await engine.handle('GET', '/v1/badges')).body.count, 0)
     })
+
+    it(`is gone where a subscriber listens and it is of a hierarchy itself, of ${how}`, async () => {
+      const kind = 'kind' in more ? { kind: more.kind() } : {}
+      const Badge: never = defineEntity({
+        name: 'Badge',
+        ...top,
+        properties: {
+          id: p.integer().primary(),
+          ...kind,
+          seal: () =>
+            p
+              .oneToOne(Seal)
+              .mappedBy('badge' as never)
+              .nullable(),
+        },
+      } as never) as never
+      const Pass = defineEntity({ name: 'Pass', extends: Badge, properties: { gate: p.integer().nullable() } } as never)
+      const Seal = defineEntity({
+        name: 'Seal',
+        properties: {
+          id: p.integer().primary(),
+          badge: () =>
+            p
+              .oneToOne(Badge)
+              .inversedBy('seal' as never)
+              .nullable(),
+        },
+      })
+      await using engine = await RestEngine.create({
+        entities: [Badge, Pass, Seal] as never,
+        orm: { subscribers: [{ async afterFlush() {} }] },
+      })
+      assert.equal((await engine.handle('POST', '/v1/passes', {}, { id: 1, gate: 7 })).status, 200)
+      assert.equal((await engine.handle('POST', '/v1/seals', {}, { id: 1, badge: 1 })).status, 200)
+      assert.equal((await engine.handle('DELETE', '/v1/passes/1')).status, 200)
+      assert.equal((await engine.handle('GET', '/v1/passes/1')).status, 404)
+      assert.equal((await engine.handle('GET', '/v1/seals/1')).body.seal.badge, null)
+    })
   }
 })

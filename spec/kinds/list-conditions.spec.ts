@@ -200,6 +200,41 @@ describe('lists with a condition', () => {
     await assert.rejects(RestEngine.create({ entities: [Other, of({ [raw('1 = 1')]: [] })] }), /Thing\.others cannot be served: .* in SQL/)
   })
 
+  it('may be repeated in a body beside the list of all, as they are shown', async () => {
+    await using engine = await RestEngine.create({ entities: [Label, Author, Text], seed: SEED })
+    const shown = (await engine.handle('GET', '/v1/authors/1')).body.author
+    assert.ok(shown.texts.length > shown.drafts.length && shown.drafts.length > 0)
+    const put = await engine.handle('PUT', '/v1/authors/1', undefined, { ...shown, name: 'Ann' })
+    assert.equal(put.status, 200, JSON.stringify(put.body))
+    assert.deepEqual(put.body.author, shown)
+    const refused = await engine.handle('PUT', '/v1/authors/1', undefined, { ...shown, drafts: [] })
+    assert.deepEqual([refused.status, refused.body.errors[0].code], [422, 'conflict'])
+    assert.deepEqual((await engine.handle('GET', '/v1/authors/1')).body.author, shown)
+  })
+
+  it('leave a link alone that is repeated as a filter of the model shows it', async () => {
+    const House = defineEntity({
+      name: 'House',
+      filters: { open: { name: 'open', cond: { closed: false }, default: true } },
+      properties: { id: p.integer().primary(), closed: p.boolean() },
+    })
+    const Work = defineEntity({
+      name: 'Work',
+      properties: { id: p.integer().primary(), house: () => p.manyToOne(House), name: p.string() },
+    })
+    await using engine = await RestEngine.create({
+      entities: [House, Work],
+      seed: { houses: [{ id: 1, closed: false }], works: [{ id: 1, house: 1, name: 'w' }] },
+    })
+    await engine.orm.em.getConnection().execute('update house set closed = 1')
+    const shown = (await engine.handle('GET', '/v1/works/1')).body.work
+    assert.equal(shown.house, null)
+    const put = await engine.handle('PUT', '/v1/works/1', undefined, { ...shown, name: 'x' })
+    assert.deepEqual([put.status, put.body.work], [200, { id: 1, house: null, name: 'x' }])
+    assert.deepEqual(await engine.orm.em.getConnection().execute('select house_id from work'), [{ house_id: 1 }])
+    assert.equal((await engine.handle('POST', '/v1/works', undefined, { house: null, name: 'y' })).status, 422)
+  })
+
   it('refuse a scope in SQL, instead of showing everything', async () => {
     const Other = defineEntity({ name: 'Other', properties: { id: p.integer().primary() } })
     const { resource } = await import('../../lib/index.ts')

@@ -117,3 +117,48 @@ describe('lists through an entity whose links may be empty', () => {
     ])
   })
 })
+
+describe('an ordered list', () => {
+  const Song: EntitySchema = defineEntity({
+    name: 'Song',
+    properties: { id: p.integer().primary(), albums: () => p.manyToMany(Album).mappedBy('songs') },
+  })
+  const Album: EntitySchema = defineEntity({
+    name: 'Album',
+    properties: { id: p.integer().primary(), songs: () => p.manyToMany(Song).owner().inversedBy('albums').fixedOrder() },
+  })
+
+  it('has a record once that is put into it from its other side', async () => {
+    const seed = { songs: [1, 2, 3].map(id => ({ id })), albums: [{ id: 1, songs: [3, 1] }, { id: 2 }] }
+    await using engine = await RestEngine.create({ entities: [Song, Album], seed, onError: failing })
+    const songs = async (id: number): Promise<unknown> => (await engine.handle('GET', `/v1/albums/${id}`)).body.album.songs
+    const put = await engine.handle('PUT', '/v1/songs/2', undefined, { albums: [1, 2] })
+    assert.deepEqual(put.body.song.albums, [1, 2])
+    assert.deepEqual(await songs(1), [3, 1, 2])
+    const post = await engine.handle('POST', '/v1/songs', undefined, { albums: [2, 2] })
+    assert.equal(post.status, 200)
+    assert.deepEqual(await songs(2), [2, 4])
+    await engine.handle('PUT', '/v1/songs/3', undefined, { albums: [] })
+    assert.deepEqual(await songs(1), [1, 2])
+  })
+})
+
+describe('a list whose other side is a property that is not stored', () => {
+  it('may be given, without members, in a new record', async () => {
+    const Owner: EntitySchema = defineEntity({
+      name: 'Owner',
+      properties: { id: p.integer().primary(), parts: () => p.oneToMany(Part).mappedBy('owner') },
+    })
+    const Part: EntitySchema = defineEntity({
+      name: 'Part',
+      properties: {
+        id: p.integer().primary(),
+        owner: () => p.manyToOne(Owner).persist(false).fieldName('number').nullable(),
+        number: p.integer().nullable(),
+      },
+    })
+    await using engine = await RestEngine.create({ entities: [Owner, Part] })
+    const { status, body } = await engine.handle('POST', '/v1/owners', undefined, { parts: [] })
+    assert.deepEqual([status, body.owner], [200, { id: 1, parts: [] }])
+  })
+})

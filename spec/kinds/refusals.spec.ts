@@ -1,7 +1,7 @@
 /** What cannot be served is refused when the engine is created, by entity, property and reason. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { EntitySchema, defineEntity, p } from '@mikro-orm/sqlite'
+import { EntitySchema, Type, defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine } from '../../lib/index.ts'
 
 const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), email: p.string().unique() } })
@@ -46,6 +46,12 @@ const CallerSchema = new EntitySchema<Caller>({
   embeddable: true,
   properties: { name: { type: 'string' }, call: { type: 'string', persist: false, getter: true, getterName: 'call' } } as never,
 })
+
+class UnhexType extends Type<string, string> {
+  override convertToDatabaseValueSQL(key: string): string {
+    return `unhex(${key})`
+  }
+}
 
 const CASES: [what: string, entities: unknown[], message: RegExp][] = [
   [
@@ -153,6 +159,11 @@ const CASES: [what: string, entities: unknown[], message: RegExp][] = [
     'a JSON key',
     [defineEntity({ name: 'Odd', properties: { id: p.json().primary() } })],
     /^Odd\.id cannot be served: a json cannot be a key/,
+  ],
+  [
+    'a key of a type that is written by SQL of its own',
+    [defineEntity({ name: 'Odd', properties: { id: p.type(UnhexType).primary() } })],
+    /^Odd\.id cannot be served: a type with SQL of its own for writing \(convertToDatabaseValueSQL\) cannot be a key/,
   ],
   [
     'a virtual entity of rows',

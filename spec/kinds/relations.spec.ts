@@ -259,3 +259,111 @@ describe('keys and relations', () => {
     await assert.rejects(RestEngine.create({ entities: [...entities, Many] }), /Many\.pairs cannot be served: .*composite key/)
   })
 })
+
+describe('a record that another one links by a one-to-one, where the key of one of them is stored as something else', () => {
+  const MOMENT = '2024-02-29T23:59:59.999Z'
+  const KEYS = {
+    bigint: { make: () => p.bigint(), cardId: '5', holderId: 1, linked: () => p.integer() },
+    'date-time': { make: () => p.datetime(3), cardId: MOMENT, holderId: 1, linked: () => p.integer() },
+    'date-time of the other one': { make: () => p.integer(), cardId: 5, holderId: MOMENT, linked: () => p.datetime(3) },
+  }
+  for (const [title, { make, linked, cardId, holderId }] of Object.entries(KEYS)) {
+    it(`is changed and listed without a change of the other one, where a subscriber listens: ${title}`, async () => {
+      const Box = defineEntity({
+        name: 'Box',
+        properties: {
+          id: p.integer().primary(),
+          cards: () => p.oneToMany(Card).mappedBy('box' as never),
+          shared: () => p.manyToMany(Card),
+        },
+      })
+      const Card = defineEntity({
+        name: 'Card',
+        properties: {
+          id: make().primary(),
+          name: p.string().nullable(),
+          box: () => p.manyToOne(Box).nullable(),
+          holder: () =>
+            p
+              .oneToOne(Holder)
+              .mappedBy('card' as never)
+              .nullable(),
+        },
+      })
+      const Holder = defineEntity({
+        name: 'Holder',
+        properties: {
+          id: linked().primary(),
+          card: () =>
+            p
+              .oneToOne(Card)
+              .inversedBy('holder' as never)
+              .nullable(),
+          version: p.integer().version(),
+        },
+      })
+      await using engine = await RestEngine.create({
+        entities: [Box, Card, Holder] as never,
+        seed: { boxes: [{ id: 1 }], cards: [{ id: cardId }], holders: [{ id: holderId, card: cardId }] },
+        orm: { subscribers: [{ async afterFlush() {} }] },
+      })
+      const patch = async (path: string, body: object): Promise<void> => {
+        assert.equal((await engine.handle('PATCH', path, {}, body)).status, 200)
+        const { version } = (await engine.handle('GET', `/v1/holders/${holderId}`)).body.holder
+        assert.equal(version, 1, `PATCH ${path} ${JSON.stringify(body)}`)
+      }
+      for (const body of [{}, { name: 'new' }]) await patch(`/v1/cards/${cardId}`, body)
+      for (const list of ['cards', 'shared']) for (const ids of [[cardId], []]) await patch('/v1/boxes/1', { [list]: ids })
+      assert.deepEqual([...new Set(engine.requests.flatMap(({ changes }) => changes!.map(({ resource }) => resource)))].toSorted(), [
+        'boxes',
+        'cards',
+      ])
+    })
+  }
+})
+
+describe('a link to a composite key with a date-time', () => {
+  it('is not taken for changed where a subscriber listens', async () => {
+    const Round = defineEntity({ name: 'Round', properties: { at: p.datetime(3).primary(), number: p.integer().primary() } })
+    const Turn = defineEntity({
+      name: 'Turn',
+      properties: { round: () => p.manyToOne(Round).primary(), number: p.integer().primary(), text: p.string().nullable() },
+    })
+    const Note = defineEntity({
+      name: 'Note',
+      properties: {
+        id: p.integer().primary(),
+        text: p.string().nullable(),
+        round: () => p.manyToOne(Round).nullable(),
+        turn: () => p.manyToOne(Turn).nullable(),
+        version: p.integer().version(),
+      },
+    })
+    const [first, second] = ['2024-02-29T23%3A59%3A59.999Z~1', '2024-02-29T23%3A59%3A59.999Z~2'] as const
+    await using engine = await RestEngine.create({
+      entities: [Round, Turn, Note],
+      orm: { subscribers: [{ async afterFlush() {} }] },
+    })
+    const ask = async (method: string, path: string, body: object): Promise<Record<string, never>> => {
+      const answer = await engine.handle(method, path, {}, body)
+      assert.equal(answer.status, 200, JSON.stringify(answer.body))
+      return answer.body
+    }
+    for (const number of [1, 2]) await ask('POST', '/v1/rounds', { at: '2024-02-29T23:59:59.999Z', number })
+    await ask('POST', '/v1/turns', { round: first, number: 1 })
+    const key = `${first}~1`
+    await ask('POST', '/v1/notes', { id: 1, round: first, turn: key })
+    const versionAfter = async (body: object): Promise<number> =>
+      ((await ask('PATCH', '/v1/notes/1', body))['note'] as unknown as { version: number }).version
+    assert.equal(await versionAfter({}), 1)
+    assert.equal(await versionAfter({ round: first, turn: key }), 1)
+    assert.equal(await versionAfter({ round: second }), 2)
+    assert.equal(await versionAfter({ round: first, text: 'new' }), 3)
+    await ask('PATCH', `/v1/turns/${key}`, {})
+    await ask('PATCH', `/v1/turns/${key}`, { text: 'new' })
+    assert.deepEqual(
+      engine.requests.map(({ changes }) => changes!.length),
+      [1, 1, 1, 1, 0, 0, 1, 1, 0, 1],
+    )
+  })
+})

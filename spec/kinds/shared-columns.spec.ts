@@ -45,3 +45,98 @@ describe('lists by foreign keys that share a column', () => {
     assert.deepEqual((await send('PUT', 'rooms/5~1', { desks: ['5~1', { tenant: 5, number: 2 }] })).body.room.desks, ['5~1', '5~2'])
   })
 })
+
+const Org: EntitySchema = defineEntity({ name: 'Org', properties: { id: p.integer().primary() } })
+const Team: EntitySchema = defineEntity({
+  name: 'Team',
+  uniques: [{ properties: ['id', 'org'] }],
+  properties: {
+    id: p.integer().primary(),
+    org: () => p.manyToOne(Org).joinColumn('org_id'),
+    desks: () => p.oneToMany(Seat).mappedBy('team'),
+  },
+})
+const Seat: EntitySchema = defineEntity({
+  name: 'Seat',
+  properties: {
+    id: p.integer().primary(),
+    team: () => p.manyToOne(Team).joinColumns('team_id', 'org_id').referencedColumnNames('id', 'org_id').nullable(),
+    org: () => p.manyToOne(Org).joinColumn('org_id'),
+  },
+})
+
+describe('foreign keys that refer to more than the primary key', () => {
+  const seed = {
+    orgs: [{ id: 1 }, { id: 2 }],
+    teams: [
+      { id: 1, org: 1 },
+      { id: 2, org: 1 },
+      { id: 3, org: 2 },
+    ],
+    seats: [
+      { id: 1, org: 1, team: 1 },
+      { id: 2, org: 2 },
+    ],
+  }
+
+  it('are links like any other, whose further columns belong to other attributes', async () => {
+    await using engine = await RestEngine.create({ entities: [Org, Team, Seat], seed })
+    const send = async (method: string, path: string, body?: unknown) => {
+      const answer = await engine.handle(method, `/v1/${path}`, undefined, body)
+      assert.equal(answer.status, 200, `${method} ${path}: ${JSON.stringify(answer.body)}`)
+      return answer.body[answer.body.resource]
+    }
+    assert.deepEqual(await send('GET', 'seats?team=1&depth=2'), [{ id: 1, team: { id: 1, org: 1, desks: [1] }, org: { id: 1 } }])
+    assert.deepEqual(await send('GET', 'seats?team.org=1&sort=team.id'), [{ id: 1, team: 1, org: 1 }])
+    assert.deepEqual(await send('PUT', 'seats/1', { team: 2 }), { id: 1, team: 2, org: 1 })
+    assert.deepEqual(await send('PUT', 'seats/1', { team: 3, org: 2 }), { id: 1, team: 3, org: 2 })
+    assert.deepEqual(await send('PUT', 'seats/1/team', null), { id: 1, team: null, org: 2 })
+    assert.deepEqual(await send('PUT', 'teams/3', { desks: [2, { org: 2 }] }), { id: 3, org: 2, desks: [2, 3] })
+    assert.deepEqual(await send('PUT', 'teams/3', { desks: [3] }), { id: 3, org: 2, desks: [3] })
+    assert.deepEqual(await send('POST', 'seats', { org: 1, team: { org: 1 } }), { id: 4, team: 4, org: 1 })
+    const rows = await engine.orm.em.getConnection().execute('select * from seat order by id')
+    assert.deepEqual(rows.at(-1), { id: 4, org_id: 1, team_id: 4 })
+  })
+
+  it('keep what they refer to', async () => {
+    await using engine = await RestEngine.create({ entities: [Org, Team, Seat], seed })
+    for (const [method, path, body] of [
+      ['PUT', 'seats/1', { team: 3 }],
+      ['POST', 'seats', { org: 1, team: 3 }],
+      ['PUT', 'teams/1', { org: 2 }],
+    ] as const) {
+      const answer = await engine.handle(method, `/v1/${path}`, undefined, body)
+      assert.equal(answer.status, 409, JSON.stringify(answer.body))
+      assert.match(answer.body.detail, /"team" of a seat links a record of another "org_id"/)
+    }
+    const removed = await engine.handle('DELETE', '/v1/teams/1')
+    assert.deepEqual([removed.status, removed.body.code], [409, 'owner_required'])
+  })
+
+  it('are made up so that both sides agree', async () => {
+    await using engine = await RestEngine.create({ entities: [Org, Team, Seat] })
+    for (const given of [{ team: {} }, { team: {}, org: { id: 7 } }]) {
+      const { team, org } = await engine.given('seat', given)
+      assert.equal((await engine.handle('GET', `/v1/teams/${String(team)}`)).body.team.org, org)
+    }
+  })
+
+  it('are refused where MikroORM does not write them', async () => {
+    const refused = async (team: () => unknown): Promise<string> => {
+      const Loose = defineEntity({ name: 'Loose', properties: { id: p.integer().primary(), team } as never })
+      const error = await RestEngine.create({ entities: [Org, Team, Seat, Loose as never] }).then(
+        () => assert.fail('created'),
+        (caught: Error) => caught,
+      )
+      return error.message
+    }
+    assert.match(
+      await refused(() => p.manyToOne(Team).joinColumns('team_id', 'group_id').referencedColumnNames('id', 'org_id')),
+      /^Loose\.team cannot be served: MikroORM does not write "group_id" of its foreign key.*declare a property for it/,
+    )
+    assert.match(
+      await refused(() => p.manyToOne(Team).joinColumns('team_id').referencedColumnNames('org_id')),
+      /^Loose\.team cannot be served: its foreign key refers to org_id of Team, which MikroORM neither loads nor writes: refer to the primary key \(id\), or to one plain property that is unique/,
+    )
+  })
+})

@@ -35,10 +35,13 @@ const KEYS = {
 } as const
 type KeyName = keyof typeof KEYS
 
+/** How a model says that a link is by `code`: by the name of the property, or by its column. */
+type Way = 'targetKey' | 'referencedColumnNames'
+
 /** People with notes, bosses and badges; linked by `code`, or by their primary key. */
-function modelOf(key: KeyName, isByCode: boolean, updateRule = 'cascade') {
+function modelOf(key: KeyName, isByCode: boolean, updateRule = 'cascade', way: Way = 'targetKey') {
   // oxlint-disable-next-line typescript/no-explicit-any -- the builders of the two ways have different types
-  const by = (relation: any): any => (isByCode ? relation.targetKey('code').updateRule(updateRule) : relation)
+  const by = (relation: any): any => (isByCode ? relation[way]('code').updateRule(updateRule) : relation)
   const Person = defineEntity({
     name: 'Person',
     properties: {
@@ -210,14 +213,13 @@ class Pair {
     this.#causes = causes
   }
 
-  static async create(key: KeyName, database?: string): Promise<Pair> {
+  static async create(key: KeyName, database?: string, way: Way = 'targetKey'): Promise<Pair> {
     const causes: unknown[] = []
     const engines: RestEngine[] = []
     for (const isByCode of [true, false]) {
       const place = isByCode && database !== undefined ? { database } : {}
-      engines.push(
-        await RestEngine.create({ entities: modelOf(key, isByCode), ...place, seed: seedOf(key), onError: error => causes.push(error) }),
-      )
+      const entities = modelOf(key, isByCode, 'cascade', way)
+      engines.push(await RestEngine.create({ entities, ...place, seed: seedOf(key), onError: error => causes.push(error) }))
     }
     return new Pair(engines, key, causes)
   }
@@ -289,6 +291,16 @@ describe('links by another key than the primary one', () => {
       await pair.sameReads()
     })
   }
+
+  it('may be given by the column that they refer to', async () => {
+    for (const key of ['text', 'custom'] as const) {
+      const one = await Pair.create(key, undefined, 'referencedColumnNames')
+      await one.sameReads()
+      for (const step of WRITES) await one.same(step)
+      await one.sameReads()
+      await one.close()
+    }
+  })
 
   it('are the same after any writes', async () => {
     const reads = fc.constantFrom(...READS)

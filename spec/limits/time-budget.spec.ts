@@ -20,6 +20,12 @@ const TOLERANCE = 1500
 
 const patterns = (count: number): string[] => Array.from({ length: count }, (_, index) => `*${[...'012345678'].join('*')}*${index}`)
 
+const titles = Array.from({ length: 8 }, (_, index) =>
+  patterns(50)
+    .map(one => one + index)
+    .join(),
+)
+
 /** Each of them takes many seconds on the data below, with the name of what takes the time. */
 const COSTLY: readonly (readonly [path: string, query: Query, what: string])[] = [
   ['/v1/users', { sort: 'sites.tags.sites.title.desc', depth: 0 }, 'sorting by "sites.tags.sites.title"'],
@@ -29,17 +35,9 @@ const COSTLY: readonly (readonly [path: string, query: Query, what: string])[] =
     { '!sites.tags.sites.tags.sites.title': 'nothing', name: '*u*' },
     'filtering by "!sites.tags.sites.tags.sites.title", "name"',
   ],
-  [
-    '/v1/sites',
-    {
-      title: Array.from({ length: 8 }, (_, index) =>
-        patterns(50)
-          .map(one => one + index)
-          .join(),
-      ),
-    },
-    'filtering by "title"',
-  ],
+  ['/v1/sites', { title: titles }, 'filtering by "title"'],
+  // Few records match at most: the page is counted with its rows.
+  ['/v1/sites', { title: titles, sort: 'title' }, 'filtering by "title" and sorting by "title"'],
   ['/v1/sites', { '!tags.name': patterns(50) }, 'filtering by "!tags.name"'],
   ['/v1/users', { depth: 2, limit: 1000, expand: 'sites.tags' }, 'reading the relation'],
 ]

@@ -46,6 +46,9 @@ describe('an engine', () => {
     await refused({ entities: [User, 3] }, /"entities\[1\]", after User, must be an entity .* got 3\.$/)
     await refused({ entities: [[User]] }, /"entities\[0\]" must be an entity .* got an array\.$/)
     await refused({ entities: [Promise.resolve(User)] }, /"entities\[0\]" must be an entity .* got a promise \(await it\)\.$/)
+    await refused({ entities: [{ name: 'User' }] }, /"entities\[0\]" must be an entity .* got an object with "name"\.$/)
+    await refused({ entities: [{ default: User, User }] }, /got an object with "default", "User"\.$/)
+    await refused({ entities: [{}] }, /got an empty object\.$/)
     await refused({ entities: Date }, /must be an array of at least one entity.* Write \[User\]/)
   })
 
@@ -61,6 +64,26 @@ describe('an engine', () => {
     }
     await refused({ entities: [User], database: 'file:///tmp/shop.sqlite' }, /is a URL: give the path of the file alone/)
     await refused({ entities: [User], database: 'sqlite://shop.sqlite' }, /is a URL: give the path of the file alone/)
+  })
+
+  it('knows what other libraries call its options, and which are of the server', async () => {
+    for (const [name, meant] of Object.entries({
+      entity: 'entities',
+      models: 'entities',
+      dbName: 'database',
+      file: 'database',
+      fixtures: 'seed',
+    }))
+      await refused({ entities: [User], [name]: 1 }, new RegExp(`unknown option "${name}"\\. Did you mean "${meant}"\\?$`))
+    await refused({ entities: [User], port: 3000 }, /unknown option "port"\. .*createServer\(engine\)\.listen\(3000\)\.$/)
+  })
+
+  it('needs a seed that is an object of lists', async () => {
+    for (const seed of [[], [{ name: 'Ann' }], 'users', 3, null]) {
+      await refused({ entities: [User], seed }, /"seed" must be an object of lists of records: \{ users: \[\{ name: 'Ann' \}\] \}\.$/)
+      await using engine = await RestEngine.create({ entities: [User] })
+      await assert.rejects(engine.seed(seed as never), oneLine(/the seed must be an object of lists of records/))
+    }
   })
 
   it('names all options where none is near', async () => {

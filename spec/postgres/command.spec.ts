@@ -14,8 +14,8 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 
 const Book = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), title: p.string() } })
 
-describe('mikro-rest postgres://... --config MODULE', { skip: await findNoServer() }, () => {
-  it('answers from the tables that are there', async () => {
+describe('mikro-rest postgres://...', { skip: await findNoServer() }, () => {
+  it('answers from the tables that are there, with a model and as it is', async () => {
     const name = `mikro_rest_command_${process.pid}`
     const url = SERVER_URL.replace(/[^/]*$/, name)
     const client = new Client({ connectionString: SERVER_URL })
@@ -35,7 +35,24 @@ describe('mikro-rest postgres://... --config MODULE', { skip: await findNoServer
         encoding: 'utf8',
       })
       assert.equal(status, 0, stderr)
+      const bare = spawnSync(process.execPath, ['bin/serve.js', `${url}?schema=public`, '--get', '/v1/books'], {
+        cwd: root,
+        encoding: 'utf8',
+      })
+      assert.equal(bare.status, 0, bare.stderr)
+      assert.deepEqual((JSON.parse(bare.stdout) as { books: unknown[] }).books, [{ id: 1, title: 'x' }])
       assert.deepEqual((JSON.parse(stdout) as { books: unknown[] }).books, [{ id: 1, title: 'x' }])
+      // Its fork is a database of its own, which is dropped before the process ends.
+      const tested = spawnSync(process.execPath, ['bin/serve.js', url, '--config', module, '--self-test', '--runs', '1'], {
+        cwd: root,
+        encoding: 'utf8',
+      })
+      assert.equal(tested.status, 0, tested.stdout + tested.stderr)
+      assert.match(tested.stdout, /^Nothing failed: /m)
+      const { rows } = await client.query<{ datname: string }>(
+        `select datname from pg_database where shobj_description(oid, 'pg_database') like 'A copy of "${name}"%'`,
+      )
+      assert.deepEqual(rows, [])
     } finally {
       await rm(folder, { recursive: true })
       await client.query(`drop database ${name}`)

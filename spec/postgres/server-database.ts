@@ -9,6 +9,9 @@ const password = PGPASSWORD === undefined ? '' : `:${encodeURIComponent(PGPASSWO
 /** The URL of the server. */
 export const SERVER_URL = `postgres://${PGUSER}${password}@${PGHOST}:${PGPORT}/${PGDATABASE}`
 
+/** What the connections of engines of this process are called on the server, in schemas of their own. */
+export const APPLICATION = `mikro-rest ${process.pid}`
+
 let skip: string | false | undefined
 
 /** Why the specs cannot run; false when they can. */
@@ -37,11 +40,17 @@ export interface OwnSchema extends AsyncDisposable {
   empty(): Promise<void>
 }
 
-/** Makes a name for a schema, and drops the schema at the end; an engine creates it. */
-export function ownSchema(): OwnSchema {
+/**
+ * Makes a name for a schema, and drops the schema at the end; an engine creates it.
+ *
+ * @param url the database that it is in
+ */
+export function ownSchema(url = SERVER_URL): OwnSchema {
   const schema = `mikro_rest_${process.pid}_${count++}`
+  const named = new URL(url)
+  named.searchParams.set('application_name', APPLICATION)
   const run: OwnSchema['run'] = async (sql, values = []) => {
-    const client = new Client({ connectionString: SERVER_URL })
+    const client = new Client({ connectionString: url })
     await client.connect()
     try {
       await client.query(`set search_path = ${schema}`)
@@ -59,10 +68,43 @@ export function ownSchema(): OwnSchema {
       const names = tables.map(({ name }) => name as string)
       if (names.length > 0) await run(`truncate ${names.join(', ')} restart identity cascade`)
     },
-    database: { url: SERVER_URL, schema, poolSize: 4 },
+    database: { url: named.href, schema, poolSize: 4 },
     run,
     async [Symbol.asyncDispose]() {
       await run(`set client_min_messages = warning; drop schema if exists ${schema} cascade`)
+    },
+  }
+}
+
+/** A database, as the option `database` takes it. */
+export interface OwnDatabase extends AsyncDisposable {
+  readonly database: ServerDatabase
+  /** Runs a statement in the database. */
+  run(sql: string): Promise<Record<string, unknown>[]>
+}
+
+/** Makes a database on the server, and drops it at the end. Everything that copies databases needs one. */
+export async function ownDatabase(): Promise<OwnDatabase> {
+  const database = `mikro_rest_${process.pid}_${count++}`
+  const run = async (on: string, sql: string): Promise<Record<string, unknown>[]> => {
+    const url = new URL(SERVER_URL)
+    url.pathname = `/${on}`
+    const client = new Client({ connectionString: url.href })
+    await client.connect()
+    try {
+      return (await client.query(sql)).rows as Record<string, unknown>[]
+    } finally {
+      await client.end()
+    }
+  }
+  const url = new URL(SERVER_URL)
+  await run(PGDATABASE, `create database ${database}`)
+  url.pathname = `/${database}`
+  return {
+    database: { url: url.href, poolSize: 4 },
+    run: sql => run(database, sql),
+    async [Symbol.asyncDispose]() {
+      await run(PGDATABASE, `drop database ${database} with (force)`)
     },
   }
 }

@@ -11,6 +11,7 @@ import type { EngineOptions } from '../../lib/index.ts'
 import { createDialect } from '../../lib/postgres/dialect.ts'
 import { findCaseFolding, listCaseClasses } from '../../lib/postgres/sql/case-folding.ts'
 import type { CaseFolding } from '../../lib/postgres/sql/case-folding.ts'
+import { createFlavour } from '../../lib/postgres/sql/flavour.ts'
 import { SqliteConnection } from '../../lib/sqlite/connection.ts'
 
 const SERVER = {
@@ -87,7 +88,7 @@ export async function openServerEngine(
   const ddl = await orm.schema.getCreateSchemaSQL({ wrap: false })
   await orm.close()
   await client.query(ddl.replaceAll(/^set names[^;]*;/gm, ''))
-  const dialect = createDialect(await readCaseFolding(client, '"und-x-icu"'))
+  const dialect = createDialect(createFlavour(await readCaseFolding(client, '"und-x-icu"')))
   const { read, dialect: own } = connection
   const statements: string[] = []
   return {

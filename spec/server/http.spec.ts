@@ -500,6 +500,21 @@ describe('http', () => {
       assert.equal((await ask('HEAD /v1/notes')).status, 200)
     })
 
+    it('describes and offers reading alone, at each kind of path', async () => {
+      const { body } = await ask('GET /v1/openapi.json')
+      const methods = Object.values(body.paths as Record<string, object>).flatMap(item => Object.keys(item))
+      assert.deepEqual([...new Set(methods)].sort(), ['get', 'parameters'])
+      assert.match(body.info.description as string, /Nothing can be written here/)
+      for (const path of ['/v1/notes', '/v1/notes/1', '/v1/notes/1/text', '/v1', '/v1/nobody', '/v1/openapi.json']) {
+        for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+          const allowed = (await ask(`${method} ${path}`)).headers['allow'] ?? ''
+          assert.ok(!/POST|PUT|PATCH|DELETE/.test(allowed), `${method} ${path}: ${allowed}`)
+        }
+      }
+      // A QUERY reads.
+      assert.equal((await ask('QUERY /v1/notes', { 'content-type': 'application/json' }, '{"limit":1}')).body.count, 1)
+    })
+
     it('offers reading only in Allow and to preflights', async () => {
       for (const path of ['/v1/notes', '*']) {
         const allowed = ((await ask(`OPTIONS ${path}`)).headers['allow'] ?? '').split(', ')

@@ -79,6 +79,16 @@ describe('the path of the mount', () => {
     assert.equal((await app.ask('GET', '/v1/books')).body.code, 'path_unknown')
   })
 
+  it('is that of the app where it has written the path anew', async () => {
+    const alias: Middleware = (request, _, next) => {
+      request.url = '/v1/books?limit=1'
+      next()
+    }
+    await using app = await start(express().use('/api', alias, listener(engine)))
+    const { body } = await app.ask('GET', '/api/first-book')
+    assert.equal(body.next, '/api/v1/books?limit=1&offset=1')
+  })
+
   it('never makes a link to another host', async () => {
     const rewriting: Middleware = (request, _, next) => {
       // As an app that merges slashes.
@@ -158,6 +168,11 @@ describe('what is not the engine’s', () => {
       assert.equal((await app.ask('GET', path)).body, 'page', path)
     assert.deepEqual((await app.ask('POST', '/echo', { a: 1 })).body, { a: 1 })
     for (const path of ['/v1', '/v1/books', '/v1/nothing']) assert.notEqual((await app.ask('GET', path)).body, 'page', path)
+    const controlled = listener(engine, { fallthrough: true, testControls: true })
+    await using testing = await start(connect().use(controlled).use(page))
+    assert.deepEqual((await testing.ask('GET', '/_test')).body.worlds, [])
+    assert.equal((await testing.ask('GET', '/_tests')).body, 'page')
+    await controlled.close()
     await using shut = await start(connect().use(listener(engine)).use(page))
     assert.equal((await shut.ask('GET', '/about')).body.code, 'version_unknown')
     // Nobody is there to take it.

@@ -97,7 +97,7 @@ describe('scenarios', () => {
       [[], /"scenarios" must be an object of seeds/],
       [null, /"scenarios" must be an object of seeds/],
       [{ 'a b': {} }, /scenarios: "a b" must be a name/],
-      [{ vip: [] }, /"scenarios\.vip" must be a seed/],
+      [{ vip: [] }, /"scenarios\.vip" must be an object of lists/],
     ]
     for (const [given, error] of cases) await assert.rejects(RestEngine.create({ entities, scenarios: given as never }), error)
     await using engine = await RestEngine.create({ entities })

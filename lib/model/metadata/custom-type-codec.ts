@@ -8,6 +8,7 @@ import { builtin } from '../../base/builtins.ts'
 import { toJson } from '../../base/json.ts'
 import type { Codec, ScalarValue } from '../../values/scalar-type.ts'
 import { parseNumber } from '../../values/scalar-type.ts'
+import { findStoredForm } from './stored-form.ts'
 
 type MappedType = Type<unknown, unknown>
 
@@ -16,26 +17,11 @@ export function isBuiltIn(type: object): boolean {
   return Type.getOrmType(type.constructor) !== undefined
 }
 
-/** Returns a type's result in the form that the column stores: a column of texts makes texts of numbers. Undefined where it cannot be stored. */
-function storable(value: unknown, isText: boolean): ScalarValue | undefined {
-  if (value instanceof Date) return storable(value.getTime(), isText)
-  if (typeof value === 'boolean') return storable(value ? 1 : 0, isText)
-  if (typeof value === 'number') return Number.isFinite(value) ? (isText ? String(value) : value) : undefined
-  if (typeof value === 'string') return value.isWellFormed() ? value : undefined
-  return typeof value === 'bigint' || value instanceof Uint8Array ? value : undefined
-}
-
 /** The JSON form of a value, where JavaScript's own is of no use. Throws for what has none. */
 function plainJson(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
   return value === undefined ? null : toJson(value, 'the type')
-}
-
-/** Whether the column is of a text type, by its declaration. */
-function isTextColumn(prop: EntityProperty): boolean {
-  const declared = prop.columnTypes?.[0] ?? ''
-  return /char|clob|text/i.test(declared) && !/int/i.test(declared)
 }
 
 function findJsonKind(json: unknown): string {
@@ -68,16 +54,20 @@ function asRead(stored: unknown, runtime: string, platform: Platform): unknown {
 export function customCodec(prop: EntityProperty, platform: Platform): Codec {
   const type = prop.customType as unknown as MappedType
   const runtime = type.compareAsType()
-  const isText = isTextColumn(prop)
-  const toProperty = (stored: unknown): unknown => type.convertToJSValue(asRead(stored, prop.runtimeType, platform), platform)
+  const { read, store } = findStoredForm(prop, platform)
+  const toProperty = (stored: unknown): unknown => type.convertToJSValue(asRead(read(stored), prop.runtimeType, platform), platform)
   const toColumn = (value: unknown): unknown => type.convertToDatabaseValue(value, platform)
   const forms: TypeForms = {
     toProperty: stored => callType(() => toProperty(stored)),
     fromProperty: value => {
       const stored = callType(() => toColumn(value))
-      return storable(stored, isText)
+      return store(stored)
     },
-    toJson: value => callType(() => plainJson(type.toJSON(value, platform))),
+    toJson: value => {
+      const json = callType(() => plainJson(type.toJSON(value, platform)))
+      // An ID is one text, so that a key without a plain JSON form is shown as it is stored.
+      return prop.primary === true && typeof json === 'object' && json !== null ? callType(() => plainJson(toColumn(value))) : json
+    },
     fromJson: type.fromJSON === undefined ? undefined : json => callType(() => type.fromJSON!(json, platform)),
   }
   const select = type.convertToJSValueSQL?.bind(type)
@@ -97,7 +87,7 @@ export function customCodec(prop: EntityProperty, platform: Platform): Codec {
       return undefined
     },
     toProperty,
-    fromProperty: value => storable(toColumn(value), isText),
+    fromProperty: value => store(toColumn(value)),
     ...(select === undefined ? {} : { selectSql: (column: string) => select(column, platform) }),
     ...(compare === undefined ? {} : { compareSql: (placeholder: string) => compare(placeholder, platform) }),
     exact: type instanceof BigIntType,
@@ -126,7 +116,8 @@ function storeJson(json: unknown, forms: TypeForms): ScalarValue | undefined {
 /** Returns a candidate for the value of the property as it would be stored, if it reads back as JSON of the kind that was given. */
 function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exactly = false): ScalarValue | undefined {
   const stored = forms.fromProperty(candidate)
-  if (stored === undefined) return undefined
+  // A type that asks any object for its text stores nothing of a JSON object.
+  if (stored === undefined || (typeof candidate === 'object' && stored === '[object Object]')) return undefined
   const property = forms.toProperty(stored)
   const back = forms.toJson(property)
   const isTaken = exactly ? builtin.util.isDeepStrictEqual(back, json) : findJsonKind(back) === findJsonKind(json)
@@ -185,7 +176,8 @@ function listItems(list: unknown): unknown {
 export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
   const type = prop.customType as unknown as ArrayType
   const toProperty = (stored: unknown): unknown => type.convertToJSValue(stored as never, platform)
-  const fromProperty = (value: unknown): ScalarValue | undefined => storable(type.convertToDatabaseValue(value as never, platform), true)
+  const { store } = findStoredForm(prop, platform)
+  const fromProperty = (value: unknown): ScalarValue | undefined => store(type.convertToDatabaseValue(value as never, platform))
   const toJson = (stored: unknown): unknown => {
     if (typeof stored !== 'string') return plainJson(stored)
     // As with custom types: a file may hold anything, and a list of numbers may be given a text.

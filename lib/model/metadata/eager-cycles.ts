@@ -4,6 +4,7 @@
  */
 import { Utils, helper } from '@mikro-orm/core'
 import type { Collection, EntityManager, EntityMetadata, EntityName } from '@mikro-orm/core'
+import { correctNotedLinks } from './noted-links.ts'
 
 /** MikroORM's own filters are among the scopes of the engine; here they would only hide the rows whose owners are filtered. */
 const UNFILTERED = Object.freeze({ filters: false } as const)
@@ -28,15 +29,20 @@ function leadsBack(meta: EntityMetadata, way: readonly EntityMetadata[]): boolea
   )
 }
 
-/** The options by which `em.find` loads records of an entity for writing: without MikroORM's filters, and without what might never end. */
-export function loading(name: EntityName, em: EntityManager): typeof UNFILTERED | typeof ALONE {
-  return isInEagerCircle(em.getMetadata().get(name)) ? ALONE : UNFILTERED
+/** Loads the records that meet a condition, as `em.find` does: without MikroORM's filters, and without what might never end. */
+export async function findAll(name: EntityName, where: object, em: EntityManager): Promise<object[]> {
+  const options = isInEagerCircle(em.getMetadata().get(name)) ? ALONE : UNFILTERED
+  const found = (await em.find(name, where, options)) as unknown as object[]
+  for (const record of found) correctNotedLinks(record, em)
+  return found
 }
 
 /** The first record that meets a condition, as `em.findOne` gives it; in a circle without what it links, which only `em.find` can leave out. */
 export async function findFirst(name: EntityName, where: object, em: EntityManager): Promise<object | undefined> {
-  if (!isInEagerCircle(em.getMetadata().get(name))) return ((await em.findOne(name, where, UNFILTERED)) as object | null) ?? undefined
-  const [found] = (await em.find(name, where, { ...ALONE, limit: 1 })) as unknown as object[]
+  const found = isInEagerCircle(em.getMetadata().get(name))
+    ? ((await em.find(name, where, { ...ALONE, limit: 1 })) as unknown as object[])[0]
+    : (((await em.findOne(name, where, UNFILTERED)) as object | null) ?? undefined)
+  if (found !== undefined) correctNotedLinks(found, em)
   return found
 }
 
@@ -51,6 +57,7 @@ export async function loadList(list: Collection<object>, em: EntityManager): Pro
     property.where !== undefined || isInEagerCircle(em.getMetadata().get(owner.constructor as never)) || isInEagerCircle(target)
   if (!isAlone) {
     await list.init({ filters: false })
+    for (const member of list.getItems()) correctNotedLinks(member, em)
     return
   }
   const key = helper(owner).getPrimaryKeys() as never[]

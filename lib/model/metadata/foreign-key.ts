@@ -1,5 +1,5 @@
 /** Reads the foreign keys of relations: their columns, the key that they refer to, and the rules for deleting. */
-import type { DeleteRule, Discriminator, TargetKey } from '../model.ts'
+import type { DeleteRule, Discriminator, TargetKey, ToOneAttribute } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
 import { unsupported } from './unsupported.ts'
 import type { Meta, Property } from './unsupported.ts'
@@ -20,24 +20,40 @@ export function readForeignColumns(meta: Meta, prop: Property): string[] {
   return orderByKey(meta, prop, prop.joinColumns)
 }
 
-/** Returns the columns of a foreign key in the order of the target's key; rejects one that refers to other columns. */
+/** Returns the columns of a foreign key in the order of the target's key. Rejects one that does not refer to the whole primary key. */
 export function orderByKey(meta: Meta, prop: Property, columns: readonly string[]): string[] {
   const target = prop.targetMeta!
   const referenced = prop.referencedColumnNames
   const targetColumns = target.getPrimaryProps().flatMap(key => key.fieldNames)
-  if (columns.length !== targetColumns.length) {
-    const shared = targetColumns.filter((column, index) => targetColumns.indexOf(column) < index)
+  const shared = targetColumns.find((column, index) => targetColumns.indexOf(column) < index)
+  if (shared !== undefined && columns.length !== targetColumns.length)
+    throw unsupported(meta, prop.name, `relations in the primary key of ${target.className} share the column ${shared}`)
+  if (!targetColumns.every(column => referenced.includes(column))) {
     const why =
-      shared.length > 0
-        ? `relations in the primary key of ${target.className} share the column ${shared[0]}`
-        : `its foreign key must refer to the primary key (${targetColumns.join(', ')}), and refers to ${referenced.join(', ')}`
+      `its foreign key refers to ${referenced.join(', ')} of ${target.className}, which MikroORM neither loads nor writes: ` +
+      `refer to the primary key (${targetColumns.join(', ')}), or to one plain property that is unique`
     throw unsupported(meta, prop.name, why)
   }
-  return targetColumns.map(column => {
-    const index = referenced.indexOf(column)
-    if (index < 0) throw unsupported(meta, prop.name, 'its foreign key refers to another column than the primary key')
-    return columns[index]!
-  })
+  return targetColumns.map(column => columns[referenced.indexOf(column)]!)
+}
+
+/** Returns the columns of a foreign key that refer to more than the primary key. Rejects those that MikroORM does not write. */
+export function readBeside(meta: Meta, prop: Property): ToOneAttribute['beside'] {
+  const target = prop.targetMeta!
+  const keys = target.getPrimaryProps().flatMap(key => key.fieldNames)
+  if (prop.targetKey !== undefined || prop.polymorphic === true || prop.joinColumns.length <= keys.length) return undefined
+  const beside = prop.joinColumns
+    .map((column, index) => ({ column, referred: prop.referencedColumnNames[index]! }))
+    .filter(({ referred }) => !keys.includes(referred))
+  const isHeld = (column: string, { props }: Meta): boolean =>
+    props.some(other => other !== prop && other.persist !== false && other.fieldNames?.includes(column))
+  const unheld = beside.find(({ column }) => !isHeld(column, meta))
+  if (unheld !== undefined) {
+    const why = `MikroORM does not write "${unheld.column}" of its foreign key, which refers to more than the primary key: declare a property for it`
+    throw unsupported(meta, prop.name, why)
+  }
+  if (keys.length > 1) throw unsupported(meta, prop.name, 'its foreign key refers to more than a primary key of several columns')
+  return Object.freeze(beside)
 }
 
 /** Returns the value that marks a polymorphic foreign key as one to this entity, or to one that it inherits from. Undefined for other foreign keys. */

@@ -40,6 +40,12 @@ export function isUnnamed({ type, runtimeType, customType }: Property): boolean 
   return customType === undefined && !RUNTIME_TYPES.has(runtimeType) && type !== 'text' && type !== 'string'
 }
 
+/** MikroORM goes by the type of the column, of which it may know nothing (`citext`, an enum of the database), where the property is declared as a text. */
+function findRuntimeType({ runtimeType, type, items, columnTypes }: Property): string {
+  const isText = type === 'string' || (items !== undefined && items.every(item => typeof item === 'string'))
+  return columnTypes !== undefined && runtimeType === 'unknown' && isText ? 'string' : runtimeType
+}
+
 /** Whether classes of a polymorphic embedded object have the property by types that differ. */
 export function isMerged({ runtimeType, type }: Property): boolean {
   return runtimeType === 'any' && type.includes(' | ')
@@ -49,7 +55,7 @@ export function isMerged({ runtimeType, type }: Property): boolean {
 export function scalarType(prop: Property): ScalarType | undefined {
   const items = prop.items === undefined ? {} : { items: Object.freeze<(string | number)[]>([...prop.items]) }
   const type = prop.customType
-  const runtime = prop.runtimeType
+  const runtime = findRuntimeType(prop)
   if (type instanceof DescribedType) return type.scalar
   if (type instanceof ArrayType) return { kind: 'array', ...items, codec: arrayCodec(prop, findPlatform(prop)) }
   if (type !== undefined && !isBuiltIn(type)) return { kind: 'custom', codec: customCodec(prop, findPlatform(prop)) }
@@ -73,19 +79,33 @@ export function scalarType(prop: Property): ScalarType | undefined {
   if (runtime === 'boolean') return { kind: 'boolean' }
   if (runtime === 'number') {
     const column = prop.columnTypes?.[0] ?? prop.type
-    return /^(real|double|float|numeric|decimal)/i.test(column) ? { kind: 'float', ...items } : { kind: 'integer', ...items }
+    if (!/^(real|double|float|numeric|decimal)/i.test(column)) return { kind: 'integer', ...items }
+    return { kind: 'float', ...items, ...(/^(?:real|float4)\b/i.test(column) ? { column: 'real' } : {}) }
   }
   if (runtime === 'string') {
     if (/^time\b/i.test(prop.columnTypes?.[0] ?? '')) return { kind: 'time' }
     // The engine decides how texts are compared; the database keeps it unique by its own collation.
     const collated = prop.collation !== undefined && !/^binary$/i.test(prop.collation)
     const isFree = prop.length === undefined || prop.items !== undefined || type instanceof IntervalType
-    return { kind: 'text', ...(isFree ? {} : { length: prop.length! }), ...items, ...(collated ? { collated } : {}) }
+    return {
+      kind: 'text',
+      ...(isFree ? {} : { length: prop.length! }),
+      ...items,
+      ...(collated ? { collated } : {}),
+      ...findTextColumn(prop),
+    }
   }
   if (isMerged(prop)) return { kind: 'json' }
   // Nothing is stored of it, so that it may be whatever a life-cycle hook takes.
   if (isUnnamed(prop) && prop.persist === false && prop.formula === undefined) return { kind: 'json' }
   return /^text$/i.test(prop.columnTypes?.[0] ?? '') ? { kind: 'text', ...items } : undefined
+}
+
+/** Finds the type of a column that holds texts, where it is none of the usual ones: `char(5)`, `inet`, an enum of the database. */
+function findTextColumn({ columnTypes, formula }: Property): { column?: string } {
+  const [declared = 'text'] = columnTypes ?? []
+  if (formula !== undefined || /^(?:\w*text|n?varchar|character varying)\b/i.test(declared)) return {}
+  return { column: /^(?:bpchar|char|character)\b/i.test(declared) ? 'bpchar' : declared }
 }
 
 function findPlatform(prop: Property): Platform {

@@ -7,6 +7,7 @@ import { isRaw } from '@mikro-orm/core'
 import { isValue, tableColumns, listTargets } from '../model.ts'
 import type { Attribute, Hierarchy, Resource, TableSource } from '../model.ts'
 import { unsupported } from './unsupported.ts'
+import { findTableName } from './table-of.ts'
 import type { Meta } from './unsupported.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
@@ -107,10 +108,10 @@ function joinedTables(meta: Meta, all: readonly Meta[]): TableSource {
       taken.add(column)
       return true
     })
-  const tables = ancestors.map(of => ({ table: of.tableName, key: key(of), columns: free([...key(of), ...own(of)]) }))
+  const tables = ancestors.map(of => ({ table: findTableName(of), key: key(of), columns: free([...key(of), ...own(of)]) }))
   const below = all.filter(other => other !== meta && descendsFrom(other, meta)).toSorted((a, b) => countAncestors(b) - countAncestors(a))
   const optional = below.map(of => ({
-    table: of.tableName,
+    table: findTableName(of),
     key: key(of),
     columns: free(own(of)),
     value: of.discriminatorValue as string | undefined,

@@ -22,6 +22,7 @@ import { isHiddenInverse, isMixedList } from './read-common.ts'
 import { unsupported, unsupportedReason } from './unsupported.ts'
 import type { Meta } from './unsupported.ts'
 import { addInherited, isConcrete, linkHierarchies, buildQuery } from './read-hierarchy.ts'
+import { findTableName } from './table-of.ts'
 import { readStoredTable } from './read-stored-table.ts'
 import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
 
@@ -56,14 +57,8 @@ export function readModel(
     fill(meta, draft, byClass, config, learned[meta.className] ?? [])
     if (isOfFile) draft.attributes = draft.attributes.map(markFileNumbers)
   }
-  const pivots = new Map(
-    [...orm.getMetadata()]
-      .filter(({ pivotTable }) => pivotTable === true)
-      .map(meta => [meta.tableName, meta] as const)
-      .toReversed(),
-  )
-  for (const draft of drafts.values())
-    draft.attributes = Object.freeze(draft.attributes.map(attribute => leavingOut(keepingShared(attribute, draft.attributes), pivots)))
+  for (const [meta, draft] of drafts)
+    draft.attributes = Object.freeze(draft.attributes.map(attribute => withPivot(keepingShared(attribute, draft.attributes), meta, orm)))
   for (const draft of drafts.values()) draft.byName = new Map(draft.attributes.map(attribute => [attribute.name, attribute]))
   addReferrers([...drafts.values()])
   addInherited(drafts)
@@ -111,20 +106,23 @@ function createDraft(
 /** A foreign key that shares a column with what cannot be NULL cannot be set to NULL by the database when the linked record goes. */
 function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribute {
   if (attribute.kind !== 'toOne' || !attribute.owner || attribute.onDelete !== 'unlink') return attribute
-  const isShared = all.some(
-    other => other !== attribute && !other.nullable && tableColumns(other).some(column => attribute.columns.includes(column)),
-  )
+  const columns = [...attribute.columns, ...(attribute.beside ?? []).map(({ column }) => column)]
+  const isShared = all.some(other => other !== attribute && !other.nullable && tableColumns(other).some(column => columns.includes(column)))
   return isShared ? Object.freeze({ ...attribute, onDelete: 'refuse' }) : attribute
 }
 
-/** A pivot table that the application wrote may have rows that link nothing. */
-function leavingOut(attribute: Attribute, pivots: ReadonlyMap<string, Meta>): Attribute {
+/** Adds what the entity of a pivot table says: its schema, and, where the application wrote it, that rows may link nothing. */
+function withPivot(attribute: Attribute, meta: Meta, orm: MikroORM): Attribute {
   if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return attribute
   const { via } = attribute
-  const mayBeEmpty = pivots
-    .get(via.table)
-    ?.props.some(prop => prop.nullable === true && prop.fieldNames?.some(column => via.targetColumns.includes(column)))
-  return mayBeEmpty === true ? Object.freeze({ ...attribute, via: Object.freeze({ ...via, mayBeEmpty }) }) : attribute
+  const { pivotEntity } = meta.properties[attribute.property as never] as Meta['props'][number]
+  const pivot = orm.getMetadata().find(pivotEntity as EntityName)
+  if (pivot === undefined) return attribute
+  const isEmpty = pivot.props.some(prop => prop.nullable === true && prop.fieldNames?.some(column => via.targetColumns.includes(column)))
+  return Object.freeze({
+    ...attribute,
+    via: Object.freeze({ ...via, table: findTableName(pivot), mayBeEmpty: via.mayBeEmpty || isEmpty }),
+  })
 }
 
 /** Adds to each resource the links that may refer to its records. A link to a class may refer to any class of its hierarchy: they share one set of keys. */
@@ -307,12 +305,6 @@ function refuseUnsupported(meta: Meta): void {
   }
 }
 
-/** A table of a file whose name MikroORM cannot take has another one for it, and its own in the comment. */
-function findTableName(meta: Meta): string {
-  const isFromFile = meta.props.some(prop => prop.customType instanceof DescribedType)
-  return meta.readonly === true && isFromFile ? (meta.comment ?? meta.tableName) : meta.tableName
-}
-
 /** The columns that records come by: those of the key; in a table without one, that of the order in which rows were inserted. */
 function findOrder(key: readonly KeyPart[], meta: Meta): string[] {
   return key.length > 0 ? key.map(part => part.column) : meta.props.filter(ordersRecords).flatMap(prop => prop.fieldNames)
@@ -327,6 +319,13 @@ function keyParts(meta: Meta): KeyPart[] {
     if (prop.kind === 'scalar') {
       const type = scalarType(prop)!
       if (!KEY_KINDS.has(type.kind)) throw unsupported(meta, prop.name, `${withArticle(type.kind)} cannot be a key`)
+      // Keys are bound as they are stored: records would not be found.
+      if ((type.codec?.compareSql?.('?') ?? '?') !== '?')
+        throw unsupported(
+          meta,
+          prop.name,
+          'a type with SQL of its own for writing (convertToDatabaseValueSQL) cannot be a key: convert in convertToDatabaseValue',
+        )
       return [{ column: prop.fieldNames[0]!, type }]
     }
     return keyParts(prop.targetMeta!).map((part, index) => ({ column: readForeignColumns(meta, prop)[index]!, type: part.type }))

@@ -1,7 +1,7 @@
 /** Reads a relation to a record or to a list of records of one entity, and rejects those that MikroORM cannot write. */
 import type { Resource, ToManyAttribute, ToOneAttribute } from '../model.ts'
 import { DescribedType } from './described-type.ts'
-import { cascadesRemove, findDiscriminator, readForeignColumns, readDeleteRule, readTargetKey } from './foreign-key.ts'
+import { cascadesRemove, findDiscriminator, readBeside, readForeignColumns, readDeleteRule, readTargetKey } from './foreign-key.ts'
 import { publicName } from './property-type.ts'
 import { isHiddenInverse, isMixedList, readCommon } from './read-common.ts'
 import type { PropertyContext, ResourcesByClass } from './read-common.ts'
@@ -40,6 +40,7 @@ function readToOne(context: PropertyContext, target: Resource): ToOneAttribute {
     owner,
     columns: Object.freeze(readForeignColumns(holder, link)),
     targetKey: readTargetKey(holder, link),
+    beside: readBeside(holder, link),
     discriminator: mapped === undefined ? undefined : findDiscriminator(meta, mapped),
     document: undefined,
     primary: prop.primary === true,

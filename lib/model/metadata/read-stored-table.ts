@@ -1,11 +1,13 @@
 /**
  * Reads how the records of an entity are stored, for statements that write them without MikroORM's unit of work. Whatever of an entity such statements cannot
- * say is left out, and the unit of work writes it: code of the application that looks at entities, hierarchies, composite keys, values that SQL converts.
+ * say is left out, and the unit of work writes it: code of the application that looks at entities, classes in several tables, values that SQL converts.
  */
 import { BigIntType, Cascade, Collection, DecimalType, UuidType, isRaw } from '@mikro-orm/core'
 import type { MikroORM, Platform } from '@mikro-orm/core'
-import type { Computed, StoredColumn, StoredTable } from '../stored-table.ts'
+import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../stored-table.ts'
+import { hasRelatedKey, isOwning, readForeignColumns } from './foreign-key.ts'
 import { scalarType } from './property-type.ts'
+import { findTableName } from './table-of.ts'
 import type { Meta, Property } from './unsupported.ts'
 
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])
@@ -15,41 +17,75 @@ const KEY_KINDS: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uu
 
 /** Reads the table of an entity; undefined where the unit of work writes all of it. */
 export function readStoredTable(meta: Meta, orm: MikroORM): StoredTable | undefined {
-  const [key, ...others] = meta.getPrimaryProps()
-  if (key === undefined || others.length > 0 || !isOneTable(meta) || looksAtEntities(meta) || !isPlainKey(key)) return undefined
+  const keys = listKeyParts(meta)
+  if (keys === undefined || !isOneTable(meta) || looksAtEntities(meta)) return undefined
   const platform = orm.em.getPlatform()
   const shared = findShared(meta)
-  const columns = new Map<string, StoredColumn>()
+  const properties = new Map<string, StoredProperty>()
   for (const prop of meta.props) {
     if (!isStored(prop) || prop.fieldNames.some(column => shared.has(column))) continue
-    const column = readColumn(prop, platform)
-    if (column !== undefined) columns.set(prop.name, column)
+    const property = readProperty(meta, prop, platform)
+    if (property !== undefined) properties.set(prop.name, property)
   }
-  const stored = columns.get(key.name)
-  if (stored === undefined) return undefined
-  const left = meta.props.filter(prop => isStored(prop) && !columns.has(prop.name))
+  const inside = readInside(meta, shared, platform)
+  for (const property of inside.values()) properties.set(property.property, property)
+  const keyProperties = meta.getPrimaryProps().map(({ name }) => properties.get(name))
+  const discriminator = readDiscriminator(meta, properties)
+  if (!keyProperties.every(property => property !== undefined) || discriminator === null) return undefined
+  const left = meta.props.filter(prop => isStored(prop) && !properties.has(prop.name) && !isWithin(prop, inside))
   const made = probe(meta)
   return Object.freeze({
-    table: meta.tableName,
-    key: stored,
-    columns,
-    inserts: canInsert(meta, left, orm) && made !== undefined && isPlainMade(made, columns, meta),
+    table: findTableName(meta),
+    key: keys.map(({ prop, column }) => Object.freeze({ column, toColumn: findConversion(prop, platform) })),
+    keyProperties,
+    discriminator,
+    properties,
+    inside,
+    inserts: canInsert(meta, left, orm) && made !== undefined && isPlainMade(made, properties, meta),
     // MikroORM takes a NULL that a type makes something of for a change, whatever else changes.
-    updates: canUpdate(meta, left) && ![...columns.values()].some(column => column.convertsNull),
+    updates: canUpdate(meta, left) && ![...properties.values()].some(property => property.convertsNull),
     deletes: !meta.relations.some(({ orphanRemoval, cascade }) => orphanRemoval === true || cascade?.some(kind => REMOVING.has(kind))),
     keepsUnique: !hasConstructor(meta) && meta.props.every(isPlainUnique) && meta.uniques.every(isWholeUnique),
     required: Object.freeze(orm.config.get('validateRequired') ? meta.props.filter(prop => isRequired(prop)).map(({ name }) => name) : []),
     construct: hasConstructor(meta) ? () => construct(meta) : undefined,
-    version: meta.versionProperty === undefined ? undefined : columns.get(meta.versionProperty)?.column,
+    version: meta.versionProperty === undefined ? undefined : properties.get(meta.versionProperty),
     asksTwice: orm.config.get('processOnCreateHooksEarly'),
   })
 }
 
-/** Whether a record of the entity is one row of one table. */
+/** A part of a key: a plain property, of the entity or of one that it links by its key, and the column that holds it. */
+interface StoredKeyPart {
+  readonly prop: Property
+  readonly column: string
+}
+
+/** Lists the parts of the key of an entity, in their order; undefined where one is not a plain value. */
+function listKeyParts(meta: Meta): StoredKeyPart[] | undefined {
+  const parts: StoredKeyPart[] = []
+  for (const prop of meta.getPrimaryProps()) {
+    const own = prop.kind === 'scalar' ? [{ prop, column: prop.fieldNames[0]! }] : listLinkParts(meta, prop)
+    if (own === undefined || !own.every(part => isPlainKey(part.prop))) return undefined
+    parts.push(...own)
+  }
+  // MikroORM loads no record by such a key.
+  return parts.length === 0 || hasRelatedKey(meta) ? undefined : parts
+}
+
+/** Lists the parts of the foreign key of a link. */
+function listLinkParts(meta: Meta, prop: Property): StoredKeyPart[] | undefined {
+  const isOdd = prop.polymorphic === true || prop.targetKey !== undefined || prop.onCreate !== undefined || !isOwning(prop)
+  const parts = isOdd ? undefined : listKeyParts(prop.targetMeta!)
+  // A foreign key may refer to more columns than those of the key.
+  if (parts?.length !== prop.joinColumns.length) return undefined
+  const columns = readForeignColumns(meta, prop)
+  return parts.map((part, index) => ({ prop: part.prop, column: columns[index]! }))
+}
+
+/** Whether a record of the entity is one row of one table: of its own, or of one of several classes none of which inherits from this one. */
 function isOneTable(meta: Meta): boolean {
+  const inheritance = meta.root.inheritanceType
   return (
-    meta.root === meta &&
-    !meta.inheritanceType &&
+    (inheritance === 'sti' ? isLeaf(meta) : meta.root === meta && !inheritance) &&
     !meta.virtual &&
     !meta.view &&
     !meta.pivotTable &&
@@ -58,6 +94,26 @@ function isOneTable(meta: Meta): boolean {
     meta.expression === undefined &&
     meta.serializedPrimaryKey === undefined
   )
+}
+
+/** Whether no other class inherits from the entity, which shares its table with others. */
+function isLeaf({ class: own, root, abstract, discriminatorValue }: Meta): boolean {
+  const classes = Object.values(root.discriminatorMap as Record<string, unknown>) as (new () => object)[]
+  return (
+    !abstract &&
+    discriminatorValue !== undefined &&
+    !classes.some(other => other !== (own as unknown) && other.prototype instanceof (own as unknown as new () => object))
+  )
+}
+
+/** Returns the column that says of which class a row is; undefined where there is none, null where it cannot be read. */
+function readDiscriminator(
+  { root, discriminatorValue }: Meta,
+  properties: ReadonlyMap<string, StoredProperty>,
+): StoredTable['discriminator'] | null {
+  if (root.inheritanceType !== 'sti') return undefined
+  const [column, ...others] = properties.get(root.discriminatorColumn!)?.columns ?? []
+  return column === undefined || others.length > 0 ? null : Object.freeze({ column, value: discriminatorValue })
 }
 
 /** Whether code of the application looks at entities while they are written: hooks, accessors, functions that take the entity. */
@@ -92,31 +148,65 @@ function findShared(meta: Meta): ReadonlySet<string> {
   return new Set(all.filter((column, index) => all.indexOf(column) < index))
 }
 
-function readColumn(prop: Property, platform: Platform): StoredColumn | undefined {
-  if (prop.kind === 'embedded' || prop.fieldNames.length !== 1) return undefined
-  if (prop.kind === 'scalar') return prop.lazy === true ? undefined : makeColumn(prop, prop, platform)
-  const [key, ...others] = prop.targetMeta!.getPrimaryProps()
-  const isOdd = prop.polymorphic === true || prop.targetKey !== undefined || prop.primary === true || prop.onCreate !== undefined
-  if (isOdd || key === undefined || others.length > 0 || !isPlainKey(key) || prop.targetMeta!.root.inheritanceType) return undefined
-  return makeColumn(prop, key, platform)
+/** Reads the properties inside embedded objects that stand in columns of their own, by column: of objects that no code of the application makes or looks at. */
+function readInside(meta: Meta, shared: ReadonlySet<string>, platform: Platform): Map<string, StoredProperty> {
+  const inside = new Map<string, StoredProperty>()
+  for (const prop of meta.props) {
+    const target = prop.targetMeta
+    const isPlain = prop.kind === 'embedded' && prop.embedded === undefined && prop.object !== true && prop.array !== true && isStored(prop)
+    if (!isPlain || target === undefined || target.polymorphs !== undefined || hasConstructor(target) || looksAtEntities(target)) continue
+    for (const child of Object.values(prop.embeddedProps)) {
+      const { embedded: _, ...own } = child
+      const isSet = child.default !== undefined || child.onCreate !== undefined || child.onUpdate !== undefined
+      if (isSet || child.kind !== 'scalar' || !isStored(own as Property) || child.fieldNames.some(column => shared.has(column))) continue
+      const property = readProperty(meta, child, platform)
+      if (property !== undefined) inside.set(property.columns[0]!.column, property)
+    }
+  }
+  return inside
 }
 
-/** @param valued the property whose values are stored: of a link the key that it refers to */
-function makeColumn(prop: Property, valued: Property, platform: Platform): StoredColumn | undefined {
-  const { customType: type } = valued
-  if (type !== undefined && ('convertToDatabaseValueSQL' in type || 'convertToJSValueSQL' in type)) return undefined
-  const toColumn = findConversion(valued, platform)
-  const isLink = prop !== valued
+/** Whether all of an embedded object is in columns of its own that can be written. */
+function isWithin({ kind, embeddedProps }: Property, inside: ReadonlyMap<string, StoredProperty>): boolean {
+  return (
+    kind === 'embedded' &&
+    Object.values(embeddedProps).every(({ fieldNames, persist }) => persist !== false && inside.has(fieldNames?.[0] ?? ''))
+  )
+}
+
+function readProperty(meta: Meta, prop: Property, platform: Platform): StoredProperty | undefined {
+  if (prop.kind === 'embedded' || prop.lazy === true || prop.stiFieldNames !== undefined) return undefined
+  if (prop.kind !== 'scalar') {
+    const parts = listLinkParts(meta, prop)
+    return parts === undefined ? undefined : makeProperty(prop, parts, platform)
+  }
+  return prop.fieldNames.length === 1 ? makeProperty(prop, [{ prop, column: prop.fieldNames[0]! }], platform) : undefined
+}
+
+/** @param parts the properties whose values are stored: of a link those of the key that it refers to */
+function makeProperty(prop: Property, parts: readonly StoredKeyPart[], platform: Platform): StoredProperty | undefined {
+  const types = parts.flatMap(({ prop: { customType } }) => customType ?? [])
+  if (types.some(type => 'convertToDatabaseValueSQL' in type || 'convertToJSValueSQL' in type)) return undefined
+  const conversions = parts.map(part => findConversion(part.prop, platform))
+  const isLink = prop.kind !== 'scalar'
   return Object.freeze({
     property: prop.name,
-    column: prop.fieldNames[0]!,
-    toColumn,
-    convertsNull: toColumn !== undefined && convertsNull(toColumn),
-    comparable: type?.compareValues === undefined || type instanceof BigIntType || type instanceof DecimalType,
+    columns: parts.map(({ column }, index) => Object.freeze({ column, toColumn: takePart(conversions[index], index, parts.length) })),
+    convertsNull: conversions.some(toColumn => toColumn !== undefined && convertsNull(toColumn)),
+    comparable: types.every(type => type.compareValues === undefined || type instanceof BigIntType || type instanceof DecimalType),
     default: isLink || prop.default === null || isRaw(prop.default) ? undefined : prop.default,
     onCreate: prop.onCreate === undefined ? undefined : call(prop, 'onCreate'),
     onUpdate: prop.onUpdate === undefined ? undefined : call(prop, 'onUpdate'),
   })
+}
+
+/** The value of a link to a key of several parts is their list. */
+function takePart(toColumn: StoredColumn['toColumn'], index: number, count: number): StoredColumn['toColumn'] {
+  if (count === 1) return toColumn
+  return value => {
+    const part = (value as readonly unknown[])[index]
+    return toColumn === undefined ? part : toColumn(part)
+  }
 }
 
 /** Calls a function of a property, which may still be replaced by another one. */
@@ -141,14 +231,13 @@ function convertsNull(toColumn: (value: unknown) => unknown): boolean {
   }
 }
 
-/** @param left the stored properties that have no `StoredColumn` */
+/** @param left the stored properties that have no `StoredProperty` */
 function canInsert(meta: Meta, left: readonly Property[], orm: MikroORM): boolean {
   const isSet = (prop: Property): boolean =>
     prop.onCreate !== undefined ||
     (prop.kind === 'scalar' && prop.default !== undefined && prop.default !== null && !isRaw(prop.default)) ||
     (prop.kind === 'embedded' && prop.nullable !== true)
-  const [key] = meta.getPrimaryProps()
-  const isCounted = key!.autoincrement !== true || /^(?:integer|bigint)$/.test(scalarType(key!)!.kind)
+  const isCounted = meta.getPrimaryProps().every(key => key.autoincrement !== true || /^(?:integer|bigint)$/.test(scalarType(key)!.kind))
   return isCounted && !orm.config.get('initNullableProperties') && !left.some(isSet)
 }
 
@@ -208,11 +297,11 @@ function probe(meta: Meta): Record<string, unknown> | undefined {
 }
 
 /** Whether a constructor gives values to nothing but columns. Lists are empty in a new record. */
-function isPlainMade(made: Record<string, unknown>, columns: ReadonlyMap<string, StoredColumn>, meta: Meta): boolean {
+function isPlainMade(made: Record<string, unknown>, properties: ReadonlyMap<string, StoredProperty>, meta: Meta): boolean {
   return Object.keys(made).every(name => {
     const value = made[name]
     const prop = meta.properties[name as never] as Property | undefined
     if (value === undefined || prop === undefined || value instanceof Collection || prop.persist === false) return true
-    return columns.has(name) && prop.kind === 'scalar'
+    return properties.has(name) && prop.kind === 'scalar'
   })
 }

@@ -23,12 +23,16 @@ import type {
   UpsertOptions,
 } from '@mikro-orm/core'
 import { AbstractSqlDriver, PostgreSqlConnection, PostgreSqlDriver, PostgreSqlPlatform } from '@mikro-orm/postgresql'
+import type { Clock } from '../../base/clock.ts'
 import { RestError } from '../../base/errors.ts'
 import { insertInGroups } from '../../orm/grouped-inserts.ts'
 import { flattenKeys, isLink, resolveKeys } from '../../orm/nested-keys.ts'
 import { loadTargetKeys } from '../../orm/target-keys.ts'
-import { name } from '../../sql/sql.ts'
+import { qualifyTable } from '../../model/table-name.ts'
+import { tableName } from '../../sql/sql.ts'
+import { parseArray } from '../server/sessions.ts'
 import type { LentDialect } from './lent-dialect.ts'
+import { followClock, withTime } from './server-time.ts'
 
 class LentOrmConnection extends PostgreSqlConnection {
   /** Lets the engine take part in a transaction that the application has opened around its call. */
@@ -49,16 +53,51 @@ class LentOrmConnection extends PostgreSqlConnection {
   }
 }
 
+/** Formats a list as PostgreSQL reads one: `{1,NULL,"a b",{2}}`. */
+function formatArray(values: readonly unknown[]): string {
+  const items = values.map(value => {
+    if (value === null || value === undefined) return 'NULL'
+    if (Array.isArray(value)) return formatArray(value)
+    const text = value instanceof Date ? value.toISOString() : `${value as string | number | bigint | boolean}`
+    return /^[\w.+-]+$/.test(text) && !/^null$/i.test(text) ? text : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+  })
+  return `{${items.join(',')}}`
+}
+
 class LentPlatform extends PostgreSqlPlatform {
   /** A number of JavaScript has 64 bits: a column of 32 would give another number back. */
   override getFloatDeclarationSQL(): string {
     return this.getDoubleDeclarationSQL()
   }
+
+  /** Writes lists in lists, NULL, and texts with line breaks or the word null, too. */
+  override marshallArray(values: readonly unknown[]): string {
+    return formatArray(values)
+  }
+
+  override unmarshallArray(text: string): string[] {
+    return parseArray(text)
+  }
+
+  /** A version that is a time is set to it with each change. */
+  override getCurrentTimestampSQL(length: number): string {
+    const usual = super.getCurrentTimestampSQL(length)
+    const clock = findClock(this.config)
+    return clock === undefined || clock.isSystem ? usual : (withTime(usual, clock.time()) ?? usual)
+  }
+}
+
+function findClock(config: Configuration): Clock | undefined {
+  return (config.get('driverOptions') as unknown as LentDialect).host.clock()
 }
 
 export class OrmDriver extends AbstractSqlDriver<LentOrmConnection> {
   constructor(config: Configuration) {
     super(config, new LentPlatform(), LentOrmConnection, ['kysely', 'pg'])
+  }
+
+  get #clock(): Clock | undefined {
+    return findClock(this.config)
   }
 
   /** A refusal of the engine's own is none of the database's. */
@@ -99,6 +138,7 @@ export class OrmDriver extends AbstractSqlDriver<LentOrmConnection> {
     options: NativeInsertUpdateOptions<T> & UpsertOptions<T> = {},
   ): Promise<QueryResult<T>> {
     resolveKeys(data)
+    followClock(this.metadata.get(entityName), [data], this.#clock, false)
     const { properties } = this.metadata.get(entityName)
     flattenKeys(data, name => isLink(properties[name as never]))
     if (Utils.isPlainObject(where)) flattenKeys(where)
@@ -124,6 +164,7 @@ export class OrmDriver extends AbstractSqlDriver<LentOrmConnection> {
   ): Promise<QueryResult<T>> {
     data.forEach(resolveKeys)
     const meta = this.metadata.get(entityName)
+    followClock(meta, data, this.#clock, true)
     return insertInGroups(meta, data, async rows => {
       const result = await super.nativeInsertMany(entityName, rows, options, transform)
       // Before the next group, which may be one whose keys the sequence gives.
@@ -137,6 +178,7 @@ export class OrmDriver extends AbstractSqlDriver<LentOrmConnection> {
     data: EntityDictionary<T>,
     options?: NativeInsertUpdateOptions<T>,
   ): Promise<QueryResult<T>> {
+    followClock(this.metadata.get(entityName), [data], this.#clock, true)
     const result = await super.nativeInsert(entityName, data, options)
     await this.#raiseSequence(this.metadata.get(entityName), [data], options?.ctx)
     return result
@@ -159,7 +201,7 @@ export class OrmDriver extends AbstractSqlDriver<LentOrmConnection> {
     if (highest === undefined || highest < 1n) return
     const sql =
       'select setval(s::regclass, ?) from (select pg_get_serial_sequence(?, ?) as s) as named where s is not null and coalesce(pg_sequence_last_value(s::regclass), 0) < ?'
-    await this.execute(sql, [highest, name(meta.tableName), counter.fieldNames[0]!, highest], 'run', ctx)
+    await this.execute(sql, [highest, tableName(qualifyTable(meta.tableName, meta.schema)), counter.fieldNames[0]!, highest], 'run', ctx)
   }
 
   override getORMClass(): ReturnType<PostgreSqlDriver['getORMClass']> {

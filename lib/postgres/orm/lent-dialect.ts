@@ -19,15 +19,22 @@ import { TypeOverrides } from 'pg'
 import type { PoolClient, QueryResult as ServerResult } from 'pg'
 import type { Clock } from '../../base/clock.ts'
 import type { Trace } from '../../base/trace.ts'
+import { name } from '../../sql/sql.ts'
 import { isLost, nulError, uncertain } from '../server/errors.ts'
+import type { Gate } from '../server/gate.ts'
 import { command, parseArray } from '../server/sessions.ts'
 import type { Sessions } from '../server/sessions.ts'
 import type { Transactions } from '../server/transactions.ts'
+import type { WriteObserver } from '../server/write-observer.ts'
 
 /** What the engine lends MikroORM. */
 export interface OrmHost {
   readonly sessions: Sessions
   readonly transactions: Transactions
+  /** Lets MikroORM's work in while the data is not replaced as a whole. */
+  readonly gate: Gate
+  /** Hears of transactions; undefined where nothing notes the rows that change. */
+  readonly observer: () => WriteObserver | undefined
   readonly clock: () => Clock | undefined
   /** The trace of the request that the caller runs in, if it has one. */
   readonly trace: () => Trace | undefined
@@ -36,6 +43,13 @@ export interface OrmHost {
 const TYPES = new TypeOverrides()
 for (const [oid, parse] of Object.entries(createPostgreSqlTypeParsers(parseArray as never)))
   TYPES.setTypeParser(Number(oid), parse as never)
+
+// What PostgreSQL has no number for in JavaScript (point, circle, numeric[]): the texts that readings show, too.
+for (const oid of [600, 718]) TYPES.setTypeParser(oid, text => text)
+TYPES.setTypeParser(1231, parseArray as never)
+
+/** Statements that write, as far as one can run outside of a transaction that the engine knows of. */
+const WRITES = /^\s*(?:insert|update|delete|merge|with|truncate)\b/i
 
 /** Statements whose results count the rows that they have changed. */
 const CHANGES = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
@@ -50,6 +64,7 @@ class LentConnection implements DatabaseConnection {
   readonly isNested: boolean
   savepoint: string | undefined
   inTransaction = false
+  isReleased = false
   failed: unknown
 
   constructor(session: PoolClient, host: OrmHost, isNested: boolean) {
@@ -58,10 +73,32 @@ class LentConnection implements DatabaseConnection {
     this.isNested = isNested
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     this.#host.transactions.checkTime()
     // A text ends at U+0000 in the protocol of the server.
-    if (sql.includes('\0')) throw nulError()
+    if (query.sql.includes('\0')) throw nulError()
+    const observer = this.isNested || this.inTransaction ? undefined : this.#host.observer()
+    return observer?.isAsked === true && WRITES.test(query.sql) ? this.#executeObserved(query, observer) : this.#execute(query)
+  }
+
+  /** A statement on its own becomes a transaction, so that its changes can be told from those of others. */
+  async #executeObserved<R>(query: CompiledQuery, observer: WriteObserver): Promise<QueryResult<R>> {
+    await this.run('begin')
+    observer.begin(this.session)
+    try {
+      const result = await this.#execute<R>(query)
+      await observer.beforeCommit(this.session)
+      await this.run('commit')
+      await observer.afterCommit(this.session)
+      return result
+    } catch (error) {
+      observer.rollback(this.session)
+      await this.run('rollback').catch(() => this.#host.sessions.discard(this.session))
+      throw error
+    }
+  }
+
+  async #execute<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const trace = this.#host.trace()
     const before = trace?.enter('sql')
     const begun = performance.now()
@@ -81,17 +118,17 @@ class LentConnection implements DatabaseConnection {
 
   /** Reads rows in pieces by a cursor, which lives in a transaction. */
   async *streamQuery<R>({ sql, parameters }: CompiledQuery, chunkSize = 100): AsyncIterableIterator<QueryResult<R>> {
-    const name = `mikro_${++cursors}`
+    const cursor = `mikro_${++cursors}`
     const isAlone = !this.isNested && this.savepoint === undefined && !this.inTransaction
     if (isAlone) await this.run('begin')
     try {
-      await this.executeQuery(CompiledQuery.raw(`declare ${name} no scroll cursor for ${sql}`, [...parameters]))
+      await this.executeQuery(CompiledQuery.raw(`declare ${cursor} no scroll cursor for ${sql}`, [...parameters]))
       for (;;) {
-        const result = await this.executeQuery<R>(CompiledQuery.raw(`fetch ${chunkSize} from ${name}`))
+        const result = await this.executeQuery<R>(CompiledQuery.raw(`fetch ${chunkSize} from ${cursor}`))
         if (result.rows.length === 0) break
         yield result
       }
-      await this.run(`close ${name}`)
+      await this.run(`close ${cursor}`)
     } finally {
       if (isAlone) await this.run('commit')
     }
@@ -118,15 +155,24 @@ class LentDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<LentConnection> {
-    const session = this.#host.transactions.current?.session
-    return session === undefined
-      ? new LentConnection(await this.#host.sessions.acquire(), this.#host, false)
-      : new LentConnection(session, this.#host, true)
+    const { transactions, sessions, gate } = this.#host
+    const session = transactions.current?.session
+    if (session !== undefined) return new LentConnection(session, this.#host, true)
+    await gate.enter()
+    try {
+      return new LentConnection(await sessions.acquire(), this.#host, false)
+    } catch (error) {
+      gate.leave()
+      throw error
+    }
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
-    const { session, isNested, failed } = connection as LentConnection
-    if (!isNested) this.#host.sessions.release(session, failed)
+    const lent = connection as LentConnection
+    if (lent.isNested || lent.isReleased) return
+    lent.isReleased = true
+    this.#host.sessions.release(lent.session, lent.failed)
+    this.#host.gate.leave()
   }
 
   async beginTransaction(connection: DatabaseConnection, { isolationLevel, accessMode }: TransactionSettings): Promise<void> {
@@ -134,12 +180,13 @@ class LentDriver implements Driver {
     try {
       if (lent.isNested) {
         lent.savepoint = `mikro_${++this.#savepoints}`
-        await lent.run(`savepoint ${lent.savepoint}`)
+        await this.#makeSavepoint(lent, lent.savepoint)
         return
       }
       const level = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`
       await lent.run(`begin${level}${accessMode === undefined ? '' : ` ${accessMode}`}`)
       lent.inTransaction = true
+      this.#host.observer()?.begin(lent.session)
       this.#host.transactions.begun(lent.session)
     } catch (error) {
       // Kysely would never give back a connection whose `begin` failed.
@@ -150,10 +197,16 @@ class LentDriver implements Driver {
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
     const lent = connection as LentConnection
+    const observer = this.#host.observer()
     if (lent.savepoint !== undefined) {
+      await observer?.release(lent.session, lent.savepoint)
       await lent.run(`release savepoint ${lent.savepoint}`)
       return
     }
+    await observer?.beforeCommit(lent.session).catch((error: unknown) => {
+      // A transaction in which a statement has failed has nothing to read, and the server undoes it.
+      if ((error as { readonly code?: unknown }).code !== '25P02') throw error
+    })
     let result: ServerResult
     try {
       result = await lent.run('commit')
@@ -162,31 +215,48 @@ class LentDriver implements Driver {
     }
     lent.inTransaction = false
     // The server answers so where a statement had failed before.
-    if (result.command === 'ROLLBACK') throw new Error('The transaction was rolled back, since one of its statements had failed.')
+    if (result.command === 'ROLLBACK') {
+      observer?.rollback(lent.session)
+      throw new Error('The transaction was rolled back, since one of its statements had failed.')
+    }
+    await observer?.afterCommit(lent.session)
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     const lent = connection as LentConnection
     if (lent.savepoint === undefined) {
       lent.inTransaction = false
+      this.#host.observer()?.rollback(lent.session)
       // Kysely would never give back a connection whose `rollback` failed. The server rolls back by itself what a connection leaves behind.
       await lent.run('rollback').catch(() => this.#host.sessions.discard(lent.session))
       return
     }
-    await lent.run(`rollback to savepoint ${lent.savepoint}`)
+    await this.#goBackTo(lent, lent.savepoint)
     await lent.run(`release savepoint ${lent.savepoint}`)
   }
 
-  async savepoint(connection: DatabaseConnection, name: string): Promise<void> {
-    await (connection as LentConnection).run(`savepoint "${name}"`)
+  async #makeSavepoint(lent: LentConnection, called: string): Promise<void> {
+    await this.#host.observer()?.savepoint(lent.session, called)
+    await lent.run(`savepoint ${name(called)}`)
   }
 
-  async rollbackToSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
-    await (connection as LentConnection).run(`rollback to savepoint "${name}"`)
+  async #goBackTo(lent: LentConnection, called: string): Promise<void> {
+    await lent.run(`rollback to savepoint ${name(called)}`)
+    this.#host.observer()?.rollbackTo(lent.session, called)
   }
 
-  async releaseSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
-    await (connection as LentConnection).run(`release savepoint "${name}"`)
+  savepoint(connection: DatabaseConnection, called: string): Promise<void> {
+    return this.#makeSavepoint(connection as LentConnection, called)
+  }
+
+  rollbackToSavepoint(connection: DatabaseConnection, called: string): Promise<void> {
+    return this.#goBackTo(connection as LentConnection, called)
+  }
+
+  async releaseSavepoint(connection: DatabaseConnection, called: string): Promise<void> {
+    const lent = connection as LentConnection
+    await this.#host.observer()?.release(lent.session, called)
+    await lent.run(`release savepoint ${name(called)}`)
   }
 
   /** The sessions are the engine's; they are closed there. */

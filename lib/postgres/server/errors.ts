@@ -1,12 +1,14 @@
 /** Errors: what PostgreSQL's errors mean: a broken constraint, a refusal of the schema's own, a conflict of transactions, or a server that cannot be reached. */
 import { restError } from '../../base/errors.ts'
 import type { RestError } from '../../base/errors.ts'
+import type { DatabaseFailure } from '../../database/dialect.ts'
 
 /** The fields of an error of the server. MikroORM's exceptions keep them. */
 interface ServerError {
   readonly code?: unknown
   readonly message: string
   readonly detail?: string
+  readonly schema?: string
   readonly table?: string
   readonly column?: string
   readonly constraint?: string
@@ -60,10 +62,11 @@ export function isOutdated(error: unknown): boolean {
 }
 
 /** See `Dialect.failure`. */
-export function failure(error: unknown): 'busy' | 'failed' | undefined {
+export function failure(error: unknown): DatabaseFailure | undefined {
   if (isLost(error) || isConflict(error)) return 'busy'
   for (const { code } of listCauses(error)) {
     if (typeof code !== 'string') continue
+    if (code === '42501') return 'denied'
     // A statement that was ended, a lock that was not free.
     if (/^(?:57014|55P03)/.test(code)) return 'busy'
     // Resources of the server, its system and its files.
@@ -74,7 +77,7 @@ export function failure(error: unknown): 'busy' | 'failed' | undefined {
 
 /** Returns the error for a text that PostgreSQL cannot store, as the server would give it. */
 export function nulError(): Error {
-  return Object.assign(new Error('a text with the character U+0000 cannot be stored'), { code: '22021' })
+  return Object.assign(new Error('a string with the character U+0000 cannot be stored'), { code: '22021' })
 }
 
 /** Returns the error for a server that cannot be reached. */
@@ -101,14 +104,15 @@ export function conflicting(cause: unknown): RestError {
 }
 
 /** See `Dialect.violation`. PostgreSQL names the column of a value that is missing, and the columns of a key only in its detail: `Key (a, "B")=(1, 2) ...`. */
-export function violation(error: Error): { table: string; columns: string[] } | undefined {
-  const { code, table, column, detail = '' } = error as ServerError
+export function violation(error: Error): { schema?: string; table: string; columns: string[] } | undefined {
+  const { code, schema, table, column, detail = '' } = error as ServerError
   if (table === undefined) return undefined
-  if (code === '23502') return { table, columns: column === undefined ? [] : [column] }
+  const place = schema === undefined ? { table } : { schema, table }
+  if (code === '23502') return { ...place, columns: column === undefined ? [] : [column] }
   if (code !== '23505') return undefined
   const key = /\((.+?)\)=\(/s.exec(detail)?.[1] ?? ''
   return {
-    table,
+    ...place,
     columns: [...key.matchAll(/"((?:[^"]|"")+)"|([^",\s]+)/g)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!),
   }
 }
@@ -132,11 +136,11 @@ export function breaksConstraint(error: unknown): boolean {
 
 /**
  * See `Dialect.refusal`: a value that a column cannot hold (22), a trigger (P0001, and codes of its own), an identity or generated column, a view that takes no
- * writes, an exclusion, a check option, a right that the user does not have.
+ * writes, an exclusion, a check option.
  */
 export function refusal(error: Error): string | undefined {
   const { code, message } = error as ServerError
-  return typeof code === 'string' && /^(?:22|P0001|428C9|55000|0A000|23P01|44000|42501|25006)/.test(code) ? firstLine(message) : undefined
+  return typeof code === 'string' && /^(?:22|P0001|428C9|55000|0A000|23P01|44000|25006)/.test(code) ? firstLine(message) : undefined
 }
 
 /** Returns what the server says, without what MikroORM adds. */

@@ -2,11 +2,14 @@
  * Sessions: the connections to a server, lent one at a time by a pool. Each session has the settings that the flavour of `sql/` counts on. A session that is lost
  * never ends the process. Throws RestError (database_busy) when none can be had.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Pool, types } from 'pg'
 import type { CustomTypesConfig, PoolClient, QueryArrayResult, QueryResult } from 'pg'
 import type { RequestAbort } from '../../base/abort.ts'
+import { restError } from '../../base/errors.ts'
 import type { Row } from '../../database/dialect.ts'
 import type { ServerDatabase } from '../../database/world-store.ts'
+import { name } from '../../sql/sql.ts'
 import { isLost, isOutdated, unreachable } from './errors.ts'
 
 /** Milliseconds that a request waits for a session. */
@@ -33,12 +36,15 @@ function listSettings(
     ['extra_float_digits', '1'],
     ['statement_timeout', String(statementTimeout)],
     ['default_transaction_read_only', readOnly ? 'on' : 'off'],
-    ...(schema === undefined ? [] : [['search_path', `"${schema.replaceAll('"', '""')}"`] as const]),
+    ...(schema === undefined ? [] : [['search_path', [schema].flat().map(name).join(', ')] as const]),
   ]
 }
 
 export class Sessions {
-  readonly #pool: Pool
+  #pool: Pool
+  readonly #createPool: () => Pool
+  /** Resolves when the sessions may be used again. */
+  #paused: Promise<void> | undefined
   readonly #url: string
   /** The sessions that must not be used again. One that was asked to end a statement is among them: the request may come late. */
   readonly #spent = new WeakSet<PoolClient>()
@@ -54,27 +60,35 @@ export class Sessions {
     this.#url = database.url
     const settings = listSettings(database, readOnly)
     const text = `select ${settings.map((_, index) => `set_config($${index * 2 + 1}, $${index * 2 + 2}, false)`).join(', ')}`
-    this.#pool = new Pool({
-      connectionString: database.url,
-      max: database.poolSize ?? 10,
-      connectionTimeoutMillis: WAIT_MS,
-      allowExitOnIdle: true,
-      keepAlive: true,
-      pipeline: true,
-      fallback_application_name: 'mikro-rest',
-      onConnect: client => {
-        // Without a listener the error of a connection would end the process. The statement that runs on it fails by itself.
-        client.on('error', () => {})
-        this.#begun.set(client, performance.now())
-        return client.query({ text, values: settings.flat() }) as unknown as void
-      },
-    })
+    this.#createPool = () =>
+      this.#listen(
+        new Pool({
+          connectionString: database.url,
+          max: database.poolSize ?? 10,
+          connectionTimeoutMillis: WAIT_MS,
+          allowExitOnIdle: true,
+          keepAlive: true,
+          pipeline: true,
+          fallback_application_name: 'mikro-rest',
+          onConnect: client => {
+            // Without a listener the error of a connection would end the process. The statement that runs on it fails by itself.
+            client.on('error', () => {})
+            this.#begun.set(client, performance.now())
+            return client.query({ text, values: settings.flat() }) as unknown as void
+          },
+        }),
+      )
+    this.#pool = this.#createPool()
+  }
+
+  #listen(pool: Pool): Pool {
     // The pool takes an idle session that is lost out by itself.
-    this.#pool.on('error', () => {})
+    return pool.on('error', () => {})
   }
 
   /** Returns a session, to be given back by `release`. */
   async acquire(): Promise<PoolClient> {
+    while (this.#paused !== undefined) await this.#paused
     try {
       for (;;) {
         const session = await this.#pool.connect()
@@ -170,6 +184,37 @@ export class Sessions {
       // `statement_timeout` ends the statement then.
     } finally {
       await client.end().catch(() => {})
+    }
+  }
+
+  /**
+   * Runs work while no session is connected. Sessions that are asked for meanwhile come when it is over.
+   *
+   * @throws RestError (database_busy) when one is not given back.
+   */
+  async disconnected<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#paused !== undefined) await this.#paused
+    let resume!: () => void
+    this.#paused = new Promise(resolve => {
+      resume = resolve
+    })
+    try {
+      const pool = this.#pool
+      const until = performance.now() + WAIT_MS
+      while (pool.idleCount < pool.totalCount || pool.waitingCount > 0) {
+        if (performance.now() > until)
+          throw restError(
+            'database_busy',
+            'Another request is using the database for too long: its connections cannot be closed meanwhile. Try again.',
+          )
+        await sleep(2)
+      }
+      await pool.end()
+      this.#pool = this.#createPool()
+      return await work()
+    } finally {
+      this.#paused = undefined
+      resume()
     }
   }
 

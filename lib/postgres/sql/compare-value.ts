@@ -1,15 +1,20 @@
 /** Compare value: the value of an attribute with those of a filter. Date-times are compared as they are shown, in milliseconds. */
+import type { ScalarAttribute } from '../../model/model.ts'
 import type { Condition, Operand, ValueRef } from '../../plan/read-plan.ts'
 import { MANY, areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
-import { bind, joinEvenly, sql } from '../../sql/sql.ts'
+import { bind, joinEvenly, sql, text } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { compareWithin } from './compare-json.ts'
 import { compileBareOperand, compileOperand } from './stored-value.ts'
 import { TIME_NEXT } from './value-forms.ts'
 
-/** See `Flavour.isOneOf`. */
-export function isOneOfValues(operand: Operand, values: readonly ValueRef[], columns: ColumnScope): Sql {
+/**
+ * See `Flavour.isOneOf`.
+ *
+ * @param enums the types of the database that are enums, as the server writes them
+ */
+export function isOneOfValues(operand: Operand, values: readonly ValueRef[], columns: ColumnScope, enums: ReadonlySet<string>): Sql {
   const { attribute } = operand
   if (attribute.source.kind === 'within')
     return sql`(${joinEvenly(
@@ -17,6 +22,15 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], col
       ' or ',
     )})`
   const [first] = values as [ValueRef]
+  const label = findEnum(attribute, enums)
+  if (label !== undefined && values.length <= MANY) {
+    // The labels that are meant, found once: so an index on the column serves, and a text that is no label equals nothing.
+    const meant = compileIsOneOf(
+      text('l::text'),
+      values.map(value => filterValue(value, attribute)),
+    )
+    return sql`${columns.through(operand.hops).column(label.column)} = any(array(select l from unnest(enum_range(null::${label.type})) as l where ${meant}))`
+  }
   const stored = compileBareOperand(operand, columns)
   if (values.length > MANY && areOfOneFilter(values) && first.from === 'filter' && attribute.type.codec === undefined) {
     const { filter, type } = first
@@ -32,6 +46,16 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], col
     stored,
     values.map(value => filterValue(value, attribute)),
   )
+}
+
+/** Finds the column and the type of an enum of the database. */
+function findEnum(
+  { source, type }: ScalarAttribute,
+  enums: ReadonlySet<string>,
+): { readonly column: string; readonly type: string } | undefined {
+  const { kind, column } = type
+  if (kind !== 'text' || column === undefined || source.kind !== 'column' || !enums.has(column)) return undefined
+  return { column: source.column, type: column }
 }
 
 /** See `Flavour.compare`. */

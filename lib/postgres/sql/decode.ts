@@ -4,6 +4,7 @@ import type { BuilderSource } from '../../sql/builder-source.ts'
 import type { Decoder } from '../../sql/flavour.ts'
 import { formatIso } from '../../values/iso-time.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
+import { BLANK_PADDED } from './parameters.ts'
 
 /** JSON has no infinity, and -0 would read back as 0. */
 function decodeNumber(text: string): number | null {
@@ -11,10 +12,18 @@ function decodeNumber(text: string): number | null {
   return Number.isFinite(value) ? value + 0 : null
 }
 
-/** `2020-01-31 12:13:14.123456+00`. A value that is not a time of ISO 8601 (`infinity`, years before the first) is shown as it is. */
+/**
+ * `2020-01-31 12:13:14.123456+00`, or the same without the offset, which is UTC, too. A value that is not a time of ISO 8601 (`infinity`, years before the first) is
+ * shown as it is.
+ */
 function decodeDatetime(text: string): string {
-  const time = Date.parse(`${text.slice(0, 10)}T${text.slice(11, 19)}${text.length > 22 ? text.slice(19, 23).replace(/[+-].*$/, '') : ''}Z`)
-  return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?\+00$/.test(text) && !Number.isNaN(time) ? formatIso(time) : text
+  const bare = text.endsWith('+00') ? text.slice(0, -3) : text
+  const time = Date.parse(`${bare.slice(0, 10)}T${bare.slice(11, 23)}Z`)
+  return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/.test(bare) && !Number.isNaN(time) ? formatIso(time) : text
+}
+
+function trimBlanks(text: string): string {
+  return text.replace(/ +$/, '')
 }
 
 /** `\x0aff`, as base64. */
@@ -37,6 +46,8 @@ export function findDecoder(type: ScalarType): Decoder | undefined {
       return (text: string) => text === 't'
     case 'datetime':
       return decodeDatetime
+    case 'text':
+      return type.column === BLANK_PADDED ? trimBlanks : undefined
     case 'json':
       return decodeJson
     case 'blob':

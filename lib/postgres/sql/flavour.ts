@@ -13,13 +13,15 @@ import { isNullWithin } from './compare-json.ts'
 import { compareValue, isOneOfValues } from './compare-value.ts'
 import { findDecoder, readValue } from './decode.ts'
 import { compileMatches } from './match-text.ts'
-import { findSqlType, numberParameters } from './parameters.ts'
+import { castColumn, findSqlType, numberParameters } from './parameters.ts'
 import { collate, compileBareOperand, compileBareValue, compileDocument, compileOperand, compileStoredValue } from './stored-value.ts'
+
+const NO_ENUMS: ReadonlySet<string> = new Set()
 
 const PLAIN_FORM: readonly ValueForm[] = ['value']
 
-/** Makes the flavour of a server. */
-export function createFlavour(folding: CaseFolding): Flavour {
+/** @param enums the types of the database that are enums, as the server writes them */
+export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> = NO_ENUMS): Flavour {
   return {
     finish: numberParameters,
     // The server ends statements by itself: `statement_timeout`.
@@ -33,15 +35,16 @@ export function createFlavour(folding: CaseFolding): Flavour {
 
     isNull: (operand, columns) =>
       operand.attribute.source.kind === 'within' ? isNullWithin(operand, columns) : sql`${compileBareOperand(operand, columns)} is null`,
-    isOneOf: isOneOfValues,
+    isOneOf: (operand, values, columns) => isOneOfValues(operand, values, columns, enums),
     compare: compareValue,
     ...compileMatches(folding),
     like: ({ operand, value }, columns) => sql`${compileOperand(operand, columns)} like ${filterValue(value, operand.attribute)}`,
 
     differs: (column, parameter) => sql`${column} is distinct from ${parameter}`,
 
+    compared: castColumn,
     keyForms: () => PLAIN_FORM,
-    isInKeys: (column, list) => sql`${column} = any(${bind(list)})`,
+    isInKeys: (column, list) => sql`${castColumn(column, list.resource.key[0]!.type)} = any(${bind(list)})`,
     isInLinks,
 
     order(value, descending, mayBeNull) {
@@ -49,7 +52,7 @@ export function createFlavour(folding: CaseFolding): Flavour {
       const nulls = mayBeNull ? (descending ? ' nulls last' : ' nulls first') : ''
       return sql`${value}${descending ? ' desc' : ''}${nulls}`
     },
-    keyOrder: (column, type) => (type === undefined ? text(column) : collate(text(column), type)),
+    keyOrder: (column, type) => (type === undefined ? text(column) : collate(text(castColumn(column, type)), type)),
     sortedFormula: value => sql`coalesce(${value}, null)`,
     truth: condition => `(${condition})::int`,
     extreme(which, value, { kind }) {
@@ -72,10 +75,11 @@ export function createFlavour(folding: CaseFolding): Flavour {
 /** `a = any(the keys of the rows above)`; keys of several parts come as one JSON text. */
 function isInLinks(columns: readonly string[], parts: readonly KeyPart[]): Sql {
   const links = bind({ from: 'links', parts })
-  if (columns.length === 1) return sql`${columns[0]!} = any(${links})`
+  const own = columns.map((column, index) => castColumn(column, parts[index]!.type))
+  if (own.length === 1) return sql`${own[0]!} = any(${links})`
   const values = parts.map(({ type }, index) => {
     const target = findSqlType(type)
     return target === undefined ? `l ->> ${index}` : `(l ->> ${index})::${target}`
   })
-  return sql`${tuple(columns)} in (select ${values.join(', ')} from json_array_elements(${links}) as l)`
+  return sql`${tuple(own)} in (select ${values.join(', ')} from json_array_elements(${links}) as l)`
 }

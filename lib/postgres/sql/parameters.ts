@@ -2,7 +2,8 @@
  * Parameters: the places of parameters in a statement, numbered and cast. An untyped parameter takes the type of the column that it is compared with, and a
  * value that does not fit that fails instead of finding nothing; so each is cast to the type of its own value.
  */
-import type { Binding, Statement } from '../../database/dialect.ts'
+import type { Binding } from '../../database/binding.ts'
+import type { Statement } from '../../database/dialect.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 
@@ -18,7 +19,7 @@ export function numberParameters({ text, bindings }: Sql): Statement {
 }
 
 /** Returns the type in which values of a type are compared; undefined for a type of the application, whose column decides. */
-export function findSqlType({ kind, codec }: ScalarType): string | undefined {
+export function findSqlType({ kind, codec, column }: ScalarType): string | undefined {
   if (codec !== undefined) return undefined
   switch (kind) {
     case 'integer':
@@ -40,8 +41,23 @@ export function findSqlType({ kind, codec }: ScalarType): string | undefined {
     case 'json':
       return 'jsonb'
     default:
-      return 'text'
+      return column === BLANK_PADDED ? column : 'text'
   }
+}
+
+/** What PostgreSQL calls `char(5)`. Blanks at the end of its values do not count. */
+export const BLANK_PADDED = 'bpchar'
+
+/**
+ * Returns a column in the form in which it is compared with parameters. A column of a type that the engine shows as a text (`inet`, an enum) is compared as
+ * that text: not every text is a value of it. Numbers of 32 bits are compared as they are shown: 0.1 is another number in 64 bits.
+ */
+export function castColumn(expression: string, { kind, column }: ScalarType): string {
+  if (column === undefined || column === BLANK_PADDED) return expression
+  // Cast, an address has a mask that it is not shown with.
+  if (column === 'pg_catalog.inet') return `(case when ${expression} is not null then concat(${expression}) end)`
+  if (kind === 'text') return `(${expression})::text`
+  return kind === 'float' ? `(${expression})::text::float8` : expression
 }
 
 function castTo(type: ScalarType, suffix = ''): string {
@@ -53,6 +69,7 @@ function formatCast(binding: Binding): string {
   switch (binding.from) {
     case 'limit':
     case 'offset':
+    case 'most':
       return '::bigint'
     case 'links':
       return binding.parts.length === 1 ? castTo(binding.parts[0]!.type, '[]') : '::json'

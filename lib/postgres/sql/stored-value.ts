@@ -6,14 +6,14 @@ import { bind, literal, name, sql, text } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 import { compileSortedWithin } from './compare-json.ts'
-import { findSqlType } from './parameters.ts'
+import { castColumn, findSqlType } from './parameters.ts'
 
 /** Returns the column or expression of an attribute, as it is. */
 export function compileBareValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
   const { source, type } = attribute
   switch (source.kind) {
     case 'column':
-      return text(columns.column(source.column))
+      return text(castColumn(columns.column(source.column), type))
     case 'document':
       return text(castText(compileDocument(columns.column(source.column), source.keys), type))
     case 'formula': {

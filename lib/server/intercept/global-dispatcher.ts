@@ -95,7 +95,18 @@ const OWN = ownRealm === nodeRealm ? NODE : { legacy: new DispatcherSlot(ownReal
 /** All places that this code can reach, each once. */
 export const PLACES: readonly DispatcherSlot[] = [...new Set([...Object.values(NODE), ...Object.values(OWN)])]
 
-/** Makes Node load its undici, which creates its dispatcher on first use. */
+/**
+ * Makes Node load its undici, which creates its dispatcher on first use.
+ *
+ * @throws Error in Bun and Deno: their `fetch` and `node:http` ask no dispatcher
+ */
 export function loadDispatcher(): void {
+  const { bun, deno } = process.versions
+  if (bun !== undefined || deno !== undefined) {
+    const runtime = bun === undefined ? 'Deno' : 'Bun'
+    throw new Error(
+      `intercept: ${runtime} sends requests past the engine; Node does not. Give the code "engine.fetch" in the place of fetch, or serve it with createServer.`,
+    )
+  }
   runInThisContext('Response')
 }

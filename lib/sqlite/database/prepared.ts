@@ -17,7 +17,9 @@ export class PreparedQuery {
     this.#statement = statement
     this.readonly = statement.readonly
     this.reader = statement.reader
-    if (this.reader) statement.raw(true).safeIntegers(true)
+    // Of an insert it is the key that SQLite has counted, too.
+    statement.safeIntegers(true)
+    if (this.reader) statement.raw(true)
   }
 
   run(parameters: readonly unknown[]): Database.RunResult {

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import type { RowBound } from '../../database/dialect.ts'
 import { parameterError } from '../../base/errors.ts'
 import { LruCache } from '../../base/lru-cache.ts'
+import { CountedPages } from '../sql/counted-pages.ts'
 import { TimeChecks } from '../sql/time-checks.ts'
 import { addForeignFunctions } from './foreign-functions.ts'
 import { jsonFunction, matchFunction, momentFunction, roundedFunction, timeFunction } from '../sql/match.ts'
@@ -66,6 +67,7 @@ function readCounted(statement: Database.Statement, parameters: readonly unknown
 export class SqliteDatabase {
   readonly db: Database.Database
   readonly lookOut: TimeChecks
+  readonly pages: CountedPages
   readonly #readers = new LruCache<Database.Statement>(READERS, { bytes: STATEMENT_BYTES, weigh })
   readonly #prepared = new LruCache<PreparedQuery>(PREPARED, { bytes: STATEMENT_BYTES >> 1, weigh })
   readonly #reach: ReachableCounter
@@ -92,6 +94,7 @@ export class SqliteDatabase {
     this.db.pragma('foreign_keys = on')
     if (typeof source === 'string' && !this.db.memory && !this.readOnly) this.#place = new FileIdentity(this.db, source)
     this.lookOut = new TimeChecks(this.db)
+    this.pages = new CountedPages(this.lookOut.estimate)
     this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction(this.lookOut.look))
     this.db.function('mikro_json', { deterministic: true, directOnly: true }, jsonFunction)
     this.#reach = new ReachableCounter(this.db, this.lookOut.look)
@@ -133,6 +136,12 @@ export class SqliteDatabase {
     const next = (highest > given ? highest : given) + 1n
     this.#numbers.set(key, next)
     return next
+  }
+
+  /** Returns a table whose key has reached the last number that SQLite gives: it says of that the same as of a full disk. */
+  findUsedUp(): string | undefined {
+    if (this.db.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() === undefined) return undefined
+    return this.db.prepare('select name from sqlite_sequence where seq = 9223372036854775807').pluck().get() as string | undefined
   }
 
   /** Reads rows as arrays. Where an answer may lack room for them, they are counted one by one. */

@@ -6,9 +6,11 @@ import { ArrayType, BigIntType, Type, UnknownType } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty, Platform } from '@mikro-orm/core'
 import type { Notes } from '../../base/notes.ts'
 import { translateColumn, ignoresCase, isSerial, findItemType, findMeaning } from '../orm/foreign-column-types.ts'
+import { DescribedType } from '../../model/metadata/described-type.ts'
 import { parseItems } from './lists.ts'
 import type { SharedSqliteDialect } from '../orm/shared-dialect.ts'
 import { literal } from '../../sql/sql.ts'
+import type { ScalarType } from '../../values/scalar-type.ts'
 
 type Property = EntityProperty
 type Mutable = { -readonly [K in keyof Property]?: unknown } & Pick<Property, 'name'>
@@ -20,7 +22,10 @@ const SHOWN = 3
 const OWN_COLLATIONS = new Set(['binary', 'nocase', 'rtrim'])
 
 /** A full-text vector, as the text that it was made of: that is what can be searched. */
-class FullText extends Type<unknown, string | null> {
+class FullText extends DescribedType {
+  override readonly scalar: ScalarType = Object.freeze({ kind: 'text' })
+  override readonly ordersRecords = false
+
   override convertToDatabaseValue(value: unknown): string | null {
     if (typeof value === 'string') return value
     if (value === null || typeof value !== 'object') return null

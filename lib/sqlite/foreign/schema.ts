@@ -21,6 +21,9 @@ type Property = EntityProperty
 /** Defaults that SQLite surely takes: numbers, texts, its own words, and those that MikroORM writes for it. */
 const PLAIN = /^(?:-?\d+(?:\.\d+)?|'(?:[^']|'')*'|null|true|false|current_timestamp|\(strftime\('%s', 'now'\) \* 1000\))$/i
 
+/** The strings that PostgreSQL takes for a time. */
+const TIME_WORD = /^\(*\s*(?:now|'\s*(now|today)\s*')(?:::[\w ()]+)?\s*\)*$/i
+
 /** The time of the database, by any of its names, with what has no effect on it. */
 const IS_NOW =
   /^\(*\s*(?:(?:now|clock_timestamp|statement_timestamp|transaction_timestamp|localtimestamp|sysdate|sysdatetime|getdate|getutcdate|sysutcdatetime|sysdatetimeoffset|utc_timestamp)\s*\(\s*\d?\s*\)|localtimestamp|current_timestamp\s*\(\s*\d?\s*\)|'now(?:\(\))?')\s*\)*$/i
@@ -95,8 +98,10 @@ export class ForeignSchema {
         return this.#model.mapped(`the default ${given} is in milliseconds here`, place)
       }
     }
-    if (PLAIN.test(given) || this.#probe.runs(`select ${given}`, false)) return
-    const translated = this.#translateDefault(prop, given)
+    // SQLite would store the word.
+    const isWord = isTimeWord(prop, given)
+    if (!isWord && (PLAIN.test(given) || this.#probe.runs(`select ${given}`, false))) return
+    const translated = this.#translateDefault(prop, isWord ? 'now()' : given)
     if (this.#isDefault(translated)) {
       prop.defaultRaw = translated
       return this.#model.mapped(`the default ${given} is in SQLite's words here`, place)
@@ -253,4 +258,12 @@ export class ForeignSchema {
     meta.expression = translated
     this.#model.found()
   }
+}
+
+/** Whether a default is a string that PostgreSQL takes for the time of the property; `today` is midnight, so that it is the time of a date alone. */
+function isTimeWord({ customType, runtimeType }: Property, given: string): boolean {
+  const match = TIME_WORD.exec(given)
+  if (match === null) return false
+  if (customType instanceof DateType) return true
+  return match[1]?.toLowerCase() !== 'today' && (runtimeType === 'Date' || customType instanceof TimeType)
 }

@@ -6,7 +6,7 @@ import type Database from 'better-sqlite3'
 import type { ScalarKind } from '../../values/scalar-type.ts'
 import { areDates, findStoredTime } from '../sql/stored-time.ts'
 import type { FileScalar } from '../sql/stored-time.ts'
-import type { Column, Table } from './introspect.ts'
+import type { FileColumn, FileTable } from './introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
 /** How MySQL and programs that follow it declare booleans. */
@@ -51,12 +51,18 @@ function parseDeclared(type: string): Declared {
   }
 }
 
+/** Whether a foreign key of one column may refer to another: both are texts, or both numbers, compared as they are. */
+export function isComparable(column: FileColumn, other: FileColumn): boolean {
+  const [kind, referred] = [column, other].map(({ type, collated }) => (collated || TINY.test(type) ? undefined : parseDeclared(type).kind))
+  return kind === referred && (kind === 'text' || kind === 'uuid' || kind === 'integer' || kind === 'bigint')
+}
+
 /** The types of the columns of a table. */
 export class ColumnTypes {
-  readonly #table: Table
+  readonly #table: FileTable
   readonly #samples: ReadonlyMap<string, readonly unknown[]>
 
-  constructor(db: Database.Database, table: Table) {
+  constructor(db: Database.Database, table: FileTable) {
     this.#table = table
     const wanted = table.columns.filter(({ name, type }) => {
       const { kind } = parseDeclared(type)
@@ -73,7 +79,7 @@ export class ColumnTypes {
         : new Map()
   }
 
-  of(column: Column): FileScalar {
+  of(column: FileColumn): FileScalar {
     const samples = this.#samples.get(column.name) ?? []
     const { kind, first, second } = parseDeclared(column.type)
     const type: FileScalar = { kind, loose: true, ...(column.collated ? { collated: true } : {}) }
@@ -101,10 +107,12 @@ export class ColumnTypes {
   }
 
   /** Finds the type of a key column. Undefined for a type that cannot be part of an ID. */
-  ofKey(column: Column): FileScalar | undefined {
+  ofKey(column: FileColumn): FileScalar | undefined {
     const type = this.of(column)
     const { kind } = type
     const samples = this.#samples.get(column.name) ?? []
+    // Programs store UUIDs as blobs, whatever the column is declared as.
+    if (samples.length > 0 && samples.every(value => value instanceof Uint8Array)) return undefined
     if (kind === 'text' || kind === 'bigint') return type
     // IDs are compared as they are stored, and UUIDs are lower case in the API.
     if (kind === 'uuid')
@@ -122,12 +130,12 @@ export class ColumnTypes {
   }
 }
 
-function findItems({ items }: Column, type: 'string' | 'number'): { items?: readonly (string | number)[] } {
+function findItems({ items }: FileColumn, type: 'string' | 'number'): { items?: readonly (string | number)[] } {
   return items !== undefined && items.length > 0 && items.every(item => typeof item === type) ? { items: Object.freeze([...items]) } : {}
 }
 
 /** Reads some values of columns, without NULL: from the beginning of the table and, where that is cheap, from its end. */
-function readSamples(db: Database.Database, table: Table, columns: readonly string[]): ReadonlyMap<string, readonly unknown[]> {
+function readSamples(db: Database.Database, table: FileTable, columns: readonly string[]): ReadonlyMap<string, readonly unknown[]> {
   const from = `select ${columns.map(quoted).join(', ')} from main.${quoted(table.name)}`
   const rows = db.prepare(`${from} limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]
   if (rows.length === SAMPLES && table.rowid !== undefined) {

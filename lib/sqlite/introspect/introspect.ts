@@ -1,53 +1,32 @@
 /**
  * Reads the tables, views, columns, keys and foreign keys of a SQLite file as plain data. It uses pragmas
  * (https://www.sqlite.org/pragma.html) and the text of the schema. MikroORM's own introspection loses composite foreign keys, unique
- * indexes and views. entities.ts decides about the mapping.
+ * indexes and views. entities.ts says what MikroORM makes of it.
  */
 import type Database from 'better-sqlite3'
 import { readDdl } from '../database/ddl.ts'
+import { completeKey } from '../../introspect/tables.ts'
+import type { Column, DeleteAction, ForeignKey, Table } from '../../introspect/tables.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
-/** A column of a table or view. */
-export interface Column {
-  readonly name: string
+/** A column of a table or view of a file. */
+export interface FileColumn extends Column {
   /** The declared type; empty without one, as in most columns of views. */
   readonly type: string
-  readonly notNull: boolean
-  /** The SQL expression of the default. */
-  readonly defaultSql: string | undefined
-  readonly generated: boolean
   /** Whether the column compares by a collation other than BINARY. */
   readonly collated: boolean
   /** The allowed values of a check. */
   readonly items: readonly (string | number)[] | undefined
 }
 
-/** The declared action on a row when its target is deleted. */
-export type DeleteAction = 'no action' | 'restrict' | 'set null' | 'set default' | 'cascade'
-
-export interface ForeignKey {
-  readonly columns: readonly string[]
-  /** The name of the target table, in its own spelling. */
-  readonly table: string
-  /** The target columns, in the order of `columns`. */
-  readonly targets: readonly string[]
-  readonly onDelete: DeleteAction
-}
-
-/** A table or view. */
-export interface Table {
-  readonly name: string
+/** A table or view of a file. */
+export interface FileTable extends Table {
   readonly kind: 'table' | 'virtual' | 'view'
-  readonly columns: readonly Column[]
-  /** The columns of the primary key, in its order; empty without one. */
-  readonly key: readonly string[]
+  readonly columns: readonly FileColumn[]
   /** Whether the key is the rowid, which SQLite assigns by itself. */
   readonly rowidKey: boolean
   /** A name of the rowid that no column has taken, if there is one. */
   readonly rowid: string | undefined
-  readonly foreignKeys: readonly ForeignKey[]
-  /** Sets of columns that are unique in the whole table, without the primary key. */
-  readonly uniques: readonly (readonly string[])[]
 }
 
 /** A row of `pragma table_list`. */
@@ -81,11 +60,12 @@ interface ForeignKeyRow {
   readonly from: string
   readonly to: string | null
   readonly on_delete: string
+  readonly on_update: string
 }
 
 /** The content of a database, in the order of creation. */
 export interface Introspection {
-  readonly tables: readonly Table[]
+  readonly tables: readonly FileTable[]
   /** Tables and views that SQLite itself cannot read, with the reason. */
   readonly broken: ReadonlyMap<string, string>
 }
@@ -97,11 +77,12 @@ export function introspect(db: Database.Database): Introspection {
     sql: string | null
   }[]
   const broken = new Map<string, string>()
-  const tables = order.flatMap(({ name, sql }): Table[] => {
+  const tables = order.flatMap(({ name, sql }): FileTable[] => {
     const row = rows.find(found => found.name === name)
     if (row === undefined || row.type === 'shadow' || /^sqlite_/i.test(name)) return []
     try {
-      return [addKey(readTable(db, row, row.type === 'table' ? (sql ?? '') : ''))]
+      const table = readTable(db, row, row.type === 'table' ? (sql ?? '') : '')
+      return [table.kind === 'table' ? completeKey(table) : table]
     } catch (error) {
       // A view of a dropped table, a virtual table of an unloaded module or an index with an unknown collation does not affect the rest
       // of the file.
@@ -113,21 +94,12 @@ export function introspect(db: Database.Database): Introspection {
   return { tables: resolveTargets(tables), broken }
 }
 
-/** Takes the columns of a table for its key where it declares none, but all of them together are unique and none is NULL. */
-function addKey(table: Table): Table {
-  const names = table.columns.map(({ name }) => name)
-  if (table.key.length > 0 || table.kind !== 'table' || !table.columns.every(({ notNull, generated }) => notNull && !generated))
-    return table
-  const isUnique = table.uniques.some(set => set.length === names.length)
-  return isUnique ? { ...table, key: names, uniques: table.uniques.filter(set => set.length < names.length) } : table
-}
-
 /**
  * Reads a table or view, with its foreign keys as they are declared.
  *
  * @param sql the text of its CREATE statement
  */
-export function readTable(db: Database.Database, { name, type, wr }: TableRow, sql: string): Table {
+export function readTable(db: Database.Database, { name, type, wr }: TableRow, sql: string): FileTable {
   const all = db.pragma(`main.table_xinfo(${quoted(name)})`) as ColumnRow[]
   const rows = all.filter(({ hidden }) => hidden !== 1)
   // `count(*)` may read the smallest index, and `*` the table itself.
@@ -139,6 +111,7 @@ export function readTable(db: Database.Database, { name, type, wr }: TableRow, s
     .toSorted((a, b) => a.pk - b.pk)
     .map(column => column.name)
   return {
+    id: name,
     name,
     kind: type === 'table' || type === 'virtual' ? type : 'view',
     columns: rows.map(column => ({
@@ -181,17 +154,19 @@ function readForeignKeys(db: Database.Database, table: string): ForeignKey[] {
       return {
         columns: ordered.map(({ from }) => from),
         table: ordered[0]!.table,
+        target: ordered[0]!.table,
         // Without columns a foreign key refers to the primary key.
         targets: ordered.flatMap(({ to }) => to ?? []),
         onDelete: ordered[0]!.on_delete.toLowerCase() as DeleteAction,
+        onUpdate: ordered[0]!.on_update.toLowerCase() as DeleteAction,
       }
     })
 }
 
 /** Replaces the names in foreign keys by the exact names of tables and columns, and drops foreign keys without a target. */
-function resolveTargets(tables: readonly Table[]): Table[] {
+function resolveTargets(tables: readonly FileTable[]): FileTable[] {
   const byName = new Map(tables.filter(({ kind }) => kind === 'table').map(table => [table.name.toLowerCase(), table]))
-  const called = (table: Table, column: string): string | undefined =>
+  const called = (table: FileTable, column: string): string | undefined =>
     table.columns.find(({ name }) => name.toLowerCase() === column.toLowerCase())?.name
   return tables.map(table => ({
     ...table,
@@ -202,7 +177,7 @@ function resolveTargets(tables: readonly Table[]): Table[] {
       const targets = wanted.flatMap(column => called(target, column) ?? [])
       const columns = foreignKey.columns.flatMap(column => called(table, column) ?? [])
       if (targets.length !== columns.length || columns.length !== foreignKey.columns.length) return []
-      return [{ ...foreignKey, table: target.name, columns, targets }]
+      return [{ ...foreignKey, table: target.name, target: target.id, columns, targets }]
     }),
   }))
 }

@@ -54,6 +54,8 @@ export interface ConnectionHost {
   giveKey(table: string, key: bigint): void
   /** The next number of a column that is not the key, for what PostgreSQL takes from a sequence. */
   nextNumber(table: string, column: string): bigint
+  /** A table whose key has reached the last number that SQLite gives. */
+  findUsedUp(): string | undefined
   /** The clock of the engine, once there is one. */
   clock(): Clock | undefined
   /** Runs a transaction such that all that is called inside it knows of it; `begin` says when it has begun. */

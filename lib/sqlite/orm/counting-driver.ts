@@ -7,8 +7,6 @@ import type {
   NativeInsertUpdateOptions,
   QueryResult,
 } from '@mikro-orm/core'
-import { chain } from '../../base/awaitable.ts'
-import type { Awaitable } from '../../base/awaitable.ts'
 import type { SharedSqliteDialect } from './shared-dialect.ts'
 import { BoundSqliteDriver } from './driver.ts'
 
@@ -41,20 +39,9 @@ export class CountingDriver extends BoundSqliteDriver {
     options?: NativeInsertUpdateManyOptions<T>,
     transform?: (sql: string) => string,
   ): Promise<QueryResult<T>> {
-    // One row goes through `insertAtOnce`, which assigns the key itself.
-    if (data.length === 1 && transform === undefined) return super.nativeInsertMany(entityName, data, options)
     const counter = this.#count(entityName, data)
     const result = await super.nativeInsertMany(entityName, data, options, transform)
     return counter === undefined ? result : addKeys(result, data, counter)
-  }
-
-  override insertAtOnce<T extends object>(
-    entityName: EntityName<T>,
-    row: EntityDictionary<T>,
-    options: NativeInsertUpdateManyOptions<T>,
-  ): Awaitable<QueryResult<T>> {
-    const counter = this.#count(entityName, [row])
-    return chain(super.insertAtOnce(entityName, row, options), result => (counter === undefined ? result : addKeys(result, [row], counter)))
   }
 
   #count<T extends object>(entityName: EntityName<T>, data: readonly Dictionary[]): Counter | undefined {

@@ -2,32 +2,15 @@
  * Shared connection: runs the statements of MikroORM on the open database of the engine, with cached prepared statements and exact 64-bit integers, and
  * reports them to observers and traces.
  */
-import type { Transaction } from '@mikro-orm/core'
-import type { CompiledQuery, ControlledTransaction, DatabaseConnection, QueryResult } from 'kysely'
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { whenFree } from '../database/busy.ts'
 import type { PreparedQuery } from '../database/prepared.ts'
 import { SCHEMA_CHANGE } from '../database/sqlite-database.ts'
 import type { ConnectionHost, Entered } from './connection-host.ts'
 
-/** The connections of the transactions that are begun here, and of their savepoints. */
-export const connections = new WeakMap<object, SharedConnection>()
-
-/** Remembers that a savepoint runs on the connection of another transaction. */
-export function sameConnection(savepoint: Transaction, outer: Transaction): void {
-  const connection = connections.get(outer as object)
-  if (connection !== undefined) connections.set(savepoint as object, connection)
-}
-
-/** The connection of a transaction that is open, where a statement can run at once. */
-export function findConnection(transaction: Transaction): SharedConnection | undefined {
-  const connection = connections.get(transaction as object)
-  const { isCommitted, isRolledBack } = transaction as ControlledTransaction<unknown>
-  // Kysely has the error for what has ended, and lets others wait until a stream of rows ends.
-  return connection === undefined || isCommitted || isRolledBack || connection.streams > 0 ? undefined : connection
-}
-
 export class SharedConnection implements DatabaseConnection {
   readonly #host: ConnectionHost
+  readonly #stands: boolean
   readonly release: () => void
   readonly nested: boolean
   /** When it was asked for, by performance.now(). */
@@ -35,11 +18,11 @@ export class SharedConnection implements DatabaseConnection {
   /** Whether a transaction of its own is open. */
   inside = false
   savepoint: string | undefined
-  /** How many streams of rows are open. */
-  streams = 0
 
-  constructor(host: ConnectionHost, { release, nested }: Entered, since: number) {
+  /** @param stands whether statements are run in a transaction alone that was begun elsewhere, and whose end any failure is */
+  constructor(host: ConnectionHost, { release, nested }: Entered, since: number, stands = false) {
     this.since = since
+    this.#stands = stands
     this.#host = host
     this.release = release
     this.nested = nested
@@ -58,6 +41,7 @@ export class SharedConnection implements DatabaseConnection {
   }
 
   #prepare(sql: string): PreparedQuery {
+    if (this.#stands) return this.#host.prepare(sql)
     // Later statements would be committed one by one.
     if ((this.inside || this.nested) && !this.#host.inTransaction)
       throw new Error('The database has ended the transaction, after a failure.')
@@ -106,14 +90,12 @@ export class SharedConnection implements DatabaseConnection {
     const { trace } = this.#host
     const begun = performance.now()
     let rows = 0
-    this.streams++
     try {
       for (const row of statement.iterate(query.parameters)) {
         rows++
         yield { rows: [row as R] }
       }
     } finally {
-      this.streams--
       // Its time is that of whoever takes the rows as well.
       trace?.streamed({ sql: query.sql, parameters: query.parameters, duration: performance.now() - begun, rows })
     }

@@ -3,7 +3,7 @@ import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelpe
 import type Database from 'better-sqlite3'
 import { foldCase } from './existing-table.ts'
 import type { Catalog, ExistingTable } from './existing-table.ts'
-import type { Column as ExistingColumn } from '../introspect/introspect.ts'
+import type { FileColumn as ExistingColumn } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
 /** One statement that adds something. */

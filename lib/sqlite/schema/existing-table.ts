@@ -1,7 +1,7 @@
 /** Reads what a database has: its catalog in one statement, and a table or view by its name. Names compare as in SQLite. */
 import type Database from 'better-sqlite3'
 import { readTable } from '../introspect/introspect.ts'
-import type { Table, TableRow } from '../introspect/introspect.ts'
+import type { FileTable, TableRow } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
 /** An index with its columns. The index of a constraint has no statement of its own. */
@@ -14,7 +14,7 @@ export interface ExistingIndex {
   readonly columns: readonly (string | undefined)[]
 }
 
-export interface ExistingTable extends Table {
+export interface ExistingTable extends FileTable {
   /** The CREATE statement, and what was added since. */
   readonly sql: string
   readonly indexes: readonly ExistingIndex[]

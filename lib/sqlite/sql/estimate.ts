@@ -3,7 +3,7 @@
  * for them once a second, so that an estimate itself costs next to nothing.
  */
 import type Database from 'better-sqlite3'
-import type { Costs, Visit } from '../../database/dialect.ts'
+import type { Costs, Statement, Visit } from '../../database/dialect.ts'
 import { name } from '../../sql/sql.ts'
 
 /** How long the number of rows of a table is taken for true, in milliseconds. */
@@ -17,6 +17,12 @@ interface Index {
   readonly isUnique: boolean
 }
 
+/**
+ * How a statement comes to the rows of its first table: by an index for its conditions; through all of them, which it sorts; or through all of them in the order
+ * of an index.
+ */
+export type Access = 'look-up' | 'sort' | 'walk'
+
 interface Table {
   readonly rows: number
   readonly at: number
@@ -29,6 +35,7 @@ export class Estimate {
   readonly #indexes = new Map<string, readonly Index[]>()
   /** Whether an index serves a visit, as of the same version. */
   #served = new WeakMap<Visit, boolean>()
+  #accesses = new WeakMap<Statement, Access>()
   #schema = -1
 
   constructor(db: Database.Database) {
@@ -44,7 +51,7 @@ export class Estimate {
 
   #visited(visit: Visit, now: number): number {
     const { table, from } = visit
-    const rows = table === undefined ? Number.POSITIVE_INFINITY : this.#rowsOf(table, now)
+    const rows = table === undefined ? Number.POSITIVE_INFINITY : this.rowsOf(table, now)
     // Where each row is looked for from one place, all of them together are no more than there are.
     if (from === undefined || (from.isOnce && this.#isServed(visit))) return rows
     return this.#visited(from.visit, now) * rows
@@ -86,8 +93,22 @@ export class Estimate {
     return key.length === 0 ? indexes : [{ columns: key.map(part => part.name), isUnique: true }, ...indexes]
   }
 
+  /** How SQLite runs a statement that sorts rows, as of the schema. */
+  accessOf(statement: Statement, parameters: readonly unknown[]): Access {
+    let access = this.#accesses.get(statement)
+    if (access === undefined) this.#accesses.set(statement, (access = this.#readAccess(statement, parameters)))
+    return access
+  }
+
+  #readAccess({ sql }: Statement, parameters: readonly unknown[]): Access {
+    const lines = this.#db.prepare(`explain query plan ${sql}`).all(...parameters) as { parent: number; detail: string }[]
+    const [first, ...others] = lines.filter(({ parent }) => parent === 0)
+    if (first?.detail.startsWith('SCAN ') !== true) return 'look-up'
+    return others.some(({ detail }) => detail === 'USE TEMP B-TREE FOR ORDER BY') ? 'sort' : 'walk'
+  }
+
   /** About how many rows a table has, at least 1. */
-  #rowsOf(table: string, now: number): number {
+  rowsOf(table: string, now: number): number {
     const known = this.#tables.get(table)
     if (known !== undefined && now - known.at < FRESH) return known.rows
     this.#followSchema()
@@ -108,6 +129,7 @@ export class Estimate {
     this.#schema = schema
     this.#indexes.clear()
     this.#served = new WeakMap()
+    this.#accesses = new WeakMap()
   }
 
   /** As many rows as the highest number of one, and no more than the database has room for: numbers may have been given by chance. */

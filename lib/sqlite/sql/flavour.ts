@@ -38,6 +38,7 @@ export const SQLITE_FLAVOUR: Flavour = {
 
   differs: (column, parameter) => sql`${column} collate binary is not ${parameter}`,
 
+  compared: column => column,
   keyForms: ({ kind }) => (kind === 'uuid' ? UUID_FORMS : PLAIN_FORM),
   isInKeys: (column, list) => sql`${column} in (select value from json_each(${bind(list)}))`,
   isInLinks,

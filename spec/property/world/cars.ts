@@ -151,7 +151,7 @@ const car = fc.record(
     document: odd(fc.oneof(fc.constantFrom<unknown>({ a: 1 }, { a: 1, b: null }, 'text', [], 0))),
     list: odd(fc.constantFrom<unknown>([], ['a'], ['a', ''])),
     level: odd(fc.constantFrom<unknown>('1.5', '1.50', 1.5, '0.01')),
-    at: odd(fc.constantFrom('2020-01-01T00:00:00Z', '2020-01-01T01:00:00+01:00', '2020-01-01T00:00:00.001Z')),
+    at: odd(fc.constantFrom('2024-01-01T10:00:00Z', '2020-01-01T00:00:00Z', '2020-01-01T01:00:00+01:00', '2020-01-01T00:00:00.001Z')),
     day: odd(fc.constantFrom('2024-02-29', '2024-02-30')),
     token: odd(fc.constantFrom('ABCDEF00-0000-4000-8000-000000000000', 'abcdef00-0000-4000-8000-000000000000')),
     big: odd(fc.constantFrom<unknown>('9007199254740993', 7, '7')),
@@ -208,3 +208,46 @@ export const carRequests = fc.constantFrom('makers' as const, 'cars' as const, '
     { weight: 1, arbitrary: fc.tuple(one, headers).map(([path, given]) => ({ method: 'DELETE', path, headers: given })) },
   )
 })
+
+/** Values that others leave in a column of a file, which are not of its type. */
+export const ODD_VALUES = [
+  "'many'",
+  "'5'",
+  '2',
+  '1.5',
+  "x'00ff'",
+  "'2024-01-01 10:00:00'",
+  "'2024-01-01T10:00:00.000Z'",
+  '4.0',
+  "'true'",
+  "''",
+]
+
+/** Values for attributes of a car that a column of another type may show, or compare, as they are. */
+export const NEAR_VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  price: [5, 2, 4],
+  twin: [2, 5, null],
+  wheels: [5, 2, 4],
+  active: [true, false],
+  state: ['many', '5', 'AP8=', '2', ''],
+  hue: ['AP8=', '5', '1.5', '4.0'],
+  cost: [5, 1.5],
+  at: ['2024-01-01T10:00:00Z', '2024-01-01T10:00:00.000Z'],
+  day: ['2024-01-01'],
+  big: [5, '2'],
+  level: ['5', '1.5', '1.50', '2'],
+  document: [5, 'many', true, 2],
+}
+
+/** MikroORM compares decimals as numbers: a word, which is none, is a change to it in each write of the record, whatever the body has. A statement leaves it alone. */
+const DECIMAL = 'level'
+
+/** Statements by which others leave such values. */
+export const oddRows = fc
+  .tuple(fc.constantFrom(...Object.keys(NEAR_VALUES)), fc.constantFrom(...ODD_VALUES), small)
+  .filter(([name, value]) => name !== DECIMAL || !Number.isNaN(Number(value.replaceAll("'", ''))))
+  .map(([name, value, key]) => leaveOdd(name, value, key))
+
+export function leaveOdd(name: string, value: string, key: number): string {
+  return `update or ignore car set ${name === 'twin' ? 'twin_id' : name} = ${value} where id = ${key}`
+}

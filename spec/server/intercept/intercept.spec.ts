@@ -266,6 +266,23 @@ describe('intercept', () => {
     })
   })
 
+  it('is refused in Bun and Deno, whose fetch asks no dispatcher', () => {
+    const { versions } = process
+    for (const [name, runtime] of Object.entries({ bun: 'Bun', deno: 'Deno' })) {
+      Object.defineProperty(process, 'versions', { value: { ...versions, [name]: '1.0.0' } })
+      try {
+        assert.throws(
+          () => engine.intercept(API),
+          new RegExp(`^Error: intercept: ${runtime} sends requests past the engine.*engine\\.fetch`),
+        )
+      } finally {
+        Object.defineProperty(process, 'versions', { value: versions })
+      }
+    }
+    using api = engine.intercept(API)
+    assert.deepEqual(api.origins, [API])
+  })
+
   it('ends with its block, once, and with its engine', async () => {
     {
       using api = engine.intercept(real)

@@ -94,6 +94,23 @@ describe('keys of a file', () => {
     }
   })
 
+  it('that are declared as a UUID or a text and hold blobs are no IDs', async () => {
+    await using file = await serve(`
+      create table activity (id guid primary key, name text);
+      create table word (id text primary key, name text);
+      create table mixed (id text primary key, name text);
+      insert into activity values (x'a1b2c3d4e5f60718293a4b5c6d7e8f90', 'a');
+      insert into word values (x'00ff', 'a'), (x'01ff', 'b');
+      insert into mixed values ('x', 'a'), (x'01ff', 'b');
+    `)
+    assert.deepEqual(await file.get('activities'), [{ id: 'obLD1OX2BxgpOktcbX6PkA==', name: 'a' }])
+    assert.deepEqual((await file.get('words?name=b&sort=name')) as unknown, [{ id: 'Af8=', name: 'b' }])
+    assert.match((await file.ask('GET', 'activities/obLD1OX2BxgpOktcbX6PkA==', undefined, 404)).detail, /no ID/)
+    assert.equal((await file.ask('POST', 'words', { id: 'x', name: 'c' }, 405)).code, 'method_not_allowed')
+    // One odd record does not take the IDs of the others.
+    assert.deepEqual(await file.write('PUT', 'mixed/x', { name: 'c' }), { id: 'x', name: 'c' })
+  })
+
   it('that are NULL, which SQLite allows, are shown', async () => {
     await using file = await serve(
       `create table loose (id text primary key, v int); insert into loose values (null, 1), (null, 2), ('k', 3);`,

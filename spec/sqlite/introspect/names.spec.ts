@@ -61,6 +61,18 @@ describe('names of a file', () => {
     await file.write('DELETE', 'my_odd_tables/2')
   })
 
+  it('may be those of classes of MikroORM, and of this library', async () => {
+    await using file = await serve(`
+      create table file_type (id integer primary key, name text, data json);
+      create table json_type (id integer primary key, file_type_id integer references file_type);
+      insert into file_type values (1, 'a', '[1]');
+      insert into json_type values (1, 1);
+    `)
+    assert.deepEqual(await file.get('file_types'), [{ id: 1, name: 'a', data: [1], jsonTypes: [1] }])
+    assert.deepEqual(await file.write('PUT', 'json_types/1/fileType', { name: 'b' }), { id: 1, fileType: 1 })
+    assert.deepEqual(file.rows('select name from file_type'), [{ name: 'b' }])
+  })
+
   it('that MikroORM cannot write make a table read-only', async () => {
     await using file = await serve(`
       create table "a.b" (id integer primary key, name text, "constructor" text);

@@ -176,22 +176,56 @@ describe('relations of a file', () => {
     await using odd = await serve(`
       create table country (id integer primary key, code text unique);
       create table town (id integer primary key, country_code text references country(code), gone_id integer references gone(id));
+      create table road (id integer primary key, code text collate nocase references country(code), number text unique, town text references town(id));
+      create table bridge (id integer primary key, road int references road(number));
       create table tenant (id integer primary key);
       create table member (tenant_id integer references tenant, no integer, primary key (no, tenant_id));
       create table note (id integer primary key, tenant_id integer references tenant, member_no integer,
         foreign key (tenant_id, member_no) references member (tenant_id, no));
       insert into country values (1, 'cz');
-      insert into town values (1, 'cz', 5);
+      insert into town values (1, 'lost', 5);
+      insert into road values (1, 'cz', '7', 1);
+      insert into bridge values (1, 7);
       insert into tenant values (1);
       insert into member values (1, 7);
       insert into note values (1, 1, 7);
     `)
-    assert.deepEqual(await odd.get('towns'), [{ id: 1, countryCode: 'cz', goneId: 5 }])
+    assert.deepEqual(await odd.get('towns?attributes=!roads'), [{ id: 1, countryCode: 'lost', goneId: 5 }])
+    assert.deepEqual(await odd.get('roads?attributes=!town'), [{ id: 1, code: 'cz', number: '7' }])
+    assert.deepEqual(await odd.get('bridges'), [{ id: 1, road: 7 }])
     assert.deepEqual(await odd.get('notes?depth=2'), [{ id: 1, member: { tenant: 1, no: 7, notes: [1] } }])
     assert.deepEqual(await odd.get('members/1~7'), { tenant: 1, no: 7, notes: [1] })
     assert.deepEqual(await odd.get('tenants'), [{ id: 1, members: ['1~7'] }])
     const refused = await odd.ask('PUT', 'towns/1', { countryCode: null, goneId: 6 }, 422)
     assert.match(refused.detail, /no such table: main\.gone/)
+  })
+
+  it('follows a foreign key to a unique column', async () => {
+    await using atlas = await serve(`
+      create table country (id integer primary key, code text not null unique, name text);
+      create table city (id integer primary key, name text, country_code text not null references country(code) on update cascade);
+      create table flag (id integer primary key, country text unique references country(code) on delete cascade);
+      insert into country values (1, 'de', 'Germany'), (2, 'fr', 'France');
+      insert into city values (1, 'Berlin', 'de'), (2, 'Paris', 'fr'), (3, 'Bonn', 'de');
+      insert into flag values (1, 'fr');
+    `)
+    assert.deepEqual(await atlas.get('cities?country=1&attributes=id,country'), [
+      { id: 1, country: 1 },
+      { id: 3, country: 1 },
+    ])
+    assert.deepEqual(await atlas.get('countries?sort=cities.desc'), [
+      { id: 1, code: 'de', name: 'Germany', cities: [1, 3], flag: null },
+      { id: 2, code: 'fr', name: 'France', cities: [2], flag: 1 },
+    ])
+    assert.equal((await atlas.get('cities/2?depth=2')).country.name, 'France')
+    await atlas.write('PUT', 'cities/3', { country: 2 })
+    await atlas.write('PUT', 'countries/1', { code: 'dd' })
+    await atlas.write('POST', 'cities', { name: 'Ulm', country: 1 })
+    assert.deepEqual(
+      atlas.rows('select country_code from city order by id').map(row => (row as Record<string, unknown>)['country_code']),
+      ['dd', 'fr', 'fr', 'dd'],
+    )
+    await atlas.ask('DELETE', 'countries/1', undefined, 409)
   })
 
   it('shows links to records that are gone as the file has them', async () => {
@@ -207,6 +241,20 @@ describe('relations of a file', () => {
       placements: [],
       tags: [],
     })
+  })
+
+  it('takes links to records that are gone where a body repeats them, and no others', async () => {
+    await using shop = await serve(`${SHOP} insert into book values (9, 'Lost', 77, null); insert into book_tag values (9, 88), (9, 1);`)
+    const shown = (await shop.get('books/9')) as Record<string, unknown>
+    assert.deepEqual([shown['author'], shown['tags']], [77, [1, 88]])
+    assert.deepEqual(await shop.write('PUT', 'books/9', { ...shown, title: 'Still' }), { ...shown, title: 'Still' })
+    assert.deepEqual((await shop.write('PUT', 'books/9/tags', [1, 88])).tags, [1, 88])
+    for (const body of [{ author: 78 }, { tags: [88] }, { tags: [1, 88, 89] }, { author: 77, tags: [89] }]) {
+      const { detail } = await shop.ask('PUT', 'books/9', body, 422)
+      assert.match(detail, /there is no (author|tag) with the ID/)
+    }
+    assert.match((await shop.ask('POST', 'books', { title: 'New', author: 77 }, 422)).detail, /there is no author with the ID 77/)
+    assert.deepEqual(shop.rows('select tag_id from book_tag where book_id = 9 order by tag_id'), [{ tag_id: 1 }, { tag_id: 88 }])
   })
 
   it('refuses what would leave others without what they need, and lets the file unlink', async () => {

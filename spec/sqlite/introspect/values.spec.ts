@@ -153,6 +153,26 @@ describe('values of a file', () => {
     assert.deepEqual(await storedOf(file.path, `select ${Object.keys(odd).join()} from t`), before)
   })
 
+  it('that are bytes in a column of another type equal no text, not even the base64 that is shown', async () => {
+    await using file = await serve(
+      `create table t (id integer primary key, name text, n integer); create index names on t (name);
+       insert into t values (1, 'abc', 2), (2, x'616263', x'616263'), (3, 'YWJj', 3), (4, null, null);`,
+    )
+    assert.deepEqual(await file.get('ts/2'), { id: 2, name: 'YWJj', n: 'YWJj' })
+    const found = async (query: string) => ((await file.get(`ts?${query}&attributes=id`)) as { id: number }[]).map(({ id }) => id)
+    assert.deepEqual(await found('name=YWJj'), [3])
+    assert.deepEqual(await found('name=YWJj,abc'), [1, 3])
+    assert.deepEqual(await found('name=YWJ*'), [3])
+    assert.deepEqual(await found('name~=*ywj*'), [3])
+    assert.deepEqual(await found('!name=abc'), [2, 3, 4])
+    assert.deepEqual(await found('name=null'), [4])
+    assert.deepEqual(await found('name>zzz'), [2])
+    assert.deepEqual(await found('sort=name.desc'), [2, 1, 3, 4])
+    assert.deepEqual(await found('n>0'), [1, 3])
+    assert.deepEqual(await found('n<=3'), [1, 3])
+    assert.equal((await file.ask('GET', 'ts?n=YWJj', undefined, 400)).errors[0].code, 'value_invalid')
+  })
+
   it('of columns without a type are text or numbers, and compared as what they are', async () => {
     await using file = await serve(
       `create table t (id integer primary key, v); insert into t (v) values (5), ('5'), (10), ('a'), (x'00'), (null), ('B');`,

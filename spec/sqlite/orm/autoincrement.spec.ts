@@ -126,4 +126,24 @@ describe('IDs of deleted records', () => {
     await em.persist(second).flush()
     assert.deepEqual([first.id, second.id], [52, 53], 'the unit of work of the application counts, too')
   })
+
+  it('are exact beyond 2^53 where SQLite counts on', async () => {
+    const Huge = defineEntity({ name: 'Huge', properties: { id: p.bigint().primary().autoincrement(), name: p.string() } })
+    await using engine = await RestEngine.create({ entities: [Huge] })
+    assert.equal((await engine.handle('POST', '/v1/huges', undefined, { id: '9223372036854775803', name: 'a' })).status, 200)
+    const { body, headers } = await engine.handle('POST', '/v1/huges', undefined, { name: 'b' })
+    assert.deepEqual(body.huge, { id: '9223372036854775804', name: 'b' })
+    assert.equal(headers['location'], '/v1/huges/9223372036854775804')
+  })
+
+  it('that have reached the last number are refused, not a failure', async () => {
+    const Huge = defineEntity({ name: 'Huge', properties: { id: p.bigint().primary().autoincrement(), name: p.string() } })
+    for (const orm of [{}, { subscribers: [{ afterFlush: () => {} }] }]) {
+      await using engine = await RestEngine.create({ entities: [Huge], orm, seed: { huges: [{ id: '9223372036854775807', name: 'a' }] } })
+      const refused = await engine.handle('POST', '/v1/huges', undefined, { name: 'b' })
+      assert.deepEqual([refused.status, refused.body.code], [422, 'validation_failed'])
+      assert.match(refused.body.detail, /^The keys of the table "huge" have reached the last number/)
+      assert.equal((await engine.handle('POST', '/v1/huges', undefined, { id: '5', name: 'c' })).status, 200)
+    }
+  })
 })

@@ -1,5 +1,5 @@
 /**
- * The unit of work on the engine's driver: it writes what MikroORM's own driver writes, row for row, though its statements are known by shape; and
+ * The unit of work on the engine's driver: it writes what MikroORM's own driver writes, row for row; and
  * whatever a hook, a subscriber or `onUpdate` changes while it is flushed is written, too.
  */
 import assert from 'node:assert/strict'
@@ -79,7 +79,8 @@ const values = fc.record(
     name: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom("O'Neill", '?', '\u0001 value 0', '5', 'a\0b')),
     note: fc.option(fc.string()),
     rank: fc.integer(),
-    big: fc.option(fc.bigInt({ min: -(2n ** 53n), max: 2n ** 53n })),
+    // MikroORM's driver reads those beyond as other numbers.
+    big: fc.option(fc.bigInt({ min: -(2n ** 53n) + 1n, max: 2n ** 53n - 1n })),
     price: fc.option(fc.integer({ min: 0, max: 99_999 }).map(cents => (cents / 100).toFixed(2))),
     active: fc.option(fc.boolean()),
     at: fc.option(fc.date({ noInvalidDate: true }).map(date => new Date(date.getTime() % 1e14))),
@@ -156,14 +157,10 @@ describe('the unit of work on the driver of the engine', () => {
           for (const given of steps) {
             // A NUL breaks MikroORM's own text.
             if ('values' in given && given.values.name.includes('\0')) continue
-            await connection.write(
-              async em => {
-                await take(em, own, given, async id => connection.load(own.Thing, id, em))
-                await connection.flush(em)
-              },
-              undefined,
-              true,
-            )
+            await connection.write(async em => {
+              await take(em, own, given, async id => connection.load(own.Thing, id, em))
+              await em.flush()
+            })
             const em = stock.em.fork()
             await take(em, other, given, id => em.findOne(other.Thing, id))
             await em.flush()
@@ -310,17 +307,13 @@ describe('a write that waits for nothing', () => {
     const connection = await connectionFor([Draft])
     await connection.orm.em.getConnection().execute("insert into draft (text, version) values ('a', 1)")
     const writing = async () =>
-      connection.write(
-        async em => {
-          const draft = (await connection.load(Draft, 1, em)) as Row
-          const sql = em.getConnection() as unknown as { execute: (...given: unknown[]) => Promise<unknown> }
-          await sql.execute('update draft set version = 2', [], 'run', em.getTransactionContext())
-          draft['text'] = 'b'
-          await connection.flush(em)
-        },
-        undefined,
-        true,
-      )
+      connection.write(async em => {
+        const draft = (await connection.load(Draft, 1, em)) as Row
+        const sql = em.getConnection() as unknown as { execute: (...given: unknown[]) => Promise<unknown> }
+        await sql.execute('update draft set version = 2', [], 'run', em.getTransactionContext())
+        draft['text'] = 'b'
+        await em.flush()
+      })
     await assert.rejects(writing, { name: 'OptimisticLockError' })
     assert.deepEqual(await connection.orm.em.getConnection().execute('select * from draft'), [{ id: 1, text: 'a', version: 1 }])
     await connection.close()
@@ -330,15 +323,11 @@ describe('a write that waits for nothing', () => {
     const notes = Note()
     const connection = await connectionFor([notes])
     await connection.orm.em.getConnection().execute('select 1')
-    await connection.write(
-      em => {
-        const note = em.create(notes, { text: 'a' } as never) as unknown as Row
-        note['self'] = note
-        return connection.flush(em)
-      },
-      undefined,
-      true,
-    )
+    await connection.write(em => {
+      const note = em.create(notes, { text: 'a' } as never) as unknown as Row
+      note['self'] = note
+      return em.flush()
+    })
     assert.deepEqual(await connection.orm.em.getConnection().execute('select id, self_id from note'), [{ id: 1, self_id: 1 }])
     await connection.close()
   })

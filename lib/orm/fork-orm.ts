@@ -2,22 +2,20 @@
  * Creates a MikroORM instance on another connection that shares the metadata and compiled functions of its parent. Discovery takes tens
  * of milliseconds; a fork takes less than one, and hardly any memory.
  */
-import type { Configuration, EntityMetadata, EntityName, MetadataStorage, MikroORM as CoreMikroORM } from '@mikro-orm/core'
-import { MikroORM } from '@mikro-orm/sqlite'
-import type { Options } from '@mikro-orm/sqlite'
-import type { SharedSqliteDialect } from './shared-dialect.ts'
-import { skipUpdateOfCreated } from '../../orm/on-update.ts'
+import { MikroORM } from '@mikro-orm/core'
+import type { Configuration, EntityMetadata, EntityName, MetadataStorage } from '@mikro-orm/core'
+import { skipUpdateOfCreated } from './on-update.ts'
 
 class ForkedOrm extends MikroORM {
-  readonly #parent: CoreMikroORM
+  readonly #parent: MikroORM
 
-  constructor(parent: CoreMikroORM, shared: SharedSqliteDialect) {
+  constructor(parent: MikroORM, shared: object) {
     const options = parent.config.getAll()
     super({
       ...options,
       driverOptions: shared,
       discovery: { ...options.discovery, skipSyncDiscovery: true },
-    } as unknown as Options)
+    })
     this.#parent = parent
     shareCompiled(this.config, parent)
     const metadata = parent.getMetadata()
@@ -42,18 +40,21 @@ class ForkedOrm extends MikroORM {
 }
 
 /** Shares hydrators and comparators. They hold functions that are generated from the metadata, and do not know the connection. */
-function shareCompiled(config: Configuration, parent: CoreMikroORM): void {
+function shareCompiled(config: Configuration, parent: MikroORM): void {
   config.getHydrator = () => parent.config.getHydrator(parent.getMetadata())
   config.getComparator = () => parent.config.getComparator(parent.getMetadata())
 }
 
-function listFilterNames(parent: CoreMikroORM): Set<string> {
+function listFilterNames(parent: MikroORM): Set<string> {
   const filters = [parent.config.get('filters'), ...[...parent.getMetadata()].map(meta => meta.filters)]
   return new Set(filters.flatMap(named => Object.keys(named)))
 }
 
-/** @param parent the instance whose discovery is shared */
-export function forkOrm(parent: CoreMikroORM, shared: SharedSqliteDialect): MikroORM {
+/**
+ * @param parent the instance whose discovery is shared
+ * @param shared what the driver finds its connection by, as `driverOptions`
+ */
+export function forkOrm(parent: MikroORM, shared: object): MikroORM {
   const orm = new ForkedOrm(parent, shared)
   skipUpdateOfCreated(orm)
   return orm

@@ -1,0 +1,12 @@
+/** Rejects a version of Node on which the drivers of the databases end the process without a word. */
+
+/** As `engines` of package.json. */
+const LEAST = [22, 17, 0]
+
+/** @throws Error for an older version than the package asks for. */
+export function requireNode(version: string = process.versions.node): void {
+  const parts = version.split('.').map(Number)
+  const differing = LEAST.findIndex((least, index) => parts[index] !== least)
+  if (differing >= 0 && parts[differing]! < LEAST[differing]!)
+    throw new Error(`mikro-rest needs Node ${LEAST.join('.')} or newer, and this is Node ${version}.`)
+}

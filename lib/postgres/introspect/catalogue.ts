@@ -1,0 +1,158 @@
+/**
+ * Catalogue: what the system catalogues say of the tables of some schemas, in five statements that are sent together. Rows are plain data; tables.ts makes tables of
+ * them. It reads nothing of the content.
+ */
+import type { PoolClient } from 'pg'
+import { literal } from '../../sql/sql.ts'
+import { LOG_TABLE } from '../kit/change-log.ts'
+import { ask } from '../server/sessions.ts'
+
+/** A table, view or foreign table. Partitions are part of their table. */
+export interface RelationRow {
+  readonly oid: string
+  readonly schema: string
+  readonly name: string
+  /** r: table, p: partitioned table, v: view, m: materialised view, f: foreign table. */
+  readonly kind: 'r' | 'p' | 'v' | 'm' | 'f'
+  /** Whether the role may read it, or some of its columns. */
+  readonly readable: boolean
+  /** Whether the role may write any of it. */
+  readonly writable: boolean
+  /** Whether a materialised view has been filled; true for all others. */
+  readonly filled: boolean
+  /** The extension that it belongs to. */
+  readonly extension: string | null
+}
+
+export interface ColumnRow {
+  readonly relation: string
+  readonly name: string
+  /** With its digits or length: `numeric(10,2)`. */
+  readonly type: string
+  readonly typeId: string
+  /** The digits or length, as PostgreSQL holds them; -1: none. */
+  readonly modifier: number
+  readonly notNull: boolean
+  /** a: always, d: by default. */
+  readonly identity: 'a' | 'd' | ''
+  readonly generated: 's' | 'v' | ''
+  /** The expression of the default, of a generated column, or of what gives an identity its values. */
+  readonly expression: string | null
+  readonly readable: boolean
+}
+
+export interface TypeRow {
+  readonly id: string
+  readonly name: string
+  readonly schema: string
+  /** b: base, c: composite, d: domain, e: enum, r: range, m: multirange. */
+  readonly kind: string
+  readonly category: string
+  /** The type of the elements of an array; 0 for any other type. */
+  readonly element: string
+  /** Of a domain: what it is based on. */
+  readonly base: string
+  readonly modifier: number
+  readonly notNull: boolean
+  readonly defaultSql: string | null
+  /** The labels of an enum. */
+  readonly labels: readonly string[] | null
+  /** The checks of a domain. */
+  readonly checks: readonly string[] | null
+}
+
+export interface ConstraintRow {
+  readonly relation: string
+  /** p: primary key, f: foreign key, c: check. */
+  readonly kind: 'p' | 'f' | 'c'
+  readonly columns: readonly string[]
+  readonly target: string
+  readonly targets: readonly string[] | null
+  /** a: no action, r: restrict, c: cascade, n: set null, d: set default. */
+  readonly onDelete: string
+  readonly definition: string | null
+}
+
+/** The columns of a unique index of a whole table. */
+export interface UniqueRow {
+  readonly relation: string
+  readonly columns: readonly string[]
+}
+
+export interface Catalogue {
+  readonly relations: readonly RelationRow[]
+  readonly columns: readonly ColumnRow[]
+  readonly types: readonly TypeRow[]
+  readonly constraints: readonly ConstraintRow[]
+  readonly uniques: readonly UniqueRow[]
+}
+
+/** The tables of the schemas of $1, without the engine's own. */
+const SERVED = `from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = any($1::text[]) and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition and c.relname <> ${literal(LOG_TABLE)}`
+
+/** The names of columns, by their numbers in an array. */
+const nameColumns = (relation: string, numbers: string): string =>
+  `(select json_agg(a.attname order by u.i) from unnest(${numbers}) with ordinality as u(n, i) join pg_attribute a on a.attrelid = ${relation} and a.attnum = u.n)`
+
+const RELATIONS = `select c.oid::text as oid, n.nspname as schema, c.relname as name, c.relkind as kind, c.relispopulated as filled,
+  has_schema_privilege(n.oid, 'usage') and (has_table_privilege(c.oid, 'select') or has_any_column_privilege(c.oid, 'select')) as readable,
+  has_any_column_privilege(c.oid, 'insert, update') or has_table_privilege(c.oid, 'insert, update, delete') as writable,
+  (select e.extname from pg_depend d join pg_extension e on e.oid = d.refobjid
+    where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e' and d.refclassid = 'pg_extension'::regclass limit 1) as extension
+  ${SERVED} order by array_position($1::text[], n.nspname::text), c.oid`
+
+const COLUMNS = `select a.attrelid::text as relation, a.attname as name, format_type(a.atttypid, a.atttypmod) as type, a.atttypid::text as "typeId",
+  a.atttypmod as modifier, a.attnotnull as "notNull", a.attidentity as identity, a.attgenerated as generated,
+  coalesce(pg_get_expr(d.adbin, d.adrelid), case when a.attidentity <> '' then format('nextval(%L::regclass)', pg_get_serial_sequence(a.attrelid::regclass::text, a.attname)) end) as expression, has_column_privilege(a.attrelid, a.attnum, 'select') as readable
+  from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+  where a.attnum > 0 and not a.attisdropped and a.attrelid in (select c.oid ${SERVED}) order by a.attrelid, a.attnum`
+
+/** The types of columns, what domains are based on, and the elements of arrays. */
+const TYPES = `with recursive used(id) as (
+    select a.atttypid from pg_attribute a where a.attnum > 0 and not a.attisdropped and a.attrelid in (select c.oid ${SERVED})
+    union select case when t.typtype = 'd' then t.typbasetype else t.typelem end from used join pg_type t on t.oid = used.id
+    where t.typtype = 'd' or (t.typcategory = 'A' and t.typelem <> 0))
+  select t.oid::text as id, t.typname as name, n.nspname as schema, t.typtype as kind, t.typcategory as category,
+  case when t.typcategory = 'A' then t.typelem else 0 end::text as element, t.typbasetype::text as base, t.typtypmod as modifier,
+  t.typnotnull as "notNull", t.typdefault as "defaultSql",
+  (select json_agg(e.enumlabel order by e.enumsortorder) from pg_enum e where e.enumtypid = t.oid) as labels,
+  (select json_agg(pg_get_constraintdef(k.oid)) from pg_constraint k where k.contypid = t.oid) as checks
+  from pg_type t join pg_namespace n on n.oid = t.typnamespace where t.oid in (select id from used)`
+
+/** A foreign key to a partitioned table has further entries for its partitions. */
+const CONSTRAINTS = `select k.conrelid::text as relation, k.contype as kind, ${nameColumns('k.conrelid', 'k.conkey')} as columns,
+  k.confrelid::text as target, ${nameColumns('k.confrelid', 'k.confkey')} as targets, k.confdeltype as "onDelete",
+  case when k.contype = 'c' then pg_get_constraintdef(k.oid) end as definition
+  from pg_constraint k where k.contype in ('p', 'f', 'c') and k.conparentid = 0 and k.conkey is not null and k.conrelid in (select c.oid ${SERVED}) order by k.oid`
+
+const UNIQUES = `select i.indrelid::text as relation, ${nameColumns('i.indrelid', '(i.indkey::int2[])[0:i.indnkeyatts - 1]')} as columns
+  from pg_index i where i.indisunique and not i.indisprimary and i.indisvalid and i.indpred is null
+  and not 0 = any((i.indkey::int2[])[0:i.indnkeyatts - 1]) and i.indrelid in (select c.oid ${SERVED}) order by i.indexrelid`
+
+/** @param schemas in their order */
+export async function readCatalogue(session: PoolClient, schemas: readonly string[]): Promise<Catalogue> {
+  // One JSON text for each statement keeps the types of its values.
+  const read = async <T>(text: string): Promise<readonly T[]> => {
+    const [row] = await ask(session, `select coalesce(json_agg(row_to_json(found)), '[]') from (${text}) as found`, [schemas])
+    return JSON.parse(row![0] as string) as T[]
+  }
+  const [relations, columns, types, constraints, uniques] = await Promise.all([
+    read<RelationRow>(RELATIONS),
+    read<ColumnRow>(COLUMNS),
+    read<TypeRow>(TYPES),
+    read<ConstraintRow>(CONSTRAINTS),
+    read<UniqueRow>(UNIQUES),
+  ])
+  return { relations, columns, types, constraints, uniques }
+}
+
+/** Lists the schemas that have tables, apart from those of the server. */
+export async function listSchemas(session: PoolClient): Promise<string[]> {
+  const rows = await ask(
+    session,
+    `select n.nspname from pg_namespace n where n.nspname not like 'pg\\_%' and n.nspname <> 'information_schema'
+     and exists (select from pg_class c where c.relnamespace = n.oid and c.relkind in ('r', 'p', 'v', 'm', 'f')) order by 1`,
+  )
+  return rows.map(([schema]) => schema as string)
+}

@@ -1,0 +1,65 @@
+/** Makes MikroORM entities of the tables of a server. */
+import { types } from '@mikro-orm/core'
+import { buildEntities } from '../../introspect/entities.ts'
+import type { DescribedModel } from '../../introspect/entities.ts'
+import { isWritable } from '../../introspect/tables.ts'
+import type { TableMapping } from '../../introspect/tables.ts'
+import { name as quoted, tableName } from '../../sql/sql.ts'
+import type { ServerColumn, ServerTable, ServerTables } from './tables.ts'
+
+export function buildServerEntities({ tables, notes }: ServerTables): DescribedModel {
+  return { ...buildEntities(tables, table => new ServerMapping(table)), notes }
+}
+
+class ServerMapping implements TableMapping {
+  readonly #table: ServerTable
+  readonly key: readonly string[] | undefined
+  /** The query says the order. */
+  readonly order = undefined
+
+  constructor(table: ServerTable) {
+    this.#table = table
+    const parts = table.columns.filter(({ name }) => table.key.includes(name))
+    const isKey = parts.length > 0 && parts.every(({ type }) => type.keyMembers !== undefined)
+    this.key = isKey ? parts.map(({ name }) => name) : undefined
+  }
+
+  get query(): string {
+    const { id, columns, hasPlaces, isPartial } = this.#table
+    const shown = isPartial ? columns.map(({ name }) => quoted(name)).join(', ') : '*'
+    return `select ${shown} from ${tableName(id)}${hasPlaces ? ' order by ctid' : ''}`
+  }
+
+  describe(column: ServerColumn): object {
+    const table = this.#table
+    const { type, items } = column
+    const isKey = this.key?.includes(column.name) === true
+    const isCounted = isKey && this.key.length === 1 && type.isInteger && column.counted && isWritable(table)
+    const members = isKey ? type.keyMembers : type.members
+    return {
+      ...(isKey ? members : withItems(type, items)),
+      fieldName: column.name,
+      ...(isKey ? { primary: true } : {}),
+      ...(isKey && this.key.length === 1 ? { autoincrement: isCounted } : {}),
+      ...(column.notNull || isKey ? {} : { nullable: true }),
+      // MikroORM does not find a record again of whose key the server has given one of several parts.
+      ...(column.defaultSql === undefined || isCounted || (isKey && this.key.length > 1) ? {} : this.#describeDefault(column)),
+      ...(column.generated ? { generated: column.name } : {}),
+      ...(table.uniques.some(set => set.length === 1 && set[0] === column.name) ? { unique: true } : {}),
+    }
+  }
+
+  /** A value that the server gives always is generated. */
+  #describeDefault({ always, defaultSql }: ServerColumn): object {
+    return always ? { generated: defaultSql! } : { defaultRaw: defaultSql! }
+  }
+}
+
+/** Adds the values that a check allows. */
+function withItems({ members, isInteger }: ServerColumn['type'], items: ServerColumn['items']): object {
+  const { type } = members as { readonly type?: unknown }
+  const kind = isInteger ? 'number' : type === types.text || type === types.string ? 'string' : undefined
+  if (items === undefined || !items.every(item => typeof item === kind)) return members
+  // An enum has no length.
+  return { enum: true, items: [...items], ...(isInteger ? members : { type: types.text }) }
+}

@@ -1,0 +1,137 @@
+/**
+ * Server type: the type of a column as MikroORM takes it, found from the catalogues. What neither MikroORM nor the engine has a type for is served as the text that
+ * the server shows of it.
+ */
+import { ArrayType, BigIntType, DecimalType, types } from '@mikro-orm/core'
+import type { ColumnRow, TypeRow } from './catalogue.ts'
+
+/** What a column holds, once domains are resolved. */
+export interface ServerType {
+  /** Members of the property. */
+  readonly members: object
+  /** As `members`, for a column of a key; undefined for one that no ID can be made of. */
+  readonly keyMembers: object | undefined
+  /** Whether its values are integers, which the server may count. */
+  readonly isInteger: boolean
+  /** Whether a domain takes no NULL. */
+  readonly notNull: boolean
+  readonly defaultSql: string | null
+  /** The checks of its domains, over VALUE. */
+  readonly checks: readonly string[]
+}
+
+/** Digits that a JSON number holds exactly. */
+const EXACT_DIGITS = 15
+
+/** Returns an element of an array, which may be NULL or a list, as a number. */
+function toNumber(item: unknown): unknown {
+  return Array.isArray(item) ? item.map(toNumber) : item === null ? null : Number(item)
+}
+
+function toBoolean(item: unknown): unknown {
+  return Array.isArray(item) ? item.map(toBoolean) : item === null ? null : item === true || item === 't'
+}
+
+/** Types whose columns MikroORM has a type for; the others are texts. */
+const KNOWN: Readonly<Record<string, object>> = {
+  int2: { type: types.smallint },
+  int4: { type: types.integer },
+  float8: { type: types.double },
+  bool: { type: types.boolean },
+  text: { type: types.text },
+  uuid: { type: types.uuid },
+  date: { type: types.date },
+  timestamptz: { type: types.datetime },
+  timestamp: { type: types.datetime, columnType: 'timestamp' },
+  time: { type: types.time },
+  json: { type: types.json, columnType: 'json' },
+  jsonb: { type: types.json },
+  bytea: { type: types.blob },
+  float4: { type: types.float, columnType: 'real' },
+  oid: { type: new BigIntType('number'), columnType: 'oid' },
+}
+
+/** Known types that can be part of an ID as they are. */
+const KEYS = new Set(['int2', 'int4', 'oid', 'text', 'uuid', 'date'])
+
+/** Types of which no ID is made: the server shows their values otherwise than as a text of them, or they are too large. */
+const NO_KEYS = new Set(['float8', 'float4', 'bool', 'json', 'jsonb', 'bytea'])
+
+export class ServerTypes {
+  readonly #byId: ReadonlyMap<string, TypeRow>
+
+  constructor(rows: readonly TypeRow[]) {
+    this.#byId = new Map(rows.map(row => [row.id, row]))
+  }
+
+  of(column: Pick<ColumnRow, 'type' | 'typeId' | 'modifier'>): ServerType {
+    const row = this.#byId.get(column.typeId)!
+    if (row.kind === 'd') return this.#ofDomain(row)
+    if (row.category === 'A' && row.element !== '0') return plain({ type: this.#arrayOf(row.element), columnType: column.type })
+    if (row.labels !== null) {
+      const members = { enum: true, items: [...row.labels], columnType: column.type, runtimeType: 'string' }
+      return plain(members, members)
+    }
+    return row.schema === 'pg_catalog' ? describeBuiltIn(row.name, column) : describeText(column.type)
+  }
+
+  #ofDomain(domain: TypeRow): ServerType {
+    const base = this.#byId.get(domain.base)!
+    const inner = this.of({ type: base.name, typeId: domain.base, modifier: domain.modifier })
+    return {
+      ...inner,
+      notNull: domain.notNull || inner.notNull,
+      defaultSql: domain.defaultSql ?? inner.defaultSql,
+      checks: [...(domain.checks ?? []), ...inner.checks],
+    }
+  }
+
+  #arrayOf(element: string): ArrayType<unknown> {
+    let row = this.#byId.get(element)!
+    while (row.kind === 'd') row = this.#byId.get(row.base)!
+    if (row.schema !== 'pg_catalog') return new ArrayType<unknown>()
+    if (['int2', 'int4', 'float4', 'float8'].includes(row.name)) return new ArrayType<unknown>(toNumber)
+    return row.name === 'bool' ? new ArrayType<unknown>(toBoolean) : new ArrayType<unknown>()
+  }
+}
+
+function describeBuiltIn(name: string, { modifier }: Pick<ColumnRow, 'modifier'>): ServerType {
+  if (name === 'int8') return { ...plain({ type: new BigIntType() }, { type: new BigIntType() }), isInteger: true }
+  if (name === 'numeric') return describeNumeric(modifier)
+  if (name === 'varchar' || name === 'bpchar') {
+    const length = modifier < 4 ? {} : { length: modifier - 4 }
+    const members =
+      name === 'bpchar' ? { type: types.string, ...length, columnType: 'bpchar', runtimeType: 'string' } : { type: types.string, ...length }
+    // Without a length MikroORM would take one of its own.
+    const free = name === 'varchar' && modifier < 4 ? { type: types.text } : members
+    return plain(free, free)
+  }
+  const members = KNOWN[name]
+  if (members === undefined) return describeText(`pg_catalog.${name}`)
+  const isInteger = name === 'int2' || name === 'int4'
+  if (KEYS.has(name)) return { ...plain(members, members), isInteger }
+  return plain(members, NO_KEYS.has(name) ? undefined : asText(`pg_catalog.${name}`))
+}
+
+/** Digits and scale of a numeric: PostgreSQL holds both in one number; the scale may be negative. */
+function describeNumeric(modifier: number): ServerType {
+  const key = asText('pg_catalog.numeric')
+  if (modifier < 4) return plain({ type: new DecimalType(), precision: undefined, scale: undefined, columnType: 'numeric' }, key)
+  const precision = (modifier - 4) >> 16
+  const scale = (((modifier - 4) & 0x7ff) ^ 0x400) - 0x400
+  const type = precision <= EXACT_DIGITS ? new DecimalType('number') : new DecimalType()
+  return plain({ type, precision, scale: Math.max(scale, 0) }, key)
+}
+
+/** A value that is served as the text that the server shows of it. MikroORM has types for some columns, which it does not know by their full names. */
+function describeText(type: string): ServerType {
+  return plain(asText(type), asText(type))
+}
+
+function asText(columnType: string): object {
+  return { type: types.string, columnType, runtimeType: 'string' }
+}
+
+function plain(members: object, keyMembers?: object): ServerType {
+  return { members, keyMembers, isInteger: false, notNull: false, defaultSql: null, checks: [] }
+}

@@ -1,0 +1,197 @@
+/**
+ * Recorder: reports every row that changes, whoever changes it in a transaction of this process: the unit of work, a native query, SQL of a hook, or the server
+ * itself (on delete cascade, triggers). It reads the change log before the transaction commits, and reports when it has.
+ */
+import type { PoolClient } from 'pg'
+import type { ChangeRecorder, ChangeSink, RowChange, RowImage, WatchedTable } from '../../database/changes.ts'
+import type { CompiledRead, Row } from '../../database/dialect.ts'
+import type { KeyValues } from '../../model/key.ts'
+import { findOwnerKey, gatherLists, readLink } from '../../sql/list-changes.ts'
+import type { CompiledList, PendingChange } from '../../sql/list-changes.ts'
+import type { CompiledImage } from '../../sql/row-image.ts'
+import type { Sessions } from '../server/sessions.ts'
+import type { WriteObserver } from '../server/write-observer.ts'
+import { trimLog } from './change-log.ts'
+import type { ChangeLog } from './change-log.ts'
+import type { CompiledWatch, WatchedRows } from './watch.ts'
+
+/** Transactions after which the log is made shorter, where it has become too long. */
+const TRIM_EVERY = 1_000
+
+/** The bytes of a change beside the texts of its row. */
+const ROW_BYTES = 100
+const VALUE_BYTES = 16
+
+/** What the recorder reads by. */
+export interface RecorderParts {
+  readonly log: ChangeLog
+  readonly compiled: CompiledWatch
+  readonly sessions: Sessions
+  /** Reads the IDs in a list of a record, in the transaction of a session. */
+  readonly readList: (session: PoolClient, read: CompiledRead, key: KeyValues) => Promise<readonly unknown[]>
+  /** Who hears of a row that changes now, beside the watchers. */
+  readonly current: () => ChangeSink | undefined
+}
+
+/** The changes of an open transaction. */
+interface OpenChanges {
+  /** The position in the log behind which all entries of the transaction stand. */
+  readonly start: number
+  /** The position up to which they have been read. */
+  read: number
+  pending: PendingChange[]
+  /** Whom the changes of the transaction, and of each savepoint in it, belong to. */
+  readonly owners: { readonly savepoint: string | undefined; readonly sink: ChangeSink | undefined; readonly from: number }[]
+}
+
+/** A changed row, as the log has it. */
+class LoggedRow implements RowChange {
+  readonly kind = 'row'
+  readonly table: WatchedTable
+  readonly #image: CompiledImage
+  readonly #before: Row | undefined
+  readonly #after: Row | undefined
+
+  constructor(table: WatchedTable, image: CompiledImage, row: Row) {
+    const width = image.columns.length
+    this.table = table
+    this.#image = image
+    this.#before = row[1] === 'I' ? undefined : row.slice(2, 2 + width)
+    this.#after = row[1] === 'D' ? undefined : row.slice(2 + width)
+  }
+
+  get bytes(): number {
+    let bytes = ROW_BYTES
+    for (const row of [this.#before, this.#after])
+      for (const value of row ?? []) bytes += VALUE_BYTES + ((value as string | null)?.length ?? 0)
+    return bytes
+  }
+
+  before(): RowImage | undefined {
+    return this.#show(this.#before)
+  }
+
+  after(): RowImage | undefined {
+    return this.#show(this.#after)
+  }
+
+  #show(row: Row | undefined): RowImage | undefined {
+    if (row === undefined) return undefined
+    return { id: this.#image.id(row) as string | number, record: this.#image.record(row) as Record<string, unknown> }
+  }
+}
+
+export class Recorder implements ChangeRecorder, WriteObserver {
+  readonly watchers = new Set<ChangeSink>()
+  readonly isRecording = true
+  readonly #parts: RecorderParts
+  readonly #open = new WeakMap<PoolClient, OpenChanges>()
+  /** The highest position that has been read: entries that are made from now on stand behind it. */
+  #highest = 0
+  #committed = 0
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts
+  }
+
+  get isAsked(): boolean {
+    return this.watchers.size > 0 || this.#parts.current() !== undefined
+  }
+
+  begin(session: PoolClient): void {
+    const owner = { savepoint: undefined, sink: this.#parts.current(), from: 0 }
+    this.#open.set(session, { start: this.#highest, read: this.#highest, pending: [], owners: [owner] })
+  }
+
+  async savepoint(session: PoolClient, name: string): Promise<void> {
+    await this.collect(session)
+    const open = this.#open.get(session)
+    open?.owners.push({ savepoint: name, sink: this.#parts.current(), from: open.pending.length })
+  }
+
+  async release(session: PoolClient, name: string): Promise<void> {
+    await this.collect(session)
+    this.#end(session, name)
+  }
+
+  rollbackTo(session: PoolClient, name: string): void {
+    const from = this.#end(session, name)
+    if (from !== undefined) this.#open.get(session)!.pending.length = from
+  }
+
+  /** A savepoint is over, and those in it. Returns the number of changes before it. */
+  #end(session: PoolClient, name: string): number | undefined {
+    const owners = this.#open.get(session)?.owners ?? []
+    const at = owners.findLastIndex(({ savepoint }) => savepoint === name)
+    return at < 0 ? undefined : owners.splice(at)[0]!.from
+  }
+
+  rollback(session: PoolClient): void {
+    this.#open.delete(session)
+  }
+
+  /** Reads what has been logged since the last time. */
+  async collect(session: PoolClient): Promise<void> {
+    const open = this.#open.get(session)
+    if (open === undefined || (this.watchers.size === 0 && open.owners.every(({ sink }) => sink === undefined))) return
+    const { compiled, sessions } = this.#parts
+    const limits = [open.read, open.start]
+    const touched = await sessions.read(session, compiled.touched, limits)
+    if (touched.length === 0) return
+    const { sink } = open.owners.at(-1)!
+    const rows = touched
+      .flatMap(([oid]) => compiled.byTable.get(Number(oid)) ?? [])
+      .filter(({ table }) => sink !== undefined || this.#isWatched(table))
+    const found = await Promise.all(rows.map(async each => ({ each, rows: await sessions.read(session, each.sql, limits) })))
+    const changes = found.flatMap(({ each, rows: logged }) => logged.flatMap(row => readEntry(each, row)))
+    for (const { change } of changes.toSorted((a, b) => a.at - b.at)) open.pending.push({ sink, change })
+    open.read = Math.max(...touched.map(([, last]) => Number(last)))
+    if (open.read > this.#highest) this.#highest = open.read
+  }
+
+  #isWatched(table: string | undefined): boolean {
+    for (const watcher of this.watchers) if (watcher.table === undefined || watcher.table === table) return true
+    return false
+  }
+
+  async beforeCommit(session: PoolClient): Promise<void> {
+    await this.collect(session)
+    const open = this.#open.get(session)
+    if (open === undefined) return
+    const lists = new Map<string, readonly unknown[]>()
+    for (const { change } of open.pending) {
+      const key = change.kind === 'link' ? findOwnerKey(change) : undefined
+      if (change.kind !== 'link' || key === undefined) continue
+      const name = this.#formatList(change.compiled, key)
+      if (!lists.has(name)) lists.set(name, await this.#parts.readList(session, change.compiled.read, key))
+    }
+    if (lists.size > 0) open.pending = gatherLists(open.pending, (compiled, key) => lists.get(this.#formatList(compiled, key))!)
+  }
+
+  #formatList(compiled: CompiledList, key: KeyValues): string {
+    return JSON.stringify([this.#parts.compiled.lists.indexOf(compiled), ...key.map(String)])
+  }
+
+  async afterCommit(session: PoolClient): Promise<void> {
+    const open = this.#open.get(session)
+    this.#open.delete(session)
+    for (const { sink, change } of open?.pending ?? []) {
+      if (change.kind === 'link') continue
+      sink?.add(change)
+      for (const watcher of this.watchers) watcher.add(change)
+    }
+    if (++this.#committed % TRIM_EVERY === 0) await trimLog(session, this.#parts.log)
+  }
+}
+
+/** Makes changes of an entry of the log. */
+function readEntry(watched: WatchedRows, row: Row): { readonly at: number; readonly change: PendingChange['change'] }[] {
+  const at = Number(row[0])
+  if (watched.kind === 'table') return [{ at, change: new LoggedRow(watched.watched, watched.image, row) }]
+  const { list, width } = watched
+  const changes = [
+    row[1] === 'I' ? undefined : readLink(list, row.slice(2, 2 + width), false),
+    row[1] === 'D' ? undefined : readLink(list, row.slice(2 + width), true),
+  ]
+  return changes.flatMap(change => (change === undefined ? [] : [{ at, change }]))
+}

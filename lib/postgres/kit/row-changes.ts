@@ -1,0 +1,137 @@
+/**
+ * Row changes: undoes all that stands behind a position of the change log, and carries the rows that changed between two positions over to another database of the
+ * same tables. References are not checked meanwhile, and nothing of the application's is triggered: the whole state is one that was there.
+ */
+import type { PoolClient } from 'pg'
+import { name } from '../../sql/sql.ts'
+import { ask, command } from '../server/sessions.ts'
+import { LOGGED, SILENT } from './change-log.ts'
+import type { ChangeLog, LoggedTable } from './change-log.ts'
+
+/** What has become of rows of a table, each row as the text that PostgreSQL writes of it. */
+export interface TableChanges {
+  readonly oid: number
+  /** Rows with the keys of all that changed. */
+  readonly touched: readonly string[]
+  /** The rows with such keys in the end. */
+  readonly rows: readonly string[]
+}
+
+/** The values of the sequences of a database: the last one, or null before the first. */
+export type SequenceValues = readonly (readonly [oid: number, last: string | null])[]
+
+/** Prepares a transaction that writes rows as they were. */
+export async function beginReplay(session: PoolClient): Promise<void> {
+  await command(session, 'begin')
+  await command(session, 'set local session_replication_role = replica; set local statement_timeout = 0')
+}
+
+function findTable({ tables }: ChangeLog, oid: number): LoggedTable {
+  const found = tables.find(table => table.oid === oid)
+  if (found === undefined) throw new Error(`The change log names a table (${oid}) that is not there any more.`)
+  return found
+}
+
+/** Undoes all that stands behind a position, in the open transaction. */
+export async function rewind(session: PoolClient, log: ChangeLog, position: number): Promise<void> {
+  await command(session, SILENT)
+  const touched = await ask(session, `select distinct tbl from ${log.quoted} where n > $1`, [position])
+  for (const [oid] of touched) {
+    const table = findTable(log, Number(oid))
+    const { quoted, columns } = table
+    const rows = `select n, side, r from (
+        select n, 0 as side, old::${quoted} as r from ${log.quoted} where n > $1 and tbl = ${table.oid} and old is not null
+        union all select n, 1, new::${quoted} from ${log.quoted} where n > $1 and tbl = ${table.oid} and new is not null) as each offset 0`
+    await ask(
+      session,
+      `delete from ${quoted} as x using (select distinct ${listKey(table, '(r)')} from (${rows}) as l) as k where ${isOfKey(table)}`,
+      [position],
+    )
+    // What a key was first seen with is the row before: the old one, or none where it was new.
+    await ask(
+      session,
+      `insert into ${quoted} (${columns.map(name).join(', ')}) overriding system value
+       select ${columns.map(column => `(r).${name(column)}`).join(', ')} from
+         (select distinct on (${listKey(table, '(r)')}) side, r from (${rows}) as l order by ${listKey(table, '(r)')}, n, side) as f
+       where side = 0`,
+      [position],
+    )
+  }
+  await ask(session, `delete from ${log.quoted} where n > $1`, [position])
+}
+
+/** Returns what has changed from one position to a later one. */
+export async function readChanges(session: PoolClient, log: ChangeLog, from: number, to: number): Promise<TableChanges[]> {
+  const touched = await ask(session, `select distinct tbl from ${log.quoted} where n > $1 and n <= $2`, [from, to])
+  const changes: TableChanges[] = []
+  for (const [oid] of touched) {
+    const table = findTable(log, Number(oid))
+    const { quoted } = table
+    const where = `n > $1 and n <= $2 and tbl = ${table.oid}`
+    // What a key was last seen with is the row after: the new one, or none where it has gone.
+    const last = await ask(
+      session,
+      `select distinct on (${listKey(table, '(r)')}) side, t from (
+         select n, 0 as side, old as t, old::${quoted} as r from ${log.quoted} where ${where} and old is not null
+         union all select n, 1, new, new::${quoted} from ${log.quoted} where ${where} and new is not null offset 0) as l
+       order by ${listKey(table, '(r)')}, n desc, side desc`,
+      [from, to],
+    )
+    changes.push({
+      oid: table.oid,
+      touched: last.map(([, row]) => row as string),
+      rows: last.flatMap(([side, row]) => (side === '1' ? [row as string] : [])),
+    })
+  }
+  return changes
+}
+
+/** Writes such changes, in the open transaction. The log notes them. */
+export async function writeChanges(session: PoolClient, log: ChangeLog, changes: readonly TableChanges[]): Promise<void> {
+  await command(session, LOGGED)
+  for (const { oid, touched, rows } of changes) {
+    const table = findTable(log, oid)
+    const { quoted, columns } = table
+    const unpack = `select t::${quoted} as r from unnest($1::text[]) as t offset 0`
+    await ask(
+      session,
+      `delete from ${quoted} as x using (select ${listKey(table, '(r)')} from (${unpack}) as l) as k where ${isOfKey(table)}`,
+      [touched],
+    )
+    await ask(
+      session,
+      `insert into ${quoted} (${columns.map(name).join(', ')}) overriding system value
+       select ${columns.map(column => `(r).${name(column)}`).join(', ')} from (${unpack}) as l`,
+      [rows],
+    )
+  }
+}
+
+function listKey({ key }: LoggedTable, row: string): string {
+  return key.map(column => `${row}.${name(column)}`).join(', ')
+}
+
+function isOfKey({ key }: LoggedTable): string {
+  return key.map(column => `x.${name(column)} = k.${name(column)}`).join(' and ')
+}
+
+/** Reads what the sequences of the tables have counted to. */
+export async function readSequences(session: PoolClient, { schemas }: ChangeLog): Promise<SequenceValues> {
+  const rows = await ask(
+    session,
+    `select s.seqrelid, pg_sequence_last_value(s.seqrelid) from pg_sequence s join pg_class c on c.oid = s.seqrelid
+     where c.relnamespace = any(select to_regnamespace(quote_ident(s)) from unnest($1::text[]) as s) and c.relname not like 'mikro\\_changes\\_%'`,
+    [schemas],
+  )
+  return rows.map(([oid, last]) => [Number(oid), last as string | null] as const)
+}
+
+/** Lets sequences go on from such values. */
+export async function writeSequences(session: PoolClient, values: SequenceValues): Promise<void> {
+  await ask(
+    session,
+    `select setval(s.seqrelid::regclass, coalesce(v.last, s.seqstart), v.last is not null)
+     from unnest($1::oid[], $2::bigint[]) as v(oid, last) join pg_sequence s on s.seqrelid = v.oid`,
+    [values.map(([oid]) => oid), values.map(([, last]) => last)],
+  )
+}

@@ -1,0 +1,42 @@
+/** Column texts: values for columns that hold texts of one form, by the type of the column: an address, an interval, a number that is shown as a text. */
+import type { Random } from './random.ts'
+
+type Make = (random: Random) => string
+
+const EMPTY: Make = () => 'empty'
+
+const address: Make = random => `10.${random.between(0, 255)}.${random.between(0, 255)}.${random.between(1, 254)}`
+
+const pad = (value: number): string => String(value).padStart(2, '0')
+
+const day: Make = random => `20${pad(random.between(0, 29))}-${pad(random.between(1, 12))}-${pad(random.between(1, 28))}`
+
+const clock: Make = random => [23, 59, 59].map(high => pad(random.between(0, high))).join(':')
+
+/** By the name of the type, without its schema. */
+const MAKERS: Readonly<Record<string, Make>> = {
+  interval: random => `${random.between(1, 1000)} days`,
+  inet: address,
+  cidr: address,
+  macaddr: random => Array.from({ length: 6 }, () => random.between(16, 255).toString(16)).join(':'),
+  money: random => `${random.between(1, 1000)}.00`,
+  numeric: random => String(random.between(1, 1000)),
+  timestamptz: random => `${day(random)} ${clock(random)}+00`,
+  timestamp: random => `${day(random)} ${clock(random)}`,
+  time: clock,
+  timetz: random => `${clock(random)}+00`,
+  xml: random => `<value>${random.between(1, 1000)}</value>`,
+  point: random => `(${random.between(0, 90)},${random.between(0, 90)})`,
+  int4range: EMPTY,
+  int8range: EMPTY,
+  numrange: EMPTY,
+  tsrange: EMPTY,
+  tstzrange: EMPTY,
+  daterange: EMPTY,
+}
+
+/** Finds what makes texts for a type of columns; undefined for a type that takes any text, or whose form is not known. */
+export function findColumnTexts(column: string | undefined): Make | undefined {
+  const name = column?.replace(/^pg_catalog\./, '')
+  return name !== undefined && Object.hasOwn(MAKERS, name) ? MAKERS[name] : undefined
+}

@@ -1,0 +1,265 @@
+/**
+ * Planned relations: writes by statements what a body says of other records than its own: records nested in it, and the links of its lists. Members of a list
+ * are written together: the number of statements does not grow with their number, apart from new records and from those for which functions of the model give
+ * values. Whatever the database refuses is left to the unit of work, which finds out why: `Unplanned` takes back all that has been written.
+ */
+import { wait } from '../base/awaitable.ts'
+import type { Coroutine } from '../base/awaitable.ts'
+import type { Connection, RowsWritten, Statement } from '../database/dialect.ts'
+import type { KeyValues } from '../model/key.ts'
+import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
+import type { PivotTable, StoredColumn, StoredTable } from '../model/stored-table.ts'
+import { addTouched, bindInsert, bindKey, bindUpdate, findStatement } from './bind-write.ts'
+import { planRows } from './plan-write.ts'
+import { owningAttribute } from './relation-sides.ts'
+import type { LinkInput, ListInput, RecordInput, RecordRef } from './write-plan.ts'
+
+/** Says that statements cannot do the write after all. */
+export class Unplanned extends Error {}
+
+/** A column of a table by which its rows link the record, and the parameter for that. */
+interface Linking {
+  readonly stored: StoredTable
+  readonly target: Resource
+  readonly column: StoredColumn
+  readonly owner: unknown
+}
+
+export class PlannedRelations {
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Creates a record, with all that is nested in it and all links of it; returns its key. */
+  *create(change: RecordInput): Coroutine<KeyValues> {
+    const own = yield* this.createLinked(change)
+    const key = this.insert(own)
+    for (const { attribute, link } of change.links) {
+      if (!attribute.owner && link !== null) yield* this.#enterForeign(attribute, [link], change.resource, key)
+    }
+    for (const { attribute, items } of change.lists) {
+      if (attribute.via.kind === 'foreign') yield* this.#enterForeign(attribute, items, change.resource, key)
+      else yield* this.#replacePivot(attribute, items, change.resource, key, true)
+    }
+    return key
+  }
+
+  /** Creates the records that a record links by its own foreign keys; returns its change with their keys, and without what other rows hold. */
+  *createLinked(change: RecordInput): Coroutine<RecordInput> {
+    const links: LinkInput[] = []
+    for (const input of change.links) {
+      if (!input.attribute.owner) continue
+      links.push(input.link?.kind === 'new' ? { ...input, link: yield* this.#resolve(input.link) } : input)
+    }
+    return { ...change, links, lists: [] }
+  }
+
+  /** Replaces the members of lists of a record that is there. */
+  *replace(lists: readonly ListInput[], resource: Resource, key: KeyValues): Coroutine<void> {
+    for (const { attribute, items } of lists) {
+      if (attribute.via.kind === 'foreign') yield* this.#replaceForeign(attribute, items, resource, key)
+      else yield* this.#replacePivot(attribute, items, resource, key, false)
+    }
+  }
+
+  /** Whether lists leave out members that need their link, which is refused. To be asked before anything is written. */
+  *areRefused(lists: readonly ListInput[], resource: Resource, key: KeyValues): Coroutine<boolean> {
+    for (const { attribute, items } of lists) {
+      if (attribute.via.kind !== 'foreign' || attribute.orphanRemoval || owningAttribute(attribute)!.nullable) continue
+      if ((yield* this.#findOthers(this.#findLinking(attribute, resource, key), items)).length > 0) return true
+    }
+    return false
+  }
+
+  /** Creates a record and appends it to a list of one that is there; returns its key. */
+  *append(list: ToManyAttribute, change: RecordInput, resource: Resource, key: KeyValues): Coroutine<KeyValues> {
+    if (list.via.kind === 'foreign') return yield* this.create(withLink(change, owningAttribute(list)!, key))
+    const created = yield* this.create(change)
+    this.#enterPivot(list, [created], resource, key)
+    return created
+  }
+
+  /** Inserts the row of a record that links none but records that are there; returns its key. */
+  insert(change: RecordInput): KeyValues {
+    const { resource } = change
+    const { stored } = planRows(resource)!
+    const bound = bindInsert(change, stored, this.#connection)
+    if (bound === undefined) throw new Unplanned()
+    const { rows, counted } = this.#run(bound.statement, bound.parameters)
+    // A trigger of the file has ignored it.
+    if (rows === 0) throw new Unplanned()
+    return bound.key ?? [resource.key[0]!.type.kind === 'bigint' ? counted : Number(counted)]
+  }
+
+  *#resolve(ref: RecordRef & { readonly kind: 'new' }): Coroutine<RecordRef> {
+    const key = yield* this.create(ref.record)
+    return { kind: 'existing', key, path: ref.record.path, given: undefined }
+  }
+
+  /** Replaces the members that link the record by their own foreign key. Those before are written first: the new ones may take over a unique value. */
+  *#replaceForeign(list: ToManyAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues): Coroutine<void> {
+    const linking = this.#findLinking(list, resource, key)
+    const { stored, column, owner, target } = linking
+    const { writing } = this.#connection.dialect
+    const kept = this.#listKeys(items, target)
+    if (list.orphanRemoval) {
+      this.#run(
+        this.#find('deleteOthers', linking, () => writing.deleteOthers(stored, column)),
+        [owner, kept],
+      )
+    } else if (planRows(target)!.touched.length > 0) {
+      this.#setEach(yield* this.#findOthers(linking, items), linking, null)
+    } else if (owningAttribute(list)!.nullable) {
+      this.#run(
+        this.#find('unlink', linking, () => writing.unlink(stored, column)),
+        [owner, kept],
+      )
+    }
+    yield* this.#enterForeign(list, items, resource, key)
+  }
+
+  /** Reads the keys of the records that link the record by their own foreign key and are not among the items. */
+  *#findOthers(linking: Linking, items: readonly RecordRef[]): Coroutine<readonly unknown[]> {
+    const { stored, column, owner, target } = linking
+    const others = this.#find('others', linking, () => this.#connection.dialect.writing.others(stored, column))
+    return yield* this.#read(others, [owner, this.#listKeys(items, target)])
+  }
+
+  /** Links records by their own foreign key to the record: members of a list, or the other side of a one-to-one. */
+  *#enterForeign(relation: RelationAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues): Coroutine<void> {
+    if (items.length === 0) return
+    const linking = this.#findLinking(relation, resource, key)
+    const { stored, column, owner, target } = linking
+    const { writing } = this.#connection.dialect
+    for (const item of items) if (item.kind === 'new') yield* this.create(withLink(item.record, owningAttribute(relation)!, key))
+    if (!items.some(({ kind }) => kind === 'existing')) return
+    const members = this.#listKeys(items, target)
+    if (planRows(target)!.touched.length === 0) {
+      this.#run(
+        this.#find('link', linking, () => writing.link(stored, column)),
+        [owner, members, owner],
+      )
+      return
+    }
+    const unlinked = this.#find('unlinked', linking, () => writing.unlinked(stored, column))
+    this.#setEach(yield* this.#read(unlinked, [members, owner]), linking, owner)
+  }
+
+  /** Sets the link of rows one by one: functions of the model are called for each of them. */
+  #setEach(keys: readonly unknown[], { stored, column, target }: Linking, value: unknown): void {
+    const { touched } = planRows(target)!
+    for (const key of keys) {
+      const columns = addTouched({ columns: [column], parameters: [value] }, touched, this.#connection)
+      if (columns === undefined) throw new Unplanned()
+      const { statement, parameters } = bindUpdate(columns, stored, [key], this.#connection, false)
+      this.#run(statement, parameters)
+    }
+  }
+
+  /** Replaces the members of a many-to-many list. */
+  *#replacePivot(list: ToManyAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues, isNew: boolean): Coroutine<void> {
+    const keys: KeyValues[] = []
+    for (const item of items) keys.push(item.kind === 'existing' ? item.key : yield* this.create(item.record))
+    if (!isNew && !(yield* this.#leavePivot(list, keys, resource, key))) return
+    this.#enterPivot(list, keys, resource, key)
+  }
+
+  /** Takes out of a many-to-many list what does not stay in it: in an ordered one all, unless nothing comes in or moves; returns whether anything may be put in. */
+  *#leavePivot(list: ToManyAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): Coroutine<boolean> {
+    const { writing } = this.#connection.dialect
+    const pivot = findPivot(list)
+    const owner = this.#toParameter(key, resource)
+    const leave = findPivotStatement(list, 'leave', () => writing.leave(pivot))
+    if (pivot.order !== undefined) {
+      const members = findPivotStatement(list, 'members', () => writing.members(pivot))
+      const before = (yield* this.#read(members, [owner])).map(String)
+      const after = new Set(keys.map(each => String(this.#toParameter(each, list.target))))
+      const kept = before.filter(member => after.has(member))
+      if ([...after].some((member, index) => member !== kept[index])) {
+        this.#run(leave, [owner, this.#connection.dialect.encodeList([], list.target.key[0]!.type)])
+        return true
+      }
+    }
+    this.#run(leave, [owner, this.#encodeKeys(keys, list.target)])
+    return keys.length > 0
+  }
+
+  #enterPivot(list: ToManyAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): void {
+    if (keys.length === 0) return
+    const { writing } = this.#connection.dialect
+    const owner = this.#toParameter(key, resource)
+    const enter = findPivotStatement(list, 'enter', () => writing.enter(findPivot(list)))
+    this.#run(enter, [owner, this.#encodeKeys(keys, list.target), owner])
+  }
+
+  #findLinking(relation: RelationAttribute, resource: Resource, key: KeyValues): Linking {
+    const { target } = relation
+    const { stored } = planRows(target)!
+    const column = stored.properties.get(owningAttribute(relation)!.property)!.columns[0]!
+    return { stored, target, column, owner: this.#toParameter(key, resource) }
+  }
+
+  #find(kind: string, { stored, column }: Linking, compile: () => Statement): Statement {
+    return findStatement(kind, stored, [column], compile)
+  }
+
+  #toParameter(key: KeyValues, resource: Resource): unknown {
+    const [parameter] = bindKey(key, resource, resource.stored!, this.#connection)
+    if (parameter === undefined) throw new Unplanned()
+    return parameter
+  }
+
+  #listKeys(items: readonly RecordRef[], target: Resource): unknown {
+    return this.#encodeKeys(
+      items.flatMap(item => (item.kind === 'existing' ? [item.key] : [])),
+      target,
+    )
+  }
+
+  /** Returns the parameter for a list of keys, each once. */
+  #encodeKeys(keys: readonly KeyValues[], target: Resource): unknown {
+    const distinct = new Set(keys.map(key => this.#toParameter(key, target)))
+    return this.#connection.dialect.encodeList([...distinct], target.key[0]!.type)
+  }
+
+  *#read(statement: Statement, parameters: readonly unknown[]): Coroutine<readonly unknown[]> {
+    const rows = yield* wait(
+      this.#connection.read(function* () {
+        const [found] = yield [{ statement, parameters }]
+        return found!
+      }),
+    )
+    return rows.map(([value]) => value)
+  }
+
+  #run(statement: Statement, parameters: readonly unknown[]): RowsWritten {
+    try {
+      return this.#connection.run(statement, parameters)
+    } catch (error) {
+      throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
+    }
+  }
+}
+
+/** Returns the change of a new record with the link that its place gives it. */
+function withLink(change: RecordInput, attribute: ToOneAttribute, key: KeyValues): RecordInput {
+  const link: LinkInput = { attribute, path: '', link: { kind: 'existing', key, path: '', given: undefined } }
+  return { ...change, links: [...change.links, link] }
+}
+
+function findPivot({ via }: ToManyAttribute): PivotTable {
+  const { table, ownerColumns, targetColumns, orderColumn } = via as ToManyAttribute['via'] & { kind: 'pivot' }
+  return { table, owner: ownerColumns[0]!, member: targetColumns[0]!, order: orderColumn }
+}
+
+const pivotStatements = new WeakMap<ToManyAttribute, Map<string, Statement>>()
+
+function findPivotStatement(list: ToManyAttribute, kind: string, compile: () => Statement): Statement {
+  let known = pivotStatements.get(list)
+  if (known === undefined) pivotStatements.set(list, (known = new Map()))
+  let statement = known.get(kind)
+  if (statement === undefined) known.set(kind, (statement = compile()))
+  return statement
+}

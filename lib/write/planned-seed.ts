@@ -1,0 +1,109 @@
+/**
+ * Planned seed: inserts the records of a seed by statements, where no code of the application looks at entities and the model asks for no more than rows and
+ * pivot rows. Says false, with nothing written, where the unit of work must insert them, and wherever something is wrong: that finds out what.
+ */
+import { runCoroutine, wait } from '../base/awaitable.ts'
+import type { Coroutine } from '../base/awaitable.ts'
+import { FieldErrors } from '../base/body-errors.ts'
+import { isObject } from '../base/json.ts'
+import type { Connection } from '../database/dialect.ts'
+import type { Model, Resource, ToManyAttribute } from '../model/model.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import { checkChanges, findGivenKey, recordName } from './check-database.ts'
+import { isInsertedOnce, leadsTo, planNew } from './plan-body.ts'
+import { planRows } from './plan-write.ts'
+import { PlannedRelations, Unplanned } from './planned-relations.ts'
+import type { SeedData } from './seed-rows.ts'
+import type { RecordInput } from './write-plan.ts'
+
+/**
+ * Inserts the records of a seed and returns whether statements could.
+ *
+ * @param changes the records, valid by the model
+ */
+export async function insertPlanned(
+  data: SeedData,
+  changes: readonly RecordInput[],
+  model: Model,
+  connection: Connection,
+): Promise<boolean> {
+  const planned = connection.writesAlone() ? planSeed(data, model, connection) : undefined
+  if (planned === undefined) return false
+  try {
+    await connection.transact(() => runCoroutine(insertAll(changes, planned, connection)))
+    return true
+  } catch (error) {
+    if (error instanceof Unplanned || connection.dialect.breaksConstraint(error)) return false
+    throw error
+  }
+}
+
+interface SeedPlan {
+  /** Whether the database refuses all values that are taken. */
+  readonly keepsUnique: boolean
+}
+
+/** Decides by the names in the records; undefined where statements cannot insert them. */
+function planSeed(data: SeedData, model: Model, connection: Connection): SeedPlan | undefined {
+  let keepsUnique = !connection.mayHoldMisfits
+  const pivots = new Map<string, ToManyAttribute>()
+  for (const [name, records] of Object.entries(data)) {
+    const resource = model.byName.get(name)
+    const row = resource === undefined || resource.hierarchy !== undefined || !Array.isArray(records) ? null : planRows(resource)
+    if (row === null || !comesInAnyOrder(resource!) || mixesKeys(records, resource!)) return undefined
+    for (const record of records as readonly unknown[]) {
+      const body = isObject(record) ? planNew(row, resource!, record) : undefined
+      if (body === undefined || body.nests || body.linksOthers) return undefined
+      if (!body.keepsUnique) keepsUnique = false
+      for (const [table, list] of body.pivots) {
+        if (connection.countsKeys(table) || (pivots.get(table) ?? list) !== list) return undefined
+        pivots.set(table, list)
+      }
+    }
+  }
+  return { keepsUnique }
+}
+
+/**
+ * Whether each record can be inserted as it is, before others that it links. Records that need each other in a circle are refused, and a link that waits for
+ * another record counts as a change.
+ */
+function comesInAnyOrder(resource: Resource): boolean {
+  return resource.attributes.every(
+    attribute =>
+      attribute.kind !== 'toOne' ||
+      !attribute.owner ||
+      (isInsertedOnce(resource, attribute.target) && (attribute.nullable || !leadsTo(attribute.target, resource))),
+  )
+}
+
+/** Whether some records bring their keys and others get counted ones: MikroORM inserts the former first. */
+function mixesKeys(records: readonly unknown[], { generatedKey, keyNames }: Resource): boolean {
+  if (!generatedKey) return false
+  const given = records.filter(record => isObject(record) && (record[keyNames[0]!] ?? null) !== null).length
+  return given > 0 && given < records.length
+}
+
+function* insertAll(changes: readonly RecordInput[], { keepsUnique }: SeedPlan, connection: Connection): Coroutine<void> {
+  const errors = new FieldErrors()
+  const checking = { known: nameAll(changes), uniquesLater: keepsUnique }
+  yield* wait(checkChanges(changes, checking, connection, EVERYTHING, errors))
+  if (errors.listed.length > 0) throw new Unplanned()
+  yield* wait(connection.deferReferences())
+  const relations = new PlannedRelations(connection)
+  for (const change of changes) {
+    if (change.lists.length === 0) relations.insert(change)
+    else yield* relations.create(change)
+  }
+}
+
+/** Names the records of a seed whose keys are given, which others of it may link. */
+function nameAll(changes: readonly RecordInput[]): ReadonlySet<string> {
+  const names = new Set<string>()
+  if (changes.every(({ links, lists }) => links.length === 0 && lists.length === 0)) return names
+  for (const change of changes) {
+    const key = findGivenKey(change)
+    if (key !== undefined) names.add(recordName(change.resource, key))
+  }
+  return names
+}

@@ -1,0 +1,85 @@
+/** Entities in schemas of their own, on a PostgreSQL server. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/core'
+import { RestEngine } from '../../lib/index.ts'
+import { findNoServer, ownSchema } from './server-database.ts'
+
+/** Two tables of one name in two schemas, a table in the schema of the connection, and lists across. */
+function makeEntities(schema: string) {
+  const Shop = defineEntity({
+    name: 'Shop',
+    properties: { id: p.integer().primary(), name: p.string(), people: () => p.oneToMany(Person).mappedBy('shop') },
+  })
+  const Person = defineEntity({
+    name: 'Person',
+    tableName: 'person',
+    schema,
+    properties: {
+      id: p.integer().primary(),
+      name: p.string(),
+      mail: p.string().unique().nullable(),
+      shop: () => p.manyToOne(Shop).nullable(),
+      tags: () => p.manyToMany(Tag),
+    },
+  })
+  const Visitor = defineEntity({ name: 'Visitor', tableName: 'person', properties: { id: p.integer().primary(), name: p.string() } })
+  const Tag = defineEntity({
+    name: 'Tag',
+    properties: { id: p.integer().primary(), name: p.string(), people: () => p.manyToMany(Person).mappedBy('tags') },
+  })
+  return [Shop, Person, Visitor, Tag]
+}
+
+describe('entities in schemas of their own', { skip: await findNoServer() }, () => {
+  it('are created, read and written there', async () => {
+    await using main = ownSchema()
+    await using other = ownSchema()
+    const { schema } = other.database
+    const entities = makeEntities(schema)
+    await using engine = await RestEngine.create({
+      entities,
+      database: main.database,
+      seed: { shops: [{ name: 'A' }], tags: [{ name: 'x' }, { name: 'y' }], visitors: [{ name: 'Vic' }] },
+    })
+    const created = await engine.handle('POST', '/v1/people', undefined, { name: 'Ann', mail: 'a', shop: 1, tags: [1, 2] })
+    assert.equal(created.status, 200, JSON.stringify(created.body))
+    const { body } = await engine.handle('GET', '/v1/people?expand=tags,shop&sort=shop.name&tags.name=y')
+    assert.deepEqual(body.people[0].tags, [
+      { id: 1, name: 'x', people: [1] },
+      { id: 2, name: 'y', people: [1] },
+    ])
+    assert.deepEqual((await engine.handle('GET', '/v1/tags?expand=people')).body.tags[0].people[0].name, 'Ann')
+    assert.deepEqual((await engine.handle('GET', '/v1/visitors')).body.visitors, [{ id: 1, name: 'Vic' }])
+    assert.deepEqual(await other.run('select name from person'), [{ name: 'Ann' }])
+    assert.deepEqual((await other.run('select count(*)::int as count from person_tags'))[0], { count: 2 })
+    const given = await engine.handle('POST', '/v1/people', undefined, { id: 7, name: 'Bob', mail: 'b' })
+    assert.equal(given.status, 200, JSON.stringify(given.body))
+    const next = await engine.handle('POST', '/v1/people', undefined, { name: 'Cy' })
+    assert.equal(next.body.person.id, 8)
+    const same = await engine.handle('POST', '/v1/people', undefined, { name: 'Eve', mail: 'a' })
+    assert.deepEqual([same.status, same.body.errors[0].attribute], [409, 'mail'])
+    assert.equal((await engine.handle('PATCH', '/v1/people/1', undefined, { tags: [2] })).status, 200)
+    assert.equal((await engine.handle('DELETE', '/v1/people/1')).status, 200)
+    assert.deepEqual((await other.run('select count(*)::int as count from person_tags'))[0], { count: 0 })
+    await using again = await RestEngine.create({ entities, database: main.database })
+    assert.deepEqual(again.notes, [])
+    assert.equal((await again.handle('GET', '/v1/people')).body.count, 2)
+  })
+
+  it('are found missing by a database that is only read, and are never those of every schema', async () => {
+    await using main = ownSchema()
+    await using other = ownSchema()
+    const { schema } = other.database
+    await main.run(`create schema ${main.database.schema}`)
+    const entities = makeEntities(schema)
+    await assert.rejects(
+      RestEngine.create({ entities, database: main.database, readOnly: true }),
+      new RegExp(`^Error: The database lacks the tables .*"${schema}\\.person"`),
+    )
+    await assert.rejects(
+      RestEngine.create({ entities: makeEntities('*'), database: main.database }),
+      /^Error: Person is an entity of every schema \("\*"\)/,
+    )
+  })
+})

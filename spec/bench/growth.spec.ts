@@ -8,6 +8,7 @@ import { open } from '../../bench/growth/contenders.ts'
 import { exponentOf, growsTooFast } from '../../bench/growth/exponent.ts'
 import { GROWTHS } from '../../bench/growth/growths.ts'
 import { TASKS } from '../../bench/growth/tasks.ts'
+import { check } from '../helpers/check.ts'
 
 describe('the trials of growth', () => {
   for (const growth of GROWTHS) {
@@ -90,11 +91,12 @@ describe('an exponent of growth', () => {
 
   it('is that of the cost beyond its fixed part', () => {
     const parts = fc.record({ fixed: fc.double({ min: 0.1, max: 1, noNaN: true }), exponent: fc.constantFrom(1, 2, 3) })
-    fc.assert(
+    return check(
       fc.property(parts, ({ fixed, exponent }) => {
         const points = sizes.map(size => [size, fixed + 0.1 * size ** exponent] as const)
         assert.ok(Math.abs(exponentOf(points) - exponent) < 0.2, String(exponentOf(points)))
       }),
+      { label: 'exponents' },
     )
   })
 

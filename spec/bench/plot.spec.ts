@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { dots, lines } from '../../bench/plot.ts'
+import { check } from '../helpers/check.ts'
 
 /** @throws AssertionError when tags are not nested, attributes not quoted, or a text holds markup. */
 function assertWellFormed(svg: string): void {
@@ -40,12 +41,13 @@ describe('the plots of the benchmarks', () => {
         dashed: fc.boolean(),
       })
       const any = fc.record({ title: fc.string(), all: fc.array(line, { maxLength: 4 }) })
-      fc.assert(
+      return check(
         fc.property(any, ({ title, all }) => {
           const svg = lines({ title, x: axis('rows'), y: axis('µs'), lines: all })
           assertWellFormed(svg)
           assertOnPage(svg)
         }),
+        { label: `lines, ${log ? 'logarithmic' : 'linear'}` },
       )
     })
 

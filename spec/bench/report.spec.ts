@@ -8,6 +8,7 @@ import { format, resolveConfig } from 'prettier'
 import { withFigures } from '../../bench/readme-figures.ts'
 import { byRound, figure, inTurns, median, summary, verdictOf } from '../../bench/summary.ts'
 import { read } from '../../bench/words.ts'
+import { check } from '../helpers/check.ts'
 
 const root = new URL('../../', import.meta.url)
 const text = (file: string): string => readFileSync(new URL(file, root), 'utf8')
@@ -117,12 +118,13 @@ describe('what samples come to', () => {
   it('is told of the same groups the other way round', () => {
     const group = fc.array(fc.integer({ min: 1, max: 1000 }), { minLength: 5, maxLength: 8 })
     const other = { faster: 'slower', slower: 'faster', 'the same': 'the same', 'too few rounds': 'too few rounds' }
-    fc.assert(
+    return check(
       fc.property(group, group, (ones, twos) => {
         const [there, back] = [verdictOf(ones, twos), verdictOf(twos, ones)]
         // A ratio just above 2 percent one way may be just below the other way.
         if (there !== 'the same' && back !== 'the same') assert.equal(back, other[there])
       }),
+      { label: 'verdicts' },
     )
   })
 })

@@ -1,36 +1,77 @@
 /**
  * Runs a fast-check property and prints its seed, on success too, so that any run can be repeated: `FC_SEED=<seed> FC_RUNS=<runs> node
- * --import tsx --test <file>`. With `FC_SHRINK=0` no smaller counterexample is looked for, which can take long. The seed determines everything random in a property spec, the data sets of a batch included (`sample`).
+ * --import tsx --test <file>`. The seed determines everything random in a property spec, the data sets of a batch included (`sample`).
+ *
+ * A smaller counterexample is looked for during 20 seconds, or FC_SHRINK seconds: the first one comes at once with `FC_SHRINK=0`. The line that is printed has the
+ * seed and the path of the smallest one that was found.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary, IAsyncProperty, IProperty } from 'fast-check'
 
-const given = process.env['FC_SEED']
+const given = readNumber('FC_SEED')
 
 /** The seed of this process. */
-export const seed: number = given === undefined || given === '' ? Math.trunc(Math.random() * 0x7fffffff) : Number(given)
-if (!Number.isInteger(seed)) throw new Error(`FC_SEED must be an integer, not ${JSON.stringify(given)}`)
+export const seed: number = given ?? Math.trunc(Math.random() * 0x7fffffff)
+if (!Number.isInteger(seed)) throw new Error(`FC_SEED must be an integer, not ${seed}`)
+
+/** How many seconds a property that has failed may take for smaller counterexamples: one that fails must not hold up the specs after it. */
+const shrinkTime = readNumber('FC_SHRINK') ?? 20
+
+function readNumber(name: string): number | undefined {
+  const text = process.env[name]
+  if (text === undefined || text === '') return undefined
+  const number = Number(text)
+  if (Number.isNaN(number)) throw new Error(`${name} must be a number, not ${JSON.stringify(text)}`)
+  return number
+}
 
 /** Returns how often to run a property whose default is `usual`; FC_RUNS overrides it. */
 export function runs(usual: number): number {
-  const wanted = process.env['FC_RUNS']
-  return wanted === undefined || wanted === '' ? usual : Number(wanted)
+  return readNumber('FC_RUNS') ?? usual
+}
+
+interface CheckOptions<T> {
+  readonly label: string
+  readonly runs?: number
+  readonly examples?: T[]
+  readonly usualSeed?: number
 }
 
 /** Checks one property. `label` names it in the line with the seed. `usualSeed` is used without FC_SEED. */
-export async function check<T>(
-  property: IAsyncProperty<T> | IProperty<T>,
-  options: { label: string; runs?: number; examples?: T[]; usualSeed?: number },
-): Promise<void> {
+export async function check<T>(property: IAsyncProperty<T> | IProperty<T>, options: CheckOptions<T>): Promise<void> {
   const numRuns = runs(options.runs ?? 100)
-  const used = given === undefined || given === '' ? (options.usualSeed ?? seed) : seed
+  const used = given ?? options.usualSeed ?? seed
   console.log(`# ${options.label}: FC_SEED=${used}, ${numRuns} runs`)
+  const endOnFailure = shrinkTime <= 0
+  const examples = options.examples ?? []
   await fc.assert(property as IAsyncProperty<T>, {
     seed: used,
     numRuns,
-    examples: options.examples ?? [],
-    endOnFailure: process.env['FC_SHRINK'] === '0',
+    examples,
+    endOnFailure,
+    plugins: [endShrinking(shrinkTime * 1000)],
   })
+}
+
+/**
+ * Returns a plugin that ends the search for smaller counterexamples some time after the first one. The runs before that have any time: fast-check's own limit counts
+ * from the first run, so that on a slow machine a property that holds would be tried less often, or fail.
+ */
+function endShrinking<T>(milliseconds: number): fc.Plugin<T> {
+  let end = Infinity
+  const note = <R>(outcome: R): R => {
+    if (outcome !== null && !fc.PreconditionFailure.isFailure(outcome)) end = Math.min(end, performance.now() + milliseconds)
+    return outcome
+  }
+  // fast-check's type has no place for a property that may be synchronous or not.
+  const decorateRun = (run: (value: T) => unknown): unknown => {
+    return (value: T): unknown => {
+      if (performance.now() > end) return new fc.PreconditionFailure(true)
+      const outcome = run(value)
+      return outcome instanceof Promise ? outcome.then(note) : note(outcome)
+    }
+  }
+  return () => ({ decorateRun: decorateRun as never })
 }
 
 /** Draws one value from an arbitrary by the seed of this process. `salt` makes the draws of a batch differ. */

@@ -333,10 +333,12 @@ export interface Connection {
   countsKeys(table: string): boolean
   /**
    * Runs work in a transaction, one at a time, as `write` does, for work that writes by `run` alone. At once where nobody is to be waited for.
+   *
+   * @param repeatable see `write`
    */
-  transact<T>(work: () => Awaitable<T>, end?: RequestAbort): Awaitable<T>
+  transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable?: boolean): Awaitable<T>
   /** Runs a statement that writes, inside a transaction. Errors are those that MikroORM would throw. */
-  run(statement: Statement, parameters: readonly unknown[]): RowsWritten
+  run(statement: Statement, parameters: readonly unknown[]): Awaitable<RowsWritten>
   /** The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is none. */
   load(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined>
   /** Whether a record of the entity is one row of one table and no more, so that it exists when it can be loaded. */

@@ -180,8 +180,8 @@ export class PostgresConnection implements Connection {
     return this.#unitsOfWork.write(work, end, repeatable)
   }
 
-  transact<T>(work: () => Awaitable<T>, end?: RequestAbort): Promise<T> {
-    return this.write(work, end, true)
+  transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Promise<T> {
+    return this.write(work, end, repeatable)
   }
 
   /** The unit of work writes all rows. */

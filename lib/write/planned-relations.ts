@@ -4,7 +4,7 @@
  * values. Whatever the database refuses is left to the unit of work, which finds out why: `Unplanned` takes back all that has been written.
  */
 import { wait } from '../base/awaitable.ts'
-import type { Coroutine } from '../base/awaitable.ts'
+import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import type { Connection, RowsWritten, Statement } from '../database/dialect.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
@@ -35,7 +35,7 @@ export class PlannedRelations {
   /** Creates a record, with all that is nested in it and all links of it; returns its key. */
   *create(change: RecordInput): Coroutine<KeyValues> {
     const own = yield* this.createLinked(change)
-    const key = this.insert(own)
+    const key = yield* this.insert(own)
     for (const { attribute, link } of change.links) {
       if (!attribute.owner && link !== null) yield* this.#enterForeign(attribute, [link], change.resource, key)
     }
@@ -77,17 +77,17 @@ export class PlannedRelations {
   *append(list: ToManyAttribute, change: RecordInput, resource: Resource, key: KeyValues): Coroutine<KeyValues> {
     if (list.via.kind === 'foreign') return yield* this.create(withLink(change, owningAttribute(list)!, key))
     const created = yield* this.create(change)
-    this.#enterPivot(list, [created], resource, key)
+    yield* this.#enterPivot(list, [created], resource, key)
     return created
   }
 
   /** Inserts the row of a record that links none but records that are there; returns its key. */
-  insert(change: RecordInput): KeyValues {
+  *insert(change: RecordInput): Coroutine<KeyValues> {
     const { resource } = change
     const { stored } = planRows(resource)!
     const bound = bindInsert(change, stored, this.#connection)
     if (bound === undefined) throw new Unplanned()
-    const { rows, counted } = this.#run(bound.statement, bound.parameters)
+    const { rows, counted } = yield* wait(this.#run(bound.statement, bound.parameters))
     // A trigger of the file has ignored it.
     if (rows === 0) throw new Unplanned()
     return bound.key ?? [resource.key[0]!.type.kind === 'bigint' ? counted : Number(counted)]
@@ -105,16 +105,20 @@ export class PlannedRelations {
     const { writing } = this.#connection.dialect
     const kept = this.#listKeys(items, target)
     if (list.orphanRemoval) {
-      this.#run(
-        this.#find('deleteOthers', linking, () => writing.deleteOthers(stored, column)),
-        [owner, kept],
+      yield* wait(
+        this.#run(
+          this.#find('deleteOthers', linking, () => writing.deleteOthers(stored, column)),
+          [owner, kept],
+        ),
       )
     } else if (planRows(target)!.touched.length > 0) {
-      this.#setEach(yield* this.#findOthers(linking, items), linking, null)
+      yield* this.#setEach(yield* this.#findOthers(linking, items), linking, null)
     } else if (owningAttribute(list)!.nullable) {
-      this.#run(
-        this.#find('unlink', linking, () => writing.unlink(stored, column)),
-        [owner, kept],
+      yield* wait(
+        this.#run(
+          this.#find('unlink', linking, () => writing.unlink(stored, column)),
+          [owner, kept],
+        ),
       )
     }
     yield* this.#enterForeign(list, items, resource, key)
@@ -137,24 +141,26 @@ export class PlannedRelations {
     if (!items.some(({ kind }) => kind === 'existing')) return
     const members = this.#listKeys(items, target)
     if (planRows(target)!.touched.length === 0) {
-      this.#run(
-        this.#find('link', linking, () => writing.link(stored, column)),
-        [owner, members, owner],
+      yield* wait(
+        this.#run(
+          this.#find('link', linking, () => writing.link(stored, column)),
+          [owner, members, owner],
+        ),
       )
       return
     }
     const unlinked = this.#find('unlinked', linking, () => writing.unlinked(stored, column))
-    this.#setEach(yield* this.#read(unlinked, [members, owner]), linking, owner)
+    yield* this.#setEach(yield* this.#read(unlinked, [members, owner]), linking, owner)
   }
 
   /** Sets the link of rows one by one: functions of the model are called for each of them. */
-  #setEach(keys: readonly unknown[], { stored, column, target }: Linking, value: unknown): void {
+  *#setEach(keys: readonly unknown[], { stored, column, target }: Linking, value: unknown): Coroutine<void> {
     const { touched } = planRows(target)!
     for (const key of keys) {
       const columns = addTouched({ columns: [column], parameters: [value] }, touched, this.#connection)
       if (columns === undefined) throw new Unplanned()
       const { statement, parameters } = bindUpdate(columns, stored, [key], this.#connection, false)
-      this.#run(statement, parameters)
+      yield* wait(this.#run(statement, parameters))
     }
   }
 
@@ -163,7 +169,7 @@ export class PlannedRelations {
     const keys: KeyValues[] = []
     for (const item of items) keys.push(item.kind === 'existing' ? item.key : yield* this.create(item.record))
     if (!isNew && !(yield* this.#leavePivot(list, keys, resource, key))) return
-    this.#enterPivot(list, keys, resource, key)
+    yield* this.#enterPivot(list, keys, resource, key)
   }
 
   /** Takes out of a many-to-many list what does not stay in it: in an ordered one all, unless nothing comes in or moves; returns whether anything may be put in. */
@@ -178,20 +184,20 @@ export class PlannedRelations {
       const after = new Set(keys.map(each => String(this.#toParameter(each, list.target))))
       const kept = before.filter(member => after.has(member))
       if ([...after].some((member, index) => member !== kept[index])) {
-        this.#run(leave, [owner, this.#connection.dialect.encodeList([], list.target.key[0]!.type)])
+        yield* wait(this.#run(leave, [owner, this.#connection.dialect.encodeList([], list.target.key[0]!.type)]))
         return true
       }
     }
-    this.#run(leave, [owner, this.#encodeKeys(keys, list.target)])
+    yield* wait(this.#run(leave, [owner, this.#encodeKeys(keys, list.target)]))
     return keys.length > 0
   }
 
-  #enterPivot(list: ToManyAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): void {
+  *#enterPivot(list: ToManyAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): Coroutine<void> {
     if (keys.length === 0) return
     const { writing } = this.#connection.dialect
     const owner = this.#toParameter(key, resource)
     const enter = findPivotStatement(list, 'enter', () => writing.enter(findPivot(list)))
-    this.#run(enter, [owner, this.#encodeKeys(keys, list.target), owner])
+    yield* wait(this.#run(enter, [owner, this.#encodeKeys(keys, list.target), owner]))
   }
 
   #findLinking(relation: RelationAttribute, resource: Resource, key: KeyValues): Linking {
@@ -234,12 +240,17 @@ export class PlannedRelations {
     return rows.map(([value]) => value)
   }
 
-  #run(statement: Statement, parameters: readonly unknown[]): RowsWritten {
+  #run(statement: Statement, parameters: readonly unknown[]): Awaitable<RowsWritten> {
     try {
-      return this.#connection.run(statement, parameters)
+      const running = this.#connection.run(statement, parameters)
+      return running instanceof Promise ? running.catch((error: unknown) => this.#refuse(error)) : running
     } catch (error) {
-      throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
+      return this.#refuse(error)
     }
+  }
+
+  #refuse(error: unknown): never {
+    throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
   }
 }
 

@@ -92,7 +92,7 @@ function* insertAll(changes: readonly RecordInput[], { keepsUnique }: SeedPlan, 
   yield* wait(connection.deferReferences())
   const relations = new PlannedRelations(connection)
   for (const change of changes) {
-    if (change.lists.length === 0) relations.insert(change)
+    if (change.lists.length === 0) yield* relations.insert(change)
     else yield* relations.create(change)
   }
 }

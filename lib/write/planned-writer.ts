@@ -173,14 +173,14 @@ export class PlannedWriter {
     if (record === undefined) throw notFound(resource, id)
     if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new Caller(this.#connection, this.#reader, view))
     const bound = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
-    this.#connection.run(bound.statement, bound.parameters)
+    yield* wait(this.#connection.run(bound.statement, bound.parameters))
     return { resource, key, record }
   }
 
   /** Runs a statement. Where the database refuses a value that nothing has looked for before, the error is that of the check. */
   *#run({ statement, parameters }: BoundStatement, { keepsUnique }: StoredTable, asked: Asked): Coroutine<RowsWritten> {
     try {
-      return this.#connection.run(statement, parameters)
+      return yield* wait(this.#connection.run(statement, parameters))
     } catch (error) {
       const { body, resource, validation, view, isWide } = asked
       if (isWide && this.#connection.dialect.breaksConstraint(error)) throw new Unplanned('', { cause: error })

@@ -66,7 +66,9 @@ export class Writer {
     requireObject(body, `of the attributes of the new ${resource.singular}`)
     const plan = this.#planned.planInsert(resource, body, view)
     const steps = (work: Work): Coroutine<Written> => this.#create(resource, body, view, work)
-    return plan === undefined ? this.#transaction(steps, view) : this.#write(this.#planned.insert(plan, resource, body, view), steps, view)
+    return plan === undefined
+      ? this.#transaction(steps, view)
+      : this.#write(() => this.#planned.insert(plan, resource, body, view), steps, view)
   }
 
   *#create(resource: Resource, body: JsonObject, view: View, work: Work): Coroutine<Written> {
@@ -127,7 +129,9 @@ export class Writer {
   #change(address: Address, body: JsonObject, view: View): Awaitable<Written> {
     const plan = this.#planned.planUpdate(address.resource, body, view)
     const steps = (work: Work): Coroutine<Written> => this.#update(address, body, view, work)
-    return plan === undefined ? this.#transaction(steps, view) : this.#write(this.#planned.update(plan, address, body, view), steps, view)
+    return plan === undefined
+      ? this.#transaction(steps, view)
+      : this.#write(() => this.#planned.update(plan, address, body, view), steps, view)
   }
 
   *#update(address: Address, body: JsonObject, view: View, work: Work): Coroutine<Written> {
@@ -189,7 +193,7 @@ export class Writer {
   delete(address: Address, view: View): Awaitable<Written> {
     const plan = this.#planned.planDelete(address.resource, view)
     const steps = (work: Work): Coroutine<Written> => this.#delete(address, view, work)
-    return plan === undefined ? this.#transaction(steps, view) : this.#write(this.#planned.delete(plan, address, view), steps, view)
+    return plan === undefined ? this.#transaction(steps, view) : this.#write(() => this.#planned.delete(plan, address, view), steps, view)
   }
 
   *#delete(address: Address, view: View, work: Work): Coroutine<Written> {
@@ -307,14 +311,14 @@ export class Writer {
   }
 
   /** Writes by the statements of a plan; by a unit of work where they turn out to be not enough. */
-  #write(planned: Coroutine<Written | undefined>, steps: (work: Work) => Coroutine<Written>, view: View): Awaitable<Written> {
+  #write(planned: () => Coroutine<Written | undefined>, steps: (work: Work) => Coroutine<Written>, view: View): Awaitable<Written> {
     return chain(runCoroutine(this.#writePlanned(planned, view)), done => done ?? this.#transaction(steps, view))
   }
 
-  *#writePlanned(planned: Coroutine<Written | undefined>, view: View): Coroutine<Written | undefined> {
-    const work = (): Awaitable<Written | undefined> => runCoroutine(this.#inTime(planned, view))
+  *#writePlanned(planned: () => Coroutine<Written | undefined>, view: View): Coroutine<Written | undefined> {
+    const work = (): Awaitable<Written | undefined> => runCoroutine(this.#inTime(planned(), view))
     try {
-      return yield* this.#transact(() => this.#connection.transact(work, view.end), view)
+      return yield* this.#transact(() => this.#connection.transact(work, view.end, !this.#renders), view)
     } catch (error) {
       if (error instanceof Unplanned) return undefined
       throw error

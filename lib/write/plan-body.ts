@@ -31,6 +31,11 @@ export function planNew(plan: RowPlan, resource: Resource, body: JsonObject): Bo
   return plan.insert === undefined ? undefined : new BodyWalk(false).plan(plan, resource, body, plan.insert)
 }
 
+/** Returns what the body of a new member of a list of a record that is there is about; undefined where statements cannot write that. */
+export function planMember(plan: RowPlan, list: ToManyAttribute, body: JsonObject): BodyPlan | undefined {
+  return plan.insert === undefined ? undefined : new BodyWalk(false).planMember(plan, list, body, plan.insert)
+}
+
 /**
  * Returns what the changes of a body are about; undefined where statements cannot make them.
  *
@@ -62,9 +67,24 @@ class BodyWalk implements BodyPlan {
     this.#changes = changes
   }
 
-  plan(plan: RowPlan, resource: Resource, body: JsonObject, properties: ReadonlyMap<string, StoredProperty>): this | undefined {
+  planMember(plan: RowPlan, list: ToManyAttribute, body: JsonObject, properties: ReadonlyMap<string, StoredProperty>): this | undefined {
+    const { target, where, readOnly } = list
+    if (where !== undefined || readOnly || target.hierarchy !== undefined) return undefined
+    const implied = owningAttribute(list)
+    const isTaken = implied === undefined ? this.#takesPivot(list) : this.#takesForeign(list) && properties.has(implied.name)
+    return isTaken ? this.plan(plan, target, body, properties, implied) : undefined
+  }
+
+  /** @param implied the link that the place of the record gives it */
+  plan(
+    plan: RowPlan,
+    resource: Resource,
+    body: JsonObject,
+    properties: ReadonlyMap<string, StoredProperty>,
+    implied?: ToOneAttribute,
+  ): this | undefined {
     this.#root = resource
-    if (!this.#takes(body, plan, resource, properties)) return undefined
+    if (!this.#takes(body, plan, resource, properties, implied)) return undefined
     // Two places of a body may be about one record, which the unit of work changes once.
     for (const target of this.#linked ?? []) {
       const own = target === resource && this.#changes && Object.keys(body).length > 1 ? 1 : 0

@@ -73,14 +73,6 @@ export class PlannedRelations {
     return false
   }
 
-  /** Creates a record and appends it to a list of one that is there; returns its key. */
-  *append(list: ToManyAttribute, change: RecordInput, resource: Resource, key: KeyValues): Coroutine<KeyValues> {
-    if (list.via.kind === 'foreign') return yield* this.create(withLink(change, owningAttribute(list)!, key))
-    const created = yield* this.create(change)
-    yield* this.#enterPivot(list, [created], resource, key)
-    return created
-  }
-
   /** Inserts the row of a record that links none but records that are there; returns its key. */
   *insert(change: RecordInput): Coroutine<KeyValues> {
     const { resource } = change
@@ -169,7 +161,7 @@ export class PlannedRelations {
     const keys: KeyValues[] = []
     for (const item of items) keys.push(item.kind === 'existing' ? item.key : yield* this.create(item.record))
     if (!isNew && !(yield* this.#leavePivot(list, keys, resource, key))) return
-    yield* this.#enterPivot(list, keys, resource, key)
+    yield* this.enterPivot(list, keys, resource, key)
   }
 
   /** Takes out of a many-to-many list what does not stay in it: in an ordered one all, unless nothing comes in or moves; returns whether anything may be put in. */
@@ -192,7 +184,8 @@ export class PlannedRelations {
     return keys.length > 0
   }
 
-  *#enterPivot(list: ToManyAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): Coroutine<void> {
+  /** Appends records to a many-to-many list, apart from those that are in it. */
+  *enterPivot(list: ToManyAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): Coroutine<void> {
     if (keys.length === 0) return
     const { writing } = this.#connection.dialect
     const owner = this.#toParameter(key, resource)
@@ -255,7 +248,7 @@ export class PlannedRelations {
 }
 
 /** Returns the change of a new record with the link that its place gives it. */
-function withLink(change: RecordInput, attribute: ToOneAttribute, key: KeyValues): RecordInput {
+export function withLink(change: RecordInput, attribute: ToOneAttribute, key: KeyValues): RecordInput {
   const link: LinkInput = { attribute, path: '', link: { kind: 'existing', key, path: '', given: undefined } }
   return { ...change, links: [...change.links, link] }
 }

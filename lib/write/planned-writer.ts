@@ -10,7 +10,7 @@ import { RestError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Connection, Row, RowsWritten, Statement } from '../database/dialect.ts'
 import type { KeyValues } from '../model/key.ts'
-import type { Resource } from '../model/model.ts'
+import type { Resource, ToManyAttribute } from '../model/model.ts'
 import type { StoredTable } from '../model/stored-table.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
@@ -19,12 +19,13 @@ import { checkVersion } from './apply.ts'
 import { addTouched, bindColumns, bindDelete, bindDiffers, bindInsert, bindKey, bindUpdate } from './bind-write.ts'
 import type { BoundColumns, BoundStatement } from './bind-write.ts'
 import { outsideScope } from './check-outcome.ts'
-import { planChanges, planNew } from './plan-body.ts'
+import { planChanges, planMember, planNew } from './plan-body.ts'
 import type { BodyPlan } from './plan-body.ts'
 import { planRows } from './plan-write.ts'
 import type { RowPlan } from './plan-write.ts'
-import { PlannedRelations, Unplanned } from './planned-relations.ts'
+import { PlannedRelations, Unplanned, withLink } from './planned-relations.ts'
 import { checkPrecondition } from './precondition.ts'
+import { implyOwner, owningAttribute } from './relation-sides.ts'
 import { checkReferrers } from './remove.ts'
 import { Caller } from './request-work.ts'
 import type { ChangeValidator } from './validate-change.ts'
@@ -78,6 +79,15 @@ export class PlannedWriter {
       : undefined
   }
 
+  /** Returns how statements create a record as a member of a list of one that is there; undefined where the unit of work does. */
+  planAppend({ resource }: Address, list: ToManyAttribute, body: JsonObject, view: View): PlannedBody | undefined {
+    const row = planRows(resource) === null ? null : planRows(list.target)
+    const plan = row === null ? undefined : planMember(row, list, body)
+    return row !== null && plan !== undefined && !(plan.linksOthers && this.#connection.mayHoldMisfits) && this.#writes(plan, view)
+      ? { row, body: plan }
+      : undefined
+  }
+
   /** Returns how statements make the changes of a body; undefined where the unit of work does. */
   planUpdate(resource: Resource, body: JsonObject, view: View): PlannedBody | undefined {
     const row = planRows(resource)
@@ -110,6 +120,29 @@ export class PlannedWriter {
     const change = yield* this.#validate(keepsUnique, asked)
     const key = isWide ? yield* this.#relations.create(change) : yield* this.#insert(change, stored, asked)
     if (key === undefined) return undefined
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    if (record === undefined) throw outsideScope(resource)
+    return { resource, key, record }
+  }
+
+  *append(
+    { row, body: plan }: PlannedBody,
+    owner: Address,
+    list: ToManyAttribute,
+    body: JsonObject,
+    view: View,
+  ): Coroutine<Written | undefined> {
+    const { target: resource } = list
+    if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
+    yield* this.#readVersion(owner, view, false)
+    const { isWide } = plan
+    const asked: Asked = { resource, body, view, validation: { mode: 'create', ...implyOwner(list, owner.key) }, isWide }
+    const change = yield* this.#validate(plan.keepsUnique, asked)
+    const link = owningAttribute(list)
+    const own = link === undefined ? change : withLink(change, link, owner.key)
+    const key = isWide ? yield* this.#relations.create(own) : yield* this.#insert(own, row.stored, asked)
+    if (key === undefined) return undefined
+    if (link === undefined) yield* this.#relations.enterPivot(list, [key], owner.resource, owner.key)
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw outsideScope(resource)
     return { resource, key, record }

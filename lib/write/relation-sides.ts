@@ -1,7 +1,9 @@
 /**
  * Sides of relations: which attribute of the related records holds the foreign key, and which side of a one-to-one the other one fills.
  */
-import type { RelationAttribute, ToOneAttribute } from '../model/model.ts'
+import type { KeyValues } from '../model/key.ts'
+import type { RelationAttribute, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
+import type { ImpliedLink } from './fixed-attributes.ts'
 
 /** Returns the other side of a one-to-one that its owning side fills. */
 export function filledSide(relation: RelationAttribute): string | undefined {
@@ -21,4 +23,9 @@ export function owningAttribute(relation: RelationAttribute): ToOneAttribute | u
 export function owningName(relation: RelationAttribute): string | undefined {
   if (relation.kind === 'toMany') return relation.via.kind === 'foreign' ? relation.via.attribute : undefined
   return relation.owner ? undefined : relation.otherSide
+}
+
+/** Returns the link that a new member of a list gets from the record that has the list, where it holds the foreign key. */
+export function implyOwner(list: ToManyAttribute, key: KeyValues): { implied?: ImpliedLink } {
+  return list.via.kind === 'foreign' ? { implied: { name: list.via.attribute, key, link: owningAttribute(list) } } : {}
 }

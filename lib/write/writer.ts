@@ -29,7 +29,7 @@ import { RequestWork } from './request-work.ts'
 import { load, loadsAlone, reference, removesAlone } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
 import { ChangeValidator } from './validate-change.ts'
-import { filledSide, owningAttribute } from './relation-sides.ts'
+import { filledSide, implyOwner, owningAttribute } from './relation-sides.ts'
 import { isObject } from '../base/json.ts'
 import type { JsonObject } from '../base/json.ts'
 import { parseBranchLink } from './fixed-attributes.ts'
@@ -82,14 +82,17 @@ export class Writer {
   /** POST of a list attribute. */
   append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
     requireObject(body, `of the attributes of the new ${attribute.target.singular}`)
-    return this.#transaction(work => this.#append(owner, attribute, body, view, work), view)
+    const plan = this.#planned.planAppend(owner, attribute, body, view)
+    const steps = (work: Work): Coroutine<Written> => this.#append(owner, attribute, body, view, work)
+    return plan === undefined
+      ? this.#transaction(steps, view)
+      : this.#write(() => this.#planned.append(plan, owner, attribute, body, view), steps, view)
   }
 
   *#append(owner: Address, attribute: ToManyAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
-    const { target, via } = attribute
+    const { target } = attribute
     const entity = yield* this.#loaded(owner, work, view)
-    const implied = via.kind === 'foreign' ? { implied: { name: via.attribute, key: owner.key, link: owningAttribute(attribute) } } : {}
-    const change = yield* this.#validator.validate(body, target, { mode: 'create', ...implied }, view)
+    const change = yield* this.#validator.validate(body, target, { mode: 'create', ...implyOwner(attribute, owner.key) }, view)
     yield* wait(this.#reader.prepare(target, view))
     const created = yield* wait(append(entity, attribute, change, work))
     yield* flushAndCheck(work, this.#reader)

@@ -14,6 +14,7 @@ import * as fc from 'fast-check'
 import { RestEngine } from '../../lib/index.ts'
 import type { Change } from '../../lib/index.ts'
 import { RowWriter } from '../../lib/sqlite/row-writer.ts'
+import { UnitsOfWork } from '../../lib/sqlite/units-of-work.ts'
 import { check, runs } from '../helpers/check.ts'
 import type { Json, Row } from '../helpers/oracle.ts'
 import { build, Random } from './models/build.ts'
@@ -39,6 +40,25 @@ RowWriter.prototype.run = function (statement, parameters) {
   written.set(word!, (written.get(word!) ?? 0) + 1)
   return run.call(this, statement, parameters)
 }
+
+/** How many units of work there have been. */
+let units = 0
+const { write } = UnitsOfWork.prototype
+UnitsOfWork.prototype.write = function (work, end) {
+  units++
+  return write.call(this, work, end) as Promise<never>
+}
+
+/** Requests of clubs that statements write. */
+const PLANNED: readonly Request[] = [
+  { method: 'POST', path: '/v1/clubs', body: { name: 'x', teams: [{ name: 'p' }], tags: ['a'], sponsors: ['b'], ground: { name: 'g' } } },
+  { method: 'PATCH', path: '/v1/clubs/1', body: { teams: [1, 2, 3, { name: 'new' }] } },
+  { method: 'PUT', path: '/v1/clubs/1/sponsors', body: ['b', 'a'] },
+  { method: 'POST', path: '/v1/clubs/1/players', body: { name: 'q', number: 9 } },
+  { method: 'POST', path: '/v1/clubs/1/sponsors', body: { id: 's', name: 's' } },
+  { method: 'POST', path: '/v1/clubs/2/branches', body: { name: 'y', teams: [{ name: 'z' }] } },
+  { method: 'DELETE', path: '/v1/events/2' },
+]
 
 /**
  * Every row of every table, its values as SQLite writes them with their types, and how far keys have been counted. Rows with a key of several columns, those of
@@ -304,6 +324,16 @@ describe('planned writes', () => {
       }),
       { label: 'clubs', runs: 40 },
     ))
+
+  it('are what the plain requests are, where nobody listens', async () => {
+    await using engine = await RestEngine.create({ entities: new Clubs().entities as never, seed: CLUBS })
+    for (const { method, path, body } of PLANNED) {
+      const before = units
+      const answer = await engine.handle(method, path, {}, body)
+      assert.equal(answer.status, 200, JSON.stringify(answer.body))
+      assert.equal(units, before, `${method} ${path}`)
+    }
+  })
 
   it('are what seeds are, where nobody listens', async () => {
     const seed = { tags: [{ id: 'x', name: 'x' }], grounds: [{ name: 'y' }, { name: 'z' }], teams: [{ name: 't', club: 1 }] }

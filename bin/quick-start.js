@@ -2,6 +2,7 @@
  * Makes the start of a process shorter that loads MikroORM with SQLite. The command uses it; others say `node --import mikro-rest/quick-start`.
  * Node keeps the code that it compiles, and finds Kysely, which MikroORM loads as 254 modules, in one file that the package brings: the same code, of
  * the same version. Kysely of another version is loaded as usual. It must run before everything else, so that there is one Kysely in the process.
+ * What modules of MikroORM import from each other by relative paths is not looked for: a path there is that of a file.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import module from 'node:module'
@@ -9,10 +10,14 @@ import module from 'node:module'
 /** What each Kysely is loaded from: a dozen modules import it. */
 const packed = new Map()
 
+const RELATIVE = /^\.\.?\/.*\.js$/
+
 module.enableCompileCache?.()
 // Node before 22.15 has no such hooks, and starts as usual.
 module.registerHooks?.({
   resolve(specifier, context, next) {
+    if (RELATIVE.test(specifier) && context.parentURL?.includes('/node_modules/@mikro-orm/'))
+      return { url: new URL(specifier, context.parentURL).href, format: 'module', shortCircuit: true }
     const found = next(specifier, context)
     if (specifier !== 'kysely') return found
     let url = packed.get(found.url)

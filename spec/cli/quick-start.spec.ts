@@ -35,8 +35,13 @@ const COUNT = `
     return next(url, context)
   } })`
 
-async function run(script: string, quick = true): Promise<unknown> {
-  const words = [...(quick ? ['--import', pathToFileURL(join(folder, 'bin/quick-start.js')).href] : []), '--input-type=module', '--eval']
+async function run(script: string, quick = true, first: readonly string[] = []): Promise<unknown> {
+  const words = [
+    ...first,
+    ...(quick ? ['--import', pathToFileURL(join(folder, 'bin/quick-start.js')).href] : []),
+    '--input-type=module',
+    '--eval',
+  ]
   const env = { ...process.env, NODE_OPTIONS: '', NODE_DISABLE_COMPILE_CACHE: '1' }
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [...words, `${COUNT}\n${script}`], { cwd: ROOT, env })
   assert.equal(stderr, '')
@@ -51,6 +56,24 @@ describe('a quick start', () => {
       const required = createRequire(process.cwd() + '/')('kysely')
       console.log(JSON.stringify({ ...loaded, one: [orm.Kysely, required.Kysely].every(each => each === kysely.Kysely) }))`)
     assert.deepEqual(found, { packed: 1, kysely: 0, one: true })
+  })
+
+  it('does not look for the files of MikroORM that import each other, and loads each once', async () => {
+    // The hook that is there first is asked last.
+    const asked = `import { registerHooks } from 'node:module'
+      globalThis.asked = 0
+      registerHooks({ resolve: (specifier, context, next) => {
+        if (specifier.startsWith('.') && context.parentURL?.includes('/@mikro-orm/')) globalThis.asked++
+        return next(specifier, context)
+      } })`
+    const script = `
+      const { MikroORM } = await import('@mikro-orm/core')
+      const file = await import(import.meta.resolve('@mikro-orm/core').replace(/index\\.js$/, 'MikroORM.js'))
+      console.log(JSON.stringify({ asked: globalThis.asked, one: file.MikroORM === MikroORM }))`
+    const first = ['--import', `data:text/javascript,${encodeURIComponent(asked)}`]
+    assert.deepEqual(await run(script, true, first), { asked: 0, one: true })
+    const usual = (await run(script, false, first)) as { asked: number; one: boolean }
+    assert.ok(usual.asked > 50 && usual.one, JSON.stringify(usual))
   })
 
   it('gives the exports of Kysely under their names', async () => {

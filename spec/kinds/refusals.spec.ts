@@ -30,6 +30,9 @@ const Taken = defineEntity({ name: 'Taken', properties: { id: p.integer().primar
 const Desk = defineEntity({ name: 'Desk', properties: { room: p.string().primary(), number: p.integer().primary() } })
 const Paper = defineEntity({ name: 'Paper', properties: { id: p.integer().primary(), print: p.blob().unique() } })
 const id = p.integer().primary()
+const Cat = defineEntity({ name: 'Cat', embeddable: true, properties: { name: p.string(), meows: p.boolean().nullable() } })
+const Dog = defineEntity({ name: 'Dog', embeddable: true, properties: { name: p.string(), barks: p.boolean().nullable() } })
+const Kennel = defineEntity({ name: 'Kennel', embeddable: true, properties: { pet: () => p.embedded([Cat, Dog]) } })
 
 const Part = defineEntity({ name: 'Part', properties: { a: p.integer().primary(), b: p.integer().primary() } })
 const Spare = defineEntity({ name: 'Spare', properties: { part: () => p.oneToOne(Part).primary() } })
@@ -94,6 +97,16 @@ const CASES: [what: string, entities: unknown[], message: RegExp][] = [
     'a polymorphic relation to entities that take all names for what tells them apart',
     [User, Taken, defineEntity({ name: 'Like', properties: { id, of: () => p.manyToOne([User, Taken]) } })],
     /^Like\.of cannot be served: its targets have attributes "type" and "resource"/,
+  ],
+  ...[p.embedded([Cat, Dog]), p.embedded([Cat, Dog]).object(), p.embedded([Cat, Dog]).array()].map((pet): [string, unknown[], RegExp] => [
+    'an embedded object of several classes that nothing tells apart',
+    [Cat, Dog, defineEntity({ name: 'Owner', properties: { id, pet } })],
+    /^Owner\.pet cannot be served: nothing says which of its classes \(Cat, Dog\) .* discriminatorColumn, /,
+  ]),
+  [
+    'one inside an embedded object',
+    [Cat, Dog, Kennel, defineEntity({ name: 'Owner', properties: { id, kennel: () => p.embedded(Kennel) } })],
+    /^Owner\.kennel\.pet cannot be served: nothing says which of its classes/,
   ],
   [
     'a polymorphic relation in an embedded object',

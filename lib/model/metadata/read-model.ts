@@ -301,8 +301,14 @@ function refuseUnsupported(meta: Meta): void {
   if (meta.primaryKeys.length === 0 && !isQuery(meta)) throw unsupported(meta, undefined, 'it has no primary key')
   for (const prop of meta.props.filter(each => !isHiddenInverse(each))) {
     const reason = unsupportedReason(prop)
-    if (reason !== undefined) throw unsupported(meta, prop.name, reason)
+    if (reason !== undefined) throw unsupported(meta, placeOf(prop, meta), reason)
   }
+}
+
+/** Names a property, one inside an embedded object by its path. */
+function placeOf({ name, embedded }: Meta['props'][number], meta: Meta): string {
+  const holder = embedded && meta.properties[embedded[0] as never]
+  return holder === undefined ? name : `${placeOf(holder, meta)}.${embedded![1]}`
 }
 
 /** The columns that records come by: those of the key; in a table without one, that of the order in which rows were inserted. */

@@ -3,6 +3,8 @@
  * A composite key is its parts joined by `~`, each percent-encoded (RFC 3986 section 2.1, and `~` itself as %7E).
  */
 import { withArticle } from '../base/article.ts'
+import { restError } from '../base/errors.ts'
+import type { RestError } from '../base/errors.ts'
 import type { PolymorphicTarget, Resource, ToOneOfAttribute } from './model.ts'
 import { readScalar, parseScalar, formatScalar } from '../values/scalar-type.ts'
 import type { ScalarKind, ScalarValue } from '../values/scalar-type.ts'
@@ -45,6 +47,22 @@ export function keyFromJson(json: unknown, resource: Resource): KeyValues | unde
   if (resource.key.length > 1) return typeof json === 'string' ? keyFromText(json, resource) : undefined
   const value = json === null ? undefined : readScalar(json, resource.key[0]!.type)
   return value === undefined ? undefined : [value]
+}
+
+/**
+ * The key that a database has counted for a new record.
+ * @throws RestError where it is shown as a number, and JSON shows the next one alike.
+ */
+export function keyFromCount(count: number | bigint, { key, table }: Resource): KeyValues {
+  const { kind, asNumber } = key[0]!.type
+  if ((kind !== 'bigint' || asNumber === true) && count > Number.MAX_SAFE_INTEGER) throw keysUsedUp(table, Number.MAX_SAFE_INTEGER)
+  return [kind === 'bigint' ? BigInt(count) : Number(count)]
+}
+
+/** The refusal of a record whose key cannot be counted any more. */
+export function keysUsedUp(table: string, last: number | bigint, cause?: Error): RestError {
+  const detail = `The keys of the table "${table}" have reached the last number, ${last}: give the record a key that is free.`
+  return restError('validation_failed', detail, { cause })
 }
 
 /** An ID of a record of one of several resources. */

@@ -4,6 +4,7 @@
  */
 import { LruCache } from '../base/lru-cache.ts'
 import type { Connection, Statement, WritingDialect } from '../database/dialect.ts'
+import { keyFromCount } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Attribute, EmbeddedAttribute, Resource } from '../model/model.ts'
 import type { StoredColumn, StoredProperty, StoredTable } from '../model/stored-table.ts'
@@ -47,18 +48,18 @@ export function bindInsert(change: RecordInput, stored: StoredTable, connection:
   const { resource } = change
   const counted = resource.generatedKey ? connection.takeKey(stored, keys[0] ?? undefined) : undefined
   if (counted !== undefined) {
-    keys[0] = counted
     columns.push(stored.key[0]!)
     parameters.push(BigInt(counted))
   }
-  const key = keys.length === 0 && resource.generatedKey ? undefined : readKey(keys, resource)
+  const key = counted === undefined ? findKey(keys, resource) : keyFromCount(counted, resource)
   if (key === null) return undefined
   const statement = findStatement('insert', stored, columns, () => writing.insert(stored, columns))
   return { statement, parameters, key }
 }
 
-/** Returns the key of a record by the values of its properties; null where one is missing. */
-function readKey(values: readonly unknown[], { key }: Resource): KeyValues | null {
+/** Returns the key of a record by the values of its properties; undefined where the database counts it, null where one is missing. */
+function findKey(values: readonly unknown[], { key, generatedKey }: Resource): KeyValues | null | undefined {
+  if (values.length === 0 && generatedKey) return undefined
   const parts = values.flat()
   if (parts.length !== key.length || parts.includes(null)) return null
   return parts.map((part, index) => fromProperty(part, key[index]!.type))

@@ -6,6 +6,7 @@
 import { wait } from '../base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import type { Connection, RowsWritten, Statement } from '../database/dialect.ts'
+import { keyFromCount } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../model/stored-table.ts'
@@ -82,7 +83,7 @@ export class PlannedRelations {
     const { rows, counted } = yield* wait(this.#run(bound.statement, bound.parameters))
     // A trigger of the file has ignored it.
     if (rows === 0) throw new Unplanned()
-    return bound.key ?? [resource.key[0]!.type.kind === 'bigint' ? counted : Number(counted)]
+    return bound.key ?? keyFromCount(counted, resource)
   }
 
   *#resolve(ref: RecordRef & { readonly kind: 'new' }): Coroutine<RecordRef> {

@@ -9,6 +9,7 @@ import type { Coroutine } from '../base/awaitable.ts'
 import { RestError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Connection, Row, RowsWritten, Statement } from '../database/dialect.ts'
+import { keyFromCount } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Resource, ToManyAttribute } from '../model/model.ts'
 import type { StoredTable } from '../model/stored-table.ts'
@@ -154,7 +155,7 @@ export class PlannedWriter {
     const { rows, counted } = yield* this.#run(bound, stored, asked)
     // A trigger of the file has ignored it.
     if (rows === 0) return undefined
-    return bound.key ?? [asked.resource.key[0]!.type.kind === 'bigint' ? counted : Number(counted)]
+    return bound.key ?? keyFromCount(counted, asked.resource)
   }
 
   *update(plan: PlannedBody, address: Address, body: JsonObject, view: View): Coroutine<Written | undefined> {

@@ -10,7 +10,7 @@ import { hasAutoincrement } from '../database/ddl.ts'
 import { name } from '../../sql/sql.ts'
 
 /** The largest integer that SQLite stores. */
-const LARGEST = 2n ** 63n - 1n
+export const LARGEST_KEY = 2n ** 63n - 1n
 
 /** The highest keys that were assigned, by table. */
 export type KeyState = ReadonlyMap<string, bigint>
@@ -94,7 +94,7 @@ export class Autoincrement {
     const stored = this.#read(db, table)
     const highest = stored > known ? stored : known
     // Above the largest integer SQLite searches for a free key.
-    if (highest >= LARGEST) return undefined
+    if (highest >= LARGEST_KEY) return undefined
     this.#highest!.set(table, highest + 1n)
     return highest + 1n
   }

@@ -26,7 +26,9 @@ import type {
 import { AbstractSqlDriver, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
 import type { AnyQueryBuilder } from '@mikro-orm/sqlite'
 import type { SharedSqliteDialect } from './shared-dialect.ts'
-import { RestError, restError } from '../../base/errors.ts'
+import { RestError } from '../../base/errors.ts'
+import { keysUsedUp } from '../../model/key.ts'
+import { LARGEST_KEY } from './autoincrement.ts'
 import { BoundSqliteConnection } from './bound-connection.ts'
 import { findMeaning } from './foreign-column-types.ts'
 import { dropMisfits } from './misfits.ts'
@@ -62,8 +64,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     if (exception instanceof RestError) return exception
     const usedUp = (exception as { code?: string }).code === 'SQLITE_FULL' ? this.#findUsedUp() : undefined
     if (usedUp === undefined) return super.convertException(exception)
-    const detail = `The keys of the table "${usedUp}" have reached the last number, 9223372036854775807: give the record a key that is free.`
-    return restError('validation_failed', detail, { cause: exception })
+    return keysUsedUp(usedUp, LARGEST_KEY, exception)
   }
 
   #findUsedUp(): string | undefined {

@@ -146,4 +146,36 @@ describe('IDs of deleted records', () => {
       assert.equal((await engine.handle('POST', '/v1/huges', undefined, { id: '5', name: 'c' })).status, 200)
     }
   })
+
+  it('that are shown as numbers are refused beyond 2^53, where two of them would look alike', async () => {
+    const last = Number.MAX_SAFE_INTEGER
+    const Number53 = defineEntity({
+      name: 'Number53',
+      tableName: 'numbers',
+      properties: { id: p.bigint('number').primary(), name: p.string().nullable() },
+    })
+    const sql = `${SQL} create table numbers (id integer primary key, name text);`
+    const listening = { subscribers: [{ afterFlush: () => {} }] }
+    const ways = [{}, { orm: listening }, { database: fileOf(sql) }, { database: fileOf(sql), orm: listening }]
+    for (const options of ways) {
+      await using engine = await RestEngine.create({ entities: [...entities, Number53], ...options })
+      for (const name of ['plains', 'counteds', 'number53s']) {
+        await post(engine, name, { id: last - 1 })
+        assert.equal(await post(engine, name), last, 'the last one')
+        const count = async (): Promise<number> => (await engine.handle('GET', `/v1/${name}`)).body.count as number
+        const before = await count()
+        for (let time = 0; time < 2; time++) {
+          const refused = await engine.handle('POST', `/v1/${name}`, undefined, { name: 'x' })
+          assert.deepEqual([refused.status, refused.body.code], [422, 'validation_failed'])
+          assert.match(refused.body.detail, /have reached the last number, 9007199254740991: give the record a key that is free\.$/)
+        }
+        await assert.rejects(engine.seed({ [name]: [{ name: 'x' }, { name: 'y' }] }), /have reached the last number, 9007199254740991/)
+        assert.equal(await count(), before)
+        assert.equal(await post(engine, name, { id: 70 }), 70)
+      }
+      await post(engine, 'bigs', { key: String(last) })
+      const { body } = await engine.handle('POST', '/v1/bigs', undefined, {})
+      assert.equal(body.big.key, '9007199254740992', 'is shown as a text')
+    }
+  })
 })

@@ -81,6 +81,8 @@ export interface ResourceRules {
 export interface ScalarAttribute extends AttributeBase {
   readonly kind: 'scalar'
   readonly type: ScalarType
+  /** Whether MikroORM loads it when it is asked for alone: until then any value is a change to it. */
+  readonly lazy?: true
   readonly source: Source
   /** Part of the primary key. */
   readonly primary: boolean

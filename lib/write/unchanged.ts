@@ -12,7 +12,7 @@ import type { JsonObject } from '../base/json.ts'
 /** Kinds of values that have one stored form: setting the same value again changes nothing. */
 const ONE_FORM: ReadonlySet<string> = new Set(['integer', 'float', 'boolean', 'text', 'date'])
 
-/** Whether a value of a body may be stored in another form than the one that would be written. */
+/** Whether a value of a body may be stored in another form than the one that would be written, or MikroORM does not see that it is stored. */
 export function givesStoredForms(body: JsonObject, { byName }: Resource): boolean {
   for (const name in body) {
     const attribute = byName.get(name)
@@ -22,7 +22,7 @@ export function givesStoredForms(body: JsonObject, { byName }: Resource): boolea
 }
 
 function hasOneForm(attribute: Attribute): attribute is ScalarAttribute {
-  if (attribute.kind !== 'scalar' || attribute.render !== undefined) return false
+  if (attribute.kind !== 'scalar' || attribute.render !== undefined || attribute.lazy === true) return false
   return attribute.type.loose !== true && ONE_FORM.has(attribute.type.kind)
 }
 

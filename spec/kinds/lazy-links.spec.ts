@@ -32,4 +32,30 @@ describe('lazy properties with references', () => {
     await put('cards/1/owner', null, { id: 1, text: 'b', owner: null, keeper: null })
     await put('cards/1', { keeper: { name: 'y' }, text: null }, { id: 1, text: null, owner: null, keeper: 4 })
   })
+
+  it('count no version where a body gives the values that they have', async () => {
+    const properties = {
+      id: p.integer().primary(),
+      text: p.string().lazy().nullable(),
+      long: p.text().nullable().lazyRef(),
+      size: p.integer().lazy().default(3),
+      at: p.datetime().lazy().nullable(),
+      title: p.string().nullable(),
+      version: p.integer().version(),
+    }
+    for (const subscribers of [[], [{ afterFlush: () => {} }]]) {
+      await using engine = await RestEngine.create({ entities: [defineEntity({ name: 'Note', properties })], orm: { subscribers } })
+      const same = { text: 'a', long: 'b', size: 4, at: '2026-01-01T00:00:00.000Z' }
+      await engine.handle('POST', '/v1/notes', undefined, { ...same, title: 'x' })
+      const patch = async (body: object): Promise<number> => {
+        const answer = await engine.handle('PATCH', '/v1/notes/1', undefined, body)
+        assert.equal(answer.status, 200)
+        return answer.body.note.version as number
+      }
+      for (const [name, value] of Object.entries(same)) assert.equal(await patch({ [name]: value }), 1, name)
+      assert.equal(await patch({ ...same, title: 'y' }), 2)
+      assert.equal(await patch({ ...same, text: 'c' }), 3)
+      for (let time = 0; time < 2; time++) assert.equal(await patch({ text: null, long: null }), 4)
+    }
+  })
 })

@@ -58,7 +58,7 @@ describe('the records of a body', () => {
     ]) {
       const { code, detail, errors } = refused(await post(body), 400)
       assert.deepEqual([code, errors.map(fault => fault.code)], ['body_invalid', ['limit_exceeded']])
-      assert.match(detail, /more than 1000 records \(limits\.maxBodyRecords\)/)
+      assert.match(detail, /more than 1000 records \(limits\.maxBodyRecords\), of which each linked ID is one: /)
     }
     const list = refused(await engine.handle('PUT', '/v1/sites/1/tags', undefined, ids(1_001)), 400)
     assert.equal(list.errors[0]!.code, 'limit_exceeded')

@@ -24,6 +24,7 @@ export function readScalarAttribute(context: PropertyContext): ScalarAttribute {
     source: readSource(context),
     primary: prop.primary === true,
     version: prop.version === true,
+    ...(prop.lazy === true ? { lazy: true } : {}),
     // Like any value that is not the stored one, it cannot be filtered or sorted by unless that is asked for.
     ...(prop.serializer === undefined ? {} : { render: serializerRender(meta, prop, type), filterable: false, sortable: false }),
   }

@@ -44,12 +44,6 @@ function takenBy(method: string, target: Target): Taken {
   return method === 'DELETE' && isList ? BY_DELETION : BY_RECORD
 }
 
-function checkParameters(pairs: readonly Pair[], method: string, target: Target, vocabulary: Vocabulary): void {
-  if (pairs.length === 0) return
-  const taken = takenBy(method, target)
-  for (const pair of pairs) if (!isTaken(pair, taken, target, vocabulary)) throw notTaken(pair, taken, target, vocabulary)
-}
-
 function isTaken({ name, operator }: Pair, { reserved, filters }: Taken, target: Target, vocabulary: Vocabulary): boolean {
   const meant = operator === '' ? vocabulary.reserved.get(name) : undefined
   if (meant !== undefined) return reserved.includes(meant)
@@ -75,13 +69,17 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
 
 /** The parameters of a request, parsed and known to be taken here. OPTIONS takes any, and heeds none. */
 export function readParameters(request: Request, target: Target, vocabulary: Vocabulary, limits: Limits): Parameters {
-  const { pairs, method } = request
+  const { query, method } = request
+  const { pairs, last } = query
   if (method === 'OPTIONS' || pairs.length === 0) return NO_PARAMETERS
+  const allowed = takenBy(method, target)
+  if (last !== undefined && last.allowed === allowed && last.vocabulary === vocabulary) return last.parameters
   checkLength(pairs, limits)
-  checkParameters(pairs, method, target, vocabulary)
+  for (const pair of pairs) if (!isTaken(pair, allowed, target, vocabulary)) throw notTaken(pair, allowed, target, vocabulary)
   const parameters = parseParameters(pairs, vocabulary)
   checkCounts(parameters, limits, vocabulary)
   for (const filter of parameters.filters) checkFilter(filter, limits)
+  query.last = { parameters, vocabulary, allowed }
   return parameters
 }
 

@@ -107,11 +107,11 @@ export class JournalRecord implements ChangeSink {
   }
 
   /** Records the parsed path and query. */
-  parsed({ method, path, segments, pairs }: Request): void {
+  parsed({ method, path, segments, query }: Request): void {
     this.method = method
     this.path = path
     this.depth = Math.max(0, segments.length - 1)
-    this.pairs = pairs
+    this.pairs = query.pairs
   }
 
   /** Records the target of the request. It refers to the model only, so that the other parts of the request can be freed. */

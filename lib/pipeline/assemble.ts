@@ -19,6 +19,7 @@ import { NOTHING_LEARNED } from '../model/open-attributes.ts'
 import { Routes } from '../request/custom-routes.ts'
 import { listVersions } from '../request/address.ts'
 import type { EngineHandle } from '../request/hook-context.ts'
+import { QueryCache } from '../request/parsed-query.ts'
 import type { RequestContext } from '../request/request-context.ts'
 import { Faults } from '../testing/fault-injection.ts'
 import { Given } from '../testing/given.ts'
@@ -135,6 +136,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
     options,
     life,
     routes,
+    queries: new QueryCache(),
     classifyFailure: (error: unknown) => connection.dialect.failure(error),
     journal,
     faults,

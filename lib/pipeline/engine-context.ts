@@ -4,6 +4,7 @@ import { formatRoot } from '../request/address.ts'
 import type { Address } from '../request/address.ts'
 import type { EngineHandle } from '../request/hook-context.ts'
 import { parse } from '../request/parse-request.ts'
+import { QueryCache } from '../request/parsed-query.ts'
 import { RequestContext } from '../request/request-context.ts'
 import { NO_CONTEXT } from './handle.ts'
 
@@ -40,7 +41,7 @@ function createContext(
 ): RequestContext {
   const root = formatRoot(address.base, version)
   const path = resource === undefined ? root || '/' : `${root}/${resource}`
-  const request = parse({ method, path, query: undefined, body: undefined, context: NO_CONTEXT }, address, false)
+  const request = parse({ method, path, query: undefined, body: undefined, context: NO_CONTEXT }, address, false, new QueryCache())
   const action = method === 'POST' ? 'create' : undefined
   return new RequestContext({
     ...origin,

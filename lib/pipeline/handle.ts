@@ -33,6 +33,7 @@ import type { Routes } from '../request/custom-routes.ts'
 import type { EngineHandle } from '../request/hook-context.ts'
 import { parse, replaceBody, takeQuery } from '../request/parse-request.ts'
 import type { Request } from '../request/parse-request.ts'
+import type { QueryCache } from '../request/parsed-query.ts'
 import type { Parameters, QueryInput } from '../request/query-string.ts'
 import { RequestContext } from '../request/request-context.ts'
 import type { Principal } from '../request/request-context.ts'
@@ -81,6 +82,7 @@ export interface StageParts {
   readonly clock: Clock
   readonly life: Lifecycle
   readonly routes: Routes
+  readonly queries: QueryCache
   /** Undefined when the module is off. */
   readonly authentication: Authentication | undefined
   /** Returns an entity manager of its own for a request. */
@@ -107,7 +109,7 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
   const end = limitTime(arrival, parts)
   let request: Request | undefined
   try {
-    request = readRequest(arrival, parts.options)
+    request = readRequest(arrival, parts)
     const { method, segments } = request
 
     trace?.enter('auth')
@@ -238,9 +240,9 @@ function limitTime({ context }: Arrival, { options, life }: StageParts): Request
 }
 
 /** Parses a request, and notes for the journal what was sent. */
-export function readRequest(arrival: Arrival, options: CheckedOptions): Request {
+export function readRequest(arrival: Arrival, { options, queries }: Pick<StageParts, 'options' | 'queries'>): Request {
   const { context, record } = arrival
-  const request = parse(arrival, findAddress(context, options), takesNoWrites(context, options))
+  const request = parse(arrival, findAddress(context, options), takesNoWrites(context, options), queries)
   record?.parsed(request)
   if (takesBody(request.method)) {
     assertJson(request.body ?? null, 'handle: body')

@@ -219,7 +219,7 @@ export class RequestRecorder {
     if (typeof method !== 'string' || typeof path !== 'string') return answering()
     if (record !== undefined) {
       try {
-        readRequest(arrival, this.#parts.options)
+        readRequest(arrival, this.#parts)
       } catch {
         // Its errors are answered if the request gets there; the journal records as much as could be read.
       }

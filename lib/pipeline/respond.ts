@@ -15,6 +15,8 @@ import { findParameterName, textOfPair } from '../request/query-string.ts'
 import type { Pair, Parameters, Vocabulary } from '../request/query-string.ts'
 import type { OrderedPage, PageRange } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
+import type { Builder } from '../database/dialect.ts'
+import { BuilderSource } from '../sql/builder-source.ts'
 import { JSON_TYPE, PROBLEM_TYPE } from '../base/response.ts'
 import type { RestResponse } from '../base/response.ts'
 
@@ -78,7 +80,26 @@ function tagged(resource: Resource, record: JsonRecord | null): Record<string, s
 
 /** One record, or null for an empty to-one. */
 export function respondRecord(resource: Resource, record: JsonRecord | null, timestamp: string): RestResponse {
-  return ok({ success: true, timestamp, resource: resource.singular, [resource.singular]: record }, tagged(resource, record))
+  return ok(envelopeOf(resource)([timestamp, record]) as Envelope, tagged(resource, record))
+}
+
+const envelopes = new WeakMap<Resource, Builder>()
+
+/** Returns the function that makes the body of a record. It is generated: a literal with a name that differs by resource costs as much as a good part of the reading. */
+function envelopeOf(resource: Resource): Builder {
+  let build = envelopes.get(resource)
+  if (build === undefined) {
+    const source = new BuilderSource()
+    const { singular } = resource
+    const entries = [
+      ['success', 'true'],
+      ['timestamp', 'r[0]'],
+      ['resource', JSON.stringify(singular)],
+      [singular, 'r[1]'],
+    ] as const
+    envelopes.set(resource, (build = source.finish(source.object(entries))))
+  }
+  return build
 }
 
 export function respondValue(resource: Resource, attribute: Attribute, value: unknown, timestamp: string): RestResponse {

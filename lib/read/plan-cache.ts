@@ -5,14 +5,21 @@ import type { Awaitable } from '../base/awaitable.ts'
 import { LruCache } from '../base/lru-cache.ts'
 import type { CompiledNode, CompiledRead, Statement } from '../database/dialect.ts'
 import type { Resource, ToManyAttribute } from '../model/model.ts'
-import { RuleNotEvaluated, restrictedTo } from '../plan/visibility.ts'
+import { EVERYTHING, RuleNotEvaluated, restrictedTo } from '../plan/visibility.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
+import type { Parameters } from '../request/query-string.ts'
 
 export interface CachedRead {
   readonly read: CompiledRead
   readonly sort: string
   /** About how many bytes it holds. */
   readonly bytes: number
+}
+
+/** A plan, found by the parameters that it was last asked for with. */
+interface LastRead {
+  readonly parameters: Parameters
+  readonly planned: CachedRead
 }
 
 /** A cached step: the finished work, or the access rule whose answer the work depends on next. */
@@ -37,6 +44,8 @@ export class Plans {
     bytes: PLAN_BYTES >> 2,
     weigh: (step, key) => 2 * key.length + ('done' in step ? estimateStatement(step.done) : STEP_BYTES),
   })
+  /** The last plan of one record of each resource. */
+  readonly records = new Map<Resource, LastRead>()
   readonly stored = new Map<Resource, CompiledRead>()
   /** Statements that check whether a record meets the condition of a list. */
   readonly meets = new Map<ToManyAttribute, Statement>()
@@ -84,6 +93,24 @@ export function findOrMake<T>(
     if (answer instanceof Promise) return answer.then(given => findOrMake(cache, at + given, visibility, make, asked))
     key = at + answer
   }
+}
+
+/**
+ * Returns the last plan, where the parameters are those that it was found by: the same object, as for a query that comes again. That is faster than by their shape.
+ * Who has rules, or is traced, is not asked about here.
+ */
+export function findLast(
+  known: Map<Resource, LastRead>,
+  resource: Resource,
+  { parameters, visibility, trace }: { readonly parameters: Parameters; readonly visibility: Visibility; readonly trace?: unknown },
+  find: () => Awaitable<CachedRead>,
+): Awaitable<CachedRead> {
+  if (visibility !== EVERYTHING || trace !== undefined) return find()
+  const last = known.get(resource)
+  if (last?.parameters === parameters) return last.planned
+  const planned = find()
+  if (!(planned instanceof Promise)) known.set(resource, { parameters, planned })
+  return planned
 }
 
 function makeStep<T>(make: () => T): Step<T> {

@@ -28,7 +28,7 @@ import type { Visibility } from '../plan/visibility.ts'
 import type { HookContext } from '../request/hook-context.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters, Vocabulary } from '../request/query-string.ts'
-import { estimateRead, findOrMake } from './plan-cache.ts'
+import { estimateRead, findLast, findOrMake } from './plan-cache.ts'
 import type { CachedRead, Plans } from './plan-cache.ts'
 import {
   finishRender,
@@ -364,7 +364,7 @@ export class Reader {
   }
 
   #planRecord(resource: Resource, view: View): Awaitable<CachedRead> {
-    return this.#plan(resource, RECORD, `record\0${resource.plural}`, false, view)
+    return findLast(this.#plans.records, resource, view, () => this.#plan(resource, RECORD, `record\0${resource.plural}`, false, view))
   }
 
   #plan(resource: Resource, anchor: Anchor, where: string, paged: boolean, view: View): Awaitable<CachedRead> {

@@ -8,8 +8,10 @@ import { QUERY_TYPES } from '../base/http-methods.ts'
 import { formatHint } from '../base/suggest.ts'
 import { NO_VERSION, findPathBelow } from './address.ts'
 import type { Address } from './address.ts'
+import { ParsedQuery } from './parsed-query.ts'
+import type { QueryCache } from './parsed-query.ts'
 import { pairsOfObject, pairsOfText } from './query-string.ts'
-import type { Pair, QueryInput, QueryValue } from './query-string.ts'
+import type { QueryInput, QueryValue } from './query-string.ts'
 
 /** A request, cut into pieces. */
 export interface Request {
@@ -26,7 +28,7 @@ export interface Request {
    * an empty text where paths have none; the base itself has no segments.
    */
   readonly segments: readonly string[]
-  readonly pairs: readonly Pair[]
+  readonly query: ParsedQuery
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
   /** Returns one header, without making the others. The name is in lower case. */
@@ -54,18 +56,18 @@ class ParsedRequest implements Request {
   readonly base: string
   readonly readOnly: boolean
   readonly segments: readonly string[]
-  readonly pairs: readonly Pair[]
+  readonly query: ParsedQuery
   readonly body: unknown
   readonly #sender: HeaderSource
   #headers: Readonly<Record<string, string>> | undefined
 
-  constructor({ method, path, base, readOnly, segments, pairs, body }: Omit<Request, 'headers' | 'header'>, sender: HeaderSource) {
+  constructor({ method, path, base, readOnly, segments, query, body }: Omit<Request, 'headers' | 'header'>, sender: HeaderSource) {
     this.method = method
     this.path = path
     this.base = base
     this.readOnly = readOnly
     this.segments = segments
-    this.pairs = pairs
+    this.query = query
     this.body = body
     this.#sender = sender
   }
@@ -80,8 +82,8 @@ class ParsedRequest implements Request {
 }
 
 /** Returns the same request with another body. */
-export function replaceBody({ method, path, base, readOnly, segments, pairs, headers }: Request, body: unknown): Request {
-  return new ParsedRequest({ method, path, base, readOnly, segments, pairs, body }, { headers })
+export function replaceBody({ method, path, base, readOnly, segments, query, headers }: Request, body: unknown): Request {
+  return new ParsedRequest({ method, path, base, readOnly, segments, query, body }, { headers })
 }
 
 /**
@@ -89,7 +91,7 @@ export function replaceBody({ method, path, base, readOnly, segments, pairs, hea
  *
  * @throws RestError body_invalid, query_malformed, parameter_invalid
  */
-export function takeQuery({ method, path, base, readOnly, segments, pairs, body, headers }: Request): Request {
+export function takeQuery({ method, path, base, readOnly, segments, query, body, headers }: Request): Request {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   if (typeof body !== 'string' && !isObject) {
     const what =
@@ -99,7 +101,8 @@ export function takeQuery({ method, path, base, readOnly, segments, pairs, body,
     throw restError('body_invalid', `The QUERY ${what}; ${HOW_TO_QUERY}.`, { headers: { 'accept-query': QUERY_TYPES } })
   }
   const asked = typeof body === 'string' ? pairsOfText(body) : pairsOfObject(body as Record<string, QueryValue>)
-  return new ParsedRequest({ method, path, base, readOnly, segments, pairs: [...pairs, ...asked], body: undefined }, { headers })
+  const whole = new ParsedQuery([...query.pairs, ...asked])
+  return new ParsedRequest({ method, path, base, readOnly, segments, query: whole, body: undefined }, { headers })
 }
 
 /** How the body of a QUERY is sent. */
@@ -115,17 +118,16 @@ export function readHeader(sender: HeaderSource, name: string): string | undefin
 
 /** The headers of a request without any. */
 export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
-const NO_PAIRS: readonly Pair[] = Object.freeze([])
 
 /** @throws TypeError when the caller broke the types: a method or path that is not a text. */
-export function parse(parts: RequestParts, address: Address, readOnly: boolean): Request {
-  const { method, path: target, query, body, context } = parts
+export function parse(parts: RequestParts, address: Address, readOnly: boolean, queries: QueryCache): Request {
+  const { method, path: target, body, context } = parts
   if (typeof method !== 'string') throw new TypeError(`handle: method must be a string, got ${typeof method}.`)
   if (typeof target !== 'string') throw new TypeError(`handle: path must be a string, got ${typeof target}.`)
   const path = readPath(target)
   const segments = splitSegments(path, address)
-  const pairs = readPairs(target, query)
-  return new ParsedRequest({ method: method.toUpperCase(), path, base: address.base, readOnly, segments, pairs, body }, context)
+  const query = queries.read(target, parts.query)
+  return new ParsedRequest({ method: method.toUpperCase(), path, base: address.base, readOnly, segments, query, body }, context)
 }
 
 /** Returns the path of a request below its base. */
@@ -139,23 +141,13 @@ export function readPath(target: string): string {
   return withoutTrailingSlash(mark < 0 ? target : target.slice(0, mark))
 }
 
-/** The query parameters: those that the target carries, then those that are given beside it. */
-export function readPairs(target: string, query: QueryInput | undefined): readonly Pair[] {
-  const mark = target.indexOf('?')
-  return mark < 0 ? pairsGiven(query) : [...pairsOfText(target.slice(mark + 1)), ...pairsGiven(query)]
-}
-
-function pairsGiven(query: QueryInput | undefined): readonly Pair[] {
-  if (query === undefined || query === null) return NO_PAIRS
-  if (typeof query === 'string') return pairsOfText(query.startsWith('?') ? query.slice(1) : query)
-  if (query instanceof URLSearchParams) return pairsOfText(query.toString())
-  if (typeof query === 'object') return pairsOfObject(query)
-  throw new TypeError(`handle: query must be a string, URLSearchParams or an object, got ${typeof query}; the body is the fourth argument.`)
-}
-
 function withoutTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') && !path.endsWith('//') ? path.slice(0, -1) : path
 }
+
+const SLASH = 0x2f
+const PERCENT = 0x25
+const NUL = 0
 
 function splitSegments(whole: string, { base, versions }: Address): string[] {
   if (!whole.startsWith('/')) throw restError('path_unknown', `A path begins with "/", got "${whole.slice(0, 100)}".`)
@@ -163,16 +155,22 @@ function splitSegments(whole: string, { base, versions }: Address): string[] {
   if (path === undefined) throw notBelow(whole, { base, versions })
   if (path === '/') return []
   const segments: string[] = versions.length === 0 ? [NO_VERSION] : []
-  // `split` keeps what it has split in a table of its own, which costs more than it saves where every path is another one.
+  // One walk over the path: `split` keeps what it has split in a table of its own, which costs more than it saves where every path is another one.
+  let isPlain = true
+  let hasGap = false
   let start = 1
-  for (let slash = path.indexOf('/', start); slash >= 0; slash = path.indexOf('/', start)) {
-    segments.push(path.slice(start, slash))
-    start = slash + 1
+  for (let at = 1; at < path.length; at++) {
+    const character = path.charCodeAt(at)
+    if (character === SLASH) {
+      hasGap ||= at === start
+      segments.push(path.slice(start, at))
+      start = at + 1
+    } else if (character === PERCENT || character === NUL) isPlain = false
   }
+  hasGap ||= start === path.length
   segments.push(path.slice(start))
-  const isPlain = !path.includes('%') && !path.includes('\0')
   if (!isPlain) segments.forEach(checkSegment)
-  if (path.includes('//')) throw restError('path_unknown', 'The path has an empty segment ("//").')
+  if (hasGap) throw restError('path_unknown', 'The path has an empty segment ("//").')
   return segments
 }
 

@@ -123,7 +123,7 @@ export class RequestContext implements HookContext {
   }
 }
 
-function buildQuery({ pairs }: Request): Readonly<Record<string, string | readonly string[]>> {
+function buildQuery({ query: { pairs } }: Request): Readonly<Record<string, string | readonly string[]>> {
   const query: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>
   for (const { name, operator, value } of pairs) {
     const key = name + operator

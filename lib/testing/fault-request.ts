@@ -1,6 +1,7 @@
 /** The request as faults see it, and the match that selects requests. */
 import { findPathBelow } from '../request/address.ts'
-import { lowerCase, readPairs, readPath } from '../request/parse-request.ts'
+import { lowerCase, readPath } from '../request/parse-request.ts'
+import { readPairs } from '../request/parsed-query.ts'
 import type { Pair, QueryInput } from '../request/query-string.ts'
 import { meetsPattern, readPattern } from '../request/route-pattern.ts'
 

@@ -1,8 +1,11 @@
 /** Formats milliseconds since 1970 as ISO 8601 text (UTC, milliseconds, `Z`), and parses the usual forms of such texts. */
 import { DAY_MS } from '../base/clock.ts'
 
-const TWO = Array.from({ length: 100 }, (_, index) => String(index).padStart(2, '0'))
-const THREE = Array.from({ length: 1000 }, (_, index) => String(index).padStart(3, '0'))
+/** The parts of a time of day, each with the character behind it: short texts are joined faster than long ones. */
+const HOURS = listParts(24, 2, ':')
+const MINUTES = listParts(60, 2, ':')
+const SECONDS = listParts(60, 2, '.')
+const MILLISECONDS = listParts(1000, 3, 'Z')
 const dates = new Map<number, string>()
 
 /** Formats milliseconds since 1970. Date parts are cached: the records of a page have few different days, and Date is slow. */
@@ -21,7 +24,11 @@ export function formatIso(time: number): string {
   const rest = milliseconds - day * DAY_MS
   const seconds = Math.floor(rest / 1000)
   const minutes = Math.floor(seconds / 60)
-  return `${date}${TWO[Math.floor(minutes / 60)]!}:${TWO[minutes % 60]!}:${TWO[seconds % 60]!}.${THREE[rest % 1000]!}Z`
+  return date + (HOURS[Math.floor(minutes / 60)]! + MINUTES[minutes % 60]!) + (SECONDS[seconds % 60]! + MILLISECONDS[rest % 1000]!)
+}
+
+function listParts(count: number, digits: number, end: string): string[] {
+  return Array.from({ length: count }, (_, index) => String(index).padStart(digits, '0') + end)
 }
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/

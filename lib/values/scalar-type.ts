@@ -142,9 +142,9 @@ const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 
 function parseInteger(text: string): number | undefined {
-  if (!INTEGER.test(text)) return undefined
   const value = Number(text)
-  return Number.isSafeInteger(value) ? value : undefined
+  // No other form than the plain decimal digits is taken.
+  return Number.isSafeInteger(value) && String(value) === text ? value : undefined
 }
 
 function parseBigint(text: string): bigint | undefined {

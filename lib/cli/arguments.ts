@@ -123,7 +123,7 @@ export function formatHelp(): string {
     '',
     'Serves a REST API over MikroORM entities. FILE is a module (.js .mjs .cjs .ts .mts) whose default export is engine options or a list of',
     'entities, or whose exports are entities, or a folder with such a module as its index; a JSON file of collections, { "users": [{ "id": 1 }] }, whose model is inferred; a SQLite file,',
-    'with its model in --config or as it is; or the URL of a PostgreSQL database, postgres://user@host/database, likewise.',
+    'with its model in --config or as it is; or a PostgreSQL database, postgres://user@host/database or pglite:DIR, likewise.',
     'Without FILE: a sample model, in memory.',
     '',
     ...rows,

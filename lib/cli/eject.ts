@@ -4,7 +4,7 @@
  * from the database.
  */
 import { readDatabase } from '../pipeline/database-option.ts'
-import { describeDatabase } from '../database/describe-database.ts'
+import { describeDatabase, isPglite } from '../database/describe-database.ts'
 import type { ServerDatabase } from '../database/world-store.ts'
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -316,7 +316,11 @@ async function proveSame(engine: RestEngine, { options }: Loaded, root: string, 
   const { seed: _, ...others } = written
   // What a server makes of the columns, only a server says.
   const server = findServer(options)
-  const place = server === undefined ? { database: ':memory:' } : { database: withoutList(server), readOnly: true }
+  // A PGlite has one connection, and any other one says the same.
+  const place =
+    server === undefined
+      ? { database: ':memory:' }
+      : { database: { ...withoutList(server), ...(isPglite(server.url) ? { url: 'pglite:' } : {}) }, readOnly: true }
   await using copy = await RestEngine.create({ ...others, ...place, schema: 'keep' })
   const before = leftOut.notes.length
   for (const version of listVersions(engine.versions)) compareModels(engine, copy, version, leftOut)

@@ -2,7 +2,7 @@
  * Loads the files of the command line into engine options. FILE may be a module with the model, a JSON file of collections, a SQLite file
  * with its model in `--config`, or absent: then the sample model is served. Errors name the file in one line.
  */
-import { describeDatabase } from '../database/describe-database.ts'
+import { describeDatabase, isInMemory, isPglite, pgliteFolder } from '../database/describe-database.ts'
 import { readDatabase } from '../pipeline/database-option.ts'
 import { open, readFile, readdir, stat } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
@@ -57,7 +57,7 @@ export async function load(args: CommandArguments): Promise<Loaded> {
   const base = args.base === undefined ? {} : { base: args.base }
   const versions = args.versions === undefined ? {} : { versions: args.versions }
   const { database = ':memory:' } = model.options
-  if (readOnly && database !== ':memory:' && seed !== undefined)
+  if (readOnly && !isInMemory(database) && seed !== undefined)
     throw new CommandError(`--seed would write to ${describeDatabase(database)}, which --read-only opens for reading only.`, 2)
   const options = { ...model.options, ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) }
   const onlyReads =
@@ -80,8 +80,10 @@ export async function load(args: CommandArguments): Promise<Loaded> {
 async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: SeedData | undefined): Promise<EngineOptions> {
   const { database = ':memory:', entities } = options
   const records = own === undefined ? {} : { seed: own }
-  if (database === ':memory:') return { ...options, ...records }
-  const isServer = typeof readDatabase(database) === 'object'
+  if (isInMemory(database)) return { ...options, ...records }
+  const server = readDatabase(database)
+  const isServer = typeof server === 'object'
+  if (isServer && entities !== undefined && (await isNewFolder(server.url))) return { ...options, ...records, database: 'pglite:' }
   const size = isServer
     ? 0
     : await stat(database as string).then(
@@ -115,10 +117,7 @@ async function loadModel(
   readOnly: boolean,
   infer: InferOptions,
 ): Promise<Omit<Loaded, 'seed' | 'running'>> {
-  if (file === undefined && config === undefined) {
-    const sample = (await import('../../fixtures/sample/index.ts')).default
-    return { options: sample, title: 'the sample model, in memory', examples: SAMPLE_EXAMPLES }
-  }
+  if (file === undefined && config === undefined) return { ...(await loadSample()), title: 'the sample model, in memory' }
   if (file === undefined || isModule(file)) {
     if (file !== undefined && config !== undefined)
       throw new CommandError(`${file} is a module itself: --config goes with a SQLite file.`, 2)
@@ -145,15 +144,29 @@ async function loadModel(
   }
 }
 
-/** The URL of a database on a server. */
-const SERVER = /^postgres(?:ql)?:\/\//i
+/** The URL of a PostgreSQL database. */
+const SERVER = /^(?:postgres(?:ql)?:\/\/|pglite:)/i
 
-/** Loads the model of a database on a server. Its records are there: the seed of the module is left out. */
+/** Loads the model of a PostgreSQL database. On a server its records are there: the seed of the module is left out. */
 async function loadServer(url: string, config: string | undefined): Promise<Omit<Loaded, 'seed' | 'running'>> {
   const name = describeDatabase(url)
+  const isNew = isInMemory(url) || (await isNewFolder(url))
+  if (config === undefined && isInMemory(url)) return { ...(await loadSample(url)), title: 'the sample model, in PGlite' }
   if (config === undefined) return { options: { database: url }, title: `${name} as it is`, examples: undefined }
-  const { seed: _, ...options } = await loadOptions(config)
-  return { options: { ...options, database: url }, title: `${name} with ${config}`, examples: undefined }
+  const { seed, ...options } = await loadOptions(config)
+  const seeded = isNew && seed !== undefined ? { seed } : {}
+  return { options: { ...options, ...seeded, database: url }, title: `${name} with ${config}`, examples: undefined }
+}
+
+/** Whether a PGlite has its folder still to make. */
+async function isNewFolder(url: string): Promise<boolean> {
+  const folder = isPglite(url) ? pgliteFolder(url) : undefined
+  return folder !== undefined && (await readdir(folder).catch(() => [])).length === 0
+}
+
+async function loadSample(database?: string): Promise<Pick<Loaded, 'options' | 'examples'>> {
+  const sample: EngineOptions = (await import('../../fixtures/sample/index.ts')).default
+  return { options: database === undefined ? sample : { ...sample, database }, examples: SAMPLE_EXAMPLES }
 }
 
 /** Loads engine options from a module: its default export, or its exported entities. */

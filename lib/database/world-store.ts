@@ -47,9 +47,9 @@ export interface OpenDatabase {
   readonly worlds: WorldStore
 }
 
-/** A database on a server. */
+/** A PostgreSQL database. */
 export interface ServerDatabase {
-  /** `postgres://user:password@host:port/database`. */
+  /** `postgres://user:password@host:port/database` of a server; `pglite:` or `pglite:DIR` for PGlite in this process. */
   readonly url: string
   /**
    * The schema of its tables. Default: the first one of the user's search path, mostly `public`. A database that is served as it is may be described by several

@@ -1,5 +1,6 @@
-/** Database option: checks the option `database`, and tells a database on a server from a file. Throws TypeError and RangeError for what is neither. */
+/** Database option: checks the option `database`, and tells a PostgreSQL database from a file. Throws TypeError and RangeError for what is neither. */
 import { checkNames } from '../base/suggest.ts'
+import { isPglite } from '../database/describe-database.ts'
 import type { ServerDatabase } from '../database/world-store.ts'
 
 /** Database servers by the scheme of their URLs. */
@@ -18,6 +19,7 @@ export function readDatabase(database: unknown): string | ServerDatabase {
   if (typeof database === 'object' && database !== null && !Array.isArray(database)) return readServer(database as ServerDatabase)
   if (typeof database !== 'string' || database === '')
     throw new TypeError('RestEngine.create: "database" must be ":memory:", the path of a file, or a URL of PostgreSQL ("postgres://...").')
+  if (isPglite(database)) return { url: database }
   const scheme = findScheme(database)
   if (scheme === undefined) return database
   if (isPostgres(scheme)) return readUrl(database)
@@ -40,14 +42,25 @@ function isPostgres(scheme: string): boolean {
 function readServer(database: ServerDatabase): ServerDatabase {
   checkNames(database, MEMBERS, 'RestEngine.create: database')
   const { url, schema } = database
-  if (typeof url !== 'string' || !isPostgres(findScheme(url) ?? ''))
+  const isLocal = typeof url === 'string' && isPglite(url)
+  if (typeof url !== 'string' || !(isLocal || isPostgres(findScheme(url) ?? '')))
     throw new TypeError('RestEngine.create: "database.url" must be a URL of PostgreSQL: "postgres://user@host/database".')
   const names: readonly unknown[] = schema === undefined ? [] : Array.isArray(schema) ? (schema as unknown[]) : [schema]
   if (names.some(each => typeof each !== 'string' || each === '') || (schema !== undefined && names.length === 0))
     throw new TypeError('RestEngine.create: "database.schema" must be the name of a schema, or a list of such names.')
   checkNumber(database, 'poolSize', 1)
   checkNumber(database, 'statementTimeout', 0)
+  if (isLocal) return checkPglite(database)
   return Object.freeze({ ...readUrl(url), ...database, url: readUrl(url).url })
+}
+
+/** @throws TypeError for what only a server can do. */
+function checkPglite(database: ServerDatabase): ServerDatabase {
+  if (database.poolSize !== undefined)
+    throw new TypeError('RestEngine.create: "database.poolSize" is for servers: PGlite has one connection.')
+  if (database.statementTimeout !== undefined)
+    throw new TypeError('RestEngine.create: "database.statementTimeout" is for servers: PGlite ends no statement before its end.')
+  return Object.freeze({ ...database })
 }
 
 function checkNumber(database: ServerDatabase, name: 'poolSize' | 'statementTimeout', least: number): void {

@@ -12,6 +12,7 @@ import type { Route } from '../request/custom-routes.ts'
 import { checkSeed } from '../write/seed-rows.ts'
 import type { SeedData } from '../write/seed-rows.ts'
 import { checkNames } from '../base/suggest.ts'
+import { isInMemory } from '../database/describe-database.ts'
 import type { ServerDatabase } from '../database/world-store.ts'
 import { readDatabase } from './database-option.ts'
 import { checkScenarios } from './scenarios.ts'
@@ -25,7 +26,7 @@ export interface EngineOptions {
   readonly entities?: NonNullable<OrmOptions['entities']>
   /**
    * `:memory:` (the default), or the path of a SQLite file, created when missing; or a PostgreSQL database, as a URL (`postgres://user@host/database`) or as
-   * `{ url, schema, poolSize, statementTimeout }`.
+   * `{ url, schema, poolSize, statementTimeout }`; or one in this process (`pglite:`, `pglite:DIR`).
    */
   readonly database?: string | ServerDatabase
   /**
@@ -180,12 +181,13 @@ function completeOptions(options: EngineOptions): CheckedOptions {
 
 /** Rejects a database, schema or seed that do not go with where the model comes from. */
 function checkModelSource({ entities, database, schema, readOnly, seed }: CheckedOptions): void {
-  if (entities === undefined && database === ':memory:') {
+  const isEmpty = isInMemory(database)
+  if (entities === undefined && isEmpty) {
     throw new TypeError('RestEngine.create: "entities" must be given, or "database" be the path of a SQLite file to read the model from.')
   }
   requireBoolean('readOnly', readOnly)
   if (seed !== undefined) checkSeed(seed, 'RestEngine.create: "seed"')
-  if (readOnly && database !== ':memory:' && seed !== undefined)
+  if (readOnly && !isEmpty && seed !== undefined)
     throw new TypeError(
       `RestEngine.create: "seed" would write to the ${typeof database === 'string' ? 'file' : 'database'}, which "readOnly" opens for reading only.`,
     )

@@ -2,7 +2,7 @@
 import { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import type { MikroORM as CoreMikroORM, Options as CoreOptions } from '@mikro-orm/core'
 import type { Awaitable } from '../base/awaitable.ts'
-import { describeDatabase } from '../database/describe-database.ts'
+import { describeDatabase, isPglite } from '../database/describe-database.ts'
 import type { Opened, Opening, ServerDatabase } from '../database/world-store.ts'
 import type { DescribedModel } from '../introspect/entities.ts'
 import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
@@ -15,6 +15,7 @@ import { createLog, hasLog, isVacant, listSchemas, openLog } from './kit/change-
 import { OrmDriver } from './orm/driver.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
 import { addSchema, checkTables, isMoving } from './schema.ts'
+import { openPglite } from './server/pglite.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
 import { findCaseFolding, listCaseClasses } from './sql/case-folding.ts'
 import type { CaseFolding } from './sql/case-folding.ts'
@@ -27,7 +28,8 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
   const { database, entities, readOnly = false } = opening
   if (entities !== undefined && typeof database.schema === 'object')
     throw new Error('RestEngine.create: "database.schema" must be one schema where "entities" are given, which may say their own.')
-  const sessions = new Sessions(database, readOnly)
+  const pglite = await openPglite(database.url, entities !== undefined && !readOnly)
+  const sessions = new Sessions(database, readOnly, pglite)
   try {
     const { folding, enums, model } = await readServer(sessions, opening)
     const connection = new PostgresConnection({
@@ -139,7 +141,7 @@ async function createOrm(
 }
 
 function readDatabaseName(url: string): string {
-  return decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres'
+  return isPglite(url) ? 'postgres' : decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres'
 }
 
 /** @throws Error for an entity of all schemas. */
@@ -190,7 +192,7 @@ async function completeOnce<T>(
       else if (schema === 'update') await addSchema(connection.orm, session, database.schema as string | undefined, notes)
       const [first] = schemas as [string, ...string[]]
       // Another engine may have begun with it at the same time.
-      if (isOurs && !(await hasLog(session, first))) await createLog(session, first)
+      if (isOurs && !(await hasLog(session, first))) await createLog(session, first, sessions.pglite !== undefined)
       if (await hasLog(session, first)) connection.log = await openLog(session, connection.orm, schemas, readOnly === true)
       return build()
     })

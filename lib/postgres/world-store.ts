@@ -15,6 +15,7 @@ import type { Place, Route } from './kit/image.ts'
 import { beginReplay, readChanges, readSequences, rewind, writeChanges, writeSequences } from './kit/row-changes.ts'
 import type { SequenceValues, TableChanges } from './kit/row-changes.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
+import type { PgliteDatabase } from './server/pglite.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
 import { Transactions } from './server/transactions.ts'
 
@@ -27,9 +28,8 @@ interface Template {
 /** What makes a store that of a fork. */
 interface ForkParts {
   readonly origin: NonNullable<Place['origin']>
-  readonly databases: ForkDatabases
-  /** The database of the fork, which is dropped with it. */
-  readonly own: string
+  /** Where the database of the fork is, by name, which is dropped with it; undefined for one in this process. */
+  readonly copy?: { readonly databases: ForkDatabases; readonly own: string }
 }
 
 /** What has the data for itself. */
@@ -60,8 +60,8 @@ export class PostgresWorldStore implements WorldStore, Place {
     this.#connection = connection
     this.#database = database
     this.origin = fork?.origin
-    this.#databases = fork?.databases
-    this.#own = fork?.own
+    this.#databases = fork?.copy?.databases
+    this.#own = fork?.copy?.own
     connection.closing = { before: () => this.#beforeClose(), after: () => this.#afterClose() }
   }
 
@@ -165,21 +165,40 @@ export class PostgresWorldStore implements WorldStore, Place {
   async fork(image: WorldImage): Promise<OpenDatabase> {
     this.#findLog('fork')
     const wanted = own(image)
+    const { pglite } = this.#connection.parts.sessions
+    if (pglite !== undefined) return this.#forkInProcess(wanted, pglite)
     const { sameUpTo, database } = await (this.#template ??= this.#makeTemplate())
     const databases = this.#databases!
-    const copied = await this.#takeCopy(database)
+    const copy = await this.#takeCopy(database)
     const origin = { place: this, sameUpTo }
     this.#forks.add(origin)
-    const store = this.#openFork(copied, origin)
-    try {
-      await store.#begin(wanted)
-    } catch (error) {
-      await store.#connection.close()
-      throw error
-    }
+    const copied = { ...this.#database, url: databases.urlOf(copy) }
+    const fork = await this.#openFork(
+      new Sessions(copied, false),
+      copied,
+      { origin, copy: { databases: databases.join(), own: copy } },
+      wanted,
+    )
     // Where one fork has followed another, the next one finds its copy ready.
     if (++this.#forked > 1) this.#spare ??= databases.copy(database).catch(() => undefined)
-    return { connection: store.#connection, worlds: store }
+    return fork
+  }
+
+  /** PGlite copies itself, while nobody uses its one session. */
+  async #forkInProcess(image: PostgresImage, pglite: PgliteDatabase): Promise<OpenDatabase> {
+    const { gate, log, parts } = this.#connection
+    const { copied, origin } = await gate.alone(async () => {
+      const session = await parts.sessions.acquire()
+      try {
+        const origin = { place: this, sameUpTo: await readEnd(session, log!) }
+        const copied = await pglite.clone()
+        this.#forks.add(origin)
+        return { copied, origin }
+      } finally {
+        parts.sessions.release(session)
+      }
+    })
+    return this.#openFork(new Sessions(this.#database, false, copied), this.#database, { origin }, image)
   }
 
   async #takeCopy(template: string): Promise<string> {
@@ -188,19 +207,19 @@ export class PostgresWorldStore implements WorldStore, Place {
     return (await spare) ?? this.#databases!.copy(template)
   }
 
-  #openFork(copied: string, origin: NonNullable<Place['origin']>): PostgresWorldStore {
-    const databases = this.#databases!.join()
-    const database = { ...this.#database, url: databases.urlOf(copied) }
+  async #openFork(sessions: Sessions, database: ServerDatabase, parts: ForkParts, image: PostgresImage): Promise<OpenDatabase> {
     const { flavour } = this.#connection.parts
-    const connection = new PostgresConnection({
-      sessions: new Sessions(database, false),
-      transactions: new Transactions(),
-      flavour,
-      readOnly: false,
-    })
+    const connection = new PostgresConnection({ sessions, transactions: new Transactions(), flavour, readOnly: false })
     connection.log = this.#connection.log
     connection.attachLater(() => forkOrm(this.#connection.orm, new LentDialect(connection.host)))
-    return new PostgresWorldStore(connection, database, { origin, databases, own: copied })
+    const worlds = new PostgresWorldStore(connection, database, parts)
+    try {
+      await worlds.#begin(image)
+    } catch (error) {
+      await connection.close()
+      throw error
+    }
+    return { connection, worlds }
   }
 
   /** Begins with the state of an image, which `reset` goes back to. */
@@ -285,9 +304,9 @@ export class PostgresWorldStore implements WorldStore, Place {
   }
 
   async #afterClose(): Promise<void> {
+    if (this.origin !== undefined) (this.origin.place as PostgresWorldStore).#forks.delete(this.origin)
     const databases = this.#databases
     if (databases === undefined) return
-    if (this.origin !== undefined) (this.origin.place as PostgresWorldStore).#forks.delete(this.origin)
     const template = await this.#template?.catch(() => undefined)
     for (const database of [await this.#spare, template?.database, this.#own]) if (database !== undefined) databases.drop(database)
     await databases.leave()

@@ -74,12 +74,16 @@ export async function listSchemas(session: PoolClient, orm: MikroORM): Promise<s
   return [...new Set([first, ...others])]
 }
 
-/** Creates the log in a schema, and the function of the triggers. */
-export async function createLog(session: PoolClient, schema: string): Promise<void> {
+/**
+ * Creates the log in a schema, and the function of the triggers.
+ *
+ * @param survives whether it must be there after a failure, as which PGlite takes a copy of itself
+ */
+export async function createLog(session: PoolClient, schema: string, survives: boolean): Promise<void> {
   const log = `${name(schema)}.${name(LOG_TABLE)}`
   await command(
     session,
-    `create unlogged table ${log} (
+    `create ${survives ? '' : 'unlogged '}table ${log} (
        n bigint generated always as identity primary key, tx xid8 not null, tbl oid not null, op "char" not null, old text, new text);
      comment on table ${log} is 'Changed rows, for the test kit of mikro-rest. The engine has made this schema.';
      create function ${name(schema)}.${name(TRIGGER)}() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$

@@ -76,7 +76,11 @@ export async function relateToOrigin(fork: Place, position: number, { sequences,
     throw new TypeError(
       'The snapshot is of another database. On PostgreSQL a snapshot can be restored by its engine, and by forks of that.',
     )
-  if (position <= origin.sameUpTo) return new PostgresImage({ kind: 'position', place: origin.place, position }, sequences, size)
+  if (position <= origin.sameUpTo) {
+    // The other database keeps an eye on images of its own alone.
+    const base = origin.place.imageAt(position)
+    return new PostgresImage({ kind: 'changes', base, changes: [] }, sequences, size)
+  }
   const changes = await fork.changes(() => origin.sameUpTo, position)
   return new PostgresImage({ kind: 'changes', base: origin.place.imageAt(origin.sameUpTo), changes }, sequences, size)
 }

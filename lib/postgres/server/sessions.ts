@@ -11,6 +11,7 @@ import type { Row } from '../../database/dialect.ts'
 import type { ServerDatabase } from '../../database/world-store.ts'
 import { name } from '../../sql/sql.ts'
 import { isLost, isOutdated, unreachable } from './errors.ts'
+import type { PgliteDatabase } from './pglite.ts'
 
 /** Milliseconds that a request waits for a session. */
 const WAIT_MS = 5_000
@@ -46,6 +47,8 @@ export class Sessions {
   /** Resolves when the sessions may be used again. */
   #paused: Promise<void> | undefined
   readonly #url: string
+  /** What takes the place of a server. */
+  readonly pglite: PgliteDatabase | undefined
   /** The sessions that must not be used again. One that was asked to end a statement is among them: the request may come late. */
   readonly #spent = new WeakSet<PoolClient>()
   /** When a session began, by performance.now(). */
@@ -56,15 +59,15 @@ export class Sessions {
   /** The statements that have run once: only one that comes again is worth a name. */
   readonly #seen = new Set<string>()
 
-  constructor(database: ServerDatabase, readOnly: boolean) {
+  constructor(database: ServerDatabase, readOnly: boolean, pglite?: PgliteDatabase) {
     this.#url = database.url
+    this.pglite = pglite
     const settings = listSettings(database, readOnly)
     const text = `select ${settings.map((_, index) => `set_config($${index * 2 + 1}, $${index * 2 + 2}, false)`).join(', ')}`
     this.#createPool = () =>
       this.#listen(
         new Pool({
-          connectionString: database.url,
-          max: database.poolSize ?? 10,
+          ...(pglite === undefined ? { connectionString: database.url, max: database.poolSize ?? 10 } : pglite.config),
           connectionTimeoutMillis: WAIT_MS,
           allowExitOnIdle: true,
           keepAlive: true,
@@ -157,7 +160,12 @@ export class Sessions {
     const timer = deadline === undefined ? undefined : setTimeout(stop, Math.max(1, deadline - performance.now() + 1))
     signal.addEventListener('abort', stop, { once: true })
     try {
-      return await work()
+      const result = await work()
+      if (stopped !== undefined && this.pglite !== undefined) {
+        end.throwIfReached()
+        end.checkTime()
+      }
+      return result
     } catch (error) {
       if (stopped !== undefined) {
         end.throwIfReached()
@@ -173,6 +181,8 @@ export class Sessions {
 
   /** Ends the statement that runs on a session, from a connection of its own: the pool may have none left. */
   async #cancel(session: PoolClient): Promise<void> {
+    // It has one connection, and goes on to the end of what it has begun.
+    if (this.pglite !== undefined) return
     this.discard(session)
     const { processID } = session as unknown as { readonly processID: number }
     const client = new Client({ connectionString: this.#url, connectionTimeoutMillis: WAIT_MS })
@@ -220,6 +230,7 @@ export class Sessions {
 
   async close(): Promise<void> {
     await this.#pool.end()
+    await this.pglite?.close()
   }
 }
 

@@ -87,7 +87,8 @@ function formatCast(binding: Binding): string {
     case 'scopeKey':
       return castTo(binding.type)
     case 'literal':
-      return typeof binding.value === 'string' ? '::text' : typeof binding.value === 'number' ? '::numeric' : ''
+      // The expression is the application's own: a text in it is a date beside a date, as the server takes it.
+      return typeof binding.value === 'number' ? '::numeric' : ''
     case 'filter':
     case 'scope':
     case 'model':

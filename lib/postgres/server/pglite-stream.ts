@@ -1,0 +1,98 @@
+/**
+ * PGlite stream: what `pg` takes for the socket to a server. What is written goes to a PGlite in this process, as the messages of the protocol that they are, and what
+ * that answers is read. PGlite has one backend: a stream that begins leaves nothing of the one before.
+ */
+import { Duplex } from 'node:stream'
+
+/** What the engine needs of a PGlite. */
+export interface Pglite {
+  /** Takes messages of the protocol of PostgreSQL, and returns the answers. */
+  execProtocolRaw(messages: Uint8Array): Promise<Uint8Array>
+  exec(sql: string): Promise<unknown>
+  clone(): Promise<Pglite>
+  close(): Promise<void>
+}
+
+/** The message by which a client leaves. The one backend must go on. */
+const TERMINATE = 0x58
+
+type Done = (error?: Error | null) => void
+
+export class PgliteStream extends Duplex {
+  readonly #pglite: Pglite
+  #hasBegun = false
+
+  constructor(pglite: Pglite) {
+    super({ allowHalfOpen: false })
+    this.#pglite = pglite
+  }
+
+  /** `pg` calls it with a port and a host. */
+  connect(): this {
+    process.nextTick(() => this.emit('connect'))
+    return this
+  }
+
+  setNoDelay(): this {
+    return this
+  }
+
+  setKeepAlive(): this {
+    return this
+  }
+
+  /** There is no handle that would keep the process running. */
+  ref(): this {
+    return this
+  }
+
+  unref(): this {
+    return this
+  }
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: Done): void {
+    void this.#forward(chunk, done)
+  }
+
+  override _writev(chunks: { readonly chunk: Buffer }[], done: Done): void {
+    void this.#forward(Buffer.concat(chunks.map(({ chunk }) => chunk)), done)
+  }
+
+  override _final(done: Done): void {
+    this.push(null)
+    done()
+  }
+
+  async #forward(messages: Buffer, done: Done): Promise<void> {
+    let failed: unknown
+    try {
+      await this.#send(messages)
+    } catch (error) {
+      failed = error
+    }
+    done(failed as Error | undefined)
+  }
+
+  async #send(messages: Buffer): Promise<void> {
+    let sent = messages
+    if (this.#hasBegun) sent = withoutTerminate(messages)
+    else {
+      // The first message has no type: it is the one that a connection begins with.
+      this.#hasBegun = true
+      await this.#pglite.exec('rollback')
+      await this.#pglite.exec('discard all')
+    }
+    if (sent.length === 0) return
+    const answer = await this.#pglite.execProtocolRaw(sent)
+    if (answer.length > 0) this.push(answer)
+  }
+}
+
+/** Cuts off the message by which a client leaves, and what follows it. */
+function withoutTerminate(messages: Buffer): Buffer {
+  for (let at = 0; at < messages.length; at += 1 + messages.readInt32BE(at + 1))
+    if (messages[at] === TERMINATE) return messages.subarray(0, at)
+  return messages
+}

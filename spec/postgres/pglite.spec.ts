@@ -1,0 +1,169 @@
+/** PGlite in the place of a server: one session, in memory or in a folder. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { defineEntity, p } from '@mikro-orm/core'
+import { RestEngine } from '../../lib/index.ts'
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
+
+const PACKAGE: string = '@electric-sql/pglite'
+
+const isInstalled = await import(PACKAGE).then(
+  () => true,
+  () => false,
+)
+const skip = isInstalled ? false : 'no PGlite: npm install @electric-sql/pglite'
+
+const Author = defineEntity({
+  name: 'Author',
+  properties: {
+    id: p.integer().primary(),
+    name: p.string(),
+    mail: p.string().unique().nullable(),
+    books: () => p.oneToMany(Book).mappedBy('author'),
+  },
+})
+const Book = defineEntity({
+  name: 'Book',
+  properties: { id: p.integer().primary(), title: p.string(), author: () => p.manyToOne(Author) },
+})
+const entities = [Author, Book]
+const seed = { authors: [{ id: 1, name: 'Ann' }], books: [{ title: 'x', author: 1 }] }
+
+async function names(engine: RestEngine): Promise<string[]> {
+  const { status, body } = await engine.handle('GET', '/v1/authors')
+  assert.equal(status, 200, JSON.stringify(body))
+  return body.authors.map(({ name }: { name: string }) => name)
+}
+
+const post = (engine: RestEngine, path: string, body: unknown): ReturnType<RestEngine['handle']> =>
+  engine.handle('POST', path, undefined, body)
+
+describe('PGlite in memory', { skip }, () => {
+  let engine: RestEngine
+  before(async () => {
+    engine = await RestEngine.create({
+      entities,
+      seed,
+      database: 'pglite:',
+      routes: [
+        {
+          method: 'POST',
+          path: '/{version}/twice',
+          handler: async ({ em, engine: own }) => {
+            await em.transactional(async inner => {
+              await inner.insert(Author, { name: 'inside' })
+              assert.equal((await own.handle('GET', '/v1/authors?name=inside')).body.count, 1)
+            })
+            return { body: {} }
+          },
+        },
+      ],
+    })
+  })
+  after(() => engine.close())
+
+  it('answers and writes as a server does', async () => {
+    assert.deepEqual(engine.notes, [])
+    const { status, body } = await post(engine, '/v1/authors', { name: 'Bob', mail: 'b', books: [{ title: 'y' }] })
+    assert.deepEqual([status, body.author], [200, { id: 2, name: 'Bob', mail: 'b', books: [2] }])
+    assert.equal(engine.requests.at(-1)!.changes!.length, 2)
+    assert.equal((await post(engine, '/v1/authors', { name: 'Bob', mail: 'b' })).body.code, 'unique_conflict')
+    assert.equal((await post(engine, '/v1/authors', { name: 'a\0' })).status, 422)
+    assert.deepEqual(
+      (await engine.handle('GET', '/v1/books?author.name~=B*&expand=author&sort=author.books')).body.books[0].author.name,
+      'Bob',
+    )
+    assert.equal((await post(engine, '/v1/twice', undefined)).status, 200)
+    await engine.reset()
+  })
+
+  it('serves one request after another, whatever comes at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        index % 3 === 0 ? post(engine, '/v1/authors', { name: `n${index}` }) : engine.handle('GET', '/v1/authors?expand=books'),
+      ),
+    )
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    const rejected = engine.orm.em.fork().transactional(async em => {
+      await em.insert(Author, { name: 'undone' })
+      throw new Error('no')
+    })
+    await assert.rejects(rejected)
+    assert.equal((await names(engine)).length, 5)
+    await engine.reset()
+    assert.deepEqual(await names(engine), ['Ann'])
+  })
+
+  it('has forks, and snapshots that outlive them', async () => {
+    await post(engine, '/v1/authors', { name: 'Bob' })
+    const fork = await engine.fork()
+    await post(fork, '/v1/authors', { name: 'in the fork' })
+    assert.deepEqual(
+      [await names(fork), await names(engine)],
+      [
+        ['Ann', 'Bob', 'in the fork'],
+        ['Ann', 'Bob'],
+      ],
+    )
+    await fork.reset()
+    const snapshot = await fork.snapshot()
+    await fork.close()
+    await engine.reset()
+    assert.deepEqual(await names(engine), ['Ann'])
+    await engine.restore(snapshot)
+    assert.deepEqual(await names(engine), ['Ann', 'Bob'])
+  })
+
+  it('refuses what it cannot do in one line', async () => {
+    for (const [database, message] of [
+      [{ url: 'pglite:', poolSize: 2 }, /"database.poolSize" is for servers: PGlite has one connection\.$/],
+      [{ url: 'pglite:', statementTimeout: 5 }, /"database.statementTimeout" is for servers: PGlite ends no statement before its end\.$/],
+      [`pglite:${root}`, /cannot be opened: the folder holds something else\.$/],
+      [`pglite:${join(root, 'package.json')}`, /cannot be opened: it is not a folder\.$/],
+    ] as const)
+      await assert.rejects(RestEngine.create({ entities, database }), message)
+    await assert.rejects(RestEngine.create({ database: 'pglite:' }), /"entities" must be given/)
+    await assert.rejects(RestEngine.create({ database: `pglite:${join(root, 'none')}` }), /does not exist\.$/)
+  })
+})
+
+describe('PGlite in a folder', { skip }, () => {
+  it('is there again for the next engine, by itself and with its model, and serves one at a time', async () => {
+    const folder = join(await mkdtemp(join(tmpdir(), 'mikro-rest-')), 'data')
+    const database = `pglite:${folder}`
+    try {
+      {
+        await using engine = await RestEngine.create({ entities, seed, database })
+        await post(engine, '/v1/authors', { name: 'Bob' })
+        await assert.rejects(RestEngine.create({ entities, database }), /is open already \(process \d+\): [^\n]+$/)
+      }
+      // As a killed process leaves it.
+      await writeFile(join(folder, 'mikro-rest.pid'), String(process.pid))
+      await using again = await RestEngine.create({ database })
+      assert.deepEqual(await names(again), ['Ann', 'Bob'])
+      assert.equal((await post(again, '/v1/books', { title: 'z', author: 2 })).status, 200)
+      await again.reset()
+      assert.equal((await again.handle('GET', '/v1/books')).body.count, 1)
+    } finally {
+      await rm(dirname(folder), { recursive: true })
+    }
+    await assert.rejects(readFile(join(folder, 'mikro-rest.pid')))
+  })
+
+  it('is what the command serves the sample from', () => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['bin/serve.js', 'pglite:', '--get', '/v1/campaigns?limit=2&quickstats&sort=quickstats.today.clicks.desc'],
+      { cwd: root, encoding: 'utf8' },
+    )
+    assert.equal(status, 0, stderr)
+    const { campaigns } = JSON.parse(stdout) as { campaigns: { quickstats: { today: { clicks: number } } }[] }
+    assert.ok(campaigns[0]!.quickstats.today.clicks >= campaigns[1]!.quickstats.today.clicks)
+  })
+})

@@ -12,11 +12,14 @@ const packed = new Map()
 
 const RELATIVE = /^\.\.?\/.*\.js$/
 
+/** A module of MikroORM itself: its packages may hold others, such as `pg`, which is no ES module. */
+const MIKRO_ORM = /\/node_modules\/@mikro-orm\/(?!.*\/node_modules\/)/
+
 module.enableCompileCache?.()
 // Node before 22.15 has no such hooks, and starts as usual.
 module.registerHooks?.({
   resolve(specifier, context, next) {
-    if (RELATIVE.test(specifier) && context.parentURL?.includes('/node_modules/@mikro-orm/'))
+    if (RELATIVE.test(specifier) && MIKRO_ORM.test(context.parentURL))
       return { url: new URL(specifier, context.parentURL).href, format: 'module', shortCircuit: true }
     const found = next(specifier, context)
     if (specifier !== 'kysely') return found

@@ -20,11 +20,20 @@ export interface StoredProperty {
   readonly comparable: boolean
   /** The value of a new record that is given none; undefined: the database sets it. */
   readonly default: unknown
+  /** Makes the JSON of an embedded object, or of a list of them; undefined for what is stored otherwise. */
+  readonly document?: ToDocument | undefined
   /** Computes the value of a new record that has none, or null. */
   readonly onCreate: Computed | undefined
   /** Computes the value of a record that changes. */
   readonly onUpdate: Computed | undefined
 }
+
+/**
+ * Returns the JSON of a value of a property.
+ *
+ * @param current the JSON that is stored, of which an object keeps what the value does not give; null: none
+ */
+export type ToDocument = (value: unknown, current: unknown) => unknown
 
 /** A function of the model that computes a value without looking at the entity. The entity manager gives it the clock of its engine. */
 export type Computed = (entity: object, em: unknown) => unknown

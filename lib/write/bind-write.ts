@@ -9,7 +9,8 @@ import type { KeyValues } from '../model/key.ts'
 import type { Attribute, EmbeddedAttribute, Resource } from '../model/model.ts'
 import type { StoredColumn, StoredProperty, StoredTable } from '../model/stored-table.ts'
 import { fromProperty, toProperty } from '../values/scalar-type.ts'
-import type { RecordInput, ValueInput } from './write-plan.ts'
+import { toEmbedded } from './entity-data.ts'
+import type { EmbeddedValue, RecordInput, ValueInput } from './write-plan.ts'
 
 /** A statement with its parameters. */
 export interface BoundStatement {
@@ -27,6 +28,11 @@ export interface BoundColumns {
   readonly columns: readonly StoredColumn[]
   readonly parameters: readonly unknown[]
 }
+
+/** The stored JSON of embedded objects that a change gives parts of. */
+export type Documents = ReadonlyMap<EmbeddedAttribute, unknown>
+
+const NO_DOCUMENTS: Documents = new Map()
 
 /** Returns the statement that inserts a record; undefined where the unit of work must do it. */
 export function bindInsert(change: RecordInput, stored: StoredTable, connection: Connection): BoundInsert | undefined {
@@ -65,9 +71,18 @@ function findKey(values: readonly unknown[], { key, generatedKey }: Resource): K
   return parts.map((part, index) => fromProperty(part, key[index]!.type))
 }
 
-/** Returns the columns that a change of a record sets, apart from the version; undefined where the unit of work must do it. */
-export function bindColumns(change: RecordInput, stored: StoredTable, { dialect }: Connection): BoundColumns | undefined {
-  const given = takeValues(change, stored)
+/**
+ * Returns the columns that a change of a record sets, apart from the version; undefined where the unit of work must do it.
+ *
+ * @param documents see `planned-documents.ts`
+ */
+export function bindColumns(
+  change: RecordInput,
+  stored: StoredTable,
+  { dialect }: Connection,
+  documents: Documents = NO_DOCUMENTS,
+): BoundColumns | undefined {
+  const given = takeValues(change, stored, documents)
   const columns: StoredColumn[] = []
   const parameters: unknown[] = []
   for (const property in given) {
@@ -151,10 +166,15 @@ export function bindKey(
 }
 
 /** Returns the values of a change by property, as properties hold them. */
-function takeValues({ values, links }: RecordInput, stored: StoredTable): Record<string, unknown> {
+function takeValues({ values, links }: RecordInput, stored: StoredTable, documents = NO_DOCUMENTS): Record<string, unknown> {
   const given: Record<string, unknown> = {}
   for (const { attribute, value } of values) {
     if (attribute.kind === 'scalar') given[attribute.property] = toProperty(value, attribute.type)
+    else if (attribute.document !== undefined)
+      given[attribute.property] = stored.properties.get(attribute.property)!.document!(
+        toEmbedded(value as EmbeddedValue),
+        documents.get(attribute) ?? null,
+      )
     else takeInside(value as readonly ValueInput[] | null, attribute, stored, given)
   }
   for (const { attribute, link } of links) {

@@ -23,7 +23,8 @@ export function addTo(current: unknown, { source, name }: ScalarAttribute, value
   return { ...(isObject(current) ? current : {}), [name]: value }
 }
 
-function toEmbedded(value: EmbeddedValue): Entity | Entity[] | null {
+/** Returns the value of an embedded property: an object of its properties, or a list of them. */
+export function toEmbedded(value: EmbeddedValue): Entity | Entity[] | null {
   if (value === null) return null
   return 'members' in value ? value.members.map(toProperties) : toProperties(value)
 }

@@ -20,6 +20,8 @@ export interface BodyPlan {
   readonly linksOthers: boolean
   /** Whether it nests new records. */
   readonly nests: boolean
+  /** Whether it gives parts of an object that is stored as JSON: where there is none yet, it may lack some. */
+  readonly mayLack: boolean
   /** The pivot tables, each with the list by which the body writes it. */
   readonly pivots: ReadonlyMap<string, ToManyAttribute>
 }
@@ -52,6 +54,7 @@ class BodyWalk implements BodyPlan {
   keepsUnique = true
   linksOthers = false
   nests = false
+  mayLack = false
   pivots = NO_PIVOTS
   /** Whether the record of the body itself is there. */
   readonly #changes: boolean
@@ -119,7 +122,11 @@ class BodyWalk implements BodyPlan {
   #takesValue(resource: Resource, attribute: Attribute, { convertsNull }: StoredProperty, value: unknown): boolean {
     if (value === null) return !convertsNull
     // Where there is no object yet, validation asks the unit of work what it lacks.
-    if (attribute.kind === 'embedded') return !this.#changes || !isObject(value) || isWhole(attribute, value)
+    if (attribute.kind === 'embedded') {
+      const isPart = this.#changes && isObject(value)
+      if (isPart && attribute.document !== undefined) this.mayLack = true
+      return !isPart || attribute.document !== undefined || isWhole(attribute, value)
+    }
     return typeof value !== 'object' || attribute.kind !== 'toOne' || this.#takesNested(resource, attribute, value)
   }
 

@@ -34,7 +34,8 @@ function makePlan(resource: Resource): RowPlan | null {
   const { stored, attributes, open } = resource
   if (stored === undefined || open !== undefined) return null
   const writable = attributes.flatMap(attribute => {
-    const property = attribute.kind === 'embedded' ? findWithin(attribute, stored) : stored.properties.get(attribute.property)
+    const isInside = attribute.kind === 'embedded' && attribute.document === undefined
+    const property = isInside ? findWithin(attribute, stored) : stored.properties.get(attribute.property)
     return property !== undefined && isStoredIn(attribute, property) ? [[attribute, property] as const] : []
   })
   const changeable = writable.filter(([attribute, property]) => isChangeable(attribute, property, resource))
@@ -50,8 +51,8 @@ function makePlan(resource: Resource): RowPlan | null {
 }
 
 /** Returns the columns of an embedded object; undefined where statements cannot write all of it. */
-function findWithin({ attributes, property, document, variants }: EmbeddedAttribute, { inside }: StoredTable): StoredProperty | undefined {
-  if (document !== undefined || variants !== undefined) return undefined
+function findWithin({ attributes, property, variants }: EmbeddedAttribute, { inside }: StoredTable): StoredProperty | undefined {
+  if (variants !== undefined) return undefined
   const parts: StoredProperty[] = []
   for (const inner of attributes) {
     if (inner.kind === 'scalar' && inner.readOnly && inner.source.kind !== 'column') continue
@@ -71,8 +72,8 @@ function findWithin({ attributes, property, document, variants }: EmbeddedAttrib
 }
 
 /** Whether the value of an attribute is that of the columns. */
-function isStoredIn(attribute: Attribute, { columns }: StoredProperty): boolean {
-  if (attribute.kind === 'embedded') return true
+function isStoredIn(attribute: Attribute, { columns, document }: StoredProperty): boolean {
+  if (attribute.kind === 'embedded') return attribute.document === undefined || (document !== undefined && isDocument(attribute))
   if (attribute.kind === 'scalar')
     return attribute.source.kind === 'column' && attribute.source.column === columns[0]!.column && attribute.links === undefined
   return (
@@ -87,11 +88,24 @@ function isStoredIn(attribute: Attribute, { columns }: StoredProperty): boolean 
   )
 }
 
+/** Whether all of an embedded object is in its JSON, and whatever a new one needs must be given. */
+function isDocument({ attributes, variants }: EmbeddedAttribute): boolean {
+  return (
+    variants === undefined &&
+    attributes.every(inner =>
+      inner.kind === 'embedded'
+        ? inner.needed === inner.required && isDocument(inner)
+        : inner.kind === 'scalar' && (inner.source.kind === 'document' ? inner.links === undefined : inner.readOnly),
+    )
+  )
+}
+
 /** Whether a statement can change an attribute: nothing else follows from that, and the database sees what the unit of work takes for a change. */
 function isChangeable(attribute: Attribute, { comparable, onUpdate }: StoredProperty, { referrers }: Resource): boolean {
   if (!comparable || onUpdate !== undefined) return false
   if (attribute.kind === 'toOne') return !attribute.orphanRemoval
-  if (attribute.kind === 'embedded') return attribute.attributes.every(inner => inner.kind === 'scalar' && hasKnownForm(inner))
+  if (attribute.kind === 'embedded')
+    return attribute.document !== undefined || attribute.attributes.every(inner => inner.kind === 'scalar' && hasKnownForm(inner))
   return (
     attribute.kind === 'scalar' &&
     !referrers.some(({ attribute: link }) => link.targetKey?.property === attribute.property) &&

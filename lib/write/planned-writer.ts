@@ -24,6 +24,7 @@ import { planChanges, planMember, planNew } from './plan-body.ts'
 import type { BodyPlan } from './plan-body.ts'
 import { planRows } from './plan-write.ts'
 import type { RowPlan } from './plan-write.ts'
+import { readDocuments } from './planned-documents.ts'
 import { PlannedRelations, Unplanned, withLink } from './planned-relations.ts'
 import { checkPrecondition } from './precondition.ts'
 import { implyOwner, owningAttribute } from './relation-sides.ts'
@@ -111,14 +112,10 @@ export class PlannedWriter {
     return visibility === EVERYTHING && this.#connection.writesAlone()
   }
 
-  *insert(
-    { row: { stored }, body: { isWide, keepsUnique } }: PlannedBody,
-    resource: Resource,
-    body: JsonObject,
-    view: View,
-  ): Coroutine<Written | undefined> {
+  *insert({ row: { stored }, body: plan }: PlannedBody, resource: Resource, body: JsonObject, view: View): Coroutine<Written | undefined> {
+    const { isWide } = plan
     const asked: Asked = { resource, body, view, validation: { mode: 'create' }, isWide }
-    const change = yield* this.#validate(keepsUnique, asked)
+    const change = yield* this.#validate(plan, asked)
     const key = isWide ? yield* this.#relations.create(change) : yield* this.#insert(change, stored, asked)
     if (key === undefined) return undefined
     const record = yield* wait(this.#reader.record(resource, key, view))
@@ -138,7 +135,7 @@ export class PlannedWriter {
     yield* this.#readVersion(owner, view, false)
     const { isWide } = plan
     const asked: Asked = { resource, body, view, validation: { mode: 'create', ...implyOwner(list, owner.key) }, isWide }
-    const change = yield* this.#validate(plan.keepsUnique, asked)
+    const change = yield* this.#validate(plan, asked)
     const link = owningAttribute(list)
     const own = link === undefined ? change : withLink(change, link, owner.key)
     const key = isWide ? yield* this.#relations.create(own) : yield* this.#insert(own, row.stored, asked)
@@ -165,11 +162,13 @@ export class PlannedWriter {
     if (plan.body.isWide && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
     const current = yield* this.#readVersion(address, view, version !== undefined && body[version.name] !== undefined)
     const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, id }
-    const change = yield* this.#validate(plan.body.keepsUnique, asked)
+    const change = yield* this.#validate(plan.body, asked)
     if (current !== undefined) checkVersion(current, change)
     if (plan.body.isWide && (yield* this.#relations.areRefused(change.lists, resource, key))) return undefined
+    const documents = yield* readDocuments(change, key, this.#connection)
+    if (documents === undefined) return undefined
     const own = plan.body.isWide ? yield* this.#relations.createLinked(change) : change
-    const columns = bindColumns(own, plan.row.stored, this.#connection)
+    const columns = bindColumns(own, plan.row.stored, this.#connection, documents)
     if (columns === undefined || !(yield* this.#change(columns, plan.row, key, asked))) return this.#leave(plan.body)
     if (plan.body.isWide) yield* this.#relations.replace(change.lists, resource, key)
     const record = yield* wait(this.#reader.record(resource, key, view))
@@ -240,7 +239,7 @@ export class PlannedWriter {
   }
 
   /** Validates a body. Of a record that does not exist nothing else is said. */
-  *#validate(keepsUnique: boolean, { resource, body, validation, view, id }: Asked): Coroutine<RecordInput> {
+  *#validate({ keepsUnique, mayLack }: BodyPlan, { resource, body, validation, view, id }: Asked): Coroutine<RecordInput> {
     try {
       return yield* this.#validator.validate(
         body,
@@ -253,6 +252,7 @@ export class PlannedWriter {
       const { key } = validation
       if (key !== undefined && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id!)
       // All errors are reported at once.
+      if (mayLack) throw new Unplanned('', { cause: error })
       if (this.#finds(keepsUnique)) return yield* this.#validator.validate(body, resource, validation, view)
       throw error
     }

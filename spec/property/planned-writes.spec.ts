@@ -23,6 +23,7 @@ import { pathOf, seedOf } from './models/laws.ts'
 import { ALL, shapeOf } from './models/shape.ts'
 import type { ModelShape } from './models/shape.ts'
 import { Cars, NEAR_VALUES, ODD_VALUES, carRequests, leaveOdd, oddRows } from './world/cars.ts'
+import { Parcels, parcelRequests } from './world/parcels.ts'
 import { CLUBS, Clubs, clubRequests, clubSeeds } from './world/clubs.ts'
 
 export interface Request {
@@ -58,6 +59,14 @@ const PLANNED: readonly Request[] = [
   { method: 'POST', path: '/v1/clubs/1/sponsors', body: { id: 's', name: 's' } },
   { method: 'POST', path: '/v1/clubs/2/branches', body: { name: 'y', teams: [{ name: 'z' }] } },
   { method: 'DELETE', path: '/v1/events/2' },
+]
+
+/** Requests of parcels that statements write. */
+const PLANNED_JSON: readonly Request[] = [
+  { method: 'POST', path: '/v1/parcels', body: { path: [], options: {} } },
+  { method: 'POST', path: '/v1/parcels', body: { path: [{ lat: 1 }], options: { fast: true }, from: { city: 'a' }, meta: [1] } },
+  { method: 'PATCH', path: '/v1/parcels/2', body: { from: { point: { lat: 2 } }, meta: { a: 1 } } },
+  { method: 'PUT', path: '/v1/parcels/2/stops', body: [{ city: 'b' }] },
 ]
 
 /**
@@ -325,13 +334,29 @@ describe('planned writes', () => {
       { label: 'clubs', runs: 40 },
     ))
 
+  it('answer and store as the unit of work, in JSON', () =>
+    check(
+      fc.asyncProperty(fc.array(parcelRequests, { minLength: 15, maxLength: 40, size: 'max' }), async requests => {
+        await using twins = await Twins.of(() => new Parcels().entities)
+        for (const request of requests) await twins.ask(request)
+        await twins.compare()
+      }),
+      { label: 'parcels', runs: 40 },
+    ))
+
   it('are what the plain requests are, where nobody listens', async () => {
-    await using engine = await RestEngine.create({ entities: new Clubs().entities as never, seed: CLUBS })
-    for (const { method, path, body } of PLANNED) {
-      const before = units
-      const answer = await engine.handle(method, path, {}, body)
-      assert.equal(answer.status, 200, JSON.stringify(answer.body))
-      assert.equal(units, before, `${method} ${path}`)
+    await using clubs = await RestEngine.create({ entities: new Clubs().entities as never, seed: CLUBS })
+    await using parcels = await RestEngine.create({ entities: new Parcels().entities as never })
+    for (const [engine, requests] of [
+      [clubs, PLANNED],
+      [parcels, PLANNED_JSON],
+    ] as const) {
+      for (const { method, path, body } of requests) {
+        const before = units
+        const answer = await engine.handle(method, path, {}, body)
+        assert.equal(answer.status, 200, JSON.stringify(answer.body))
+        assert.equal(units, before, `${method} ${path}`)
+      }
     }
   })
 

@@ -2,11 +2,12 @@
  * Reads how the records of an entity are stored, for statements that write them without MikroORM's unit of work. Whatever of an entity such statements cannot
  * say is left out, and the unit of work writes it: code of the application that looks at entities, classes in several tables, values that SQL converts.
  */
-import { BigIntType, Cascade, Collection, DecimalType, UuidType, isRaw } from '@mikro-orm/core'
-import type { MikroORM, Platform } from '@mikro-orm/core'
+import { BigIntType, Cascade, Collection, DecimalType, JsonType, UuidType, isRaw } from '@mikro-orm/core'
+import type { MikroORM, Platform, Type } from '@mikro-orm/core'
 import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../stored-table.ts'
 import { hasRelatedKey, isOwning, readForeignColumns } from './foreign-key.ts'
 import { scalarType } from './property-type.ts'
+import { readDocument } from './read-stored-document.ts'
 import { findTableName } from './table-of.ts'
 import type { Meta, Property } from './unsupported.ts'
 
@@ -175,7 +176,8 @@ function isWithin({ kind, embeddedProps }: Property, inside: ReadonlyMap<string,
 }
 
 function readProperty(meta: Meta, prop: Property, platform: Platform): StoredProperty | undefined {
-  if (prop.kind === 'embedded' || prop.lazy === true || prop.stiFieldNames !== undefined) return undefined
+  if (prop.lazy === true || prop.stiFieldNames !== undefined) return undefined
+  if (prop.kind === 'embedded') return makeDocument(prop, platform)
   if (prop.kind !== 'scalar') {
     const parts = listLinkParts(meta, prop)
     return parts === undefined ? undefined : makeProperty(prop, parts, platform)
@@ -183,10 +185,28 @@ function readProperty(meta: Meta, prop: Property, platform: Platform): StoredPro
   return prop.fieldNames.length === 1 ? makeProperty(prop, [{ prop, column: prop.fieldNames[0]! }], platform) : undefined
 }
 
+/** Returns an embedded object, or a list of them, that is stored as JSON. */
+function makeDocument(prop: Property, platform: Platform): StoredProperty | undefined {
+  const isPlain = (meta: Meta): boolean => !hasConstructor(meta) && !looksAtEntities(meta)
+  const isSet = prop.default !== undefined || prop.onCreate !== undefined || prop.onUpdate !== undefined
+  const document = isSet || (prop.object !== true && prop.array !== true) ? undefined : readDocument(prop, platform, isPlain)
+  if (document === undefined) return undefined
+  return Object.freeze({
+    property: prop.name,
+    columns: [Object.freeze({ column: prop.fieldNames[0]!, toColumn: (value: unknown) => JSON.stringify(value) })],
+    convertsNull: false,
+    comparable: true,
+    default: undefined,
+    document,
+    onCreate: undefined,
+    onUpdate: undefined,
+  })
+}
+
 /** @param parts the properties whose values are stored: of a link those of the key that it refers to */
 function makeProperty(prop: Property, parts: readonly StoredKeyPart[], platform: Platform): StoredProperty | undefined {
   const types = parts.flatMap(({ prop: { customType } }) => customType ?? [])
-  if (types.some(type => 'convertToDatabaseValueSQL' in type || 'convertToJSValueSQL' in type)) return undefined
+  if (types.some(isConvertedBySql)) return undefined
   const conversions = parts.map(part => findConversion(part.prop, platform))
   const isLink = prop.kind !== 'scalar'
   return Object.freeze({
@@ -198,6 +218,11 @@ function makeProperty(prop: Property, parts: readonly StoredKeyPart[], platform:
     onCreate: prop.onCreate === undefined ? undefined : call(prop, 'onCreate'),
     onUpdate: prop.onUpdate === undefined ? undefined : call(prop, 'onUpdate'),
   })
+}
+
+/** Whether SQL may convert values of a type. That of JSON says so, and gives the column as it is. */
+function isConvertedBySql(type: Type): boolean {
+  return type.constructor !== JsonType && ('convertToDatabaseValueSQL' in type || 'convertToJSValueSQL' in type)
 }
 
 /** The value of a link to a key of several parts is their list. */
@@ -270,7 +295,7 @@ function isWholeUnique({ properties, expression, where, ...others }: Meta['uniqu
 function isRequired(prop: Property): boolean {
   if (prop.nullable === true || prop.autoincrement === true || prop.persist === false || prop.embedded !== undefined) return false
   const isSet = Boolean(prop.default) || Boolean(prop.defaultRaw) || prop.onCreate !== undefined || prop.generated !== undefined
-  return !isSet && prop.kind !== '1:m' && prop.kind !== 'm:n' && prop.kind !== 'embedded'
+  return !isSet && prop.kind !== '1:m' && prop.kind !== 'm:n' && (prop.kind !== 'embedded' || prop.object === true || prop.array === true)
 }
 
 /** Whether a class, or one that it extends, is more than the empty one that MikroORM makes of a definition. */

@@ -490,7 +490,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Mints a token, for tests, for the user as stored at present. A later change of the password ends it.
+   * Mints a token, for tests, for the user as stored at present. A later change of the password ends it. On PostgreSQL the user is read after the return; a
+   * server that cannot be asked is said where the token is used.
    *
    * @param user an entity, or the ID of one
    * @param options `ttl` in seconds; default: that of the module; a negative one gives a token that has expired

@@ -3,23 +3,22 @@
  * Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked, login_failed, login_throttled, and with body_invalid
  * and validation_failed for credentials that are not of their form.
  */
-import type { MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../base/article.ts'
-import type { Awaitable } from '../base/awaitable.ts'
-import type { Clock } from '../base/clock.ts'
 import type { Claims, HandlerResponse, HookContext } from '../request/hook-context.ts'
 import { isInEagerCircle } from '../model/metadata/eager-cycles.ts'
 import { restError } from '../base/errors.ts'
-import type { FieldError, RestError } from '../base/errors.ts'
+import type { LogInStore, TokenState } from '../database/log-in-store.ts'
+import type { FieldError } from '../base/errors.ts'
 import { keyFromJson, keyFromText, keyToSegment, textOfPart } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
-import type { Model, Resource } from '../model/model.ts'
+import type { Resource } from '../model/model.ts'
 import type { Stored } from '../read/run-read.ts'
 import { formatScalar } from '../values/scalar-type.ts'
 import { keyOfEntity } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
 import type { AuthModule } from './auth-options.ts'
 import { verifyPassword } from './password.ts'
+import { failed, missing, refuseUser } from './refusals.ts'
 import { readPathBelow } from '../request/parse-request.ts'
 import type { Request } from '../request/parse-request.ts'
 import { NO_VERSION } from '../request/address.ts'
@@ -30,15 +29,25 @@ import type { Principal } from '../request/request-context.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import type { Route } from '../request/custom-routes.ts'
 import { checkNames, findNearest, formatHint } from '../base/suggest.ts'
+import type { AuthServices } from './services.ts'
+import { SharedThrottle } from './shared-throttle.ts'
 import { LoginThrottle } from './throttle.ts'
 import type { FailedLogins } from './throttle.ts'
+import { TokenMarks } from './token-marks.ts'
 import { SigningKey, Tokens } from './tokens.ts'
-import { Removals, isOfState, findStateColumns, computeState } from './user-state.ts'
+import { Removals, computeState, findStateColumns, isOfState, readIssueTime } from './user-state.ts'
 import type { RemovalState, StateColumns } from './user-state.ts'
 import { isObject } from '../base/json.ts'
 
 /** No cache may keep a token (RFC 6749 section 5.1). */
 const NO_STORE = Object.freeze({ 'cache-control': 'no-store' })
+
+/** The user of a token, as far as there is one. */
+interface FoundUser {
+  readonly user?: Stored | undefined
+  readonly known?: TokenState
+  readonly mark?: string | undefined
+}
 
 /** The state of the module. */
 export interface AuthState {
@@ -47,25 +56,17 @@ export interface AuthState {
   readonly removals: RemovalState
 }
 
-/** The services of the engine that the module calls. */
-export interface AuthServices {
-  readonly orm: () => MikroORM
-  readonly clock: Clock
-  readonly versions: ReadonlyMap<string, { readonly model: Model }>
-  /** The stored plain attributes of a user, with the bare values of some columns beside them; undefined when there is none. */
-  readonly stored: (resource: Resource, key: KeyValues, columns: readonly string[]) => Awaitable<Stored | undefined>
-  /** These columns alone, at once. */
-  readonly columns: (resource: Resource, key: KeyValues, columns: readonly string[]) => readonly unknown[] | undefined
-  /** The user's record as the user sees it. */
-  readonly shown: (resource: Resource, key: KeyValues, principal: Principal, ctx: HookContext) => Promise<JsonRecord | undefined>
-}
-
 export class Authentication {
   readonly tokens: Tokens
   readonly #options: AuthModule['options']
   readonly #services: AuthServices
   readonly #public: readonly RequestPattern[]
   readonly #throttle: LoginThrottle
+  /** Where log-ins are kept; undefined where that is in memory. */
+  readonly #written: LogInStore | undefined
+  /** The throttle of all processes; undefined where there is one. */
+  readonly #shared: SharedThrottle | undefined
+  readonly #marks: TokenMarks
   /** The name of the password in records of each version. */
   readonly #passwordNames: ReadonlyMap<Resource, string>
   /** By version. */
@@ -83,6 +84,9 @@ export class Authentication {
     this.#options = options
     this.#services = services
     this.#throttle = new LoginThrottle(services.clock)
+    this.#written = services.store?.mayWrite === true ? services.store : undefined
+    this.#shared = this.#written && new SharedThrottle(this.#written, services.clock)
+    this.#marks = new TokenMarks(key, this.#written)
     this.tokens = new Tokens(services.clock, key)
     const meta = services.orm().getMetadata().get(options.entity)
     if (this.#resource('') === undefined) throw new TypeError(`auth: ${meta.className} is not served in any version.`)
@@ -105,7 +109,7 @@ export class Authentication {
     this.#public = options.public.map(compilePattern)
   }
 
-  /** The state for a snapshot: the revoked tokens, the failed log-ins, and when users were removed. */
+  /** The state for a snapshot: the revoked tokens, the failed log-ins, and when users were removed, as far as the database does not keep them. */
   get state(): AuthState {
     return { revoked: this.tokens.revoked, failures: this.#throttle.state, removals: this.#removals.state }
   }
@@ -120,6 +124,11 @@ export class Authentication {
     const resource = this.#resource('')
     const key = keyFromJson(id, resource)
     if (key !== undefined) this.#removals.add(keyToSub(key, resource))
+  }
+
+  /** Resolves when all that is to be kept of the tokens that have been minted is kept. */
+  settled(): Promise<void> {
+    return this.#marks.settled()
   }
 
   /** Takes the state of a snapshot, or of the engine that is forked. */
@@ -187,12 +196,24 @@ export class Authentication {
     const resource = this.#resource(version)
     const key = keyFromText(claims.sub, resource)
     const columns = this.#state.get(resource)!
-    const user = key === undefined ? undefined : await this.#services.stored(resource, key, columns.columns)
-    if (user === undefined || this.#removals.has(claims))
+    const { user, known, mark } = key === undefined ? {} : await this.#findUser(claims, resource, key)
+    if (known?.hasEnded === true) throw refuseUser('token_revoked', 'The token has been revoked: log in again.')
+    if (user === undefined || this.#removals.has(claims) || (known?.removed ?? -1) >= readIssueTime(claims))
       throw refuseUser('token_invalid', 'The user of the token does not exist any more.')
-    if (!isOfState(claims, computeState(columns, user.row), this.tokens.key.markKey))
+    if (!isOfState(claims, computeState(columns, user.row), this.tokens.key.markKey, mark))
       throw refuseUser('token_revoked', 'The token is older than the password of its user: log in again.')
     return { claims, user: this.#withoutPassword(resource, user.record) }
+  }
+
+  async #findUser(claims: Claims, resource: Resource, key: KeyValues): Promise<FoundUser> {
+    const { store, stored, storedBeside } = this.#services
+    const { columns } = this.#state.get(resource)!
+    if (store === undefined) return { user: await stored(resource, key, columns), mark: await this.#marks.remembered(claims) }
+    const token = { id: claims.jti, user: keyToTexts(key, resource) }
+    return this.#marks.read(claims, async () => {
+      const [user, known] = await storedBeside(resource, key, columns, () => store.read(token))
+      return { user, known }
+    })
   }
 
   /** The hash is for nobody, should the model forget to hide it. */
@@ -225,8 +246,13 @@ export class Authentication {
     const key = this.#readUserKey(user, resource)
     if (key === undefined) throw new TypeError(`token: not ${withArticle(resource.singular)}, nor an ID of one: ${String(user)}.`)
     const columns = this.#state.get(resource)!
-    const state = computeState(columns, this.#services.columns(resource, key, columns.columns))
-    return this.tokens.mint(keyToSub(key, resource), state, ttl)
+    const row = this.#services.columns(resource, key, columns.columns)
+    const sub = keyToSub(key, resource)
+    if (!(row instanceof Promise)) return this.tokens.mint(sub, computeState(columns, row), ttl)
+    const { token, claims } = this.tokens.mintUnmarked(sub, ttl)
+    const state = row.then(found => computeState(columns, found))
+    this.#marks.keep(claims, state, this.tokens.now())
+    return token
   }
 
   /** @throws TypeError for an entity of another kind. */
@@ -281,7 +307,7 @@ export class Authentication {
 
   /** The user whose credentials these are, or nothing. */
   async #check(ctx: HookContext): Promise<unknown> {
-    const { authenticate, entity, identifier, password } = this.#options
+    const { authenticate, identifier, password } = this.#options
     if (authenticate !== undefined) return authenticate(ctx.data, ctx)
     const credentials = ctx.data
     if (!isObject(credentials)) throw restError('body_invalid', `The body must be an object with "${identifier}" and "${password}".`)
@@ -301,26 +327,39 @@ export class Authentication {
               .join(', ')} instead.`
       throw restError('validation_failed', faults.map(({ detail }) => detail).join(' ') + instead, { errors: faults })
     }
-    const em = this.#services.orm().em.fork()
-    const where = { [identifier]: credentials[identifier] }
-    // A password is often a lazy property.
-    const user = isInEagerCircle(em.getMetadata().get(entity))
-      ? (await em.find(entity, where, { fields: ['*', password], populate: false, limit: 1 } as never))[0]
-      : await em.findOne(entity, where, { populate: [password] as never })
+    const user = await this.#find(credentials[identifier] as string)
     const stored = (user as Entity | null | undefined)?.[password]
     return (await verifyPassword(credentials[password] as string, stored)) ? user : undefined
+  }
+
+  async #find(identified: string): Promise<unknown> {
+    const { entity, identifier, password } = this.#options
+    const em = this.#services.orm().em.fork()
+    const where = { [identifier]: identified }
+    try {
+      // A password is often a lazy property.
+      return isInEagerCircle(em.getMetadata().get(entity))
+        ? (await em.find(entity, where, { fields: ['*', password], populate: false, limit: 1 } as never))[0]
+        : await em.findOne(entity, where, { populate: [password] as never })
+    } catch (error) {
+      // A text that the column cannot hold identifies nobody.
+      if (this.#services.refuses(error as Error)) return undefined
+      throw error
+    }
   }
 
   /** Runs the check of credentials, unless their identifier has failed too often. */
   async #throttled<T>(credentials: unknown, check: () => Promise<T | undefined>): Promise<T> {
     const identifier = isObject(credentials) ? credentials[this.#options.identifier] : undefined
-    const found = typeof identifier === 'string' ? await this.#throttle.run(identifier, check) : await check()
+    const found = typeof identifier === 'string' ? await (this.#shared ?? this.#throttle).run(identifier, check) : await check()
     return found ?? failed()
   }
 
   async #logOut(ctx: HookContext): Promise<HandlerResponse> {
     if (ctx.claims === undefined) throw missing()
-    this.tokens.revoke(ctx.claims)
+    const { jti, exp } = ctx.claims
+    if (this.#written === undefined) this.tokens.revoke(ctx.claims)
+    else await this.#written.end(jti, exp, this.tokens.now())
     return { body: { success: true, timestamp: this.#services.clock.now().toISOString(), message: 'Logged out.', status: 'OK' } }
   }
 }
@@ -329,21 +368,11 @@ function isLogIn({ method, segments }: Request): boolean {
   return method === 'POST' && segments.length === 2 && segments[1] === 'login'
 }
 
-function missing(): RestError {
-  return restError('token_missing', 'This needs a token: send the header "Authorization: Bearer <token>".', {
-    headers: { 'www-authenticate': 'Bearer' },
-  })
-}
-
-function refuseUser(code: 'token_invalid' | 'token_revoked', detail: string): RestError {
-  return restError(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
-}
-
-function failed(): never {
-  throw restError('login_failed', 'The log-in is wrong.', { headers: { 'www-authenticate': 'Bearer' } })
-}
-
 /** The ID as `sub` carries it: that of records, as text. */
 function keyToSub(key: KeyValues, resource: Resource): string {
-  return key.length === 1 ? textOfPart(formatScalar(key[0], resource.key[0]!.type)) : keyToSegment(key, resource)
+  return key.length === 1 ? keyToTexts(key, resource)[0]! : keyToSegment(key, resource)
+}
+
+function keyToTexts(key: KeyValues, { key: parts }: Resource): string[] {
+  return key.map((part, index) => textOfPart(formatScalar(part, parts[index]!.type)))
 }

@@ -2,10 +2,11 @@
 import { builtin } from '../base/builtins.ts'
 import type { Clock } from '../base/clock.ts'
 import { restError } from '../base/errors.ts'
+import type { RestError } from '../base/errors.ts'
 
 /** Failed log-ins of one identifier before it has to wait, and for how long they count. */
-const MAX_FAILURES = 5
-const FAILURE_WINDOW_MS = 60_000
+export const MAX_FAILURES = 5
+export const FAILURE_WINDOW_MS = 60_000
 /** Identifiers of which failures are remembered; the one that failed longest ago goes first. */
 const MAX_IDENTIFIERS = 10_000
 /** Longer identifiers are remembered by their hash. */
@@ -13,6 +14,14 @@ const MAX_IDENTIFIER_LENGTH = 200
 
 /** The times of failed log-ins by identifier, in milliseconds. */
 export type FailedLogins = ReadonlyMap<string, readonly number[]>
+
+/** Returns the error for an identifier whose oldest failure that counts was then. */
+export function throttled(oldest: number, now: number): RestError {
+  const wait = Math.max(1, Math.ceil((oldest + FAILURE_WINDOW_MS - now) / 1000))
+  return restError('login_throttled', `Too many failed log-ins: try again in ${wait} seconds.`, {
+    headers: { 'retry-after': String(wait) },
+  })
+}
 
 export class LoginThrottle {
   readonly #clock: Clock
@@ -68,10 +77,7 @@ export class LoginThrottle {
   #refuse(name: string): void {
     const recent = this.#listRecent(name)
     if (recent.length < MAX_FAILURES) return
-    const wait = Math.max(1, Math.ceil((recent[0]! + FAILURE_WINDOW_MS - this.#clock.now().getTime()) / 1000))
-    throw restError('login_throttled', `Too many failed log-ins: try again in ${wait} seconds.`, {
-      headers: { 'retry-after': String(wait) },
-    })
+    throw throttled(recent[0]!, this.#clock.now().getTime())
   }
 
   #remember(name: string): void {

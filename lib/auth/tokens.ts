@@ -9,7 +9,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Claims } from '../request/hook-context.ts'
 import { restError } from '../base/errors.ts'
 import type { ErrorCode } from '../base/errors.ts'
-import { createTokenId } from './user-state.ts'
+import { createTokenId, createUnmarkedId } from './user-state.ts'
 
 /** A public key as a JSON Web Key (RFC 8037 section 2). */
 export interface PublicKey {
@@ -59,6 +59,8 @@ export class SigningKey {
   readonly markKey: Uint8Array
   /** Tokens with a verified signature. Verifying one takes longer than to read a record. */
   readonly verified = new Map<string, Claims>()
+  /** The marks of tokens that do not carry them, by their IDs. */
+  readonly marks = new Map<string, Promise<string>>()
 
   /** @param secret determines the key pair; undefined: a random one */
   constructor(secret: string | undefined) {
@@ -102,7 +104,8 @@ export class Tokens {
     for (const [jti, exp] of revoked) this.#revoked.set(jti, exp)
   }
 
-  #now(): number {
+  /** The time in seconds. */
+  now(): number {
     return Math.floor(this.#clock.now().getTime() / 1000)
   }
 
@@ -113,12 +116,21 @@ export class Tokens {
    * @param ttl seconds; a negative one makes an expired token
    */
   mint(sub: string, state: string, ttl: number): string {
-    const iat = this.#now()
-    const claims: Claims = { sub, iat, exp: iat + ttl, jti: createTokenId(sub, state, this.key.markKey) }
+    return this.#sign(sub, createTokenId(sub, state, this.key.markKey), ttl).token
+  }
+
+  /** Issues a token for a user whose state is about to be read: its mark is kept beside it. */
+  mintUnmarked(sub: string, ttl: number): { readonly token: string; readonly claims: Claims } {
+    return this.#sign(sub, createUnmarkedId(), ttl)
+  }
+
+  #sign(sub: string, jti: string, ttl: number): { readonly token: string; readonly claims: Claims } {
+    const iat = this.now()
+    const claims: Claims = Object.freeze({ sub, iat, exp: iat + ttl, jti })
     const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
     const token = `${signed}.${Buffer.from(nacl.sign.detached(Buffer.from(signed), this.key.secretKey)).toString('base64url')}`
-    this.#remember(token, Object.freeze(claims))
-    return token
+    this.#remember(token, claims)
+    return { token, claims }
   }
 
   verify(token: string): Claims {
@@ -128,7 +140,7 @@ export class Tokens {
       claims = this.#check(token)
       this.#remember(token, claims)
     }
-    const now = this.#now()
+    const now = this.now()
     if (claims.exp <= now) throw refuseToken('token_expired', 'The token has expired: log in again.')
     // The clock was set back, or the token is of an engine whose clock is ahead.
     if (claims.iat > now) throw refuseToken('token_invalid', 'The token was issued in the future.')
@@ -171,7 +183,7 @@ export class Tokens {
   }
 
   revoke({ jti, exp }: Claims): void {
-    const now = this.#now()
+    const now = this.now()
     for (const [other, end] of this.#revoked) if (end <= now) this.#revoked.delete(other)
     this.#revoked.set(jti, exp)
   }

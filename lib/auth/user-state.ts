@@ -51,8 +51,23 @@ function readMicroseconds(): number {
 
 /** Creates the ID of a new token: `<uuid>.<time>.<mark>`. */
 export function createTokenId(sub: string, state: string, key: Uint8Array): string {
-  const id = `${builtin.crypto.randomUUID()}.${readMicroseconds().toString(36)}`
-  return `${id}.${computeMark(id, sub, state, key)}`
+  const id = createUnmarkedId()
+  return id + markOf(id, sub, state, key)
+}
+
+/** Creates the ID of a new token whose mark is kept beside it: `<uuid>.<time>.` */
+export function createUnmarkedId(): string {
+  return `${builtin.crypto.randomUUID()}.${readMicroseconds().toString(36)}.`
+}
+
+/** Whether the mark of a token is kept beside it. */
+export function isUnmarked({ jti }: Claims): boolean {
+  return jti.endsWith('.')
+}
+
+/** Computes the mark of a user's state for an unmarked ID. */
+export function markOf(unmarked: string, sub: string, state: string, key: Uint8Array): string {
+  return computeMark(unmarked.slice(0, -1), sub, state, key)
 }
 
 function computeMark(id: string, sub: string, state: string, key: Uint8Array): string {
@@ -66,19 +81,23 @@ function computeMark(id: string, sub: string, state: string, key: Uint8Array): s
 /** The states of verified tokens. Computing a mark takes longer than reading a user. */
 const known = new WeakMap<Claims, string>()
 
-/** Whether a verified token was made for a user in this state. */
-export function isOfState(claims: Claims, state: string, key: Uint8Array): boolean {
+/**
+ * Whether a verified token was made for a user in this state.
+ *
+ * @param kept the mark that is kept beside the token; undefined where it carries its own
+ */
+export function isOfState(claims: Claims, state: string, key: Uint8Array, kept?: string): boolean {
   if (known.get(claims) === state) return true
   const { sub, jti } = claims
   const end = jti.lastIndexOf('.')
   // The token is signed, so the comparison need not take constant time.
-  const isOf = end > 0 && jti.slice(end + 1) === computeMark(jti.slice(0, end), sub, state, key)
+  const isOf = end > 0 && (kept ?? jti.slice(end + 1)) === computeMark(jti.slice(0, end), sub, state, key)
   if (isOf) known.set(claims, state)
   return isOf
 }
 
 /** Reads the time of issue, in microseconds; 0 where the token has none. */
-function readIssueTime({ jti }: Claims): number {
+export function readIssueTime({ jti }: Claims): number {
   const time = Number.parseInt(jti.split('.')[1] ?? '', 36)
   return Number.isSafeInteger(time) ? time : 0
 }

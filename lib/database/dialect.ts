@@ -293,11 +293,10 @@ export interface Connection {
   /** Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed. */
   read<T>(reading: () => Reading<T>, end?: RequestAbort): T | Promise<T>
   /**
-   * Runs reading work at once, also while another request's transaction is open, whose changes it sees then.
-   *
-   * @throws Error where the database answers by promises only.
+   * Runs reading work at once, also while another request's transaction is open, whose changes it sees then. A database that answers by promises only begins at
+   * once: inside a transaction, before anything else that is asked of that.
    */
-  readNow<T>(reading: () => Reading<T>): T
+  readNow<T>(reading: () => Reading<T>): Awaitable<T>
   /** Counts the rows of each table, all at one time. */
   countRows(tables: readonly string[]): Awaitable<readonly number[]>
   /** What the database does for statements that have run. Runs none of them. */

@@ -1,9 +1,10 @@
 /** World store: the interface to the content of a database as a whole, which snapshots take, restoring replaces and forks copy; and to opening a database. */
-import type { Options } from '@mikro-orm/core'
+import type { EntityName, Options } from '@mikro-orm/core'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { Notes } from '../base/notes.ts'
 import type { ResourceDefinition } from '../model/resource-config.ts'
 import type { Connection } from './dialect.ts'
+import type { LogInStore } from './log-in-store.ts'
 
 /** The whole content of a database at one moment. It never changes; what it consists of is known to its database alone. */
 export interface WorldImage {
@@ -45,6 +46,8 @@ export interface WorldStore {
 export interface OpenDatabase {
   readonly connection: Connection
   readonly worlds: WorldStore
+  /** Keeps what processes must agree on of log-ins; undefined where one process has the database for itself, and where no log-in is on. */
+  readonly logIns?: LogInStore | undefined
 }
 
 /** A PostgreSQL database. */
@@ -72,6 +75,8 @@ export interface Opening<Database extends string | ServerDatabase = string | Ser
   /** The database is opened for reading only, and must be there. */
   readonly readOnly?: boolean
   readonly orm: Partial<Options>
+  /** The entity of those who log in; undefined without log-in. */
+  readonly users?: EntityName | undefined
   /** Takes what is mapped, left out or guessed. */
   readonly notes: Notes
 }

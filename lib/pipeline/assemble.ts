@@ -78,7 +78,7 @@ export async function openEngine<E extends EngineHandle>(
   const checked = checkOptions(options)
   const notes = new Notes(checked.notes)
   if (checked.auth !== undefined) await loadSignatures()
-  const opened = await openDatabase({ ...checked, notes })
+  const opened = await openDatabase({ ...checked, notes, users: checked.auth?.options?.entity })
   const { connection, worlds, definitions } = opened
   const complete = definitions.length === 0 ? checked : { ...checked, resources: [...definitions, ...checked.resources] }
   try {
@@ -91,7 +91,7 @@ export async function openEngine<E extends EngineHandle>(
     await parts.shared.scenarios.start(() => parts.world.snapshot())
     if (checked.seed !== undefined) await seed(checked.seed, parts.model, connection)
     await worlds.start()
-    revokeTokensOfRemovedUsers(parts)
+    revokeTokensOfRemovedUsers({ ...parts, database: opened })
     return parts.engine
   } catch (error) {
     await opened.abandon()
@@ -127,7 +127,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
     { shared, store: database.worlds, clock, versions: services.versions, given, authentication, life, faults, journal },
     parent?.state,
   )
-  if (parent !== undefined) revokeTokensOfRemovedUsers({ authentication, recorder })
+  if (parent !== undefined) revokeTokensOfRemovedUsers({ authentication, recorder, database })
   const traces = new Traces()
   connection.observe(traces)
   const parts = {
@@ -154,7 +154,8 @@ type EngineServices = Pick<
 >
 
 /** Creates the parts of an engine that read and write records. */
-function createServices(engine: EngineHandle, { options, database: { connection }, shared, parent }: Composition): EngineServices {
+function createServices(engine: EngineHandle, { options, database, shared, parent }: Composition): EngineServices {
+  const { connection } = database
   const clock = new Clock(options.clock)
   connection.follow(clock)
   const fork = (): EntityManager => connection.orm.em.fork()
@@ -168,7 +169,7 @@ function createServices(engine: EngineHandle, { options, database: { connection 
   const authentication =
     options.auth === undefined
       ? undefined
-      : new Authentication(options.auth, createAuthServices(connection, served, clock), parent?.signingKey)
+      : new Authentication(options.auth, createAuthServices(database, served, clock), parent?.signingKey)
   const descriptions = new Descriptions({
     options,
     served,
@@ -181,10 +182,11 @@ function createServices(engine: EngineHandle, { options, database: { connection 
 }
 
 /** Ends the interceptions, waits for the requests that run, and closes the database. See RestEngine.close. */
-export async function closeEngine({ life, faults, interceptions, connection }: EngineParts): Promise<void> {
+export async function closeEngine({ life, faults, interceptions, connection, authentication }: EngineParts): Promise<void> {
   life.end()
   faults.close()
   for (const interception of interceptions) interception[Symbol.dispose]()
   await life.idle()
+  await authentication?.settled()
   await connection.close()
 }

@@ -1,16 +1,21 @@
 /** Auth services: what the authentication module uses of the engine, and the end of the tokens of users who are deleted. */
 import { findVisibility } from '../access/access-rules.ts'
-import type { AuthServices, Authentication } from '../auth/auth.ts'
+import type { Authentication } from '../auth/auth.ts'
+import type { AuthServices } from '../auth/services.ts'
 import type { Clock } from '../base/clock.ts'
 import type { ChangeRecorder } from '../database/changes.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { OpenDatabase } from '../database/world-store.ts'
 import type { Resource } from '../model/model.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { RequestContext } from '../request/request-context.ts'
 import type { Services } from './operate.ts'
 
 /** Returns the services of the engine that the module calls. */
-export function createAuthServices(connection: Connection, served: ReadonlyMap<string, Services>, clock: Clock): AuthServices {
+export function createAuthServices(
+  { connection, logIns }: Pick<OpenDatabase, 'connection' | 'logIns'>,
+  served: ReadonlyMap<string, Services>,
+  clock: Clock,
+): AuthServices {
   const findServices = (resource: Resource): Services =>
     [...served.values()].find(({ model }) => model.byEntity.get(resource.entity) === resource)!
   return {
@@ -18,8 +23,11 @@ export function createAuthServices(connection: Connection, served: ReadonlyMap<s
     orm: () => connection.orm,
     clock,
     versions: served,
-    stored: (resource, key, columns) => findServices(resource).reader.storedWith(resource, key, columns),
-    columns: (resource, key, columns) => findServices(resource).reader.columns(resource, key, columns),
+    stored: (resource, key, columns) => findServices(resource).reader.asStored.recordWith(resource, key, columns),
+    storedBeside: (resource, key, columns, other) => findServices(resource).reader.asStored.recordBeside(resource, key, columns, other),
+    refuses: error => connection.dialect.refusal(error) !== undefined,
+    store: logIns,
+    columns: (resource, key, columns) => findServices(resource).reader.asStored.columns(resource, key, columns),
     shown: async (resource, key, principal, ctx) => {
       const { model, reader } = findServices(resource)
       const own = new RequestContext({ ...(ctx as RequestContext).parts, principal })
@@ -31,14 +39,15 @@ export function createAuthServices(connection: Connection, served: ReadonlyMap<s
 
 /** The parts of an engine that end the tokens of a user who is deleted. */
 interface TokenParts {
+  readonly database: Pick<OpenDatabase, 'logIns'>
   /** Undefined when the module is off. */
   readonly authentication: Authentication | undefined
   readonly recorder: ChangeRecorder
 }
 
-/** Revokes the tokens of a user as soon as their record is deleted, by whatever deletes it. */
-export function revokeTokensOfRemovedUsers({ authentication, recorder }: TokenParts): void {
-  if (authentication === undefined) return
+/** Revokes the tokens of a user as soon as their record is deleted, by whatever deletes it. A database that keeps log-ins sees to it itself. */
+export function revokeTokensOfRemovedUsers({ authentication, recorder, database }: TokenParts): void {
+  if (authentication === undefined || database.logIns?.mayWrite === true) return
   const { table } = authentication
   recorder.watchers.add({
     table,

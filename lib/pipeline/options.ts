@@ -14,6 +14,7 @@ import type { SeedData } from '../write/seed-rows.ts'
 import { checkNames } from '../base/suggest.ts'
 import { isInMemory } from '../database/describe-database.ts'
 import type { ServerDatabase } from '../database/world-store.ts'
+import { isPglite } from '../database/describe-database.ts'
 import { readDatabase } from './database-option.ts'
 import { checkScenarios } from './scenarios.ts'
 
@@ -149,6 +150,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   const checked = completeOptions(options)
   checkModelSource(checked)
   checkForms(checked)
+  checkSecret(checked)
   return { ...checked, base: readBase(checked.base, 'RestEngine.create', checked.versions), versions: Object.freeze([...checked.versions]) }
 }
 
@@ -194,6 +196,14 @@ function checkModelSource({ entities, database, schema, readOnly, seed }: Checke
   checkChoice('schema', schema, ['update', 'keep'])
   if (entities === undefined && schema !== 'keep')
     throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the database, which is never changed.')
+}
+
+/** Several processes may serve a database on a server: what one of them signs the others must know. */
+function checkSecret({ auth, database }: CheckedOptions): void {
+  if (auth?.options !== undefined && auth.options.secret === undefined && typeof database !== 'string' && !isPglite(database.url))
+    throw new TypeError(
+      'RestEngine.create: "auth" needs a "secret" with PostgreSQL, the same one for all processes that serve the database: auth({ entity: User, secret: process.env.SECRET }).',
+    )
 }
 
 /** Rejects options that are not of their form. */

@@ -45,6 +45,7 @@ export class World {
   async snapshot(): Promise<Snapshot> {
     const { life, shared, store } = this.#parts
     life.assertOpen()
+    await this.#settled()
     return new Snapshot(shared, await store.image(), this.#state())
   }
 
@@ -53,6 +54,7 @@ export class World {
     const { life, store } = this.#parts
     life.assertOpen()
     await this.#check(snapshot, 'restore')
+    await this.#settled()
     await store.replace(snapshot.image, () => life.invalidate('restore'))
     this.#setState(snapshot.state)
   }
@@ -63,6 +65,7 @@ export class World {
     life.assertOpen()
     faults.reset()
     journal?.reset()
+    await this.#settled()
     await store.replace(snapshot.image, () => life.invalidate('reset'))
     this.#setState(snapshot.state)
   }
@@ -73,6 +76,7 @@ export class World {
     life.assertOpen()
     faults.reset()
     journal?.reset()
+    await this.#settled()
     await store.reset(() => life.invalidate('reset'))
     this.#setState(this.#origin)
   }
@@ -86,6 +90,7 @@ export class World {
     const { life, store } = this.#parts
     const from = snapshot ?? (await this.snapshot())
     life.assertOpen()
+    await this.#settled()
     await this.#check(from, 'fork')
     return { database: await store.fork(from.image), state: from.state }
   }
@@ -97,6 +102,11 @@ export class World {
     const differing = await store.differing(snapshot.image)
     if (differing.length > 0)
       throw new TypeError(`engine.${by}: the snapshot is of another model, which differs in ${differing.join(', ')}.`)
+  }
+
+  /** The tokens that have just been minted are of the present state. */
+  #settled(): Promise<void> | undefined {
+    return this.#parts.authentication?.settled()
   }
 
   #state(): WorldState {

@@ -24,6 +24,8 @@ import { explainStatements } from './explain.ts'
 import type { ChangeLog } from './kit/change-log.ts'
 import { Recorder } from './kit/recorder.ts'
 import { compileWatch } from './kit/watch.ts'
+import { LogIns } from './log-ins.ts'
+import type { LogInTables } from './log-in-tables.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'
 import { Readings } from './readings.ts'
 import { Gate } from './server/gate.ts'
@@ -56,6 +58,8 @@ export class PostgresConnection implements Connection {
   readonly gate = new Gate()
   /** The log of changed rows; undefined where the database has none. */
   log: ChangeLog | undefined
+  /** What is kept of log-ins; undefined where none is on. */
+  logIns: LogIns | undefined
   closing: Closing | undefined
   #recorder: Recorder | undefined
   #clock: Clock | undefined
@@ -83,6 +87,12 @@ export class PostgresConnection implements Connection {
     }
   }
 
+  /** From now on log-ins are kept in these tables. */
+  keepLogIns(tables: LogInTables): void {
+    const { sessions, readOnly } = this.#parts
+    this.logIns = new LogIns(tables, { sessions, gate: this.gate, readOnly })
+  }
+
   get parts(): ConnectionParts {
     return this.#parts
   }
@@ -105,8 +115,8 @@ export class PostgresConnection implements Connection {
     return this.#readings.read(reading, end)
   }
 
-  readNow(): never {
-    throw new Error('engine.token: not possible on PostgreSQL, which answers by promises only: log in instead (POST /v1/session).')
+  readNow<T>(reading: () => Reading<T>): Awaitable<T> {
+    return this.read(reading)
   }
 
   countRows(tables: readonly string[]): Awaitable<readonly number[]> {

@@ -12,6 +12,7 @@ import { skipUpdateOfCreated } from '../orm/on-update.ts'
 import { checkMembers } from '../orm/orm-members.ts'
 import { PostgresConnection } from './connection.ts'
 import { createLog, hasLog, isVacant, listSchemas, openLog } from './kit/change-log.ts'
+import { openLogInTables, watchUsers } from './log-in-tables.ts'
 import { OrmDriver } from './orm/driver.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
 import { addSchema, checkTables, isMoving } from './schema.ts'
@@ -44,6 +45,9 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
     return {
       connection,
       worlds: new PostgresWorldStore(connection, database),
+      get logIns() {
+        return connection.logIns
+      },
       definitions: model?.definitions ?? [],
       complete: build => complete(connection, opening, build),
       abandon: () => connection.close(),
@@ -172,7 +176,7 @@ async function complete<T>(connection: PostgresConnection, opening: Opening<Serv
 
 async function completeOnce<T>(
   connection: PostgresConnection,
-  { schema, readOnly, database, notes }: Opening<ServerDatabase>,
+  { schema, readOnly, database, users, notes }: Opening<ServerDatabase>,
   build: () => Awaitable<T>,
 ): Promise<T> {
   const { sessions, transactions } = connection.host
@@ -193,7 +197,15 @@ async function completeOnce<T>(
       const [first] = schemas as [string, ...string[]]
       // Another engine may have begun with it at the same time.
       if (isOurs && !(await hasLog(session, first))) await createLog(session, first, sessions.pglite !== undefined)
+      // Nobody else is in the process of PGlite.
+      const keeps = users !== undefined && sessions.pglite === undefined
+      const logIns = keeps ? await openLogInTables(session, first, readOnly === true) : undefined
       if (await hasLog(session, first)) connection.log = await openLog(session, connection.orm, schemas, readOnly === true)
+      if (logIns !== undefined) {
+        connection.keepLogIns(logIns)
+        const { log, orm } = connection
+        if (log !== undefined && readOnly !== true) await watchUsers(session, logIns, { log, orm, users: users!, schema: first })
+      }
       return build()
     })
     await command(session, 'commit')

@@ -27,7 +27,7 @@ const LOCK = 7_310_241_905
 /** Adds what the entities need, in the open transaction of the session. */
 export async function addSchema(orm: MikroORM, session: PoolClient, schema: string | undefined, notes: Notes): Promise<void> {
   try {
-    await ask(session, 'select pg_advisory_xact_lock($1)', [LOCK])
+    await lockSchema(session)
     if (schema !== undefined) await createSchema(session, schema)
     const generator = orm.schema as unknown as SqlSchemaGenerator
     const text = await generator.getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false })
@@ -42,6 +42,11 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schema: stri
     const [message] = (error as Error).message.split('\n')
     throw new SchemaError(`The database does not fit the entities, and nothing in it was changed: ${message}.`, { cause: error })
   }
+}
+
+/** Waits until no other engine adds to the database, and keeps others from it for the rest of the transaction. */
+export async function lockSchema(session: PoolClient): Promise<void> {
+  await ask(session, 'select pg_advisory_xact_lock($1)', [LOCK])
 }
 
 /** Creates a schema that is missing. `if not exists` alone takes the right to create one. */

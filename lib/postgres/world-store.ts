@@ -211,6 +211,8 @@ export class PostgresWorldStore implements WorldStore, Place {
     const { flavour } = this.#connection.parts
     const connection = new PostgresConnection({ sessions, transactions: new Transactions(), flavour, readOnly: false })
     connection.log = this.#connection.log
+    const { logIns } = this.#connection
+    if (logIns !== undefined) connection.keepLogIns(logIns.tables)
     connection.attachLater(() => forkOrm(this.#connection.orm, new LentDialect(connection.host)))
     const worlds = new PostgresWorldStore(connection, database, parts)
     try {
@@ -219,7 +221,7 @@ export class PostgresWorldStore implements WorldStore, Place {
       await connection.close()
       throw error
     }
-    return { connection, worlds }
+    return { connection, worlds, logIns: connection.logIns }
   }
 
   /** Begins with the state of an image, which `reset` goes back to. */

@@ -7,7 +7,7 @@ import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Stage, Trace } from '../base/trace.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
-import type { CompiledRead, Connection, Reading, Row, Statement } from '../database/dialect.ts'
+import type { CompiledRead, Connection, Reading, Statement } from '../database/dialect.ts'
 import { keyFromJson } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type {
@@ -21,7 +21,7 @@ import type {
 } from '../model/model.ts'
 import { AnswerBudget } from '../plan/answer-limits.ts'
 import type { Tally } from '../plan/answer-limits.ts'
-import { planKeys, planRead, planStored, formatShape } from '../plan/plan.ts'
+import { planKeys, planRead, formatShape } from '../plan/plan.ts'
 import type { Anchor } from '../plan/read-plan.ts'
 import { EVERYTHING, branchesFor, retryWithRules } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
@@ -30,19 +30,9 @@ import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters, Vocabulary } from '../request/query-string.ts'
 import { estimateRead, findLast, findOrMake } from './plan-cache.ts'
 import type { CachedRead, Plans } from './plan-cache.ts'
-import {
-  finishRender,
-  readBranch,
-  readExists,
-  readFirst,
-  readLinked,
-  readPage,
-  readRecords,
-  readRows,
-  readStored,
-  readWithin,
-} from './run-read.ts'
-import type { JsonRecord, LinkedRecord, Page, Stored } from './run-read.ts'
+import { finishRender, readBranch, readExists, readFirst, readLinked, readPage, readRecords, readWithin } from './run-read.ts'
+import type { JsonRecord, LinkedRecord, Page } from './run-read.ts'
+import { StoredReader } from './stored-reader.ts'
 
 /** The parameters of a request, and the visibility for its caller. */
 export interface View {
@@ -88,12 +78,15 @@ function checkFound(count: number, { misfits }: Arguments): void {
 export class Reader {
   readonly #connection: Connection
   readonly limits: Limits
+  /** Reads records as they are stored. */
+  readonly asStored: StoredReader
   readonly #vocabulary: Vocabulary
   readonly #plans: Plans
 
   constructor(connection: Connection, limits: Limits, vocabulary: Vocabulary, plans: Plans) {
     this.#connection = connection
     this.limits = limits
+    this.asStored = new StoredReader(connection, plans)
     this.#vocabulary = vocabulary
     this.#plans = plans
   }
@@ -263,40 +256,6 @@ export class Reader {
       ...view,
       parameters: { ...NO_PARAMETERS, flags, depth: 1, attributes: [attribute.name], expand: [] },
     })
-  }
-
-  /** Reads the stored plain attributes of a record and the IDs it links, whatever answers show of them, without hidden and private ones. */
-  stored(resource: Resource, key: KeyValues): Awaitable<JsonRecord | undefined> {
-    const { dialect } = this.#connection
-    const read = this.#compileStored(resource)
-    return this.#connection.read(() => readFirst(read, { filters: [], key, ...WHOLE }, dialect))
-  }
-
-  /** Reads the same, with the bare values of some columns, which must be the same ones each time for one resource. */
-  storedWith(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Stored | undefined> {
-    const { dialect } = this.#connection
-    const read = this.#compileStored(resource)
-    const beside = this.#compileColumns(resource, columns)
-    return this.#connection.read(() => readStored(read, beside, { filters: [], key, ...WHOLE }, dialect))
-  }
-
-  #compileStored(resource: Resource): CompiledRead {
-    let read = this.#plans.stored.get(resource)
-    if (read === undefined) this.#plans.stored.set(resource, (read = this.#connection.dialect.compile(planStored(resource))))
-    return read
-  }
-
-  /** Reads the bare values of some columns of a record, at once, even while a transaction is open; undefined when there is no such record. */
-  columns(resource: Resource, key: KeyValues, columns: readonly string[]): Row | undefined {
-    const { dialect } = this.#connection
-    const statement = this.#compileColumns(resource, columns)
-    return this.#connection.readNow(() => readRows(statement, { filters: [], key, ...WHOLE }, dialect))[0]
-  }
-
-  #compileColumns(resource: Resource, columns: readonly string[]): Statement {
-    let statement = this.#plans.columns.get(resource)
-    if (statement === undefined) this.#plans.columns.set(resource, (statement = this.#connection.dialect.columns(resource, columns)))
-    return statement
   }
 
   /** Whether the record of a key exists for the caller. */

@@ -133,6 +133,18 @@ export function* readStored(read: CompiledRead, beside: Statement, given: Argume
   return record && { record, row }
 }
 
+/** Runs two readings as one: what both need next is one batch. */
+export function* readTogether<T, U>(one: Reading<T>, other: Reading<U>): Reading<[T, U]> {
+  let [first, second] = [one.next(), other.next()]
+  while (first.done !== true || second.done !== true) {
+    const steps = first.done === true ? [] : first.value
+    const rows: readonly (readonly Row[])[] = yield [...steps, ...(second.done === true ? [] : second.value)]
+    if (first.done !== true) first = one.next(rows.slice(0, steps.length))
+    if (second.done !== true) second = other.next(rows.slice(steps.length))
+  }
+  return [first.value, second.value]
+}
+
 function request(statement: Statement, given: Arguments, dialect: Dialect) {
   return { statement, parameters: bindParameters(statement, given, dialect) }
 }

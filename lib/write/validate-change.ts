@@ -124,7 +124,7 @@ export class ChangeValidator {
   /** Returns what is shown of a record: its stored values, and the rendered values of attributes that the body gives. */
   *#readShown(body: JsonObject, resource: Resource, key: KeyValues, view: View): Coroutine<readonly JsonRecord[]> {
     const attributes = listRendered(body, resource)
-    const stored = yield* wait(this.#reader.stored(resource, key))
+    const stored = yield* wait(this.#reader.asStored.record(resource, key))
     const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes }
     const rendered = attributes.length === 0 ? undefined : yield* wait(this.#reader.record(resource, key, { ...view, parameters }))
     return [stored, rendered].filter(record => record !== undefined)

@@ -142,7 +142,7 @@ describeTargets('a token', world(), target => {
     assert.equal(await code(forge({ alg: 'EdDSA', typ: 'JWT' }, CLAIMS, signer)), 'token_invalid')
     const jwk = publicKey.export({ format: 'jwk' })
     assert.equal(await code(forge({ alg: 'EdDSA', typ: 'JWT', jwk }, CLAIMS, signer)), 'token_invalid')
-    await using other = await RestEngine.create(world())
+    await using other = await RestEngine.create(world({ secret: 'of others' }))
     assert.equal(await code(other.token(1)), 'token_invalid')
   })
 
@@ -235,8 +235,8 @@ describe('secret', () => {
   })
 
   it('is another random one in each engine without it', async () => {
-    await using one = await RestEngine.create(world())
-    await using two = await RestEngine.create(world())
+    await using one = await RestEngine.create(world({ secret: undefined }))
+    await using two = await RestEngine.create(world({ secret: undefined }))
     assert.notEqual(one.publicKey.x, two.publicKey.x)
   })
 

@@ -33,8 +33,17 @@ export const seed = {
 }
 
 /** Engine options of the world; `module` goes to `auth`. */
-export function world(module: Partial<AuthOptions> = {}, others: Partial<TargetOptions> = {}): TargetOptions {
-  return { entities: [User, Note], seed, clock: () => START, auth: auth({ entity: User, ...module }), ...others }
+export function world(
+  module: Partial<Omit<AuthOptions, 'secret'>> & { readonly secret?: string | undefined } = {},
+  others: Partial<TargetOptions> = {},
+): TargetOptions {
+  return {
+    entities: [User, Note],
+    seed,
+    clock: () => START,
+    auth: auth({ entity: User, secret: 'of the specs', ...module } as AuthOptions),
+    ...others,
+  }
 }
 
 export function bearer(token: string): Record<string, string> {

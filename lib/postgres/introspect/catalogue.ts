@@ -4,7 +4,7 @@
  */
 import type { PoolClient } from 'pg'
 import { literal } from '../../sql/sql.ts'
-import { LOG_TABLE } from '../kit/change-log.ts'
+import { OWN_TABLES } from '../kit/own-tables.ts'
 import { ask } from '../server/sessions.ts'
 
 /** A table, view or foreign table. Partitions are part of their table. */
@@ -89,7 +89,7 @@ export interface Catalogue {
 
 /** The tables of the schemas of $1, without the engine's own. */
 const SERVED = `from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname = any($1::text[]) and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition and c.relname <> ${literal(LOG_TABLE)}`
+  where n.nspname = any($1::text[]) and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition and c.relname not in (${OWN_TABLES.map(literal).join(', ')})`
 
 /** The names of columns, by their numbers in an array. */
 const nameColumns = (relation: string, numbers: string): string =>

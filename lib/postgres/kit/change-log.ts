@@ -7,9 +7,7 @@ import type { PoolClient } from 'pg'
 import { splitTable } from '../../model/table-name.ts'
 import { literal, name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
-
-/** The table, which marks a schema that an engine has made. */
-export const LOG_TABLE = 'mikro_changes'
+import { LOG_TABLE, UNDONE_TABLES } from './own-tables.ts'
 
 /** The function of the triggers, and they themselves. */
 const TRIGGER = 'mikro_changed'
@@ -99,9 +97,10 @@ export async function createLog(session: PoolClient, schema: string, survives: b
   )
 }
 
-/** Gives the tables of the entities triggers, as far as they lack them. */
+/** Gives the tables of the entities, and those of log-ins, triggers, as far as they lack them. */
 async function addTriggers(session: PoolClient, orm: MikroORM, [first]: readonly string[]): Promise<void> {
   const tables = new Set<string>()
+  for (const own of UNDONE_TABLES) tables.add(JSON.stringify([first, own]))
   for (const meta of orm.getMetadata())
     if (!meta.abstract && !meta.embeddable && !meta.virtual) tables.add(JSON.stringify([meta.schema ?? first, meta.tableName]))
   const lacking = await ask(

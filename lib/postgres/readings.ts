@@ -9,6 +9,7 @@ import type { Reading, ReadingStep, Row } from '../database/dialect.ts'
 import { isLost, isOutdated, unreachable } from './server/errors.ts'
 import { command } from './server/sessions.ts'
 import type { Sessions } from './server/sessions.ts'
+import type { Answered, Asked } from './server/statement-batch.ts'
 import type { OpenTransaction, Transactions } from './server/transactions.ts'
 
 type Batch = readonly ReadingStep[]
@@ -39,7 +40,7 @@ export class Readings {
     const first = reading.next()
     return first.done === true
       ? Promise.resolve(first.value)
-      : this.#runBatch(first.value, session, undefined).then(rows => this.#resumeWith(reading, rows, session, undefined))
+      : this.#runBatch(first.value, session, undefined).then(rows => this.#resumeWith(reading, rows, session))
   }
 
   /** A reading whose first statements a lost connection has taken along is repeated once: nothing of it has been used. */
@@ -72,28 +73,32 @@ export class Readings {
     }
   }
 
+  /** Runs a reading that is on its own: one that is one statement needs no transaction. */
   async #run<T>(reading: Reading<T>, batch: Batch, session: PoolClient, end: RequestAbort | undefined): Promise<T> {
-    const isAlone = batch.length === 1 && batch[0]!.isLast === true
-    if (isAlone) return this.#resumeWith(reading, await this.#runFirst(batch, session, end), session, end)
-    const begun = command(session, 'begin isolation level repeatable read, read only')
+    const isWhole = isLast(batch)
+    const around: Around = batch.length === 1 && isWhole ? {} : { before: BEGIN, after: isWhole ? COMMIT : undefined }
+    let isOpen = around.before !== undefined
     try {
-      return await this.#resumeWith(reading, await this.#runFirst(batch, session, end, begun), session, end)
+      let step = reading.next(await this.#runFirst(batch, session, end, around))
+      isOpen &&= around.after === undefined
+      while (step.done !== true) {
+        if (!isOpen) throw new Error('A reading has said that no statement follows, and one does.')
+        end?.checkTime()
+        const after = isLast(step.value) ? COMMIT : undefined
+        const rows = await this.#runBatch(step.value, session, end, { after })
+        isOpen = after === undefined
+        step = reading.next(rows)
+      }
+      return step.value
     } finally {
       // Nothing depends on how a transaction ends that only reads. The next statement on the session comes after it.
-      command(session, 'commit').catch(() => {})
+      if (isOpen) command(session, 'commit').catch(() => {})
     }
   }
 
-  /** @param begun is settled when the transaction has begun, or could not */
-  async #runFirst(
-    batch: Batch,
-    session: PoolClient,
-    end: RequestAbort | undefined,
-    begun?: Promise<unknown>,
-  ): Promise<readonly (readonly Row[])[]> {
+  async #runFirst(batch: Batch, session: PoolClient, end: RequestAbort | undefined, around: Around): Promise<readonly (readonly Row[])[]> {
     try {
-      const [results] = await Promise.all([this.#runBatch(batch, session, end), begun])
-      return results
+      return await this.#runBatch(batch, session, end, around)
     } catch (error) {
       throw isLost(error) || isOutdated(error) ? new Unanswered(error) : error
     }
@@ -115,51 +120,65 @@ export class Readings {
     }
   }
 
-  async #resumeWith<T>(
-    reading: Reading<T>,
-    first: readonly (readonly Row[])[],
-    session: PoolClient,
-    end: RequestAbort | undefined,
-  ): Promise<T> {
+  async #resumeWith<T>(reading: Reading<T>, first: readonly (readonly Row[])[], session: PoolClient): Promise<T> {
     let step = reading.next(first)
-    while (step.done !== true) {
-      end?.checkTime()
-      step = reading.next(await this.#runBatch(step.value, session, end))
-    }
+    while (step.done !== true) step = reading.next(await this.#runBatch(step.value, session, undefined))
     return step.value
   }
 
-  async #runBatch(batch: Batch, session: PoolClient, end: RequestAbort | undefined): Promise<readonly (readonly Row[])[]> {
+  async #runBatch(
+    batch: Batch,
+    session: PoolClient,
+    end: RequestAbort | undefined,
+    { before, after }: Around = {},
+  ): Promise<readonly (readonly Row[])[]> {
     const trace = this.traces?.current
     if (end !== undefined) end.about = batch[0]?.statement.costs?.about
-    const running = batch.map(step => this.#runStep(step, session, trace))
-    const settled = running.length === 1 ? [await running[0]!] : await allOrFirst(running)
-    for (const [index, { take }] of batch.entries()) take?.(settled[index]!)
-    return settled
+    const statements: Asked[] = before === undefined ? [] : [before]
+    for (const { statement, parameters } of batch) statements.push({ sql: statement.sql, parameters })
+    if (after !== undefined) statements.push(after)
+    const settled =
+      trace === undefined
+        ? (await this.#sessions.readAll(session, statements)).rows
+        : await this.#runTraced(batch, session, statements, trace)
+    const first = before === undefined ? 0 : 1
+    const rows = settled.slice(first, first + batch.length)
+    for (const [index, { bound }] of batch.entries()) bound?.room.check(rows[index]!.length, 0, bound.areIds, bound.at)
+    for (const [index, { take }] of batch.entries()) take?.(rows[index]!)
+    return rows
   }
 
-  async #runStep({ statement, parameters, bound }: ReadingStep, session: PoolClient, trace: Trace | undefined): Promise<readonly Row[]> {
-    const before = trace?.enter('sql')
+  /** Reports the statements of a batch, each with the time up to its answer. */
+  async #runTraced(batch: Batch, session: PoolClient, statements: readonly Asked[], trace: Trace): Promise<Answered['rows']> {
+    const stage = trace.enter('sql')
     const begun = performance.now()
-    let rows: readonly Row[] | undefined
+    let answered: Answered | undefined
     try {
-      rows = await this.#sessions.read(session, statement.sql, parameters)
+      answered = await this.#sessions.readAll(session, statements)
+      return answered.rows
     } finally {
-      trace?.streamed({ sql: statement.sql, parameters, duration: performance.now() - begun, rows: rows?.length })
-      if (before !== undefined) trace!.enter(before)
+      const first = statements[0] === BEGIN ? 1 : 0
+      for (const [index, { statement, parameters }] of batch.entries()) {
+        const duration = (answered?.times[first + index] ?? performance.now()) - begun
+        trace.streamed({ sql: statement.sql, parameters, duration, rows: answered?.rows[first + index]!.length })
+      }
+      trace.enter(stage)
     }
-    bound?.room.check(rows.length, 0, bound.areIds, bound.at)
-    return rows
   }
 }
 
-/** Waits for all, so that nothing runs on when one has failed; throws what failed first. */
-async function allOrFirst<T>(running: readonly Promise<T>[]): Promise<T[]> {
-  const settled = await Promise.allSettled(running)
-  return settled.map(each => {
-    if (each.status === 'rejected') throw each.reason
-    return each.value
-  })
+/** What is sent around the statements of a batch. */
+interface Around {
+  readonly before?: Asked | undefined
+  readonly after?: Asked | undefined
+}
+
+const BEGIN: Asked = { sql: 'begin isolation level repeatable read, read only', parameters: [] }
+const COMMIT: Asked = { sql: 'commit', parameters: [] }
+
+/** Whether no statement of the reading follows a batch. */
+function isLast(batch: Batch): boolean {
+  return batch.every(step => step.isLast === true)
 }
 
 /** The first statements of a reading have got no answer. */

@@ -24,6 +24,8 @@ interface Level {
 interface LevelContext {
   readonly given: Arguments
   readonly dialect: Dialect
+  /** Whether no level follows. */
+  readonly isLast: boolean
   /** Takes the statements. */
   readonly steps: ReadingStep[]
   /** Takes the records that the statements find. */
@@ -38,7 +40,9 @@ export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments,
   while (level.length > 0) {
     const steps: ReadingStep[] = []
     const next: Level[] = []
-    for (const { owners, node } of level) for (const child of node.children) requestChild(child, owners, { given, dialect, steps, next })
+    const isLast = level.every(({ node }) => node.children.every(child => child.node.children.length === 0))
+    const context = { given, dialect, isLast, steps, next }
+    for (const { owners, node } of level) for (const child of node.children) requestChild(child, owners, context)
     if (steps.length > 0) yield steps
     level = next
   }
@@ -62,7 +66,8 @@ function requestChild(child: CompiledChild, owners: Owners, context: LevelContex
 }
 
 /** Requests one relation of one record: its related rows need not be sorted by owner. */
-function requestOfOne(child: CompiledChild, { rows, records, times }: Owners, { given, dialect, steps, next }: LevelContext): void {
+function requestOfOne(child: CompiledChild, { rows, records, times }: Owners, context: LevelContext): void {
+  const { given, next } = context
   const take = (found: readonly Row[]): void => {
     const related = build(found, child.node, given)
     const shown = times === undefined || times[0] === 1 ? undefined : found.map(() => times[0]!)
@@ -73,12 +78,13 @@ function requestOfOne(child: CompiledChild, { rows, records, times }: Owners, { 
   }
   const link = linkAt(rows[0]!, child.from)
   if (link === undefined) take(NO_ROWS)
-  else steps.push(requestLinked(child, link, take, given, dialect))
+  else context.steps.push(requestLinked(child, link, take, context))
 }
 
 /** Requests one relation of several records. */
-function requestOfMany(child: CompiledChild, owners: Owners, { given, dialect, steps, next }: LevelContext): void {
-  const { count, parameter } = dialect.encodeLinks(owners.rows, child)
+function requestOfMany(child: CompiledChild, owners: Owners, context: LevelContext): void {
+  const { given, next } = context
+  const { count, parameter } = context.dialect.encodeLinks(owners.rows, child)
   const take = (found: readonly Row[]): void => {
     const related = build(found, child.node, given)
     // A record that several records link is one object, shown with each of them.
@@ -90,29 +96,28 @@ function requestOfMany(child: CompiledChild, owners: Owners, { given, dialect, s
       next.push({ owners: { rows: found, records: related, times: shown }, node: child.node })
   }
   if (count === 0) take(NO_ROWS)
-  else steps.push(requestLists(child, { parameter, count }, take, given, dialect))
+  else context.steps.push(requestLists(child, { parameter, count }, take, context))
 }
 
 type Take = (rows: readonly Row[]) => void
 
-function requestLinked(child: CompiledChild, link: readonly unknown[], take: Take, given: Arguments, dialect: Dialect): ReadingStep {
+function requestLinked(child: CompiledChild, link: readonly unknown[], take: Take, { given, dialect, isLast }: LevelContext): ReadingStep {
   const { single } = child
   // In most statements the link is the only parameter.
   const isAll = single.bindings.length === link.length
   const parameters = isAll ? link : bindParameters(single, { ...given, link }, dialect)
-  return { statement: single, parameters, bound: findBound(child, 1, given), take }
+  return { statement: single, parameters, bound: findBound(child, 1, given), take, isLast }
 }
 
 function requestLists(
   child: CompiledChild,
   { parameter, count }: EncodedLinks,
   take: Take,
-  given: Arguments,
-  dialect: Dialect,
+  { given, dialect, isLast }: LevelContext,
 ): ReadingStep {
   const { statement } = child
   const parameters = bindParameters(statement, { ...given, links: parameter }, dialect)
-  return { statement, parameters, bound: findBound(child, count, given), take }
+  return { statement, parameters, bound: findBound(child, count, given), take, isLast }
 }
 
 function findBound({ name, isPivoted, node }: CompiledChild, owners: number, { room }: Arguments): RowBound | undefined {

@@ -34,7 +34,8 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
     return { records: [], count: Number(counted![0]) }
   }
   let records: JsonRecord[] = []
-  const page = requestRows(statement, read.node, given, dialect)
+  const isLast = read.node.children.length === 0
+  const page = requestRows(statement, read.node, given, dialect, isLast)
   const take = (found: readonly Row[]): void => {
     records = build(found, read.node, given)
     weigh(found, read.node, undefined, undefined, given)
@@ -43,7 +44,7 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
   const isNeeded = ({ length }: readonly Row[]): boolean => length === limit || (length === 0 && offset > 0)
   const [rows, counted] = (yield [
     { ...page, take, counted: read.counted === undefined ? undefined : requestCounted(read.counted, given, dialect) },
-    { ...requestRows(read.count!, read.node, given, dialect), isNeeded },
+    { ...requestRows(read.count!, read.node, given, dialect, isLast), isNeeded },
   ]) as [readonly Row[], readonly Row[]]
   if (rows.length > 0 && read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
   return { records, count: isNeeded(rows) ? Number(counted[0]![0]) : offset + rows.length }

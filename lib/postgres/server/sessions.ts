@@ -12,6 +12,8 @@ import type { ServerDatabase } from '../../database/world-store.ts'
 import { name } from '../../sql/sql.ts'
 import { isLost, isOutdated, unreachable } from './errors.ts'
 import type { PgliteDatabase } from './pglite.ts'
+import { sendBatch } from './statement-batch.ts'
+import type { Answered, Asked } from './statement-batch.ts'
 
 /** Milliseconds that a request waits for a session. */
 const WAIT_MS = 5_000
@@ -55,8 +57,9 @@ export class Sessions {
   readonly #begun = new WeakMap<object, number>()
   /** When a session was found lost, or to have prepared what does not fit the tables any more: those that are older are mostly so, too. */
   #lostAt = -1
-  readonly #names = new Map<string, string>()
-  /** The statements that have run once: only one that comes again is worth a name. */
+  /** The statements that sessions keep prepared. */
+  readonly #kept = new Set<string>()
+  /** The statements that have run once: only one that comes again is worth being kept. */
   readonly #seen = new Set<string>()
 
   constructor(database: ServerDatabase, readOnly: boolean, pglite?: PgliteDatabase) {
@@ -121,29 +124,25 @@ export class Sessions {
 
   /** Runs a statement of a reading. Rows are arrays of texts. */
   async read(session: PoolClient, sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
-    const name = this.#name(sql)
-    const result: QueryArrayResult = await session.query({
-      ...(name === undefined ? {} : { name }),
-      text: sql,
-      values: parameters as unknown[],
-      rowMode: 'array',
-      types: TEXTS,
-    })
-    return result.rows as Row[]
+    const { rows } = await this.readAll(session, [{ sql, parameters }])
+    return rows[0]!
   }
 
-  #name(sql: string): string | undefined {
-    const known = this.#names.get(sql)
-    if (known !== undefined || this.#names.size >= NAMED) return known
-    if (this.#seen.has(sql)) {
-      const name = `mikro_${this.#names.size}`
-      this.#names.set(sql, name)
-      this.#seen.delete(sql)
-      return name
+  /** Runs statements of a reading, sent together. None runs behind one that fails. */
+  readAll(session: PoolClient, statements: readonly Asked[]): Promise<Answered> {
+    return sendBatch(session, statements, this.#isKept)
+  }
+
+  readonly #isKept = (sql: string): boolean => {
+    if (this.#kept.has(sql)) return true
+    if (this.#kept.size >= NAMED) return false
+    if (this.#seen.delete(sql)) {
+      this.#kept.add(sql)
+      return true
     }
     if (this.#seen.size >= NAMED) this.#seen.clear()
     this.#seen.add(sql)
-    return undefined
+    return false
   }
 
   /**

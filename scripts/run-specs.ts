@@ -1,6 +1,6 @@
 /**
  * Runs the specs: `node --test` over the named files, or over all of `spec/`. The processes share V8's compile cache, so that each starts
- * in half the time. Node strips the types of the specs itself. Options that begin with `--test-` are passed on.
+ * in half the time. Node strips the types of the specs itself. Options that begin with `--test-` are passed on. All specs together have the same seeds each time.
  */
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
@@ -13,9 +13,11 @@ const patterns = args.filter(arg => !arg.startsWith('--'))
 const HOOKS = './scripts/load-decorators.ts'
 const options = ['--import', HOOKS, '--test', '--test-concurrency=2', ...args.filter(arg => arg.startsWith('--'))]
 
+const seeds = patterns.length === 0 ? { FC_SEED: process.env['FC_SEED'] ?? 'usual' } : {}
+
 const { status, signal } = spawnSync(process.execPath, [...options, ...(patterns.length === 0 ? ['spec/**/*.spec.ts'] : patterns)], {
   cwd: root,
   stdio: 'inherit',
-  env: { ...process.env, NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled') },
+  env: { ...process.env, ...seeds, NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled') },
 })
 process.exitCode = signal === null ? (status ?? 1) : 1

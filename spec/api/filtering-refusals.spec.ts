@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import library from '../../fixtures/library/index.ts'
+import { leastTime } from '../helpers/least.ts'
 import { COPY_1, librarySeed } from '../helpers/library-seed.ts'
 import { assertSound } from '../helpers/sound.ts'
 import { describeTargets } from '../helpers/targets.ts'
@@ -338,10 +339,11 @@ describe('guards', () => {
     })
 
     it('answers a long value fast, found or not', async () => {
-      const started = performance.now()
-      await target.call('GET', '/v1/authors', { name: `${'a'.repeat(3000)}*${'b'.repeat(3000)}` })
-      await target.call('GET', '/v1/authors', { 'name~=': `*${'a*'.repeat(9)}b` })
-      assert.ok(performance.now() - started < 2000)
+      const duration = await leastTime(async () => {
+        await target.call('GET', '/v1/authors', { name: `${'a'.repeat(3000)}*${'b'.repeat(3000)}` })
+        await target.call('GET', '/v1/authors', { 'name~=': `*${'a*'.repeat(9)}b` })
+      }, 2000)
+      assert.ok(duration < 2000, `${duration} ms`)
     })
   })
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine } from '../../lib/index.ts'
+import { leastTime } from '../helpers/least.ts'
 
 const Node = defineEntity({
   name: 'Node',
@@ -89,10 +90,11 @@ describe('limits of a request', () => {
     assert.deepEqual((await ask({ 'data.list.0.0.0.0': 'deep,5' })).ids, [1])
     assert.deepEqual((await ask({ 'data.0.0': 'zero' })).ids, [1])
     assert.deepEqual((await ask({ 'data.0.1': 'null' })).ids, [1, 2])
-    const started = performance.now()
     const path = `data.${times(20, () => '0', '.')}`
-    assert.deepEqual((await ask({ [path]: 'null', sort: `${path}.desc` })).ids, [1, 2])
-    assert.ok(performance.now() - started < 1000)
+    const duration = await leastTime(async () => {
+      assert.deepEqual((await ask({ [path]: 'null', sort: `${path}.desc` })).ids, [1, 2])
+    }, 1000)
+    assert.ok(duration < 1000, `${duration} ms`)
   })
 
   it('takes fifty filters and names the one that is too many', async () => {

@@ -7,6 +7,7 @@ import { RestEngine, auth, createServer, hashPassword, resource } from '../../li
 import type { EngineOptions } from '../../lib/index.ts'
 import { Author, Book, entities } from '../../fixtures/library/index.ts'
 import { Command } from '../helpers/command.ts'
+import { leastOf } from '../helpers/least.ts'
 
 interface Metric {
   readonly name: string
@@ -138,7 +139,9 @@ describe('the Server-Timing header', () => {
       using _ = engine.delay('GET /v1/authors*', 30)
       const delayed = await timed(engine, 'GET', '/v1/authors/1')
       assert.ok(delayed.of('fault')!.dur >= 28)
-      assert.ok(delayed.of('parse')!.dur < 28)
+      // A busy machine may stop anywhere.
+      const [parse] = await leastOf([async () => (await timed(engine, 'GET', '/v1/authors/1')).of('parse')!.dur], least => least < 28)
+      assert.ok(parse < 28, `${parse} ms`)
     }
     const begun = Promise.withResolvers<void>()
     const go = Promise.withResolvers<void>()

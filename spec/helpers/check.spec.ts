@@ -8,6 +8,29 @@ const WAYS = {
   asynchronous: `fc.asyncProperty(lists, async list => { await new Promise(done => setTimeout(done, 100)); return holds(list) })`,
 }
 
+/** Returns the seeds that a process prints for two properties, of which the second has one of its own, and for a sample. */
+function seedsOf(given: string | undefined): string {
+  const code = `
+    import * as fc from 'fast-check'
+    import { check, sample, seed } from './spec/helpers/check.ts'
+    const property = fc.property(fc.nat(), () => true)
+    await check(property, { label: 'a' })
+    await check(property, { label: 'b', usualSeed: 10 })
+    console.log(seed, sample(fc.nat()))
+  `
+  const env = { ...process.env, FC_SEED: given, FC_RUNS: '1' }
+  return spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', env }).stdout
+}
+
+describe('the seed of a property', () => {
+  it('is the same each time where all specs are run, and else a new one', () => {
+    assert.match(seedsOf('usual'), /^# a: FC_SEED=1, 1 runs\n# b: FC_SEED=10, 1 runs\n1 \d+\n$/)
+    assert.equal(seedsOf('usual'), seedsOf('usual'))
+    assert.match(seedsOf('7'), /FC_SEED=7, [^]*FC_SEED=7, [^]*\n7 \d+\n$/)
+    assert.notEqual(seedsOf(undefined), seedsOf(undefined))
+  })
+})
+
 /** Checks a property that fails for each list, after a tenth of a second, and returns what is printed. The smallest counterexample takes 87 steps. */
 function fail(way: keyof typeof WAYS, shrink: string): string {
   const code = `

@@ -19,7 +19,7 @@ import { check, runs } from '../helpers/check.ts'
 import type { Json, Row } from '../helpers/oracle.ts'
 import { build, Random } from './models/build.ts'
 import type { Model } from './models/build.ts'
-import { pathOf, seedOf } from './models/laws.ts'
+import { pathOf, seedOf, skipUnserved } from './models/laws.ts'
 import { ALL, shapeOf } from './models/shape.ts'
 import type { ModelShape } from './models/shape.ts'
 import { Cars, NEAR_VALUES, ODD_VALUES, carRequests, leaveOdd, oddRows } from './world/cars.ts'
@@ -177,12 +177,6 @@ export class Twins implements AsyncDisposable {
     await this.planned.close()
     await this.flushed.close()
   }
-}
-
-/** Skips a model with an entity that MikroORM cannot load, which cannot be written either. */
-function skipUnserved(error: unknown): never {
-  fc.pre(!/are read-only/.test((error as Error).message))
-  throw error
 }
 
 /** Whether the unit of work writes what it is asked to: a record of a hierarchy with a custom type for its key it takes for changed when others are written. */

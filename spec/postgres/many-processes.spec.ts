@@ -136,9 +136,9 @@ describe('several processes on one database', { skip: await findNoServer() }, ()
   it('loses no write that was acknowledged when one is killed, which serves again when it is started again', async () => {
     const acknowledged: string[] = []
     let lost = 0
-    let isOver = false
+    const state = { isOver: false }
     const load = allClients(async client => {
-      for (let turn = 0; !isOver; turn++) {
+      for (let turn = 0; !state.isOver; turn++) {
         const name = `kept ${client} ${turn}`
         try {
           const { status } = await send('POST', '/v1/accounts', { body: { name } })
@@ -157,7 +157,7 @@ describe('several processes on one database', { skip: await findNoServer() }, ()
     served[1] = new Served(database)
     await served[1].port
     await sleep(300)
-    isOver = true
+    state.isOver = true
     await load
     assert.ok(lost > 0 && before > 0 && acknowledged.length > before, `${lost} lost, ${before} before, ${acknowledged.length} in all`)
     const kept = new Set((await schema.run("select name from account where name like 'kept %'")).map(({ name }) => name as string))

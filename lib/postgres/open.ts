@@ -14,6 +14,7 @@ import { PostgresConnection } from './connection.ts'
 import { createLog, hasLog, isVacant, listSchemas, openLog } from './kit/change-log.ts'
 import { openLogInTables, watchUsers } from './log-in-tables.ts'
 import { OrmDriver } from './orm/driver.ts'
+import { storeGenerated } from './orm/generated-columns.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
 import { addSchema, checkTables, isMoving } from './schema.ts'
 import { openPglite } from './server/pglite.ts'
@@ -32,7 +33,7 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
   const pglite = await openPglite(database.url, entities !== undefined && !readOnly)
   const sessions = new Sessions(database, readOnly, pglite)
   try {
-    const { folding, enums, model } = await readServer(sessions, opening)
+    const { version, folding, enums, model } = await readServer(sessions, opening)
     const connection = new PostgresConnection({
       sessions,
       transactions: new Transactions(),
@@ -41,7 +42,7 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
     })
     const orm = await createOrm({ ...opening, entities: entities ?? [...model!.entities] }, connection)
     connection.attach(orm)
-    prepare(orm, opening)
+    prepare(orm, opening, version)
     return {
       connection,
       worlds: new PostgresWorldStore(connection, database),
@@ -60,6 +61,7 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
 
 /** What is asked of a server before it is served. */
 interface Server {
+  readonly version: number
   readonly folding: CaseFolding
   /** The types that are enums. */
   readonly enums: ReadonlySet<string>
@@ -79,16 +81,17 @@ async function readServer(sessions: Sessions, { database, entities, notes }: Ope
     throw new Error(`The PostgreSQL database ${describeDatabase(url)} cannot be opened: ${reason.message}.`, { cause: error })
   }
   try {
-    const [[version] = []] = await ask(session, "select current_setting('server_version_num')::int / 10000")
-    if (Number(version) < 15) throw new Error(`The server has PostgreSQL ${String(version)}: version 15 or later is needed.`)
+    const [[major] = []] = await ask(session, "select current_setting('server_version_num')::int / 10000")
+    const version = Number(major)
+    if (version < 15) throw new Error(`The server has PostgreSQL ${version}: version 15 or later is needed.`)
     const folding = await readCaseFolding(session)
     const found = await ask(session, "select format_type(oid, null) from pg_type where typtype = 'e'")
     const enums = new Set(found.map(([type]) => type as string))
-    if (entities !== undefined) return { folding, enums, model: undefined }
+    if (entities !== undefined) return { version, folding, enums, model: undefined }
     const { describeServer } = await import('./introspect/describe.ts')
     const model = await describeServer(session, database)
     for (const note of model.notes) notes.add(note)
-    return { folding, enums, model }
+    return { version, folding, enums, model }
   } finally {
     sessions.release(session)
   }
@@ -149,11 +152,12 @@ function readDatabaseName(url: string): string {
 }
 
 /** @throws Error for an entity of all schemas. */
-function prepare(orm: CoreMikroORM, { notes }: Opening<ServerDatabase>): void {
+function prepare(orm: CoreMikroORM, { notes }: Opening<ServerDatabase>, version: number): void {
   const apart = [...orm.getMetadata()].find(({ schema, pivotTable }) => schema === '*' && pivotTable !== true)
   if (apart !== undefined)
     throw new Error(`${apart.className} is an entity of every schema ("*"): an engine needs to know the one schema of its table.`)
   checkMembers(orm)
+  storeGenerated(orm, version, notes)
   correctMetadata(orm)
   noteModel(orm, notes)
   skipUpdateOfCreated(orm)

@@ -142,7 +142,9 @@ function oneOfExpression({ attribute, shown }: Field & { kind: 'oneOf' }, contex
 
 function referenceExpression(attribute: ToOneAttribute, { scope, select, source }: NodeContext): string {
   const isHere = attribute.owner && attribute.targetKey === undefined
-  const columns = isHere ? scope.toOne(attribute).key.map(text) : keyThere(attribute, scope)
+  // The image of a row shows what stands in it, whatever has become of the record.
+  const isImage = scope.tables.recall !== undefined
+  const columns = isHere ? (isImage ? scope.foreignKey(attribute) : scope.toOne(attribute).key).map(text) : keyThere(attribute, scope)
   return keyExpression(columns, attribute.target, select, source)
 }
 

@@ -43,8 +43,8 @@ export interface Flavour {
   /** Returns a boolean as a literal. */
   readonly formatBoolean: (value: boolean) => string
 
-  /** Returns what stands at the keys of a JSON document. */
-  readonly document: (column: string, keys: readonly string[]) => string
+  /** Returns what stands at the keys of a JSON document, as a value of a type. */
+  readonly document: (column: string, keys: readonly string[], type: ScalarType) => string
   /** Returns the stored value of an attribute, in a form that compares and sorts as its type does. */
   readonly stored: (attribute: ScalarAttribute, columns: ColumnScope) => Sql
   /** Returns what a statement reads of an attribute, for `readValue`. */

@@ -3,7 +3,7 @@
  * Lists are never joined to rows that are shown or counted; inside a subquery that takes a minimum or a distinct count they may be (`joinList`).
  */
 import { referredParts, findTargetKey } from '../model/model.ts'
-import type { Discriminator, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
+import type { Discriminator, KeyPart, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { Origin, Visit } from '../database/dialect.ts'
 import { parseListCondition } from '../access/list-condition.ts'
 import type { Condition, ScopeLookup } from '../plan/read-plan.ts'
@@ -173,9 +173,11 @@ export class FromClause implements ColumnScope {
   }
 
   /** The foreign key of an owning to-one. */
-  foreignKey({ columns, document, formula }: ToOneAttribute): readonly string[] {
+  foreignKey({ columns, document, formula, target, targetKey }: ToOneAttribute): readonly string[] {
     if (formula !== undefined) return [`(${withLiterals(formula(this.alias, name), this.tables.flavour.formatBoolean)})`]
-    return document === undefined ? this.columns(columns) : [this.tables.flavour.document(this.column(document.column), document.keys)]
+    if (document === undefined) return this.columns(columns)
+    const [{ type }] = referredParts(target, targetKey) as [KeyPart]
+    return [this.tables.flavour.document(this.column(document.column), document.keys, type)]
   }
 
   /** The scope of the record that a to-one links; its columns are NULL where there is none. */

@@ -300,6 +300,8 @@ describeTargets('bad input', { ...options, fresh: 'suite' }, target => {
     '_rowid_',
     'a0.id',
   ]
+  // MikroORM's unit of work writes values as quoted literals on PostgreSQL.
+  const outside = (sql: string): string => (target.store === 'postgres' ? sql.replaceAll(/'(?:[^']|'')*'/g, "''") : sql)
   describe('injected SQL', () => {
     for (const payload of PAYLOADS) {
       it(`never becomes SQL: ${payload}`, async () => {
@@ -355,7 +357,7 @@ describeTargets('bad input', { ...options, fresh: 'suite' }, target => {
           assert.equal((await target.call('DELETE', made.headers['location']!)).status, 200)
         })
         // What is short enough to occur in honest SQL proves nothing.
-        if (payload.length > 10) for (const statement of sql) assert.ok(!statement.includes(payload), statement)
+        if (payload.length > 10) for (const statement of sql) assert.ok(!outside(statement).includes(payload), statement)
         await untouched()
       })
     }

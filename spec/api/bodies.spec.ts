@@ -152,7 +152,7 @@ describeTargets('bodies', { ...options, fresh: 'suite' }, target => {
     ['/v1/branches/MAIN/code', 'branch', 'code', 'MAIN'],
   ]
   for (const [path, resource, attribute, value] of plain) {
-    it(`answers ${path} with a value`, async () => {
+    it(`answers ${path} with a value`, target.except(value === ONE.meta && 'jsonb'), async () => {
       const answer = await target.call('GET', path)
       assert.equal(answer.status, 200)
       same(answer, { success: true, timestamp: NOW, resource, attribute, value })
@@ -229,10 +229,14 @@ describeTargets('bodies', { ...options, fresh: 'suite' }, target => {
     [`/v1/copies/${COPY_2}`, { id: COPY_2, acquired: null, loanable: false, token: null, book: 1, branch: null, shelf: null }],
   ]
   for (const [path, record] of records) {
-    it(`renders ${path} in the order of its declaration, each type in its JSON form`, async () => {
-      const { body } = await target.call('GET', path)
-      assert.equal(JSON.stringify(body[body.resource], null, 1), JSON.stringify(record, null, 1))
-    })
+    it(
+      `renders ${path} in the order of its declaration, each type in its JSON form`,
+      target.except(record === ONE && 'jsonb'),
+      async () => {
+        const { body } = await target.call('GET', path)
+        assert.equal(JSON.stringify(body[body.resource], null, 1), JSON.stringify(record, null, 1))
+      },
+    )
   }
 
   it('renders a record alike alone, in a list, and inside another one', async () => {
@@ -392,7 +396,7 @@ describeTargets('bodies of writes', options, target => {
     }
   })
 
-  const stored: [column: string, sql: string, value: unknown][] = [
+  const stored: [column: string, sql: string, value: unknown, inPostgres?: string][] = [
     ['followers', '9223372036854775807', '9223372036854775807'],
     ['followers', '-9223372036854775808', '-9223372036854775808'],
     ['followers', '9007199254740992', '9007199254740992'],
@@ -402,21 +406,22 @@ describeTargets('bodies of writes', options, target => {
     ['rating', '5', 5],
     ['rating', '1e300', 1e300],
     ['rating', '-1e-7', -1e-7],
-    ['active', '0', false],
-    ['active', '1', true],
+    ['active', '0', false, 'false'],
+    ['active', '1', true, 'true'],
     ['born', "'0999-01-02'", '0999-01-02'],
     ['wakes_at', "'00:00:00'", '00:00:00'],
-    ['created_at', '0', '1970-01-01T00:00:00.000Z'],
-    ['created_at', '-1', '1969-12-31T23:59:59.999Z'],
-    ['created_at', '253402300799999', '9999-12-31T23:59:59.999Z'],
+    ['created_at', '0', '1970-01-01T00:00:00.000Z', 'to_timestamp(0)'],
+    ['created_at', '-1', '1969-12-31T23:59:59.999Z', 'to_timestamp(-0.001)'],
+    ['created_at', '253402300799999', '9999-12-31T23:59:59.999Z', "'9999-12-31 23:59:59.999Z'"],
     ['bio', "''", ''],
     ['bio', "'null'", 'null'],
     ['bio', "'a' || char(0) || 'b'", 'a\0b'],
-    ['bio', 'char(128522)', '😊'],
+    ['bio', 'char(128522)', '😊', 'chr(128522)'],
   ]
   const names: Record<string, string> = { wakes_at: 'wakesAt', created_at: 'createdAt' }
-  for (const [column, sql, value] of stored) {
-    it(`shows ${column} stored as ${sql} as ${JSON.stringify(value)}`, async () => {
+  for (const [column, ofSqlite, value, inPostgres = ofSqlite] of stored) {
+    const sql = target.store === 'postgres' ? inPostgres : ofSqlite
+    it(`shows ${column} stored as ${sql} as ${JSON.stringify(value)}`, target.except(value === 'a\0b' && 'NUL'), async () => {
       await target.engine.orm.em.fork().getConnection().execute(`update author set ${column} = ${sql} where id = 1`)
       const name = names[column] ?? column
       assert.deepEqual((await target.call('GET', '/v1/authors/1')).body.author[name], value)

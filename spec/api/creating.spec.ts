@@ -289,18 +289,22 @@ describeTargets('values of a new record', { ...library, seed, fresh: 'suite' }, 
     copy: { book: 1 },
   }
   for (const [resource, attribute, given, shown] of values) {
-    it(`shows ${attribute} of a new ${resource} given as ${JSON.stringify(given)} the same in the answer and later`, async () => {
-      const own = resource === 'author' ? { email: `new-${++serial}@example.test` } : {}
-      const { status, headers, body } = await target.call('POST', `/v1/${resource}`, undefined, {
-        ...minimal[resource],
-        ...own,
-        [attribute]: given,
-      })
-      assert.equal(status, 200, JSON.stringify(body))
-      assert.deepEqual(body[resource][attribute], shown)
-      const read = await target.call('GET', headers['location']!)
-      assert.deepEqual(read.body[resource], body[resource])
-    })
+    it(
+      `shows ${attribute} of a new ${resource} given as ${JSON.stringify(given)} the same in the answer and later`,
+      target.except(given === Number.MAX_SAFE_INTEGER && attribute === 'pages' && '32 bits'),
+      async () => {
+        const own = resource === 'author' ? { email: `new-${++serial}@example.test` } : {}
+        const { status, headers, body } = await target.call('POST', `/v1/${resource}`, undefined, {
+          ...minimal[resource],
+          ...own,
+          [attribute]: given,
+        })
+        assert.equal(status, 200, JSON.stringify(body))
+        assert.deepEqual(body[resource][attribute], shown)
+        const read = await target.call('GET', headers['location']!)
+        assert.deepEqual(read.body[resource], body[resource])
+      },
+    )
   }
 })
 

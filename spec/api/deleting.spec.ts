@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import library from '../../fixtures/library/index.ts'
-import { describeTargets, readTables } from '../helpers/targets.ts'
+import { readTables } from '../helpers/stores.ts'
+import { describeTargets } from '../helpers/targets.ts'
 import type { Target } from '../helpers/targets.ts'
 
 const COPY = '00000000-0000-4000-8000-000000000001'
@@ -92,12 +93,12 @@ describeTargets('deleting', { ...library, seed }, target => {
   ]
   for (const [path, needed, by] of kept) {
     it(`does not DELETE ${path}, which is needed: ${needed}`, async () => {
-      const before = await readTables(target)
+      const before = await readTables(target.engine)
       const answer = await target.call('DELETE', path)
       assert.equal(answer.status, 409, JSON.stringify(answer.body))
       assert.equal(answer.body.code, 'owner_required')
       assert.ok((answer.body.detail as string).includes(`"${by}"`), 'the detail names the attribute that refers to it')
-      assert.deepEqual(await readTables(target), before)
+      assert.deepEqual(await readTables(target.engine), before)
     })
   }
 

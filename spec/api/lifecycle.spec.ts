@@ -5,7 +5,8 @@ import { setTimeout } from 'node:timers/promises'
 import { Cascade, defineEntity, p } from '@mikro-orm/sqlite'
 import type { EventArgs, EventSubscriber, FlushEventArgs } from '@mikro-orm/sqlite'
 import { RestEngine, RestError } from '../../lib/index.ts'
-import { describeTargets, readTables } from '../helpers/targets.ts'
+import { readTables } from '../helpers/stores.ts'
+import { describeTargets } from '../helpers/targets.ts'
 import type { Target } from '../helpers/targets.ts'
 
 /** What happened, in order. */
@@ -202,26 +203,26 @@ describeTargets('life-cycle', { ...model, seed, prepare: async () => void (log =
   })
 
   it('answers what a hook refuses as the hook says, and writes nothing', async () => {
-    const before = await readTables(target)
+    const before = await readTables(target.engine)
     const answer = await target.call('PUT', '/v1/shops/1', undefined, { name: 'refused', orders: [1, 2, 3], tags: [{ name: 'new' }] })
     assert.equal(answer.status, 403)
     assert.equal(answer.body.code, 'shop_closed')
     assert.equal(answer.body.detail, 'This shop is closed.')
     assert.deepEqual(Object.keys(answer.body as object), ['success', 'timestamp', 'status', 'code', 'title', 'detail'])
-    assert.deepEqual(await readTables(target), before)
+    assert.deepEqual(await readTables(target.engine), before)
     assert.ok(log.includes('afterTransactionRollback'))
     assert.ok(!log.includes('afterTransactionCommit'))
   })
 
   it('answers 500 where a hook fails, tells nothing but to onError, and writes nothing', async () => {
     failures.length = 0
-    const before = await readTables(target)
+    const before = await readTables(target.engine)
     const answer = await target.call('PUT', '/v1/shops/1', undefined, { name: 'broken', tags: [] })
     assert.equal(answer.status, 500)
     assert.equal(answer.body.code, 'internal_error')
     assert.ok(!JSON.stringify(answer.body).includes('secret'))
     assert.equal((failures[0] as Error).message, 'a secret of the hook')
-    assert.deepEqual(await readTables(target), before)
+    assert.deepEqual(await readTables(target.engine), before)
     assert.equal((await target.call('PUT', '/v1/shops/1', undefined, { name: 'fine' })).status, 200)
   })
 })
@@ -292,11 +293,11 @@ describeTargets('owners that are needed', { ...model, seed, prepare: async () =>
   ]
   for (const [method, path, body] of refused) {
     it(`${method} ${path} ${JSON.stringify(body) ?? ''} would leave records without theirs: 409, and nothing changes`, async () => {
-      const before = await readTables(target)
+      const before = await readTables(target.engine)
       const answer = await target.call(method, path, undefined, body)
       assert.equal(answer.status, 409, JSON.stringify(answer.body))
       assert.equal(answer.body.code, 'owner_required')
-      assert.deepEqual(await readTables(target), before)
+      assert.deepEqual(await readTables(target.engine), before)
     })
   }
 
@@ -311,7 +312,7 @@ const Stamp = defineEntity({
   name: 'Stamp',
   properties: {
     id: p.integer().primary(),
-    at: p.datetime().defaultRaw('0'),
+    at: p.datetime().defaultRaw("'1970-01-01T00:00:00Z'"),
     label: p.string().defaultRaw("'none'"),
     sheet: () => p.manyToOne(Sheet).nullable(),
   },

@@ -297,7 +297,7 @@ describeTargets('selection', { ...library, seed: librarySeed, fresh: 'suite' }, 
     ],
   ]
   for (const [path, query, record] of table) {
-    it(`shows ${path}?${query} as asked`, async () => {
+    it(`shows ${path}?${query} as asked`, target.except(query.includes('titleLength,meta') && 'jsonb'), async () => {
       const { status, body } = await target.call('GET', `/v1/${path}`, query)
       assert.equal(status, 200, JSON.stringify(body))
       assert.equal(JSON.stringify(body[body.resource], null, 1), JSON.stringify(record, null, 1))

@@ -69,15 +69,19 @@ const VALUES: Record<string, unknown[]> = {
   text: TEXTS,
 }
 
+/** What PostgreSQL stores too: no NUL, and integers of 32 bits. */
+const isStorable = (value: unknown): boolean => !String(value).includes('\0') && Math.abs(Number(value)) !== Number.MAX_SAFE_INTEGER
+
 describeTargets('sorting by a value', { entities: [Thing] }, target => {
-  for (const [name, values] of Object.entries(VALUES)) {
+  for (const [name, all] of Object.entries(VALUES)) {
+    const values = target.store === 'postgres' ? all.filter(isStorable) : all
     it(`orders ${name}, NULLs smallest and ties by the key`, async () => {
       // Written backwards, so that the order of the key is not the one asked for; the first value and NULL come twice.
-      const all = [null, ...values]
-      const things = [...all.toReversed(), values[0], null].map((value, index) => ({ id: index + 1, [name]: value }))
+      const expected = [null, ...values]
+      const things = [...expected.toReversed(), values[0], null].map((value, index) => ({ id: index + 1, [name]: value }))
       await target.engine.seed({ things })
-      const total = all.length
-      // IDs: the value at position i of `all` is total - i; the second smallest is total + 1, the second NULL is total + 2.
+      const total = expected.length
+      // IDs: the value at position i of `expected` is total - i; the second smallest is total + 1, the second NULL is total + 2.
       const ascending = [total, total + 2, total - 1, total + 1, ...Array.from({ length: total - 2 }, (_, index) => total - 2 - index)]
       const descending = [...Array.from({ length: total - 2 }, (_, index) => index + 1), total - 1, total + 1, total, total + 2]
       assert.deepEqual(await order(target, 'things', name), ascending)

@@ -71,7 +71,7 @@ const hasNul = (text: string): boolean => text.includes('\0')
 
 describeTargets('text', model, target => {
   for (const [what, text] of texts) {
-    it(`may hold ${what}`, async () => {
+    it(`may hold ${what}`, target.except(hasNul(text) && 'NUL'), async () => {
       const label = { caption: text, extra: { [text.slice(0, 50)]: [text] } }
       const body = {
         text,
@@ -123,7 +123,7 @@ describeTargets('text', model, target => {
     }
   }
 
-  it('is filtered by what stands around a NUL', async () => {
+  it('is filtered by what stands around a NUL', target.except('NUL'), async () => {
     for (const text of ['a\0b', 'a\0c', 'a', 'ab', '\0']) await target.call('POST', '/v1/notes', undefined, { text })
     assert.deepEqual(await ids(target, { text: 'a*' }), [1, 2, 3, 4])
     assert.deepEqual(await ids(target, { text: 'a*b' }), [1, 4])
@@ -155,7 +155,7 @@ describeTargets('text', model, target => {
 
 describeTargets("text in MikroORM's own statements", model, target => {
   for (const [what, text] of texts) {
-    it(`may hold ${what}`, async () => {
+    it(`may hold ${what}`, target.except(hasNul(text) && 'NUL'), async () => {
       const { em } = target.engine.orm
       const name = text.slice(0, 100)
       {
@@ -207,7 +207,7 @@ describeTargets("text in MikroORM's own statements", model, target => {
     })
   }
 
-  it('keeps the types of numbers beside it', async () => {
+  it('keeps the types of numbers beside it', target.except('NUL'), async () => {
     const inner = target.engine.orm.em.fork()
     inner.create(Note, { text: 'a?', title: '5.0', count: 5, ratio: 5, data: 5 })
     inner.create(Note, { text: 'a\0', title: '5', count: -1, ratio: 0.5, data: '5' })

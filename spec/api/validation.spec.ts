@@ -307,12 +307,12 @@ describeTargets('faults', { ...library, seed, fresh: 'suite' }, target => {
 describeTargets('keys', { ...library, seed }, target => {
   const given: [path: string, body: object, id: unknown][] = [
     ['/v1/authors', { id: 7, name: 'x', email: 'x' }, 7],
-    ['/v1/authors', { id: 9007199254740991, name: 'x', email: 'x' }, 9007199254740991],
+    ['/v1/authors', { id: Number.MAX_SAFE_INTEGER, name: 'x', email: 'x' }, Number.MAX_SAFE_INTEGER],
     ['/v1/branches', { code: 'X', name: 'x' }, 'X'],
     ['/v1/copies', { id: UUID.replace('1', '2'), book: 1 }, UUID.replace('1', '2')],
   ]
   for (const [path, body, id] of given) {
-    it(`POST ${path} takes the key ${JSON.stringify(id)}`, async () => {
+    it(`POST ${path} takes the key ${JSON.stringify(id)}`, target.except(id === Number.MAX_SAFE_INTEGER && '32 bits'), async () => {
       const answer = await target.call('POST', path, undefined, body)
       assert.equal(answer.status, 200, JSON.stringify(answer.body))
       const record = answer.body[answer.body.resource] as Record<string, unknown>

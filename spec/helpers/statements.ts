@@ -1,5 +1,6 @@
-/** Watches the SQL of this process: every statement of better-sqlite3 during some work. Nothing else may run at the same time. */
+/** Watches the SQL of this process: every statement of better-sqlite3, and of PostgreSQL's client, during some work. Nothing else may run at the same time. */
 import Database from 'better-sqlite3'
+import { Client } from 'pg'
 
 const METHODS = ['all', 'get', 'run', 'iterate'] as const
 
@@ -12,6 +13,11 @@ const memory = new Database(':memory:')
 /** The prototype of all statements of the process. */
 const statements = Object.getPrototypeOf(memory.prepare('select 1')) as Record<(typeof METHODS)[number], Method>
 memory.close()
+
+/** What a session on a server does around the statements of a request. */
+const AROUND = /^(?:begin|commit|rollback|savepoint|release|set|select set_config)\b/i
+
+const client = Client.prototype as { query: (this: Client, ...parameters: unknown[]) => unknown }
 
 /** Returns the result of the work, the text of each statement in order, and the texts of those whose rows were read one by one. */
 export async function watchStatements<T>(work: () => Promise<T>): Promise<{ result: T; sql: string[]; iterated: string[] }> {
@@ -26,9 +32,17 @@ export async function watchStatements<T>(work: () => Promise<T>): Promise<{ resu
       return original.apply(this, parameters)
     }
   }
+  const { query } = client
+  client.query = function (...parameters) {
+    const [first] = parameters as [string | { readonly text?: string }]
+    const text = typeof first === 'string' ? first : first.text
+    if (text !== undefined && !AROUND.test(text)) sql.push(text)
+    return query.apply(this, parameters)
+  }
   try {
     return { result: await work(), sql, iterated }
   } finally {
+    client.query = query
     for (const [name, original] of originals) statements[name] = original
   }
 }

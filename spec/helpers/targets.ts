@@ -1,7 +1,7 @@
 /**
  * One suite, several targets: every API spec runs over {`engine.handle`, HTTP over loopback} x {`:memory:`, a file}, so that a rule which
- * holds in one place only is found by the spec that states it. `call` answers alike for all of them. With `SPEC_POSTGRES=1` it runs on the PostgreSQL server of the
- * specs as well, by `engine.handle`.
+ * holds in one place only is found by the spec that states it. `call` answers alike for all of them. Where a PostgreSQL server answers, it runs there as well,
+ * by `engine.handle`.
  *
  * ```ts
  * describeTargets('sorting', { entities }, target => {
@@ -19,14 +19,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe } from 'node:test'
 import { createServer, RestEngine } from '../../lib/index.ts'
-import { findNoServer, ownDatabase, ownSchema } from '../postgres/server-database.ts'
-import type { OwnDatabase, OwnSchema } from '../postgres/server-database.ts'
+import type { OwnSchema } from '../postgres/server-database.ts'
+import { reasonOf, type Exception } from './differences.ts'
 import { encodeQuery, type Query } from './encode-query.ts'
+import { newSchema, NO_SERVER, WITH_POSTGRES, type EngineOptions } from './stores.ts'
 
 export type Door = 'handle' | 'http'
 export type Store = 'memory' | 'file' | 'postgres'
 export type TargetName = `${Door}, ${Store}`
-export type EngineOptions = Parameters<typeof RestEngine.create>[0]
+export type { EngineOptions } from './stores.ts'
 
 export interface Answer {
   readonly status: number
@@ -44,6 +45,8 @@ export interface Target {
   /** The engine behind `call`: for `engine.orm` and the like. Throws outside a test. */
   readonly engine: RestEngine
   call(method: string, path: string, query?: Query, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  /** Options of a test that cannot run on PostgreSQL; `false`: of one that can. */
+  except(exception: Exception | false): { readonly skip: string | false }
 }
 
 export interface TargetOptions extends Omit<EngineOptions, 'database'> {
@@ -53,6 +56,8 @@ export interface TargetOptions extends Omit<EngineOptions, 'database'> {
   prepare?: (engine: RestEngine) => Promise<void>
   /** Targets that the suite cannot run on, each with the reason: `{ 'http, file': 'fetch cannot send a raw NUL' }`. */
   skip?: Partial<Record<TargetName, string>>
+  /** Why the suite cannot run on PostgreSQL. */
+  except?: Exception
 }
 
 /** The targets of this run. */
@@ -61,14 +66,8 @@ const TARGETS: readonly (readonly [Door, Store])[] = [
   ['handle', 'file'],
   ['http', 'memory'],
   ['http', 'file'],
-  ...(process.env['SPEC_POSTGRES'] === '1' ? [['handle', 'postgres'] as const] : []),
+  ...(WITH_POSTGRES ? [['handle', 'postgres'] as const] : []),
 ]
-
-/** The database of this process, which forks are copied from: nobody else is connected to it. */
-let database: Promise<OwnDatabase> | undefined
-if (process.env['SPEC_POSTGRES'] === '1') after(async () => (await database)?.[Symbol.asyncDispose]())
-
-const noServer = process.env['SPEC_POSTGRES'] === '1' ? await findNoServer() : false
 
 interface Running {
   engine: RestEngine
@@ -78,65 +77,65 @@ interface Running {
 
 /** Declares one `describe` per target, each with the same tests. */
 export function describeTargets(name: string, options: TargetOptions, body: (target: Target) => void): void {
-  const { fresh = 'test', prepare, skip = {}, ...engineOptions } = options
+  const { fresh = 'test', prepare, skip = {}, except, ...engineOptions } = options
   for (const [door, store] of TARGETS) {
-    {
-      const targetName: TargetName = `${door}, ${store}`
-      describe(`${name} [${targetName}]`, { skip: skip[targetName] ?? (store === 'postgres' && noServer) }, () => {
-        let running: Running | undefined
-        // In memory each test has a fork, which costs a tenth of an engine of its own; with a file each test creates one.
-        let origin: RestEngine | undefined
-        // On a server all tests of the suite use one schema, which is emptied before each.
-        let schema: OwnSchema | undefined
-        if (store === 'postgres') {
-          before(async () => {
-            schema = ownSchema((await (database ??= ownDatabase())).database.url)
-          })
-          after(() => schema?.[Symbol.asyncDispose]())
-        }
-        const start = async (): Promise<void> => {
-          running = await startTarget(door, store, engineOptions, { origin, schema })
-          await prepare?.(running.engine)
-        }
-        const stop = async (): Promise<void> => {
-          const last = running
-          running = undefined
-          await last?.stop()
-        }
-        const current = (): Running => {
-          if (!running) throw new Error('the target exists only while a test runs')
-          return running
-        }
-        if (fresh === 'suite') {
-          before(start)
-          after(stop)
-        } else {
-          if (store === 'memory') {
-            before(async () => {
-              origin = await RestEngine.create(engineOptions)
-            })
-            after(() => origin?.close())
-          }
-          beforeEach(start)
-          afterEach(stop)
-        }
-        body({
-          name: targetName,
-          door,
-          store,
-          get engine() {
-            return current().engine
-          },
-          call: (...request) => current().call(...request),
+    const targetName: TargetName = `${door}, ${store}`
+    const isExcepted = store === 'postgres' && (except === undefined ? NO_SERVER : reasonOf(except))
+    describe(`${name} [${targetName}]`, { skip: skip[targetName] ?? isExcepted }, () => {
+      let running: Running | undefined
+      // In memory each test has a fork, which costs a tenth of an engine of its own; with a file each test creates one.
+      let origin: RestEngine | undefined
+      // On a server all tests of the suite use one engine, which is reset before each: that costs a thirtieth of a schema of its own.
+      let schema: OwnSchema | undefined
+      if (store === 'postgres') {
+        before(async () => {
+          schema = await newSchema()
         })
+      }
+      const start = async (): Promise<void> => {
+        running = await startTarget(door, store, engineOptions, { origin, schema })
+        await prepare?.(running.engine)
+      }
+      const stop = async (): Promise<void> => {
+        const last = running
+        running = undefined
+        await last?.stop()
+      }
+      const current = (): Running => {
+        if (!running) throw new Error('the target exists only while a test runs')
+        return running
+      }
+      if (fresh === 'suite') {
+        before(start)
+        after(stop)
+      } else {
+        if (store !== 'file') {
+          before(async () => {
+            origin = await RestEngine.create({ ...engineOptions, ...(schema && { database: schema.database }) })
+          })
+          after(() => origin?.close())
+        }
+        beforeEach(start)
+        afterEach(stop)
+      }
+      after(() => schema?.[Symbol.asyncDispose]())
+      body({
+        name: targetName,
+        door,
+        store,
+        get engine() {
+          return current().engine
+        },
+        call: (...request) => current().call(...request),
+        except: exception => ({ skip: store === 'postgres' && exception !== false && reasonOf(exception) }),
       })
-    }
+    })
   }
 }
 
 /** What the targets of a suite share. */
 interface Shared {
-  /** The engine to fork; undefined: a new one is created. */
+  /** In memory the engine to fork, on a server the one to reset; undefined: a new one is created. */
   readonly origin: RestEngine | undefined
   /** The schema on a server. */
   readonly schema: OwnSchema | undefined
@@ -149,11 +148,13 @@ async function startTarget(
   options: Omit<EngineOptions, 'database'>,
   { origin, schema }: Shared,
 ): Promise<Running> {
+  if (store === 'postgres' && origin !== undefined) {
+    await origin.reset()
+    return { engine: origin, call: callHandle(origin, false), stop: async () => {} }
+  }
   const folder = store === 'file' ? await mkdtemp(join(tmpdir(), 'mikro-rest-')) : undefined
-  await schema?.empty()
   const database = schema?.database ?? (folder === undefined ? ':memory:' : join(folder, 'data.sqlite'))
-  const create = (): Promise<RestEngine> => RestEngine.create({ ...options, database })
-  const engine = await (origin === undefined ? create() : origin.fork())
+  const engine = await (origin === undefined ? RestEngine.create({ ...options, database }) : origin.fork())
   const http = door === 'http' ? await listen(engine) : undefined
   return {
     engine,
@@ -208,18 +209,4 @@ async function callHttp(origin: string, ...[method, path, query, body, headers]:
     headers: Object.fromEntries(response.headers),
     body: text === '' ? undefined : (JSON.parse(text) as unknown),
   }
-}
-
-/** Reads all rows of all tables, by table. */
-export async function readTables({ engine, store }: Target): Promise<unknown> {
-  const connection = engine.orm.em.fork().getConnection()
-  const tables =
-    store === 'postgres'
-      ? "select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r' order by 1"
-      : "select name from sqlite_master where type = 'table' and name <> 'sqlite_sequence' order by name"
-  const rows: unknown[] = []
-  for (const { name } of await connection.execute<{ name: string }[]>(tables)) {
-    rows.push([name, await connection.execute(`select * from "${name}"`)])
-  }
-  return rows
 }

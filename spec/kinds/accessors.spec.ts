@@ -1,8 +1,8 @@
 /** Properties that the model gives an accessor, and embedded objects that have no columns. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p, rel } from '@mikro-orm/core'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const Author = defineEntity({ name: 'Author', properties: { id: p.integer().primary(), name: p.string() } })
 
@@ -52,10 +52,10 @@ const ArticleSchema = defineEntity({
   },
 } as never)
 
-describe('an accessor', () => {
+describeStores('an accessor', () => {
   it('of a relation, of a plain value and in an embedded object takes what is written, by its own name', async () => {
     const failures: unknown[] = []
-    await using engine = await RestEngine.create({
+    await using engine = await createEngine({
       entities: [Author, ArticleSchema] as never,
       onError: error => failures.push(error),
       seed: { authors: [{ name: 'Ann' }, { name: 'Bob' }] },
@@ -89,7 +89,7 @@ describe('an accessor', () => {
   })
 })
 
-describe('an embedded object that is not stored', () => {
+describeStores('an embedded object that is not stored', () => {
   it('is taken, and shown nowhere', async () => {
     const Figures = defineEntity({ name: 'Figures', embeddable: true, properties: { revenue: p.integer() } })
     const Event = defineEntity({
@@ -103,7 +103,7 @@ describe('an embedded object that is not stored', () => {
       },
     })
     const failures: unknown[] = []
-    await using engine = await RestEngine.create({ entities: [Event], onError: error => failures.push(error) })
+    await using engine = await createEngine({ entities: [Event], onError: error => failures.push(error) })
     const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
       const answer = await engine.handle(method, path, undefined, body)
       assert.equal(answer.status, 200, `${JSON.stringify(answer.body)} ${String(failures[0])}`)

@@ -1,14 +1,14 @@
 /** Records with a key of several parts that others link: by a list, and by a one-to-one seen from its other side. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 type Answer = Record<string, unknown>
 
 async function serve(entities: readonly unknown[]) {
   const failures: unknown[] = []
-  const engine = await RestEngine.create({ entities: entities as never, onError: error => failures.push(error) })
+  const engine = await createEngine({ entities: entities as never, onError: error => failures.push(error) })
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const answer = await engine.handle(method, `/v1/${path}`, undefined, body)
     const given = answer.body as Answer
@@ -19,7 +19,7 @@ async function serve(entities: readonly unknown[]) {
   return { engine, ask, changes, [Symbol.asyncDispose]: () => engine.close() }
 }
 
-describe('a record whose key contains a key of several parts', () => {
+describeStores('a record whose key contains a key of several parts', () => {
   const Area = defineEntity({
     name: 'Area',
     properties: { x: p.integer().primary(), y: p.string().primary(), plots: () => p.oneToMany(Plot).mappedBy('area') },
@@ -71,7 +71,7 @@ describe('a record whose key contains a key of several parts', () => {
   })
 })
 
-describe('a record with a key of several parts that is the key of another, one to one', () => {
+describeStores('a record with a key of several parts that is the key of another, one to one', () => {
   const Place = defineEntity({
     name: 'Place',
     properties: {

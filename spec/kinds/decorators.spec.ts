@@ -1,11 +1,11 @@
 /** Entities as decorated classes: ES decorators, and the legacy ones of TypeScript, which are called here as the compiler would call them. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { Collection } from '@mikro-orm/core'
 import type { Rel } from '@mikro-orm/core'
 import * as es from '@mikro-orm/decorators/es'
 import * as legacy from '@mikro-orm/decorators/legacy'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 @es.Entity()
 class Shelf {
@@ -63,9 +63,9 @@ decorate(Box.prototype, 'label', legacy.Property({ type: 'string' }))
 decorate(Box.prototype, 'parent', legacy.ManyToOne({ entity: () => Box, nullable: true }))
 ;(legacy.Entity() as (target: object) => void)(Box)
 
-describe('decorated classes', () => {
+describeStores('decorated classes', () => {
   it('are served: ES decorators', async () => {
-    await using engine = await RestEngine.create({
+    await using engine = await createEngine({
       entities: [Shelf, Volume],
       seed: { shelves: [{ id: 1, name: 'A' }], volumes: [{ title: 'One', shelf: 1 }] },
     })
@@ -91,7 +91,7 @@ describe('decorated classes', () => {
   })
 
   it('are served: legacy decorators', async () => {
-    await using engine = await RestEngine.create({ entities: [Box] })
+    await using engine = await createEngine({ entities: [Box] })
     await engine.handle('POST', '/v1/boxes', undefined, { label: 'outer' })
     const { body } = await engine.handle('POST', '/v1/boxes', undefined, { label: 'inner', parent: 1 })
     assert.deepEqual((body as { box: object }).box, { id: 2, label: 'inner', parent: 1 })
@@ -100,7 +100,7 @@ describe('decorated classes', () => {
   })
 
   it('are served with the abstract class that they extend among the entities', async () => {
-    await using engine = await RestEngine.create({ entities: [Dated, Letter] })
+    await using engine = await createEngine({ entities: [Dated, Letter] })
     const made = await engine.handle('POST', '/v1/letters', undefined, { title: 'One', year: 2026 })
     assert.equal(made.status, 200, JSON.stringify(made.body))
     assert.deepEqual((made.body as { letter: object }).letter, { id: 1, year: 2026, title: 'One' })

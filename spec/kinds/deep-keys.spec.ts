@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { it } from 'node:test'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, testStores } from '../helpers/stores.ts'
 import { describeTargets } from '../helpers/targets.ts'
 
 const Tree = defineEntity({
@@ -124,11 +124,11 @@ describeTargets('keys four levels deep', { entities: [Tree, Bough, Twig, Leaf, V
   })
 })
 
-it('a record that links what has a relation to a key of several parts for its key is shown, and cannot be changed', async () => {
+testStores('a record that links what has a relation to a key of several parts for its key is shown, and cannot be changed', async () => {
   const Part = defineEntity({ name: 'Part', properties: { a: p.integer().primary(), b: p.integer().primary() } })
   const Spare = defineEntity({ name: 'Spare', properties: { part: () => p.oneToOne(Part).primary() } })
   const Holder = defineEntity({ name: 'Holder', properties: { id: p.integer().primary(), spare: () => p.manyToOne(Spare).nullable() } })
-  await using engine = await RestEngine.create({
+  await using engine = await createEngine({
     entities: [Part, Spare, Holder],
     seed: { parts: [{ a: 1, b: 2 }], spares: [{ part: '1~2' }] },
   })
@@ -146,7 +146,7 @@ it('a record that links what has a relation to a key of several parts for its ke
   }
 })
 
-it('a key of several relations, each to a key of several parts, is that of a record like any other', async () => {
+testStores('a key of several relations, each to a key of several parts, is that of a record like any other', async () => {
   const Left = defineEntity({ name: 'Left', properties: { a: p.integer().primary(), b: p.integer().primary() } })
   const Right = defineEntity({ name: 'Right', properties: { a: p.integer().primary(), b: p.integer().primary() } })
   const Tie = defineEntity({
@@ -162,7 +162,7 @@ it('a key of several relations, each to a key of several parts, is that of a rec
     { a: 1, b: 2 },
     { a: 3, b: 4 },
   ]
-  await using engine = await RestEngine.create({ entities: [Left, Right, Tie], seed: { lefts: both, rights: both } })
+  await using engine = await createEngine({ entities: [Left, Right, Tie], seed: { lefts: both, rights: both } })
   const ok = async (method: string, path: string, body?: unknown) => {
     const answer = await engine.handle(method, path, undefined, body)
     assert.equal(answer.status, 200, JSON.stringify(answer.body))

@@ -1,15 +1,16 @@
 /** Relations that MikroORM loads with their records, and that lead back to where they began: writing ends, whatever the records link. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
-import { RestEngine, auth, hashPassword } from '../../lib/index.ts'
+import { auth, hashPassword } from '../../lib/index.ts'
+import { createEngine, describeStores, testStores } from '../helpers/stores.ts'
 
 type Answer = Record<string, unknown>
 
 /** An engine whose MikroORM runs no more statements for a request than these: an endless load never gives back the thread. */
 async function serve(entities: readonly unknown[], options: object = {}, most = 40) {
   let count = 0
-  const engine = await RestEngine.create({ entities: entities as never, onError: error => console.error(error), ...options })
+  const engine = await createEngine({ entities: entities as never, onError: error => console.error(error), ...options })
   const connection = engine.orm.em.getConnection()
   const execute = connection.execute.bind(connection)
   connection.execute = (...args: Parameters<typeof execute>) => {
@@ -26,7 +27,7 @@ async function serve(entities: readonly unknown[], options: object = {}, most = 
   return { engine, done, [Symbol.asyncDispose]: () => engine.close() }
 }
 
-describe('an eager relation of an entity to itself', () => {
+describeStores('an eager relation of an entity to itself', () => {
   for (const loadStrategy of ['joined', 'select-in', 'balanced']) {
     it(`may hold circles of records (${loadStrategy})`, async () => {
       const Group = defineEntity({
@@ -62,7 +63,7 @@ describe('an eager relation of an entity to itself', () => {
   }
 })
 
-describe('eager relations through several entities', () => {
+describeStores('eager relations through several entities', () => {
   const Team = defineEntity({
     name: 'Team',
     properties: {
@@ -99,7 +100,7 @@ describe('eager relations through several entities', () => {
   })
 })
 
-it('nobody is kept from logging in by eager relations in a circle', async () => {
+testStores('nobody is kept from logging in by eager relations in a circle', async () => {
   const User = defineEntity({
     name: 'User',
     properties: {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { EntitySchema, defineEntity, p } from '@mikro-orm/sqlite'
 import { it } from 'node:test'
 import { resource } from '../../lib/index.ts'
+import { parseColumn } from '../helpers/stores.ts'
 import { describeTargets } from '../helpers/targets.ts'
 import type { Answer } from '../helpers/targets.ts'
 
@@ -196,7 +197,7 @@ describeTargets('code of embeddables', { entities, fresh: 'test' }, target => {
     assert.equal((await call('GET', '/v1/bills', { 'total.cents>': '1249', 'doc.cents': '5', sort: 'doc.cents' })).body.count, 1)
     const [row] = await target.engine.orm.em.fork().getConnection().execute<{ total_currency: string; doc: string }[]>('select * from bill')
     assert.equal(row!.total_currency, 'EUR')
-    assert.equal((JSON.parse(row!.doc) as Amount).currency, 'EUR')
+    assert.equal((parseColumn(row!.doc) as Amount).currency, 'EUR')
   })
 
   it('is in what given answers, and not in the journal', async () => {

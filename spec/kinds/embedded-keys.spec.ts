@@ -1,8 +1,8 @@
 /** Relations inside lists of embedded objects: the keys that they hold. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores, parseColumn } from '../helpers/stores.ts'
 
 const Item = defineEntity({ name: 'Item', properties: { id: p.integer().primary(), name: p.string() } })
 const Note = defineEntity({ name: 'Note', embeddable: true, properties: { about: () => p.manyToOne(Item).nullable() } })
@@ -13,9 +13,9 @@ const Line = defineEntity({
 })
 const Cart = defineEntity({ name: 'Cart', properties: { id: p.integer().primary(), lines: () => p.embedded(Line).array() } })
 
-describe('relations inside lists of embedded objects', () => {
+describeStores('relations inside lists of embedded objects', () => {
   it('are shown and taken as IDs, and are references for the code of the app', async () => {
-    await using engine = await RestEngine.create({
+    await using engine = await createEngine({
       entities: [Cart, Item],
       seed: { items: [1, 2].map(id => ({ id, name: `Item ${id}` })) },
     })
@@ -26,7 +26,7 @@ describe('relations inside lists of embedded objects', () => {
     const made = await engine.handle('POST', '/v1/carts', undefined, { lines })
     assert.deepEqual((made.body as { cart: object }).cart, { id: 1, lines }, JSON.stringify(made.body))
     const stored = await engine.orm.em.getConnection().execute('select lines from cart')
-    assert.deepEqual(JSON.parse((stored as { lines: string }[])[0]!.lines), [
+    assert.deepEqual(parseColumn((stored as { lines: string }[])[0]!.lines), [
       { item_id: 1, amount: 3, note: { about_id: 2 } },
       { item_id: 2, amount: 1, note: null },
     ])

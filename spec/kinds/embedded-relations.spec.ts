@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { RestEngine } from '../../lib/index.ts'
+import { parseColumn } from '../helpers/stores.ts'
 import { describeTargets } from '../helpers/targets.ts'
 import type { Answer } from '../helpers/targets.ts'
 import { entities } from './embedded-relations.ts'
@@ -196,7 +197,7 @@ describeTargets('relations inside embedded objects', { entities, prepare: seed }
       if (path === 'inlines')
         assert.deepEqual([row!['home_land_id'], row!['home_second_id'], row!['away_spot_zone_code']], [1, second, 's'])
       else
-        assert.deepEqual(JSON.parse(row!['home'] as string), {
+        assert.deepEqual(parseColumn(row!['home']), {
           street: 't',
           land_id: 1,
           second_id: second,

@@ -1,8 +1,10 @@
 /** Rules of the application for what embedded objects link: scopes, access, renderers, classes, and what goes with a record. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { Cascade, defineEntity, p } from '@mikro-orm/sqlite'
-import { RestEngine, resource } from '../../lib/index.ts'
+import { resource } from '../../lib/index.ts'
+import type { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 import { Inline, Land, Region, Stored, entities } from './embedded-relations.ts'
 
 const SEED = {
@@ -25,9 +27,8 @@ const plural = { Inline: 'inlines', Stored: 'storeds' }
 
 for (const entity of [Inline, Stored]) {
   const path = `/v1/${plural[entity.meta.className as 'Inline']}`
-  describe(`rules for what is linked inside embedded objects: ${path}`, () => {
-    const engineOf = (...resources: ReturnType<typeof resource>[]): Promise<RestEngine> =>
-      RestEngine.create({ entities, seed: SEED, resources })
+  describeStores(`rules for what is linked inside embedded objects: ${path}`, () => {
+    const engineOf = (...resources: ReturnType<typeof resource>[]): Promise<RestEngine> => createEngine({ entities, seed: SEED, resources })
     const homes = async (engine: RestEngine, query: Record<string, string> = {}): Promise<unknown[]> => {
       const { status, body } = await engine.handle('GET', path, query)
       assert.equal(status, 200, JSON.stringify(body))
@@ -99,7 +100,7 @@ for (const entity of [Inline, Stored]) {
   })
 }
 
-describe('what goes with embedded objects', () => {
+describeStores('what goes with embedded objects', () => {
   const id = p.integer().primary()
   const Card = defineEntity({ name: 'Card', properties: { id, no: p.string() } })
   const Cash = defineEntity({
@@ -144,7 +145,7 @@ describe('what goes with embedded objects', () => {
   ]
 
   it('one of several classes has the links of its class', async () => {
-    await using engine = await RestEngine.create({ entities: [Card, Purse], seed: { cards } })
+    await using engine = await createEngine({ entities: [Card, Purse], seed: { cards } })
     const made = await engine.handle(
       'POST',
       '/v1/purses',
@@ -170,7 +171,7 @@ describe('what goes with embedded objects', () => {
   })
 
   it('what a record cascades to goes with it, and what is hidden is written only', async () => {
-    await using engine = await RestEngine.create({
+    await using engine = await createEngine({
       entities: [Card, Purse],
       seed: { cards, purses: [{ id: 1, kept: { card: 1, secret: 2 } }, { id: 2 }] },
     })
@@ -188,7 +189,7 @@ describe('what goes with embedded objects', () => {
   })
 
   it('a link in JSON to what SQL has taken away is an ID without a record', async () => {
-    await using engine = await RestEngine.create({
+    await using engine = await createEngine({
       entities: [Region, Land, Stored],
       seed: { lands: [{ id: 1, name: 'x' }], storeds: [{ id: 1, name: 'a', home: { street: 's', land: 1, spot: {} } }] },
     })

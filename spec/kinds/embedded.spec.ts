@@ -1,7 +1,8 @@
 /** Embedded objects of every kind: in columns, as JSON, lists of them, and objects of one of several classes. */
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import { RestEngine } from '../../lib/index.ts'
+import { after, before, it } from 'node:test'
+import type { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 import { entities } from './plain.ts'
 
 const PART = {
@@ -33,11 +34,11 @@ const BARE = {
 
 type Body = Record<string, unknown> & { errors?: { code: string; attribute?: string }[] }
 
-describe('kinds of embedded objects', () => {
+describeStores('kinds of embedded objects', () => {
   let engine: RestEngine
   const causes: unknown[] = []
   before(async () => {
-    engine = await RestEngine.create({ entities, onError: error => causes.push(error) })
+    engine = await createEngine({ entities, onError: error => causes.push(error) })
   })
   after(() => engine.close())
   const call = async (

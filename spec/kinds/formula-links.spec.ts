@@ -1,9 +1,10 @@
 /** To-one relations that an SQL expression gives: by a formula, and through another entity. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import type { EntitySchema } from '@mikro-orm/core'
-import { RestEngine } from '../../lib/index.ts'
+import type { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const Rating: EntitySchema = defineEntity({
   name: 'Rating',
@@ -29,7 +30,7 @@ const Shop: EntitySchema = defineEntity({
 }) as never
 
 async function start(): Promise<RestEngine> {
-  return RestEngine.create({
+  return createEngine({
     entities: [Shop, Rating],
     seed: {
       shops: [{ id: 1 }, { id: 2 }],
@@ -42,7 +43,7 @@ async function start(): Promise<RestEngine> {
   })
 }
 
-describe('to-one relations by a formula', () => {
+describeStores('to-one relations by a formula', () => {
   it('are shown, expanded, and read by their path', async () => {
     await using engine = await start()
     const get = async (path: string, query?: Record<string, string>): Promise<unknown> =>

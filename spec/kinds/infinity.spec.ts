@@ -1,15 +1,15 @@
 /** Infinity, which a number column can hold and JSON cannot. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const Ratio = defineEntity({ name: 'Ratio', properties: { id: p.integer().primary(), low: p.double().nullable(), high: p.double() } })
 
-describe('an infinite number in a column', () => {
+describeStores('an infinite number in a column', { except: 'SQL' }, () => {
   it('is shown as null, compared and sorted as the number that it is, and left alone by a body that repeats the null', async () => {
     const seed = { ratios: [{ high: 1 }, { high: 2 }, { low: 0, high: 3 }] }
-    await using engine = await RestEngine.create({ entities: [Ratio], seed })
+    await using engine = await createEngine({ entities: [Ratio], seed })
     const { em } = engine.orm
     const execute = async (sql: string) => em.getConnection().execute(sql)
     await execute('update ratio set low = -9e999, high = 9e999 where id = 1')
@@ -28,13 +28,13 @@ describe('an infinite number in a column', () => {
   })
 })
 
-describe('A list of numbers', () => {
+describeStores('A list of numbers', { except: 'column types' }, () => {
   it('refuses what is no number, and leaves what a file holds instead as it is', async () => {
     const Row = defineEntity({
       name: 'Row',
       properties: { id: p.integer().primary(), list: p.array(Number).$type<number[]>().nullable() },
     })
-    await using engine = await RestEngine.create({ entities: [Row] })
+    await using engine = await createEngine({ entities: [Row] })
     for (const list of [['x'], [null], [{}], 'x', [[1]]])
       assert.equal((await engine.handle('POST', '/v1/rows', '', { list })).status, 422, JSON.stringify(list))
     assert.equal((await engine.handle('POST', '/v1/rows', '', { list: [1.5, -2] })).status, 200)
@@ -44,7 +44,7 @@ describe('A list of numbers', () => {
   })
 })
 
-describe('a getter or serializer that gives a number that JSON does not have', () => {
+describeStores('a getter or serializer that gives a number that JSON does not have', () => {
   it('shows null in its place, as JSON.stringify does', async () => {
     class Average {
       declare id: number
@@ -68,7 +68,7 @@ describe('a getter or serializer that gives a number that JSON does not have', (
         stats: p.json().persist(false).getter(),
       },
     } as never)
-    await using engine = await RestEngine.create({ entities: [AverageSchema] })
+    await using engine = await createEngine({ entities: [AverageSchema] })
     const made = await engine.handle('POST', '/v1/averages', undefined, { sum: 0, count: 0 })
     const average = { id: 1, sum: 0, count: null, mean: null, stats: { mean: null, parts: [0, null] } }
     assert.deepEqual([made.status, made.body.average], [200, average])

@@ -1,8 +1,8 @@
 /** Lazy properties with references: what a body says of them is written. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const Owner = defineEntity({ name: 'Owner', properties: { id: p.integer().primary(), name: p.string().nullable() } })
 const Card = defineEntity({
@@ -15,10 +15,10 @@ const Card = defineEntity({
   },
 })
 
-describe('lazy properties with references', () => {
+describeStores('lazy properties with references', () => {
   it('are seeded, shown and changed', async () => {
     const seed = { owners: [{ id: 1 }, { id: 2 }], cards: [{ id: 1, owner: 1, keeper: 2, text: 'a' }] }
-    await using engine = await RestEngine.create({ entities: [Owner, Card], seed })
+    await using engine = await createEngine({ entities: [Owner, Card], seed })
     const put = async (path: string, body: unknown, shown: object): Promise<void> => {
       const answer = await engine.handle('PUT', `/v1/${path}`, undefined, body)
       const read = await engine.handle('GET', '/v1/cards/1')
@@ -44,7 +44,7 @@ describe('lazy properties with references', () => {
       version: p.integer().version(),
     }
     for (const subscribers of [[], [{ afterFlush: () => {} }]]) {
-      await using engine = await RestEngine.create({ entities: [defineEntity({ name: 'Note', properties })], orm: { subscribers } })
+      await using engine = await createEngine({ entities: [defineEntity({ name: 'Note', properties })], orm: { subscribers } })
       const same = { text: 'a', long: 'b', size: 4, at: '2026-01-01T00:00:00.000Z' }
       await engine.handle('POST', '/v1/notes', undefined, { ...same, title: 'x' })
       const patch = async (body: object): Promise<number> => {

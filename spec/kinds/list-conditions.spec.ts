@@ -1,9 +1,9 @@
 /** Lists with a condition of the model (`where`): what does not meet it is not of the list, for reading and for writing. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p, type EntitySchema } from '@mikro-orm/sqlite'
 import { raw } from '@mikro-orm/core'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 type Body = Record<string, unknown>
 
@@ -63,7 +63,7 @@ const SEED = {
 }
 
 async function start() {
-  const engine = await RestEngine.create({
+  const engine = await createEngine({
     entities: [Author, Label, Text],
     seed: SEED,
     onError: error => {
@@ -82,7 +82,7 @@ async function start() {
   return { engine, send, ids, links, [Symbol.asyncDispose]: () => engine.close() }
 }
 
-describe('lists with a condition', () => {
+describeStores('lists with a condition', () => {
   it('show, find, count and sort what meets it', async () => {
     await using api = await start()
     const { body } = await api.send('GET', 'texts')
@@ -194,14 +194,14 @@ describe('lists with a condition', () => {
         },
       })
     await assert.rejects(
-      RestEngine.create({ entities: [Other, of({ nope: 1 })] }),
+      createEngine({ entities: [Other, of({ nope: 1 })] }),
       /Thing\.others cannot be served: the "where" of "others": there is no property "nope"/,
     )
-    await assert.rejects(RestEngine.create({ entities: [Other, of({ [raw('1 = 1')]: [] })] }), /Thing\.others cannot be served: .* in SQL/)
+    await assert.rejects(createEngine({ entities: [Other, of({ [raw('1 = 1')]: [] })] }), /Thing\.others cannot be served: .* in SQL/)
   })
 
   it('may be repeated in a body beside the list of all, as they are shown', async () => {
-    await using engine = await RestEngine.create({ entities: [Label, Author, Text], seed: SEED })
+    await using engine = await createEngine({ entities: [Label, Author, Text], seed: SEED })
     const shown = (await engine.handle('GET', '/v1/authors/1')).body.author
     assert.ok(shown.texts.length > shown.drafts.length && shown.drafts.length > 0)
     const put = await engine.handle('PUT', '/v1/authors/1', undefined, { ...shown, name: 'Ann' })
@@ -222,7 +222,7 @@ describe('lists with a condition', () => {
       name: 'Work',
       properties: { id: p.integer().primary(), house: () => p.manyToOne(House), name: p.string() },
     })
-    await using engine = await RestEngine.create({
+    await using engine = await createEngine({
       entities: [House, Work],
       seed: { houses: [{ id: 1, closed: false }], works: [{ id: 1, house: 1, name: 'w' }] },
     })
@@ -239,7 +239,7 @@ describe('lists with a condition', () => {
     const Other = defineEntity({ name: 'Other', properties: { id: p.integer().primary() } })
     const { resource } = await import('../../lib/index.ts')
     const errors: string[] = []
-    await using engine = await RestEngine.create({
+    await using engine = await createEngine({
       entities: [Other],
       seed: { others: [{ id: 1 }] },
       resources: [resource(Other, { scope: () => ({ [raw('1 = 0')]: [] }) })],

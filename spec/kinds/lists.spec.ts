@@ -1,8 +1,8 @@
 /** Lists of rare kinds: those of several entities whose owner has a key of two parts, and those through a pivot entity whose links may be empty. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p, type EntitySchema } from '@mikro-orm/sqlite'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const Post: EntitySchema = defineEntity({
   name: 'Post',
@@ -47,14 +47,14 @@ const failing = (error: unknown): void => {
   throw error
 }
 
-describe('lists of a polymorphic relation', () => {
+describeStores('lists of a polymorphic relation', () => {
   it('are written for an owner with a key of two parts', async () => {
     const seed = {
       posts: [{ number: 1, code: 'x' }],
       pictures: [{ x: 1, y: 'x' }],
       notes: [{ id: 1, of: { type: 'post', id: '1~x' } }, { id: 2 }, { id: 3, of: { type: 'picture', id: '1~x' } }],
     }
-    await using engine = await RestEngine.create({ entities: [Post, Picture, Note], seed, onError: failing })
+    await using engine = await createEngine({ entities: [Post, Picture, Note], seed, onError: failing })
     const put = async (path: string, body: unknown, notes: readonly number[]): Promise<void> => {
       const answer = await engine.handle('PUT', `/v1/posts/1~x${path}`, undefined, body)
       const read = await engine.handle('GET', '/v1/posts/1~x')
@@ -72,7 +72,7 @@ describe('lists of a polymorphic relation', () => {
   })
 })
 
-describe('lists through an entity whose links may be empty', () => {
+describeStores('lists through an entity whose links may be empty', () => {
   const seed = {
     tags: [{ id: 1, name: 'a' }, { id: 2 }],
     things: [{ id: 1 }, { id: 2 }],
@@ -85,7 +85,7 @@ describe('lists through an entity whose links may be empty', () => {
   }
 
   it('have only what is linked, in answers, filters, counts and orders', async () => {
-    await using engine = await RestEngine.create({ entities: [Tag, Thing, ThingTag], seed, onError: failing })
+    await using engine = await createEngine({ entities: [Tag, Thing, ThingTag], seed, onError: failing })
     const things = async (query: string): Promise<unknown> => (await engine.handle('GET', `/v1/things?${query}`)).body['things']
     const [one, two] = [
       { id: 1, tags: [1] },
@@ -105,7 +105,7 @@ describe('lists through an entity whose links may be empty', () => {
   })
 
   it('are written without touching the rows that link nothing', async () => {
-    await using engine = await RestEngine.create({ entities: [Tag, Thing, ThingTag], seed, onError: failing })
+    await using engine = await createEngine({ entities: [Tag, Thing, ThingTag], seed, onError: failing })
     const answer = await engine.handle('PUT', '/v1/things/1', undefined, { tags: [2] })
     assert.deepEqual(answer.body['thing'], { id: 1, tags: [2] })
     const { body } = await engine.handle('GET', '/v1/thing_tags?attributes=thing,tag,note')
@@ -118,7 +118,7 @@ describe('lists through an entity whose links may be empty', () => {
   })
 })
 
-describe('an ordered list', () => {
+describeStores('an ordered list', () => {
   const Song: EntitySchema = defineEntity({
     name: 'Song',
     properties: { id: p.integer().primary(), albums: () => p.manyToMany(Album).mappedBy('songs') },
@@ -130,7 +130,7 @@ describe('an ordered list', () => {
 
   it('has a record once that is put into it from its other side', async () => {
     const seed = { songs: [1, 2, 3].map(id => ({ id })), albums: [{ id: 1, songs: [3, 1] }, { id: 2 }] }
-    await using engine = await RestEngine.create({ entities: [Song, Album], seed, onError: failing })
+    await using engine = await createEngine({ entities: [Song, Album], seed, onError: failing })
     const songs = async (id: number): Promise<unknown> => (await engine.handle('GET', `/v1/albums/${id}`)).body.album.songs
     const put = await engine.handle('PUT', '/v1/songs/2', undefined, { albums: [1, 2] })
     assert.deepEqual(put.body.song.albums, [1, 2])
@@ -143,7 +143,7 @@ describe('an ordered list', () => {
   })
 })
 
-describe('a list whose other side is a property that is not stored', () => {
+describeStores('a list whose other side is a property that is not stored', () => {
   it('may be given, without members, in a new record', async () => {
     const Owner: EntitySchema = defineEntity({
       name: 'Owner',
@@ -157,7 +157,7 @@ describe('a list whose other side is a property that is not stored', () => {
         number: p.integer().nullable(),
       },
     })
-    await using engine = await RestEngine.create({ entities: [Owner, Part] })
+    await using engine = await createEngine({ entities: [Owner, Part] })
     const { status, body } = await engine.handle('POST', '/v1/owners', undefined, { parts: [] })
     assert.deepEqual([status, body.owner], [200, { id: 1, parts: [] }])
   })

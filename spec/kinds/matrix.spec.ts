@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { defineEntity, p, quote, Type } from '@mikro-orm/sqlite'
-import { RestEngine } from '../../lib/index.ts'
+import type { RestEngine } from '../../lib/index.ts'
 import { tableBelow } from '../helpers/markdown.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 class CentsType extends Type<number, number> {
   override convertToDatabaseValue(value: number): number {
@@ -211,7 +212,7 @@ const ROWS: Record<string, Row> = {
 
 const REFERENCE = readFileSync(new URL('../../docs/reference.md', import.meta.url), 'utf8')
 
-describe('kinds of values', () => {
+describeStores('kinds of values', () => {
   it('are all of those that the reference lists', () => {
     const listed = tableBelow(REFERENCE, 'Values').flatMap(([first]) => first!.split(', '))
     assert.deepEqual(Object.keys(ROWS).toSorted(), listed.toSorted())
@@ -230,7 +231,7 @@ describe('kinds of values', () => {
       const valueOf = (record: Record<string, unknown>): unknown => record[property]
       const expected = read === NEVER ? [undefined, undefined] : (read ?? (write as readonly unknown[]))
       before(async () => {
-        engine = await RestEngine.create({
+        engine = await createEngine({
           entities: [Thing, Other, Extra, Place, Pet, Cat, Dog] as never,
           seed: { others: [{ id: 1 }, { id: 2 }] },
         })

@@ -1,7 +1,8 @@
 /** Every kind of plain property: written, read, filtered, sorted, made NULL, and refused what it cannot be. One table, through `handle`. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { RestEngine } from '../../lib/index.ts'
+import type { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 import { entities } from './plain.ts'
 
 interface Kind {
@@ -168,11 +169,11 @@ const column = (name: string): string => COLUMNS[name] ?? name.replaceAll(/[A-Z]
 
 type Body = Record<string, unknown> & { resource: string; errors?: { code: string; attribute?: string; parameter?: string }[] }
 
-describe('kinds of plain properties', () => {
+describeStores('kinds of plain properties', store => {
   let engine: RestEngine
   const causes: unknown[] = []
   before(async () => {
-    engine = await RestEngine.create({ entities, onError: error => causes.push(error) })
+    engine = await createEngine({ entities, onError: error => causes.push(error) })
   })
   after(() => engine.close())
   const call = async (
@@ -195,7 +196,7 @@ describe('kinds of plain properties', () => {
   const clear = (): Promise<unknown> => engine.orm.em.getConnection().execute('delete from plain')
 
   for (const [name, kind] of Object.entries(KINDS)) {
-    describe(name, () => {
+    describe(name, store.except(name === 'integer' && '32 bits'), () => {
       const shown = 'shown' in kind ? kind.shown : kind.small
       const shownLarge = 'shownLarge' in kind ? kind.shownLarge : kind.large
       const nothing = name === 'shown' ? 'never' : null
@@ -215,12 +216,13 @@ describe('kinds of plain properties', () => {
         const found = await rows(`select "${column(name)}" as value from plain order by id`)
         assert.equal(found[1]!['value'], null)
         const { value } = found[2]!
-        if (typeof kind.stored === 'bigint') {
+        // How PostgreSQL stores values: spec/postgres/stored-forms.spec.ts.
+        if (store.name === 'memory' && typeof kind.stored === 'bigint') {
           const [row] = await rows(
             `select cast("${column(name)}" as text) as text, typeof("${column(name)}") as type from plain where id = 3`,
           )
           assert.deepEqual({ ...row }, { text: String(kind.stored), type: 'integer' })
-        } else {
+        } else if (store.name === 'memory') {
           assert.deepEqual(Buffer.isBuffer(value) ? Buffer.from(value) : value, kind.stored)
         }
         const { body } = await call('GET', '/v1/plains', { attributes: `id,${name}` })
@@ -256,20 +258,24 @@ describe('kinds of plain properties', () => {
         assert.deepEqual(emptied.body['plain'], { [name]: nothing })
       })
 
-      it('is refused what it cannot be', async () => {
-        for (const bad of kind.bad) {
-          for (const [method, path] of [
-            ['POST', '/v1/plains'],
-            ['PUT', '/v1/plains/3'],
-          ] as const) {
-            const { status, body } = await call(method, path, {}, { [name]: bad })
-            assert.equal(status, 422, `${method} ${JSON.stringify(bad)}: ${JSON.stringify(body)}`)
-            assert.equal(body.errors?.[0]?.attribute, name)
+      it(
+        'is refused what it cannot be',
+        store.except(name === 'wide' ? 'long decimals' : ['tags', 'numbers'].includes(name) && 'NULL in lists'),
+        async () => {
+          for (const bad of kind.bad) {
+            for (const [method, path] of [
+              ['POST', '/v1/plains'],
+              ['PUT', '/v1/plains/3'],
+            ] as const) {
+              const { status, body } = await call(method, path, {}, { [name]: bad })
+              assert.equal(status, 422, `${method} ${JSON.stringify(bad)}: ${JSON.stringify(body)}`)
+              assert.equal(body.errors?.[0]?.attribute, name)
+            }
           }
-        }
-        const { body } = await call('GET', '/v1/plains', { attributes: name, limit: 1, offset: 2 })
-        assert.deepEqual(body['plains'], [{ [name]: shown }])
-      })
+          const { body } = await call('GET', '/v1/plains', { attributes: name, limit: 1, offset: 2 })
+          assert.deepEqual(body['plains'], [{ [name]: shown }])
+        },
+      )
 
       if (kind.text === undefined) {
         it('cannot be filtered or sorted by', async () => {

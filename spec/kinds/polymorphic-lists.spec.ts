@@ -1,8 +1,9 @@
 /** Many-to-many lists of several entities that share a pivot table, and lists whose members are of several. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { Collection, EntitySchema } from '@mikro-orm/core'
-import { RestEngine } from '../../lib/index.ts'
+import type { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 class Tag {
   declare id: number
@@ -56,7 +57,7 @@ const entities = [
 ]
 
 async function start(): Promise<RestEngine> {
-  return RestEngine.create({
+  return createEngine({
     entities,
     seed: {
       tags: [
@@ -84,7 +85,7 @@ async function rows(engine: RestEngine): Promise<unknown> {
   return engine.orm.em.getConnection().execute('select tagged_type as type, tagged_id as id, tag_id as tag from taggings order by 1, 2, 3')
 }
 
-describe('many-to-many lists of several entities', () => {
+describeStores('many-to-many lists of several entities', () => {
   it('show on both sides what is of their own entity, whatever the IDs of the others', async () => {
     await using engine = await start()
     assert.deepEqual(await get(engine, '/posts'), [

@@ -9,6 +9,7 @@ import { Cascade, defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine, resource } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
 import { watchStatements } from '../helpers/statements.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 import { Comment, Photo, Post, User, entities } from './polymorphic.ts'
 
 type Body = Record<string, unknown> & {
@@ -185,11 +186,11 @@ async function idsOf(engine: RestEngine, query: string): Promise<unknown[]> {
   return records.map(({ id }) => id)
 }
 
-describe('relations to one of several entities', () => {
+describeStores('relations to one of several entities', () => {
   it('are filtered and sorted as a model in plain JavaScript says', async () => {
     await check(
       fc.asyncProperty(arbitraryWorld, async world => {
-        const engine = await RestEngine.create({ entities, seed: world as never, onError })
+        const engine = await createEngine({ entities, seed: world as never, onError })
         try {
           for (const [query, holds] of FILTERS) {
             const meets = world.comments.filter(({ target }) => holds(targetOf(world, target), world)).map(({ id }) => id)
@@ -561,7 +562,7 @@ describe('relations to one of several entities', () => {
       )
 
     it('lead to nothing out of scope', async () => {
-      const engine = await RestEngine.create({ entities, seed, onError, resources: [resource(Post, { scope: () => ({ title: 'open' }) })] })
+      const engine = await createEngine({ entities, seed, onError, resources: [resource(Post, { scope: () => ({ title: 'open' }) })] })
       try {
         const seen = ['post1', null, 'photo1', null]
         assert.deepEqual(await linksOf(engine), seen)
@@ -583,7 +584,7 @@ describe('relations to one of several entities', () => {
 
     it('lead to nothing that may not be read, whoever decides it', async () => {
       for (const access of [false, () => false] as const) {
-        const engine = await RestEngine.create({ entities, seed, onError, resources: [resource(Photo, { access })] })
+        const engine = await createEngine({ entities, seed, onError, resources: [resource(Photo, { access })] })
         try {
           assert.deepEqual(await linksOf(engine), ['post1', 'post2', null, null])
           assert.deepEqual(await done(engine, 'GET', '/v1/comments/3?depth=2&attributes=target'), { target: null })
@@ -602,7 +603,7 @@ describe('relations to one of several entities', () => {
 
     it('ask for what is done to the linked record', async () => {
       const access = { update: false, delete: false, create: false }
-      const engine = await RestEngine.create({ entities, seed, onError, resources: [resource(Post, { access })] })
+      const engine = await createEngine({ entities, seed, onError, resources: [resource(Post, { access })] })
       try {
         assert.deepEqual(await linksOf(engine), ['post1', 'post2', 'photo1', null])
         assert.equal((await call(engine, 'PUT', '/v1/comments/1/target', { title: 'x' })).status, 403)
@@ -616,7 +617,7 @@ describe('relations to one of several entities', () => {
     })
 
     it('follow the rules of attributes, names and versions', async () => {
-      const engine = await RestEngine.create({
+      const engine = await createEngine({
         entities,
         seed: {
           users: seed.users,
@@ -650,7 +651,7 @@ describe('relations to one of several entities', () => {
       const seen = async (
         scope: (ctx: { em: { getReference: (entity: unknown, key: unknown) => unknown } }) => object,
       ): Promise<unknown> => {
-        const engine = await RestEngine.create({ entities, seed, onError, resources: [resource(Comment, { scope: scope as never })] })
+        const engine = await createEngine({ entities, seed, onError, resources: [resource(Comment, { scope: scope as never })] })
         try {
           return await idsOf(engine, '')
         } finally {
@@ -661,7 +662,7 @@ describe('relations to one of several entities', () => {
       assert.deepEqual(await seen(() => ({ target: ['photo', 1] })), [3])
       assert.deepEqual(await seen(({ em }) => ({ target: em.getReference(Post, 2) })), [2])
       assert.deepEqual(await seen(() => ({ $not: { target: ['post', 1] } })), [2, 3])
-      const engine = await RestEngine.create({
+      const engine = await createEngine({
         entities,
         seed,
         onError,
@@ -681,7 +682,7 @@ describe('relations to one of several entities', () => {
     const slow = (value: unknown): Promise<unknown> => Promise.resolve(value)
     const resources = [resource(Url, { attributes: { address: { render: slow } } })]
     const seed = { docs: [{ id: 1, title: 'd' }], urls: [{ id: 5, address: 'u' }], notes: [{ id: 1, about: { type: 'doc', id: 1 } }] }
-    await using engine = await RestEngine.create({ entities: [Doc, Url, Note], resources, seed })
+    await using engine = await createEngine({ entities: [Doc, Url, Note], resources, seed })
     const seen = new Set<string>()
     for (let turns = 0; turns < 40; turns++) {
       await done(engine, 'PUT', '/v1/notes/1', { about: { type: 'doc', id: 1 } })
@@ -712,7 +713,7 @@ describe('relations to one of several entities', () => {
             .orderBy({ of: { size: 'desc' } } as never),
       },
     })
-    const engine = await RestEngine.create({
+    const engine = await createEngine({
       entities: [First, Second, Item, Box],
       onError,
       seed: {
@@ -782,7 +783,7 @@ describe('relations to one of several entities', () => {
       discriminatorValue: 'task',
       properties: { owner: () => p.manyToOne([Doc, Url]).nullable() },
     } as never)
-    const engine = await RestEngine.create({ entities: [Doc, Url, Base, Memo, Task] as never, onError })
+    const engine = await createEngine({ entities: [Doc, Url, Base, Memo, Task] as never, onError })
     try {
       await done(engine, 'POST', '/v1/memos', { about: { type: 'doc', name: 'd', secret: 'not to be told' } })
       assert.ok(!JSON.stringify(engine.requests.at(-1)).includes('not to be told'))
@@ -862,7 +863,7 @@ describe('relations to one of several entities', () => {
       },
     })
     const [one, other] = ['0a000000-0000-4000-8000-000000000001', '0a000000-0000-4000-8000-000000000002']
-    const engine = await RestEngine.create({
+    const engine = await createEngine({
       entities: [Big, Huge, Uuid, Guid, Left, Right, Animal, Dog, Cat, Plant, Link] as never,
       onError,
     })

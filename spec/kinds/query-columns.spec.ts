@@ -1,9 +1,9 @@
 /** Virtual entities and views whose query does not give a column that the entity declares. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), name: p.string() } })
 const Post = defineEntity({
@@ -29,14 +29,14 @@ const Total = defineEntity({
 })
 const Broken = defineEntity({ name: 'Broken', expression: 'select gone from nowhere', properties: { gone: p.string() } })
 
-describe('a column that a query does not give', () => {
+describeStores('a column that a query does not give', () => {
   it('is null, which a note says with the column that was meant', async () => {
     const posts = [
       { title: 'A', author: 1 },
       { title: 'B', author: 1 },
     ]
     const seed = { users: [{ id: 1, name: 'Ann' }], posts }
-    await using engine = await RestEngine.create({ entities: [User, Post, Listing, Named, Total, Broken], seed })
+    await using engine = await createEngine({ entities: [User, Post, Listing, Named, Total, Broken], seed })
     const list = async (path: string, query: Record<string, string> = {}): Promise<unknown> => {
       const { status, body } = await engine.handle('GET', `/v1/${path}`, query)
       assert.equal(status, 200, JSON.stringify(body))

@@ -1,14 +1,14 @@
 /** Models that MikroORM by itself would write or load wrongly, each found by a random model (spec/property/random-models.spec.ts). */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p, quote } from '@mikro-orm/sqlite'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores, testStores } from '../helpers/stores.ts'
 
 type Body = Record<string, unknown> & { resource: string }
 
 /** An engine of entities that name each other. */
 async function serve(entities: readonly unknown[], seed: Record<string, unknown[]> = {}) {
-  const engine = await RestEngine.create({ entities: entities as never, seed: seed as never })
+  const engine = await createEngine({ entities: entities as never, seed: seed as never })
   const done = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
     const answer = await engine.handle(method, `/v1/${path}`, {}, body)
     assert.equal(answer.status, 200, `${method} ${path}: ${JSON.stringify(answer.body)}`)
@@ -17,7 +17,7 @@ async function serve(entities: readonly unknown[], seed: Record<string, unknown[
   return { engine, done, [Symbol.asyncDispose]: () => engine.close() }
 }
 
-describe('records seeded together', () => {
+describeStores('records seeded together', () => {
   // MikroORM takes the nullable relation for the only one between the two, and inserts the books first.
   const Author = defineEntity({ name: 'Author', properties: { id: p.integer().primary(), best: () => p.manyToOne(Book).nullable() } })
   const Book = defineEntity({
@@ -89,7 +89,7 @@ describe('records seeded together', () => {
   })
 })
 
-describe('many-to-many lists', () => {
+describeStores('many-to-many lists', () => {
   it('of one name in two entities keep their own tables on the other side', async () => {
     const Tag = defineEntity({
       name: 'Tag',
@@ -158,7 +158,7 @@ describe('many-to-many lists', () => {
     })
     const Car = defineEntity({ name: 'Car', extends: Vehicle, properties: { doors: p.integer() } })
     await assert.rejects(
-      RestEngine.create({ entities: [Target, Vehicle, Car] }),
+      createEngine({ entities: [Target, Vehicle, Car] }),
       /Car\.targets cannot be served: .*pivotTable\('vehicle_targets'\)/,
     )
     const Person = defineEntity({
@@ -168,13 +168,13 @@ describe('many-to-many lists', () => {
       properties: { id: p.integer().primary(), kind: p.enum(['person', 'boss']), bosses: () => p.manyToMany(Boss) },
     })
     const Boss = defineEntity({ name: 'Boss', extends: Person, properties: { bonus: p.integer().nullable() } })
-    await assert.rejects(RestEngine.create({ entities: [Person, Boss] }), /Person\.bosses cannot be served: .*"person_id" for both sides/)
+    await assert.rejects(createEngine({ entities: [Person, Boss] }), /Person\.bosses cannot be served: .*"person_id" for both sides/)
     const Event = defineEntity({ name: 'Event', properties: { at: p.datetime().primary(), targets: () => p.manyToMany(Target) } })
-    await assert.rejects(RestEngine.create({ entities: [Target, Event] }), /Event\.targets cannot be served: .*date-time/)
+    await assert.rejects(createEngine({ entities: [Target, Event] }), /Event\.targets cannot be served: .*date-time/)
   })
 })
 
-describe('records in several tables', () => {
+describeStores('records in several tables', () => {
   const Pair = defineEntity({ name: 'Pair', properties: { a: p.integer().primary(), b: p.integer().primary() } })
   const Vehicle = defineEntity({
     name: 'Vehicle',
@@ -211,7 +211,7 @@ describe('records in several tables', () => {
   })
 })
 
-it('a text with NUL is written where the record has a version', async () => {
+testStores('a text with NUL is written where the record has a version', { except: 'NUL' }, async () => {
   const Doc = defineEntity({
     name: 'Doc',
     properties: { id: p.integer().primary(), text: p.string(), tags: p.array().nullable(), version: p.integer().version() },
@@ -225,7 +225,7 @@ it('a text with NUL is written where the record has a version', async () => {
   })
 })
 
-it('a composite foreign key that shares a column is there when all of it is', async () => {
+testStores('a composite foreign key that shares a column is there when all of it is', async () => {
   const Tenant = defineEntity({
     name: 'Tenant',
     properties: { id: p.integer().primary(), desks: () => p.oneToMany(Desk).mappedBy('tenant') },

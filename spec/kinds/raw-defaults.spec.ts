@@ -1,10 +1,9 @@
 /** Date-times whose default is SQL, which writes a text where MikroORM writes milliseconds: both filter and sort as times. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import { defineEntity, p, raw, sql } from '@mikro-orm/sqlite'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, testStores } from '../helpers/stores.ts'
 
-it('date-times with a default in SQL filter and sort by the time, whoever has written them', async () => {
+testStores('date-times with a default in SQL filter and sort by the time, whoever has written them', async () => {
   const Visit = defineEntity({
     name: 'Visit',
     properties: {
@@ -14,7 +13,7 @@ it('date-times with a default in SQL filter and sort by the time, whoever has wr
       text: p.datetime().defaultRaw('current_timestamp'),
     },
   })
-  await using engine = await RestEngine.create({ entities: [Visit], clock: () => new Date('2026-01-01T00:00:00Z') })
+  await using engine = await createEngine({ entities: [Visit], clock: () => new Date('2026-01-01T00:00:00Z') })
   const later = '2030-01-01T00:00:00.000Z'
   for (const body of [{}, { now: later, stamp: later, text: later }]) await engine.handle('POST', '/v1/visits', undefined, body)
   const ids = async (query: string): Promise<number[]> => {

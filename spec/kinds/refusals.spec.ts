@@ -1,8 +1,8 @@
 /** What cannot be served is refused when the engine is created, by entity, property and reason. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { EntitySchema, Type, defineEntity, p } from '@mikro-orm/sqlite'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), email: p.string().unique() } })
 const Team = defineEntity({ name: 'Team', properties: { id: p.integer().primary() } })
@@ -185,10 +185,10 @@ const CASES: [what: string, entities: unknown[], message: RegExp][] = [
   ],
 ]
 
-describe('kinds that cannot be served', () => {
+describeStores('kinds that cannot be served', () => {
   for (const [what, entities, message] of CASES) {
     it(what, async () => {
-      await assert.rejects(RestEngine.create({ entities: entities as never }), (error: Error) => {
+      await assert.rejects(createEngine({ entities: entities as never }), (error: Error) => {
         assert.match(error.message, message)
         return true
       })

@@ -1,8 +1,8 @@
 /** Code of entities about relations: serializers of them, and getters that read them. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { Collection, EntitySchema } from '@mikro-orm/core'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 class Author {
   declare id: number
@@ -51,9 +51,9 @@ const entities = [
   }),
 ]
 
-describe('code about relations', () => {
+describeStores('code about relations', () => {
   it('serializers are given what the record shows: keys, or records', async () => {
-    await using engine = await RestEngine.create({
+    await using engine = await createEngine({
       entities,
       seed: {
         authors: [{ id: 1, name: 'Ann' }],
@@ -80,7 +80,7 @@ describe('code about relations', () => {
   })
 
   it('getters that read what a record does not have loaded are left out, which a note says', async () => {
-    await using engine = await RestEngine.create({ entities })
+    await using engine = await createEngine({ entities })
     assert.deepEqual(
       engine.notes
         .filter(note => note.includes('getter'))

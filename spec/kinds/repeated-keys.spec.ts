@@ -1,8 +1,8 @@
 /** Bodies that repeat the key of their record. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { Type, defineEntity, p, type EntitySchema } from '@mikro-orm/sqlite'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 /** A value object without a JSON form of its own. */
 class Sku {
@@ -35,9 +35,9 @@ const CartItem: EntitySchema = defineEntity({
   properties: { cart: () => p.manyToOne(Cart).primary(), sku: p.type(SkuType).primary(), count: p.integer() },
 })
 
-describe('keys of a type whose JSON form it does not read back', () => {
+describeStores('keys of a type whose JSON form it does not read back', () => {
   it('are shown and taken as they are stored', async () => {
-    await using engine = await RestEngine.create({ entities: [Cart, CartItem] })
+    await using engine = await createEngine({ entities: [Cart, CartItem] })
     const send = async (method: string, path: string, body?: unknown) => {
       const answer = await engine.handle(method, `/v1/${path}`, undefined, body)
       assert.equal(answer.status, 200, `${method} ${path}: ${JSON.stringify(answer.body)}`)
@@ -81,11 +81,11 @@ class NumberedType extends Type<string, bigint> {
   }
 }
 
-describe('a key of a type that stores bigints', () => {
+describeStores('a key of a type that stores bigints', () => {
   it('is read as the number that MikroORM reads, where a property holds the key', async () => {
     const Part = defineEntity({ name: 'Part', properties: { id: p.type(NumberedType).primary(), name: p.string() } })
     const Use = defineEntity({ name: 'Use', properties: { id: p.integer().primary(), part: () => p.manyToOne(Part).mapToPk() } })
-    await using engine = await RestEngine.create({
+    await using engine = await createEngine({
       entities: [Part, Use],
       seed: { parts: [{ id: 'n7', name: 'a' }], uses: [{ id: 1, part: 'n7' }] },
     })
@@ -95,7 +95,7 @@ describe('a key of a type that stores bigints', () => {
   })
 })
 
-describe('a key of relations and UUIDs', () => {
+describeStores('a key of relations and UUIDs', () => {
   it('may be repeated in a body', async () => {
     const Owner = defineEntity({ name: 'Owner', properties: { id: p.uuid().primary() } })
     const Card = defineEntity({
@@ -103,7 +103,7 @@ describe('a key of relations and UUIDs', () => {
       properties: { owner: () => p.manyToOne(Owner).primary(), number: p.integer().primary(), note: p.string() },
     })
     const id = '0b2f6c2e-2f6e-4a44-9e53-6a3f2b7a5a11'
-    await using engine = await RestEngine.create({
+    await using engine = await createEngine({
       entities: [Owner, Card],
       seed: { owners: [{ id }], cards: [{ owner: id, number: 1, note: 'a' }] },
     })

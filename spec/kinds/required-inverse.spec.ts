@@ -1,8 +1,8 @@
 /** One-to-ones whose other side is declared not to be empty. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { EntitySchema } from '@mikro-orm/core'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const key = { type: 'integer', primary: true }
 const name = { type: 'string', nullable: true }
@@ -15,10 +15,10 @@ function entities(required: boolean): EntitySchema[] {
 }
 
 for (const required of [true, false]) {
-  describe(`an inverse one-to-one that is required, its owning side ${required ? 'too' : 'not'}`, () => {
+  describeStores(`an inverse one-to-one that is required, its owning side ${required ? 'too' : 'not'}`, () => {
     it('must be given, unless what links the record fills it', async () => {
       const failures: unknown[] = []
-      await using engine = await RestEngine.create({ entities: entities(required), onError: error => failures.push(error) })
+      await using engine = await createEngine({ entities: entities(required), onError: error => failures.push(error) })
       const ask = async (method: string, path: string, body?: unknown): Promise<[number, unknown]> => {
         const { status, body: answer } = await engine.handle(method, `/v1/${path}`, undefined, body)
         const given = answer as { resource: string; errors?: readonly { code: string; attribute: string }[] } & Record<string, unknown>
@@ -39,7 +39,7 @@ for (const required of [true, false]) {
 
     it('may be filled by the other record of a seed', async () => {
       const seed = { users: [{ id: 1, project: 7 }], projects: [{ id: 7 }] }
-      await using engine = await RestEngine.create({ entities: entities(required), seed })
+      await using engine = await createEngine({ entities: entities(required), seed })
       assert.equal((await engine.handle('GET', '/v1/projects/7')).status, 200)
     })
   })

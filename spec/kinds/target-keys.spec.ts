@@ -6,12 +6,13 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, it } from 'node:test'
+import { afterEach, it } from 'node:test'
 import Database from 'better-sqlite3'
 import { Type, defineEntity, p } from '@mikro-orm/sqlite'
 import * as fc from 'fast-check'
 import { RestEngine, resource } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 type Body = Record<string, unknown> & { resource: string; code?: string; errors?: { code: string; attribute?: string }[] }
 type Answer = { status: number; body: Body; headers: Record<string, string> }
@@ -259,7 +260,7 @@ function sorted(changes: readonly object[]): string[] {
   return changes.map(change => JSON.stringify(change)).toSorted()
 }
 
-describe('links by another key than the primary one', () => {
+describeStores('links by another key than the primary one', () => {
   let pair: Pair | undefined
   const folder = mkdtempSync(join(tmpdir(), 'target-keys-'))
   afterEach(async () => {
@@ -351,7 +352,7 @@ describe('links by another key than the primary one', () => {
   })
 
   it('keep a key from changing where the model does not say that the links follow', async () => {
-    const engine = await RestEngine.create({ entities: modelOf('text', true, 'no action'), seed: seedOf('text') })
+    const engine = await createEngine({ entities: modelOf('text', true, 'no action'), seed: seedOf('text') })
     try {
       const renamed = (await engine.handle('PUT', '/v1/people/1', {}, { code: 'other' })) as Answer
       assert.deepEqual([renamed.status, renamed.body.code], [409, 'owner_required'])
@@ -408,7 +409,7 @@ describe('links by another key than the primary one', () => {
     const entities = modelOf('text', true)
     const [Person, Note] = entities as [never, never]
     const scoped = async (person: object | undefined, note: object | undefined): Promise<unknown> => {
-      const engine = await RestEngine.create({
+      const engine = await createEngine({
         entities,
         seed: seedOf('text'),
         resources: [resource(Person, { scope: () => person as never }), resource(Note, { scope: () => note as never })],
@@ -485,7 +486,7 @@ describe('links by another key than the primary one', () => {
               .createForeignKeyConstraint(inheritance === 'sti'),
         },
       })
-      const engine = await RestEngine.create({
+      const engine = await createEngine({
         entities: [Animal, Dog, Cat, Visit] as never,
         seed: {
           dogs: [{ id: 1, tag: 'd', trick: 'sit' }],

@@ -1,12 +1,12 @@
 /** Types by the names that decorators and EntitySchema take, and those that the compiler has emitted nothing for. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { EntitySchema } from '@mikro-orm/core'
 import { ReflectMetadataProvider } from '@mikro-orm/decorators/legacy'
 import * as legacy from '@mikro-orm/decorators/legacy'
 // oxlint-disable-next-line import/no-unassigned-import -- it adds to the global Reflect
 import 'reflect-metadata'
-import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 /** By the name of a type: a value that it takes, as it is shown, and one that it does not take. */
 const NAMES: Record<string, readonly [good: unknown, bad: unknown]> = {
@@ -64,64 +64,76 @@ decorate(Note.prototype, 'title', Object, legacy.Property({ nullable: true }))
 decorate(Note.prototype, 'draft', Object, legacy.Property({ persist: false }))
 ;(legacy.Entity() as (target: object) => void)(Note)
 
-describe('types by name', () => {
+describeStores('types by name', store => {
   for (const [name, [good, bad]] of Object.entries(NAMES)) {
-    it(`${name}: takes what it is, refuses what it is not, and finds it again`, async () => {
-      const Thing = new EntitySchema<{ id: number; it: unknown }>({
-        name: 'Thing',
-        properties: { id: { type: 'integer', primary: true }, it: { type: name as 'string', nullable: true } },
-      })
-      await using engine = await RestEngine.create({ entities: [Thing] })
-      const made = await engine.handle('POST', '/v1/things', undefined, { it: good })
-      assert.equal(made.status, 200, JSON.stringify(made.body))
-      const { body } = await engine.handle('GET', '/v1/things/1')
-      assert.deepEqual(body, { ...(body as object), thing: { id: 1, it: good } })
-      if (bad !== undefined) assert.equal((await engine.handle('POST', '/v1/things', undefined, { it: bad })).status, 422)
-      if (typeof good === 'object' || /blob|buffer|uint8/i.test(name)) return
-      const found = await engine.handle('GET', '/v1/things', { it: good as string })
-      assert.equal((found.body as { count: number }).count, 1, JSON.stringify(found.body))
-    })
+    it(
+      `${name}: takes what it is, refuses what it is not, and finds it again`,
+      store.except(name === 'mediumint' && 'foreign words'),
+      async () => {
+        const Thing = new EntitySchema<{ id: number; it: unknown }>({
+          name: 'Thing',
+          properties: { id: { type: 'integer', primary: true }, it: { type: name as 'string', nullable: true } },
+        })
+        await using engine = await createEngine({ entities: [Thing] })
+        const made = await engine.handle('POST', '/v1/things', undefined, { it: good })
+        assert.equal(made.status, 200, JSON.stringify(made.body))
+        const { body } = await engine.handle('GET', '/v1/things/1')
+        assert.deepEqual(body, { ...(body as object), thing: { id: 1, it: good } })
+        if (bad !== undefined) assert.equal((await engine.handle('POST', '/v1/things', undefined, { it: bad })).status, 422)
+        if (typeof good === 'object' || /blob|buffer|uint8/i.test(name)) return
+        const found = await engine.handle('GET', '/v1/things', { it: good as string })
+        assert.equal((found.body as { count: number }).count, 1, JSON.stringify(found.body))
+      },
+    )
   }
 
-  it('a union with null under reflect-metadata, where the compiler emits no type, is a text like the column', async () => {
-    await using engine = await RestEngine.create({ entities: [Note], orm: { metadataProvider: ReflectMetadataProvider } })
-    const made = await engine.handle('POST', '/v1/notes', undefined, { title: '007', draft: { any: 1 } })
-    assert.equal(made.status, 200, JSON.stringify(made.body))
-    assert.deepEqual((made.body as { note: object }).note, { id: 1, title: '007' })
-    const refused = await engine.handle('PUT', '/v1/notes/1', undefined, { title: 5 })
-    assert.equal(refused.status, 422)
-    assert.ok(
-      engine.notes.some(note => note.startsWith('Note.title: ')),
-      engine.notes.join('\n'),
-    )
-  })
+  it(
+    'a union with null under reflect-metadata, where the compiler emits no type, is a text like the column',
+    store.except('foreign words'),
+    async () => {
+      await using engine = await createEngine({ entities: [Note], orm: { metadataProvider: ReflectMetadataProvider } })
+      const made = await engine.handle('POST', '/v1/notes', undefined, { title: '007', draft: { any: 1 } })
+      assert.equal(made.status, 200, JSON.stringify(made.body))
+      assert.deepEqual((made.body as { note: object }).note, { id: 1, title: '007' })
+      const refused = await engine.handle('PUT', '/v1/notes/1', undefined, { title: 5 })
+      assert.equal(refused.status, 422)
+      assert.ok(
+        engine.notes.some(note => note.startsWith('Note.title: ')),
+        engine.notes.join('\n'),
+      )
+    },
+  )
 
-  it('a name that MikroORM does not know is a text, as MikroORM stores it, and a note names it', async () => {
-    const Place = new EntitySchema<{ _id: string; email: string; at: unknown; code: unknown }>({
-      name: 'Place',
-      properties: {
-        _id: { type: 'ObjectId', primary: true },
-        // As the compiler emits it of `Ref<string>`, and of a class of the application with the type of a column.
-        email: { type: 'Reference' as 'string', runtimeType: 'Reference', unique: true, lazy: true },
-        at: { type: 'point', runtimeType: 'Point', nullable: true },
-        code: { type: 'strng' as 'string', nullable: true },
-      },
-    })
-    await using engine = await RestEngine.create({ entities: [Place] })
-    const place = { _id: '123456789012345678901234', email: '007', at: '1,2', code: '1e3' }
-    const made = await engine.handle('POST', '/v1/places', undefined, place)
-    assert.deepEqual([made.status, (made.body as { place: object }).place], [200, place])
-    const changed = await engine.handle('PUT', '/v1/places/123456789012345678901234', undefined, { code: '0x1', email: '0.10' })
-    assert.deepEqual((changed.body as { place: object }).place, { ...place, code: '0x1', email: '0.10' })
-    assert.equal((await engine.handle('PUT', '/v1/places/123456789012345678901234', undefined, { code: 1 })).status, 422)
-    const found = await engine.handle('GET', '/v1/places', { code: '0x*', 'email>=': '0', sort: 'at' })
-    assert.equal((found.body as { count: number }).count, 1)
-    const given = await engine.given('place')
-    assert.equal(typeof given['_id'], 'string')
-    const noted = engine.notes.filter(note => note.includes('is not known'))
-    assert.deepEqual(
-      noted.map(note => /^Place\.\w+: its type "\w+"/.exec(note)?.[0]),
-      ['Place._id: its type "ObjectId"', 'Place.email: its type "Reference"', 'Place.code: its type "strng"'],
-    )
-  })
+  it(
+    'a name that MikroORM does not know is a text, as MikroORM stores it, and a note names it',
+    store.except('foreign words'),
+    async () => {
+      const Place = new EntitySchema<{ _id: string; email: string; at: unknown; code: unknown }>({
+        name: 'Place',
+        properties: {
+          _id: { type: 'ObjectId', primary: true },
+          // As the compiler emits it of `Ref<string>`, and of a class of the application with the type of a column.
+          email: { type: 'Reference' as 'string', runtimeType: 'Reference', unique: true, lazy: true },
+          at: { type: 'point', runtimeType: 'Point', nullable: true },
+          code: { type: 'strng' as 'string', nullable: true },
+        },
+      })
+      await using engine = await createEngine({ entities: [Place] })
+      const place = { _id: '123456789012345678901234', email: '007', at: '1,2', code: '1e3' }
+      const made = await engine.handle('POST', '/v1/places', undefined, place)
+      assert.deepEqual([made.status, (made.body as { place: object }).place], [200, place])
+      const changed = await engine.handle('PUT', '/v1/places/123456789012345678901234', undefined, { code: '0x1', email: '0.10' })
+      assert.deepEqual((changed.body as { place: object }).place, { ...place, code: '0x1', email: '0.10' })
+      assert.equal((await engine.handle('PUT', '/v1/places/123456789012345678901234', undefined, { code: 1 })).status, 422)
+      const found = await engine.handle('GET', '/v1/places', { code: '0x*', 'email>=': '0', sort: 'at' })
+      assert.equal((found.body as { count: number }).count, 1)
+      const given = await engine.given('place')
+      assert.equal(typeof given['_id'], 'string')
+      const noted = engine.notes.filter(note => note.includes('is not known'))
+      assert.deepEqual(
+        noted.map(note => /^Place\.\w+: its type "\w+"/.exec(note)?.[0]),
+        ['Place._id: its type "ObjectId"', 'Place.email: its type "Reference"', 'Place.code: its type "strng"'],
+      )
+    },
+  )
 })

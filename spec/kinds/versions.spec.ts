@@ -1,15 +1,16 @@
 /** Optimistic locking: the version in a body, entity tags and conditions in headers, and properties with `concurrencyCheck`. */
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, describe, it } from 'node:test'
-import { RestEngine } from '../../lib/index.ts'
+import { afterEach, beforeEach, it } from 'node:test'
+import type { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 import { Stock, entities } from './versions.ts'
 
 type Answer = { status: number; body: Record<string, unknown> & { resource: string }; headers: Record<string, string> }
 
-describe('optimistic locking', () => {
+describeStores('optimistic locking', () => {
   let engine: RestEngine
   beforeEach(async () => {
-    engine = await RestEngine.create({
+    engine = await createEngine({
       entities,
       seed: {
         docs: [{ id: 1, title: 'A', pages: [{ id: 1, text: 'x' }] }],

@@ -4,7 +4,8 @@ import { describe, it } from 'node:test'
 import { Type, defineEntity, p } from '@mikro-orm/sqlite'
 import type { Platform } from '@mikro-orm/sqlite'
 import { RestEngine } from '../../lib/index.ts'
-import { findNoServer, openServerEngine } from './server.ts'
+import { findNoServer } from './server-database.ts'
+import { openServerEngine } from './server.ts'
 
 function isServer(platform: Platform): boolean {
   return platform.getBooleanTypeDeclarationSQL() === 'boolean'

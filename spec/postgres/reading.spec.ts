@@ -4,29 +4,16 @@ import * as fc from 'fast-check'
 import { after, before, describe, it } from 'node:test'
 import { RestEngine } from '../../lib/index.ts'
 import { check, sample } from '../helpers/check.ts'
-import { buildWorld, loadWorld, worldData } from '../property/world/data.ts'
+import { buildWorld, loadWorld, withoutNul, worldData } from '../property/world/data.ts'
 import { entities, resources } from '../property/world/entities.ts'
 import { itemPath } from '../property/world/harness.ts'
 import { expandArb, filterArb, formArb, sortArb, written } from '../property/world/queries.ts'
 import type { Form } from '../property/world/queries.ts'
-import { findNoServer, openServerEngine } from './server.ts'
+import { findNoServer } from './server-database.ts'
+import { openServerEngine } from './server.ts'
 import type { ServerEngine } from './server.ts'
 
 const skip = await findNoServer()
-
-/** PostgreSQL stores no NUL in a text. */
-function withoutNul<T>(data: T): T {
-  return JSON.parse(
-    JSON.stringify(data, (_, value: unknown) => (typeof value === 'bigint' ? { $big: String(value) } : value)).replaceAll(
-      '\\u0000',
-      '\\u0001',
-    ),
-    (_, value: unknown) => {
-      const { $big: big } = (value ?? {}) as { $big?: string }
-      return big === undefined ? value : BigInt(big)
-    },
-  ) as T
-}
 
 for (let n = 0; n < 2; n++) {
   const world = buildWorld(withoutNul(sample(worldData(16), n)))

@@ -1,4 +1,9 @@
-/** A schema of its own on the PostgreSQL server of the specs (PGHOST and friends; default: postgres@127.0.0.1), which is dropped at the end. */
+/**
+ * Databases and schemas on the PostgreSQL server of the specs (PGHOST and friends; default: postgres@127.0.0.1), which are dropped at the end. Those of
+ * a process that was killed are dropped by the next one.
+ */
+import { createHash } from 'node:crypto'
+import { hostname } from 'node:os'
 import { Client } from 'pg'
 import type { ServerDatabase } from '../../lib/database/world-store.ts'
 
@@ -29,15 +34,47 @@ export async function findNoServer(): Promise<string | false> {
   return skip
 }
 
+/** Processes of other machines may use the same server. */
+const MACHINE = `mikro_rest_${createHash('sha256').update(hostname()).digest('hex').slice(0, 6)}`
+
 let count = 0
+
+/** Returns a name that nothing else has on the server. */
+export const newName = (): string => `${MACHINE}_${process.pid}_${count++}`
+
+/** Tells whether a name is one of a process of this machine that has ended. */
+function isLeft(name: string): boolean {
+  const [machine, pid] = [name.slice(0, MACHINE.length), Number(name.slice(MACHINE.length + 1).split('_')[0])]
+  if (machine !== MACHINE || !Number.isInteger(pid)) return false
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
+/** Drops what killed processes have left. */
+export async function dropLeft(): Promise<void> {
+  const client = new Client({ connectionString: SERVER_URL })
+  await client.connect()
+  try {
+    const named = async (sql: string): Promise<string[]> => (await client.query<{ name: string }>(sql)).rows.map(({ name }) => name)
+    // Two processes may find the same ones.
+    for (const name of await named('select datname as name from pg_database'))
+      if (isLeft(name)) await client.query(`drop database if exists ${name} with (force)`)
+    for (const name of await named('select nspname as name from pg_namespace'))
+      if (isLeft(name)) await client.query(`set client_min_messages = warning; drop schema if exists ${name} cascade`)
+  } finally {
+    await client.end()
+  }
+}
 
 /** A schema, as the option `database` takes it. */
 export interface OwnSchema extends AsyncDisposable {
   readonly database: ServerDatabase & { readonly schema: string }
   /** Runs a statement in the schema. */
   run(sql: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>
-  /** Removes all rows, and lets keys begin again. */
-  empty(): Promise<void>
 }
 
 /**
@@ -46,7 +83,7 @@ export interface OwnSchema extends AsyncDisposable {
  * @param url the database that it is in
  */
 export function ownSchema(url = SERVER_URL): OwnSchema {
-  const schema = `mikro_rest_${process.pid}_${count++}`
+  const schema = newName()
   const named = new URL(url)
   named.searchParams.set('application_name', APPLICATION)
   const run: OwnSchema['run'] = async (sql, values = []) => {
@@ -60,14 +97,6 @@ export function ownSchema(url = SERVER_URL): OwnSchema {
     }
   }
   return {
-    async empty() {
-      const tables = await run(
-        'select quote_ident(relname) as name from pg_class where relnamespace = to_regnamespace($1) and relkind = $2',
-        [schema, 'r'],
-      )
-      const names = tables.map(({ name }) => name as string)
-      if (names.length > 0) await run(`truncate ${names.join(', ')} restart identity cascade`)
-    },
     database: { url: named.href, schema, poolSize: 4 },
     run,
     async [Symbol.asyncDispose]() {
@@ -85,7 +114,7 @@ export interface OwnDatabase extends AsyncDisposable {
 
 /** Makes a database on the server, and drops it at the end. Everything that copies databases needs one. */
 export async function ownDatabase(): Promise<OwnDatabase> {
-  const database = `mikro_rest_${process.pid}_${count++}`
+  const database = newName()
   const run = async (on: string, sql: string): Promise<Record<string, unknown>[]> => {
     const url = new URL(SERVER_URL)
     url.pathname = `/${on}`

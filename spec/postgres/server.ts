@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL server of the specs (PGHOST and friends; default: postgres@127.0.0.1), and an engine whose readings it answers: the content of the engine's
- * SQLite database is copied into a schema that MikroORM makes.
+ * An engine whose readings the PostgreSQL server of the specs answers: the content of the engine's SQLite database is copied into a schema that MikroORM
+ * makes.
  */
 import { MikroORM, PostgreSqlDriver } from '@mikro-orm/postgresql'
 import { Client } from 'pg'
@@ -13,29 +13,10 @@ import { findCaseFolding, listCaseClasses } from '../../lib/postgres/sql/case-fo
 import type { CaseFolding } from '../../lib/postgres/sql/case-folding.ts'
 import { createFlavour } from '../../lib/postgres/sql/flavour.ts'
 import { SqliteConnection } from '../../lib/sqlite/connection.ts'
-
-const SERVER = {
-  host: process.env['PGHOST'] ?? '127.0.0.1',
-  port: Number(process.env['PGPORT'] ?? 5432),
-  user: process.env['PGUSER'] ?? 'postgres',
-  database: process.env['PGDATABASE'] ?? 'postgres',
-}
+import { newName, SERVER_URL } from './server-database.ts'
 
 /** Every value as the text that the server sends. */
 const TEXTS = { getTypeParser: () => (text: string) => text } as unknown as CustomTypesConfig
-
-/** Why the specs cannot run; false when they can. */
-export async function findNoServer(): Promise<string | false> {
-  const client = new Client({ ...SERVER, connectionTimeoutMillis: 2000 })
-  try {
-    await client.connect()
-    return false
-  } catch (error) {
-    return `no PostgreSQL at ${SERVER.host}:${SERVER.port} (${(error as Error).message}): start one, or set PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE`
-  } finally {
-    await client.end().catch(() => {})
-  }
-}
 
 /** Runs a statement on a client; rows as arrays of texts. */
 export async function query(client: Client, text: string, values: readonly unknown[] = []): Promise<Row[]> {
@@ -65,24 +46,21 @@ export interface ServerEngine extends AsyncDisposable {
   copy(): Promise<void>
 }
 
-let count = 0
-
 /** Opens a schema of its own on the server, and an engine that reads from it. */
 export async function openServerEngine(
   options: EngineOptions & { readonly entities: NonNullable<EngineOptions['entities']> },
 ): Promise<ServerEngine> {
   const { engine, connection } = await createObserved(options)
-  const client = new Client(SERVER)
+  const client = new Client({ connectionString: SERVER_URL })
   await client.connect()
-  const schema = `mikro_rest_${process.pid}_${count++}`
+  const schema = newName()
   await client.query(
     `set timezone = 'UTC'; set datestyle = 'ISO'; create schema ${schema}; set search_path = ${schema}; set session_replication_role = replica`,
   )
   const orm = await MikroORM.init({
     entities: options.entities as never,
     driver: PostgreSqlDriver,
-    ...SERVER,
-    dbName: SERVER.database,
+    clientUrl: SERVER_URL,
     forceUtcTimezone: true,
   })
   const ddl = await orm.schema.getCreateSchemaSQL({ wrap: false })

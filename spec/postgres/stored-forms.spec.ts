@@ -7,7 +7,8 @@ import { escapeRegExp } from '../../lib/base/escape-reg-exp.ts'
 import { listCaseClasses } from '../../lib/postgres/sql/case-folding.ts'
 import { describeUnstorable } from '../../lib/postgres/sql/storable.ts'
 import { check } from '../helpers/check.ts'
-import { findNoServer, openServerEngine } from './server.ts'
+import { findNoServer } from './server-database.ts'
+import { openServerEngine } from './server.ts'
 import type { ServerEngine } from './server.ts'
 
 const Letter = defineEntity({ name: 'Letter', properties: { id: p.integer().primary(), text: p.string() } })

@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import library from '../../fixtures/library/index.ts'
-import { RestEngine } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
 import { assertSound } from '../helpers/sound.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 /** Good values of each attribute; the IDs are there after `SEED`. The first ones are enough for a create. */
 const text = fc.constantFrom('', 'a', 'é', 'a\0b', 'null', '\u{1F600}', 'x'.repeat(200))
@@ -163,12 +163,12 @@ const request = fc.constantFrom(...Object.entries(GOOD)).chain(([resource, { req
   )
 })
 
-describe('bodies', () => {
+describeStores('bodies', () => {
   it('writes nothing when it refuses, and what it writes can be read', () =>
     check(
       fc.asyncProperty(fc.array(fc.tuple(request, fc.nat()), { minLength: 1, maxLength: 12 }), async steps => {
         const causes: unknown[] = []
-        const engine = await RestEngine.create({ ...library, onError: error => causes.push(error) })
+        const engine = await createEngine({ ...library, onError: error => causes.push(error) })
         const ask = async (method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }> => {
           // A body is what JSON.parse gives: no prototypes, no -0.
           const sent = body === undefined ? undefined : (JSON.parse(JSON.stringify(body)) as unknown)

@@ -1,10 +1,10 @@
 /** Decimals with more digits than can be stored: in filters, against arithmetic with all digits; in bodies; and none in generated records. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import * as fc from 'fast-check'
-import { RestEngine } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const Price = defineEntity({ name: 'Price', properties: { id: p.integer().primary(), amount: p.decimal().precision(26).scale(6) } })
 const Sum = defineEntity({ name: 'Sum', properties: { id: p.integer().primary(), amount: p.decimal().precision(40).scale(20) } })
@@ -27,7 +27,7 @@ const stored = fc.oneof(
   fc.integer({ min: 10 ** 15, max: Number.MAX_SAFE_INTEGER }).map(String),
 )
 
-describe('decimals in filters', () => {
+describeStores('decimals in filters', () => {
   it('compare with all their digits', async () => {
     await check(
       fc.asyncProperty(
@@ -36,7 +36,7 @@ describe('decimals in filters', () => {
         digits(0, 25),
         fc.constantFrom('=', '>', '>=', '<', '<='),
         async (values, at, more, operator) => {
-          await using engine = await RestEngine.create({ entities: [Sum], seed: { sums: values.map(amount => ({ amount })) } })
+          await using engine = await createEngine({ entities: [Sum], seed: { sums: values.map(amount => ({ amount })) } })
           const near = values[at % values.length]!
           const text = more === '' ? near : `${near}${near.includes('.') ? '' : '.'}${more}`
           const asked = unitsOf(text)
@@ -68,9 +68,9 @@ describe('decimals in filters', () => {
   })
 })
 
-describe('decimals in bodies', () => {
+describeStores('decimals in bodies', () => {
   it('are refused where SQLite would not store all their digits', async () => {
-    await using engine = await RestEngine.create({ entities: [Price] })
+    await using engine = await createEngine({ entities: [Price] })
     const post = async (amount: string): Promise<unknown> => {
       const { status, body } = await engine.handle('POST', '/v1/prices', {}, { amount })
       return status === 200 ? (body as { price: { amount: string } }).price.amount : (body as { detail: string }).detail
@@ -84,7 +84,7 @@ describe('decimals in bodies', () => {
   })
 
   it('that are generated can be stored, whatever the scale', async () => {
-    await using engine = await RestEngine.create({ entities: [Sum] })
+    await using engine = await createEngine({ entities: [Sum] })
     const [sum, other] = await engine.given.many('sums', 2)
     assert.notEqual(sum!['amount'], other!['amount'])
   })

@@ -3,13 +3,14 @@
  * nothing that the API itself would refuse: every record can be POSTed into an empty engine and reads the same there.
  */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import * as fc from 'fast-check'
 import library from '../../fixtures/library/index.ts'
-import { RestEngine } from '../../lib/index.ts'
+import type { RestEngine } from '../../lib/index.ts'
 import type { GivenRecord } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const KINDS = {
   text: () => p.text(),
@@ -157,10 +158,10 @@ async function everything(engine: RestEngine): Promise<Map<string, GivenRecord[]
 
 const NOW = (): Date => new Date('2026-03-04T05:06:07.890Z')
 
-describe('given', () => {
+describeStores('given', () => {
   it('makes valid records of any model, the same for the same seed', async () => {
     const property = fc.asyncProperty(fc.array(shape, { minLength: 1, maxLength: 4 }), fc.integer(), async (shapes, seed) => {
-      const open = (): Promise<RestEngine> => RestEngine.create({ entities: entitiesOf(shapes) as never, clock: NOW })
+      const open = (): Promise<RestEngine> => createEngine({ entities: entitiesOf(shapes) as never, clock: NOW })
       await using a = await open()
       await using b = await open()
       for (const engine of [a, b]) {
@@ -187,8 +188,8 @@ describe('given', () => {
     const resources = 'author profile book genre review comment branch shelf copy'.split(' ')
     const property = fc.asyncProperty(fc.constantFrom(...resources), fc.integer(), fc.integer(), async (name, one, other) => {
       fc.pre(one !== other)
-      await using a = await RestEngine.create(library)
-      await using b = await RestEngine.create(library)
+      await using a = await createEngine(library)
+      await using b = await createEngine(library)
       const first = await a.given(name, {}, { seed: one })
       const second = await a.given(name, {}, { seed: other })
       const same = await b.given(name, {}, { seed: one })

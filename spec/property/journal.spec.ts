@@ -4,11 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
-import { RestEngine, auth, hashPassword, resource } from '../../lib/index.ts'
+import { auth, hashPassword, resource } from '../../lib/index.ts'
+import type { RestEngine } from '../../lib/index.ts'
 import type { Change, JournalEntry } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 import { entities } from './world/entities.ts'
 
 type Json = Record<string, unknown>
@@ -133,11 +135,11 @@ const step: fc.Arbitrary<[string, string, unknown]> = fc.oneof(
   fc.tuple(target, id).map(([path, key]): [string, string, unknown] => ['PUT', `${path}/user`, key]),
 )
 
-describe('the journal', () => {
+describeStores('the journal', () => {
   it('tells exactly what has changed', () =>
     check(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25, size: 'max' }), async steps => {
-        await using engine = await RestEngine.create({ entities })
+        await using engine = await createEngine({ entities })
         await engine.seed({
           publishers: ['p0', 'p1'].map(key => ({ code: key })),
           tags: TAGS.map(key => ({ id: key })),
@@ -275,7 +277,7 @@ const token = fc
     return `${part(header)}.${part({ sub: Buffer.from(bytes).toString('hex') })}.${Buffer.from(bytes).toString('base64url')}`
   })
 
-describe('the secrets of a journal', () => {
+describeStores('the secrets of a journal', () => {
   it('are nowhere in it', async () => {
     const password = await hashPassword('the password of ann')
     await check(
@@ -296,7 +298,7 @@ describe('the secrets of a journal', () => {
           { minLength: 1, maxLength: 12 },
         ),
         async planted => {
-          await using engine = await RestEngine.create({
+          await using engine = await createEngine({
             entities: [Member, Post, Vault],
             versions: ['v1', 'v2'],
             resources: [

@@ -7,13 +7,15 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { editCollections } from '../../lib/cli/json-edit.ts'
 import { readJsonFile } from '../../lib/cli/json-file.ts'
 import { Saver } from '../../lib/cli/save.ts'
 import { buildModel } from '../../lib/json-model/from-json.ts'
-import { RestEngine, fromJson } from '../../lib/index.ts'
+import { fromJson } from '../../lib/index.ts'
+import type { RestEngine } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 type Json = Record<string, unknown>
 
@@ -88,7 +90,7 @@ function sorted(value: unknown): unknown {
   )
 }
 
-describe('JSON files', () => {
+describeStores('JSON files', () => {
   let folder: string
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mikro-rest-json-property-'))
@@ -101,7 +103,7 @@ describe('JSON files', () => {
         const path = join(folder, 'shown.json')
         await writeFile(path, JSON.stringify(data))
         const file = await readJsonFile('shown.json', path)
-        await using engine = await RestEngine.create({ ...fromJson(data) })
+        await using engine = await createEngine({ ...fromJson(data) })
         // A null list is an empty one.
         const expected = JSON.parse(JSON.stringify(data)) as Record<string, Json[]>
         for (const { name, attributes } of file.collections)
@@ -129,7 +131,7 @@ describe('JSON files', () => {
           const before = JSON.stringify(data, undefined, indent)
           await writeFile(path, before)
           const file = await readJsonFile('saved.json', path)
-          await using engine = await RestEngine.create({
+          await using engine = await createEngine({
             ...buildModel(file.collections),
             onError: error => assert.fail(error as Error),
           })

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { describe, it } from 'node:test'
-import { RestEngine } from '../../lib/index.ts'
+import { it } from 'node:test'
 import { check } from '../helpers/check.ts'
 import { compareText } from '../helpers/oracle.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 import { entities } from './world/entities.ts'
 import { escapeText } from './world/queries.ts'
 
@@ -312,11 +312,11 @@ const step = fc.record<Step>({
   word: fc.constantFrom(null, '', 'a', 'A', 'é', 'a*', 'a,b', 'null', 'a\0b', '\u{1F600}', "'; drop table user; --"),
 })
 
-describe('model', () => {
+describeStores('model', () => {
   it('keeps what its Maps keep, whatever the steps', () =>
     check(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }), async steps => {
-        const engine = await RestEngine.create({ entities })
+        const engine = await createEngine({ entities })
         try {
           const world: World = {
             model: { users: new Map(), sites: new Map(), tags: new Map(), publishers: new Map(), given: new Set() },

@@ -5,11 +5,13 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
-import { RestEngine, RestError, auth, hashPassword, resource } from '../../lib/index.ts'
+import { RestError, auth, hashPassword, resource } from '../../lib/index.ts'
+import type { RestEngine } from '../../lib/index.ts'
 import type { HookContext } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const Place = defineEntity({
   name: 'Place',
@@ -77,7 +79,7 @@ const own = (ctx: HookContext): number | undefined => (ctx.user as { id: number 
 
 /** Rules of every kind; what they say depends on the caller. */
 function begin(): Promise<RestEngine> {
-  return RestEngine.create({
+  return createEngine({
     entities: [Place, Shop, Writer, Book, Tag, Note],
     seed: SEED,
     clock: () => new Date('2026-05-01T12:00:00Z'),
@@ -194,7 +196,7 @@ async function answersOf(calls: readonly (Call | string)[], order: readonly numb
   return answers
 }
 
-describe('the order of calls', () => {
+describeStores('the order of calls', () => {
   it('changes no answer', () =>
     check(
       fc.asyncProperty(

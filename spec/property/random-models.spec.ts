@@ -9,13 +9,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import * as fc from 'fast-check'
 import { createServer, RestEngine } from '../../lib/index.ts'
 import { check, runs, sample } from '../helpers/check.ts'
 import { Command, send } from '../helpers/command.ts'
 import { idOf, keyParts, ordered } from '../helpers/oracle.ts'
 import type { Json, Row } from '../helpers/oracle.ts'
+import { describeStores } from '../helpers/stores.ts'
 import { build, Random, type Model, type Node } from './models/build.ts'
 import { bodyOf, KIND_NAMES, kindOf } from './models/kinds.ts'
 import { Asking, pathOf, reads, same, shows } from './models/laws.ts'
@@ -32,7 +33,7 @@ const EJECTABLE: Allowed = {
   inheritance: ['none'],
 }
 
-describe('random models', () => {
+describeStores('random models', store => {
   let folder: string
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mikro-rest-models-'))
@@ -67,7 +68,7 @@ describe('random models', () => {
   it('are read and written as plain JavaScript reads and writes them', () =>
     check(
       fc.asyncProperty(shapeOf(ALL), async shape => {
-        const model = build(shape)
+        const model = build(shape, store.name)
         const random = new Random(shape.salt)
         const path = random.chance(3) ? join(folder, `${crypto.randomUUID()}.sqlite`) : undefined
         {

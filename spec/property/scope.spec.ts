@@ -5,11 +5,13 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import { after, before, describe, it } from 'node:test'
-import { RestEngine, resource } from '../../lib/index.ts'
+import { after, before, it } from 'node:test'
+import { resource } from '../../lib/index.ts'
+import type { RestEngine } from '../../lib/index.ts'
 import { check, sample } from '../helpers/check.ts'
 import { idOf, isRow, type FilterPair, type Resource, type Row, type Value } from '../helpers/oracle.ts'
-import { buildWorld, loadWorld, worldData, type World } from './world/data.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
+import { buildWorld, loadWorld, withoutNul, worldData, type World } from './world/data.ts'
 import { entities, Profile, Publisher, resources, Site, Tag, User, Visit } from './world/entities.ts'
 import { itemPath } from './world/harness.ts'
 import { attributesArb, expandArb, filterArb, formArb, sortArb, written } from './world/queries.ts'
@@ -150,15 +152,16 @@ function requestArb(world: World): Arbitrary<{ path: string; pairs: FilterPair[]
 }
 
 for (let n = 0; n < 6; n++) {
-  const world = buildWorld(sample(worldData(12), n))
   const scopes = sample(scopesArb, n)
-  describe(`scope, world ${n}: ${JSON.stringify(scopes)}`, () => {
+  describeStores(`scope, world ${n}: ${JSON.stringify(scopes)}`, store => {
+    const data = sample(worldData(12), n)
+    const world = buildWorld(store.name === 'postgres' ? withoutNul(data) : data)
     let whole: RestEngine
     let part: RestEngine
     const causes: unknown[] = []
     const onError = (error: unknown): number => causes.push(error)
     before(async () => {
-      whole = await RestEngine.create({
+      whole = await createEngine({
         entities,
         onError,
         resources: Object.entries(ENTITIES).map(([name, entity]) =>
@@ -166,7 +169,7 @@ for (let n = 0; n < 6; n++) {
         ),
       })
       await loadWorld(whole, world)
-      part = await RestEngine.create({ entities, onError })
+      part = await createEngine({ entities, onError })
       await loadWorld(part, reduced(world, await inScope(whole, world, scopes)))
     })
     after(async () => {

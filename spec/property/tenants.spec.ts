@@ -4,11 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import type { EntityName } from '@mikro-orm/core'
-import { RestEngine, resource } from '../../lib/index.ts'
+import { resource } from '../../lib/index.ts'
+import type { RestEngine } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const Project = defineEntity({
   name: 'Project',
@@ -156,12 +158,12 @@ const writing: fc.Arbitrary<Asked> = fc.oneof(
   }),
 )
 
-describe('tenants', () => {
+describeStores('tenants', () => {
   let engine: RestEngine
 
   before(async () => {
     const scope = (ctx: { headers: Readonly<Record<string, string>> }) => ({ tenant: Number(ctx.headers['x-tenant']) })
-    engine = await RestEngine.create({
+    engine = await createEngine({
       entities: [Project, Member, Task, Audit, Plan, Label],
       seed: { labels: [1, 2].map(key => ({ id: key, name: NAMES[key]! })), ...rowsOf(1, OWN, [0, 1, 2, 1]) },
       clock: () => new Date(0),

@@ -5,11 +5,12 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import library from '../../fixtures/library/index.ts'
-import { RestEngine } from '../../lib/index.ts'
+import type { RestEngine } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
 import type { Json } from '../helpers/oracle.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 import { escapeText } from './world/queries.ts'
 
 interface Case {
@@ -94,10 +95,10 @@ const CASES: readonly Case[] = [
   { resource: 'copies', attribute: 'acquired', value: instant.map(at => at.slice(0, 10)), filter: spelled },
 ]
 
-describe('values', () => {
+describeStores('values', () => {
   let engine: RestEngine
   before(async () => {
-    engine = await RestEngine.create({ ...library })
+    engine = await createEngine({ ...library })
     await ask('POST', '/v1/authors', { name: 'the one to change', email: 'a' })
     await ask('POST', '/v1/books', { title: 'the one to change', author: 1 })
     await ask('POST', '/v1/copies', { book: 1 })

@@ -3,12 +3,13 @@
  * against a model that is no more than maps in memory.
  */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import * as fc from 'fast-check'
-import { RestEngine } from '../../lib/index.ts'
+import type { RestEngine } from '../../lib/index.ts'
 import type { RestResponse, Snapshot } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const User = defineEntity({
   name: 'User',
@@ -217,10 +218,10 @@ async function compare({ engine, data, failing }: Twin): Promise<void> {
   assert.equal(users.timestamp, new Date(data.time).toISOString())
 }
 
-describe('worlds', () => {
+describeStores('worlds', () => {
   it('are what a few maps in memory would be', async () => {
     const property = fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 40 }), async commands => {
-      const engine = await RestEngine.create({ entities: [User, Note], seed: SEED, clock: () => new Date(START) })
+      const engine = await createEngine({ entities: [User, Note], seed: SEED, clock: () => new Date(START) })
       const data: Data = {
         users: new Map([
           [1, 'u1'],

@@ -15,7 +15,7 @@ export function compileBareValue(attribute: ScalarAttribute, columns: ColumnScop
     case 'column':
       return text(castColumn(columns.column(source.column), type))
     case 'document':
-      return text(castText(compileDocument(columns.column(source.column), source.keys), type))
+      return text(compileDocument(columns.column(source.column), source.keys, type))
     case 'formula': {
       const formula = source.sql(columns.alias, name)
       return { text: `(${formula.sql})`, bindings: formula.values.map(value => ({ from: 'literal', value }) as const) }
@@ -35,14 +35,10 @@ export function compileStoredValue(attribute: ScalarAttribute, columns: ColumnSc
   return collate(compileBareValue(attribute, columns), attribute.type)
 }
 
-/** Returns what stands at the keys of a JSON document, as a text. */
-export function compileDocument(column: string, keys: readonly string[]): string {
+/** Returns what stands at the keys of a JSON document, as a value of a type. Dates of a document are texts of one form, which sort as time does. */
+export function compileDocument(column: string, keys: readonly string[], type: ScalarType): string {
   const path = keys.map(key => `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(',')
-  return `(${column} #>> ${literal(`{${path}}`)})`
-}
-
-/** A text of a document, as a value of a type. Dates of a document are texts of one form, which sort as time does. */
-function castText(value: string, type: ScalarType): string {
+  const value = `(${column} #>> ${literal(`{${path}}`)})`
   const target = findSqlType(type)
   return target === undefined || target === 'text' ? value : `${value}::${target}`
 }

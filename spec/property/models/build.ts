@@ -6,10 +6,12 @@ import { defineEntity, p } from '@mikro-orm/sqlite'
 import * as fc from 'fast-check'
 import { idOf, keyParts } from '../../helpers/oracle.ts'
 import type { Attribute, Json, PlainAttribute, RelationAttribute, Resource, Row, Scalar, Value } from '../../helpers/oracle.ts'
+import type { Store } from '../../helpers/stores.ts'
 import { code } from '../world/data.ts'
 import type { World } from '../world/data.ts'
 import { big, bodyOf, day, instant, kindOf, negative, slug, SlugType, twice, type KindName } from './kinds.ts'
 import type { AttributeShape, EntityShape, KeyName, ListShape, ModelShape, OneShape } from './shape.ts'
+import { storable } from './storable.ts'
 
 /** One class: a table, or one of those that inherit from each other. */
 export interface Node {
@@ -198,7 +200,8 @@ interface Draft {
   inverses: Inverse[]
 }
 
-export function build({ entities: shapes, tenants, salt }: ModelShape): Model {
+/** @param store values that PostgreSQL would store otherwise are drawn for memory only */
+export function build({ entities: shapes, tenants, salt }: ModelShape, store: Store['name'] = 'memory'): Model {
   const random = new Random(salt)
   const drafts: Draft[] = []
   const rootDrafts: Draft[] = []
@@ -615,7 +618,8 @@ export function build({ entities: shapes, tenants, salt }: ModelShape): Model {
   }
 
   function valueOf({ kind, nullable }: Field, from: Random): Value {
-    return nullable && from.chance(4) ? null : from.of(kindOf(kind).value)
+    const value = nullable && from.chance(4) ? null : from.of<Value>(kindOf(kind).value)
+    return store === 'memory' ? value : storable(kindOf(kind).as, value)
   }
 
   function keyValues(node: Node, from: Random): Record<string, Value> | undefined {

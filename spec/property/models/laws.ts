@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 import { RestEngine } from '../../../lib/index.ts'
 import { idOf, keyParts, ordered, render, select } from '../../helpers/oracle.ts'
 import type { FilterPair, Json, Row, View } from '../../helpers/oracle.ts'
+import { createEngine } from '../../helpers/stores.ts'
 import { attributesArb, expandArb, filterArb, formArb, sortArb, written, type Form } from '../world/queries.ts'
 import { Random, type Model, type Node } from './build.ts'
 
@@ -39,11 +40,12 @@ export class Asking implements AsyncDisposable {
     this.#causes = causes
   }
 
-  static async of(model: Model, database = ':memory:'): Promise<Asking> {
+  /** @param database a file; default: the store of the suite */
+  static async of(model: Model, database?: string): Promise<Asking> {
     const causes: unknown[] = []
-    const seed = seedOf(model)
-    const options = { entities: model.entities as never, database, seed, onError: (error: unknown) => causes.push(error) }
-    const engine = await RestEngine.create(options).catch(skipUnserved)
+    const options = { entities: model.entities as never, seed: seedOf(model), onError: (error: unknown) => void causes.push(error) }
+    const opened = database === undefined ? createEngine(options) : RestEngine.create({ ...options, database })
+    const engine = await opened.catch(skipUnserved)
     const asking = new Asking(model, engine, causes)
     await asking.takeVersions()
     return asking

@@ -125,6 +125,20 @@ export const worldData = (size: number) =>
 
 type WorldData = ReturnType<typeof worldData> extends Arbitrary<infer T> ? T : never
 
+/** PostgreSQL stores no NUL in a text. */
+export function withoutNul<T>(data: T): T {
+  return JSON.parse(
+    JSON.stringify(data, (_, value: unknown) => (typeof value === 'bigint' ? { $big: String(value) } : value)).replaceAll(
+      '\\u0000',
+      '\\u0001',
+    ),
+    (_, value: unknown) => {
+      const { $big: big } = (value ?? {}) as { $big?: string }
+      return big === undefined ? value : BigInt(big)
+    },
+  ) as T
+}
+
 /** The rows of each resource, by its name, in no particular order. */
 export type World = Readonly<Record<string, readonly Row[]>>
 

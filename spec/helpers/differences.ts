@@ -1,0 +1,27 @@
+/** What cannot be on PostgreSQL as it is on SQLite: the only reasons for which a test of both may be left out there. */
+
+/** By the names that docs/postgresql.md has for them, under "What is different". */
+export const DIFFERENCES = {
+  NUL: 'PostgreSQL cannot store the character NUL in a text',
+  '32 bits': 'integers have 32 bits in PostgreSQL',
+  jsonb: 'jsonb orders the keys of objects',
+  'long decimals': 'PostgreSQL stores decimals of more than 15 digits exactly',
+  'NULL in lists': 'lists of PostgreSQL may hold NULL',
+  'column types': 'a column of PostgreSQL holds values of its type only',
+  'tables of a class': 'records of a class in several tables are made before what links them',
+} as const
+
+/** What makes a test one of SQLite alone, whatever PostgreSQL can do. */
+export const OF_SQLITE = {
+  SQL: 'its statements are written for SQLite',
+  'unit of work': 'MikroORM’s unit of work writes it statement by statement',
+  'foreign words': 'on SQLite alone types and SQL of other databases are translated',
+  queue: 'writes do not wait in line',
+} as const
+
+export type Exception = keyof typeof DIFFERENCES | keyof typeof OF_SQLITE
+
+/** Returns the reason, as the report shows it. */
+export function reasonOf(exception: Exception): string {
+  return `not on PostgreSQL: ${{ ...DIFFERENCES, ...OF_SQLITE }[exception]}`
+}

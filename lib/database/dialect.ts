@@ -238,6 +238,8 @@ export interface Dialect {
 export interface WritingDialect {
   /** Inserts a row with values in these columns. */
   insert(table: StoredTable, columns: readonly StoredColumn[]): Statement
+  /** Inserts several rows with values in these columns, of which there is at least one. Nobody asks for keys that the database counts. */
+  insertRows(table: StoredTable, columns: readonly StoredColumn[], rows: number): Statement
   /** Looks for the row of a key, the last parameter, in which one of these columns differs from its parameter. */
   differs(table: StoredTable, columns: readonly StoredColumn[]): Statement
   /**

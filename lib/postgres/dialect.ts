@@ -14,6 +14,7 @@ export function notPlanned(): never {
 
 const NOT_PLANNED: WritingDialect = {
   insert: notPlanned,
+  insertRows: notPlanned,
   differs: notPlanned,
   update: notPlanned,
   delete: notPlanned,

@@ -8,14 +8,23 @@ import type { Sql } from './sql.ts'
 const PARAMETER: Sql = text('?')
 
 /** See `WritingDialect`. */
-export function compileInsert(flavour: Flavour, { table }: StoredTable, columns: readonly StoredColumn[]): Statement {
-  if (columns.length === 0) return finish(flavour, sql`insert into ${tableName(table)} default values`)
+export function compileInsert(flavour: Flavour, stored: StoredTable, columns: readonly StoredColumn[]): Statement {
+  if (columns.length === 0) return finish(flavour, sql`insert into ${tableName(stored.table)} default values`)
+  return compileInsertRows(flavour, stored, columns, 1)
+}
+
+/** See `WritingDialect`. */
+export function compileInsertRows(flavour: Flavour, { table }: StoredTable, columns: readonly StoredColumn[], rows: number): Statement {
   const names = columns.map(({ column }) => name(column)).join(', ')
-  const values = join(
+  const row = join(
     columns.map(() => PARAMETER),
     ', ',
   )
-  return finish(flavour, sql`insert into ${tableName(table)} (${names}) values (${values})`)
+  const values = join(
+    Array.from({ length: rows }, () => sql`(${row})`),
+    ', ',
+  )
+  return finish(flavour, sql`insert into ${tableName(table)} (${names}) values ${values}`)
 }
 
 /** See `WritingDialect`. */

@@ -2,7 +2,7 @@
 import type { Dialect } from '../database/dialect.ts'
 import { compileColumns, compileExisting, compileExists, compileReferrers, compileTaken } from '../sql/compile-checks.ts'
 import { compileRead } from '../sql/compile-read.ts'
-import { compileDelete, compileDiffers, compileInsert, compileUpdate } from '../sql/compile-write.ts'
+import { compileDelete, compileDiffers, compileInsert, compileInsertRows, compileUpdate } from '../sql/compile-write.ts'
 import { toParameter } from './orm/bind-statement.ts'
 import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, violation } from './errors.ts'
 import { SQLITE_FLAVOUR } from './sql/flavour.ts'
@@ -21,6 +21,7 @@ export const SQLITE: Dialect = {
   referrers: (resource, attribute) => compileReferrers(SQLITE_FLAVOUR, resource, attribute),
   writing: {
     insert: (table, columns) => compileInsert(SQLITE_FLAVOUR, table, columns),
+    insertRows: (table, columns, rows) => compileInsertRows(SQLITE_FLAVOUR, table, columns, rows),
     differs: (table, columns) => compileDiffers(SQLITE_FLAVOUR, table, columns),
     update: (table, columns, guarded) => compileUpdate(SQLITE_FLAVOUR, table, columns, guarded),
     delete: table => compileDelete(SQLITE_FLAVOUR, table),

@@ -20,6 +20,8 @@ export interface BoundStatement {
 
 /** An insert, and the key of the new record; undefined where the database counts it. */
 export interface BoundInsert extends BoundStatement {
+  readonly stored: StoredTable
+  readonly columns: readonly StoredColumn[]
   readonly key: KeyValues | undefined
 }
 
@@ -60,7 +62,28 @@ export function bindInsert(change: RecordInput, stored: StoredTable, connection:
   const key = counted === undefined ? findKey(keys, resource) : keyFromCount(counted, resource)
   if (key === null) return undefined
   const statement = findStatement('insert', stored, columns, () => writing.insert(stored, columns))
-  return { statement, parameters, key }
+  return { statement, parameters, key, stored, columns }
+}
+
+/** The rows that one statement inserts at most, and their values. */
+export const MOST_ROWS = 64
+const MOST_VALUES = 2000
+/** Up to here there is a statement for each number of rows, beyond for each power of two: clients decide how many there are. */
+const EACH_NUMBER = 8
+
+/** Returns how many of so many rows one statement inserts. */
+export function countTogether(rows: number, { columns: { length } }: BoundInsert): number {
+  const most = length === 0 ? 1 : Math.max(1, Math.min(rows, MOST_ROWS, Math.floor(MOST_VALUES / length)))
+  return most <= EACH_NUMBER ? most : 2 ** Math.floor(Math.log2(most))
+}
+
+/** Returns the statement that inserts rows with the same columns, of which there are several. */
+export function bindRows(bound: readonly BoundInsert[], { dialect }: Connection): BoundStatement {
+  const { stored, columns } = bound[0]!
+  const statement = findStatement(`insert ${bound.length}`, stored, columns, () =>
+    dialect.writing.insertRows(stored, columns, bound.length),
+  )
+  return { statement, parameters: bound.flatMap(({ parameters }) => parameters) }
 }
 
 /** Returns the key of a record by the values of its properties; undefined where the database counts it, null where one is missing. */

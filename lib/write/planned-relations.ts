@@ -10,7 +10,8 @@ import { keyFromCount } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../model/stored-table.ts'
-import { addTouched, bindInsert, bindKey, bindUpdate, findStatement } from './bind-write.ts'
+import { MOST_ROWS, addTouched, bindInsert, bindKey, bindRows, bindUpdate, countTogether, findStatement } from './bind-write.ts'
+import type { BoundInsert } from './bind-write.ts'
 import { planRows } from './plan-write.ts'
 import { owningAttribute } from './relation-sides.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef } from './write-plan.ts'
@@ -86,6 +87,32 @@ export class PlannedRelations {
     return bound.key ?? keyFromCount(counted, resource)
   }
 
+  /** Inserts the rows of records that link none but records that are there: neighbours with the same columns by one statement. */
+  *insertAll(changes: readonly RecordInput[]): Coroutine<void> {
+    let group: BoundInsert[] = []
+    for (const change of changes) {
+      const bound = bindInsert(change, planRows(change.resource)!.stored, this.#connection)
+      if (bound === undefined) throw new Unplanned()
+      if (group.length === MOST_ROWS || (group.length > 0 && group[0]!.statement !== bound.statement)) {
+        yield* this.#insertGroup(group)
+        group = []
+      }
+      group.push(bound)
+    }
+    yield* this.#insertGroup(group)
+  }
+
+  *#insertGroup(group: readonly BoundInsert[]): Coroutine<void> {
+    for (let from = 0; from < group.length;) {
+      const count = countTogether(group.length - from, group[0]!)
+      const bound = count === 1 ? group[from]! : bindRows(group.slice(from, from + count), this.#connection)
+      const { rows } = yield* wait(this.#run(bound.statement, bound.parameters))
+      // A trigger of the file has ignored one.
+      if (rows < count) throw new Unplanned()
+      from += count
+    }
+  }
+
   *#resolve(ref: RecordRef & { readonly kind: 'new' }): Coroutine<RecordRef> {
     const key = yield* this.create(ref.record)
     return { kind: 'existing', key, path: ref.record.path, given: undefined }
@@ -130,7 +157,10 @@ export class PlannedRelations {
     const linking = this.#findLinking(relation, resource, key)
     const { stored, column, owner, target } = linking
     const { writing } = this.#connection.dialect
-    for (const item of items) if (item.kind === 'new') yield* this.create(withLink(item.record, owningAttribute(relation)!, key))
+    const link = owningAttribute(relation)!
+    const created = items.flatMap(item => (item.kind === 'new' ? [withLink(item.record, link, key)] : []))
+    if (created.every(isOneRow)) yield* this.insertAll(created)
+    else for (const record of created) yield* this.create(record)
     if (!items.some(({ kind }) => kind === 'existing')) return
     const members = this.#listKeys(items, target)
     if (planRows(target)!.touched.length === 0) {
@@ -246,6 +276,11 @@ export class PlannedRelations {
   #refuse(error: unknown): never {
     throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
   }
+}
+
+/** Whether a new record is a row that links none but records that are there. */
+export function isOneRow({ links, lists }: RecordInput): boolean {
+  return lists.length === 0 && links.every(({ attribute, link }) => attribute.owner && link?.kind !== 'new')
 }
 
 /** Returns the change of a new record with the link that its place gives it. */

@@ -12,7 +12,7 @@ import { EVERYTHING } from '../plan/visibility.ts'
 import { checkChanges, findGivenKey, recordName } from './check-database.ts'
 import { isInsertedOnce, leadsTo, planNew } from './plan-body.ts'
 import { planRows } from './plan-write.ts'
-import { PlannedRelations, Unplanned } from './planned-relations.ts'
+import { PlannedRelations, Unplanned, isOneRow } from './planned-relations.ts'
 import type { SeedData } from './seed-rows.ts'
 import type { RecordInput } from './write-plan.ts'
 
@@ -91,10 +91,17 @@ function* insertAll(changes: readonly RecordInput[], { keepsUnique }: SeedPlan, 
   if (errors.listed.length > 0) throw new Unplanned()
   yield* wait(connection.deferReferences())
   const relations = new PlannedRelations(connection)
+  let rows: RecordInput[] = []
   for (const change of changes) {
-    if (change.lists.length === 0) yield* relations.insert(change)
-    else yield* relations.create(change)
+    if (isOneRow(change)) {
+      rows.push(change)
+      continue
+    }
+    yield* relations.insertAll(rows)
+    rows = []
+    yield* relations.create(change)
   }
+  yield* relations.insertAll(rows)
 }
 
 /** Names the records of a seed whose keys are given, which others of it may link. */

@@ -16,6 +16,7 @@ import { recordName } from './check-database.ts'
 import { nameByAccessor, toProperties } from './entity-data.ts'
 import { hasKey, findHolder, holdsLink, linkedValue, needsKey, requireTargetKey, setLink } from './entity-links.ts'
 import { isListed, keepOnly, loadInverse, loadCollection, loadShownMembers } from './load-related.ts'
+import { writeOneSide } from './ordered-lists.ts'
 import { refuseShared } from './shared-columns.ts'
 import { load, entityName, reference } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
@@ -122,6 +123,7 @@ async function fillList(entity: Entity, { attribute, items }: ListInput, work: W
   const members: Entity[] = []
   for (const item of items) members.push(rememberListed(attribute, item, await resolveRecord(item, attribute.target, work), work))
   ;(entity[attribute.property] as Collection<object>).add(members)
+  writeOneSide(entity, attribute, members, work.em)
 }
 
 /** Changes a record that is loaded. */
@@ -246,6 +248,7 @@ async function replaceList(current: readonly Entity[], entity: Entity, { attribu
     // The caller cannot remove members that they are not shown.
     const unseen = await keepOnly(collection.getItems() as Entity[], async member => !(await isListed(member, attribute, work)))
     collection.set([...members, ...unseen])
+    writeOneSide(entity, attribute, members, work.em)
     return
   }
   const kept = items.filter(item => item.kind === 'existing').map(item => item.key)
@@ -268,5 +271,6 @@ export async function append(owner: Entity, attribute: ToManyAttribute, change: 
   if (attribute.via.kind === 'foreign') return rememberListed(attribute, item, await linkToOwner(item, attribute, owner, work), work)
   const entity = rememberListed(attribute, item, await create(change, work), work)
   ;(owner[attribute.property] as Collection<object>).add(entity)
+  writeOneSide(owner, attribute, [entity], work.em)
   return entity
 }

@@ -23,6 +23,7 @@ import { insertPlanned } from './planned-seed.ts'
 import { load, reference } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
 import { isObject } from '../base/json.ts'
+import { writeOneSide } from './ordered-lists.ts'
 import { owningName } from './relation-sides.ts'
 import { ValidationContext } from './validation-context.ts'
 import { validateRecord } from './validate-record.ts'
@@ -342,6 +343,7 @@ class Loader {
     if (other !== undefined) return this.#setLink(target, other, entity)
     if (relation.kind === 'toOne') return this.#setLink(entity, relation, target, within)
     ;(entity[relation.property] as Collection<object>).add(target)
+    writeOneSide(entity, relation, [target], this.#work.em)
     return true
   }
 

@@ -338,6 +338,16 @@ describe('planned writes', () => {
       { label: 'parcels', runs: 40 },
     ))
 
+  it('have one row for each new member of an ordered list, from either side, as the unit of work has', async () => {
+    await using twins = await Twins.of(() => new Clubs().entities, CLUBS)
+    await twins.ask({ method: 'POST', path: '/v1/clubs/1/sponsors', body: { id: 'new', name: 'new' } })
+    await twins.ask({ method: 'POST', path: '/v1/tags', body: { id: 'newer', name: 'newer', ranked: [1, 2] } })
+    await twins.ask({ method: 'PUT', path: '/v1/tags/d/ranked', body: [3] })
+    await twins.compare()
+    const rows: unknown[] = await twins.flushed.orm.em.getConnection().execute('select * from club_sponsors')
+    assert.equal(rows.length, 4 + 4)
+  })
+
   it('are what the plain requests are, where nobody listens', async () => {
     await using clubs = await RestEngine.create({ entities: new Clubs().entities as never, seed: CLUBS })
     await using parcels = await RestEngine.create({ entities: new Parcels().entities as never })

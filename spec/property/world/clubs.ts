@@ -142,7 +142,7 @@ const bodies = fc.letrec<Record<string, unknown>>(tie => {
     players: { name: word, number: fc.option(small), club: ref(small, deep('club')) },
     teams: { name, club: ref(small, deep('club')) },
     notes: { text: word, club: ref(small, deep('club')), about: ref(big, deep('player')) },
-    // Not `ranked`: through the inverse side of an ordered list MikroORM writes each row twice.
+    // Not `ranked`: of members that come into several ordered lists MikroORM inserts the rows in an order of its own.
     tags: { id: word, name, clubs: list(ref(small, deep('club'))) },
     badges: { text: word, club: fc.option(ref(small, deep('club'))) },
     grounds: { name, club: ref(small, deep('club')), events: list(ref(small, deep('event'))) },

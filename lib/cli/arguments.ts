@@ -51,6 +51,8 @@ export interface CommandArguments extends TrialArguments {
   readonly diagram: string | undefined
   /** The folder for the ejected project. */
   readonly eject: string | undefined
+  /** The folder of the data of a PostgreSQL server of this process's own; empty: none that stays. */
+  readonly postgres: string | undefined
   /** The path of a single request, whose answer goes to standard output. */
   readonly get: string | undefined
   readonly help: boolean
@@ -69,6 +71,12 @@ const OPTIONS = {
   port: { type: 'string', value: 'PORT', text: 'port to listen on; 0 takes any free one (default 3000)' },
   host: { type: 'string', value: 'HOST', text: 'address to listen on (default 127.0.0.1)' },
   config: { type: 'string', value: 'MODULE', text: 'module with the model of a SQLite FILE or a PostgreSQL database' },
+  postgres: {
+    type: 'string',
+    value: 'DIR',
+    isOptional: true,
+    text: 'serve from a PostgreSQL server of its own, for trying; its data stays in DIR, else nowhere',
+  },
   seed: { type: 'string', value: 'FILE', text: 'JSON file or module with records to add: { users: [{ ... }] }' },
   base: { type: 'string', value: 'PATH', text: 'path before the version, such as /api' },
   version: { type: 'string', value: 'NAME', text: 'segment before the resource in paths; may be repeated (default v1)' },
@@ -177,6 +185,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     openapi: last('openapi'),
     diagram: last('diagram'),
     eject: last('eject'),
+    postgres: last('postgres'),
     help: values.has('help'),
   })
 }
@@ -203,6 +212,7 @@ function check(args: CommandArguments): CommandArguments {
       '--read-only': args.readOnly,
       '--explain': args.explain,
       '--seed': args.seed !== undefined,
+      '--postgres': args.postgres !== undefined,
     }
     const other = Object.entries(flags).find(([, isGiven]) => isGiven)
     if (other !== undefined) throw misuse(`--eject writes a project and ends: it does not go with ${other[0]}.`)

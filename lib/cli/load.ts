@@ -16,6 +16,7 @@ import { CommandError, oneLine } from './command-error.ts'
 import { parseJson, readJsonFile } from './json-file.ts'
 import type { JsonFile } from './json-file.ts'
 import { findEntities, importModule, isModule } from './modules.ts'
+import type { PrivateServer } from './private-server.ts'
 
 /** The loaded model and data. */
 export interface Loaded {
@@ -40,11 +41,11 @@ const SAMPLE_EXAMPLES = [
 ]
 
 /** @throws CommandError when a file cannot be read or served. */
-export async function load(args: CommandArguments): Promise<Loaded> {
+export async function load(args: CommandArguments, server?: PrivateServer): Promise<Loaded> {
   const [file, config] = await Promise.all([args.file, args.config].map(findFolderModule))
   const { readOnly } = args
   const infer = { strict: args.strict, open: args.open, ...(args.id === undefined ? {} : { id: args.id }) }
-  const model = await loadModel(file, config, readOnly, infer)
+  const model = server === undefined ? await loadModel(file, config, readOnly, infer) : await loadFor(server, file, config)
   for (const [option, isGiven] of [
     ['--strict', args.strict],
     ['--open', args.open],
@@ -72,7 +73,7 @@ export async function load(args: CommandArguments): Promise<Loaded> {
     seed,
     title: readOnly ? `${model.title}, read-only` : model.title,
     options,
-    running: onlyReads && !readOnly ? await dropFileOptions(options, seed) : options,
+    running: onlyReads && !readOnly && server?.isNew !== true ? await dropFileOptions(options, seed) : options,
   }
 }
 
@@ -142,6 +143,20 @@ async function loadModel(
     title: kind === 'new' ? `${file} (new) with ${config}` : `${file} with ${config}`,
     examples: undefined,
   }
+}
+
+/** Loads a module, or the sample, for a server of the command's own. Once there are records, the seed of the module is left out. */
+async function loadFor(
+  { url, isNew }: PrivateServer,
+  ...files: readonly (string | undefined)[]
+): Promise<Omit<Loaded, 'seed' | 'running'>> {
+  const [file, other] = files.filter(each => each !== undefined)
+  if (other !== undefined || (file !== undefined && !isModule(file)))
+    throw new CommandError(`--postgres serves entities from a server of its own: ${other ?? file} is no module with entities.`, 2)
+  const { options, examples } = file === undefined ? await loadSample() : { options: await loadOptions(file), examples: undefined }
+  const { seed, ...others } = options
+  const title = `${file ?? 'the sample model'} from PostgreSQL (psql ${url.replaceAll('%2F', '%2f')})`
+  return { options: { ...others, ...(isNew && seed !== undefined ? { seed } : {}), database: url }, title, examples }
 }
 
 /** The URL of a PostgreSQL database. */

@@ -31,11 +31,20 @@ export async function main(argv: readonly string[]): Promise<number> {
 async function run(args: CommandArguments): Promise<number> {
   // Loaded late, because loading MikroORM takes longer than refusing a wrong command line.
   const { RestEngine } = await import('../engine.ts')
-  const loaded = await load(args)
+  const { postgres } = args
+  const server = postgres === undefined ? undefined : await (await import('./private-server.ts')).startServer(postgres || undefined)
+  try {
+    return await runOn(RestEngine, args, await load(args, server))
+  } finally {
+    await server?.stop()
+  }
+}
+
+async function runOn(Engine: typeof RestEngine, args: CommandArguments, loaded: Loaded): Promise<number> {
   // A journal that nobody can read would cost a long-running server memory.
   const journal = args.testControls ? {} : { journal: 0 }
   if (loaded.json !== undefined) announceRecords(loaded.json)
-  const engine = await RestEngine.create({
+  const engine = await Engine.create({
     ...journal,
     ...loaded.running,
     ...(args.serverTiming ? { serverTiming: true } : {}),

@@ -1,0 +1,77 @@
+/** `--postgres`: the command serves from a PostgreSQL server of its own. The commands of docs/postgresql.md run as they are written. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { Command, ROOT, send } from '../helpers/command.ts'
+
+const probe = spawnSync(process.execPath, ['bin/serve.js', '--get', '/v1/users?limit=1', '--postgres'], { cwd: ROOT, encoding: 'utf8' })
+const skip = /needs PostgreSQL|not for Windows|does not run as root/.test(probe.stderr) ? probe.stderr.trim() : false
+
+/** The commands in a section of the docs that this repository can run. */
+function listCommands(heading: string): string[] {
+  const [, section = ''] = readFileSync(join(ROOT, 'docs/postgresql.md'), 'utf8').split(`\n## ${heading}\n`)
+  const [own = ''] = section.split('\n## ')
+  return [...own.matchAll(/^npx mikro-rest (.+?)(?: +#.*)?$/gm)].map(([, args = '']) => args)
+}
+
+describe('a PostgreSQL server of the command', { skip }, () => {
+  let folder: string
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mikro-spec-'))
+    // The server is another user where this is root.
+    await chmod(folder, 0o755)
+  })
+  after(() => rm(folder, { recursive: true }))
+
+  it('serves the sample by the command of the docs, and is gone afterwards', () => {
+    assert.equal(probe.status, 0, probe.stderr)
+    const left = readdirSync(tmpdir()).filter(
+      name => name.startsWith('mikro-rest-') && existsSync(join(tmpdir(), name, 'data', 'PG_VERSION')),
+    )
+    assert.deepEqual(left, [])
+    const [command] = listCommands('In two minutes').filter(args => args.includes('--postgres') && args.includes('--get'))
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', `"$0" bin/serve.js ${command!}`, process.execPath], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    })
+    assert.equal(status, 0, stderr)
+    const { users } = JSON.parse(stdout) as { users: { campaigns: object[] }[] }
+    assert.equal(users.length, 2)
+  })
+
+  it('keeps data in a folder, for one command at a time, with the seed of the beginning, and ends when the command is killed', async () => {
+    const data = join(folder, 'data')
+    {
+      await using command = new Command(ROOT, '--postgres', data, '--port', '0', '--quiet')
+      const origin = await command.origin()
+      assert.equal((await send(origin, 'PATCH', '/v1/users/1', { name: 'Kept' })).status, 200)
+      assert.match(command.stdout, /serves the sample model from PostgreSQL \(psql postgres:\/\/postgres@\S+\/app\)/)
+      const other = spawnSync(process.execPath, ['bin/serve.js', '--get', '/v1', '--postgres', data], { cwd: ROOT, encoding: 'utf8' })
+      assert.deepEqual([other.status, other.stdout], [1, ''])
+      assert.match(other.stderr, /^mikro-rest: --postgres: the server does not start \(1\): lock file "postmaster\.pid" already exists\n$/)
+      assert.equal(await command.stop(), 0)
+    }
+    assert.equal(existsSync(join(data, 'postmaster.pid')), false)
+    await using again = new Command(ROOT, '--postgres', data, '--port', '0', '--quiet')
+    const { body } = await send(await again.origin(), 'GET', '/v1/users/1?attributes=name')
+    assert.deepEqual(body['user'], { name: 'Kept' })
+    again.child.kill('SIGKILL')
+    await again.until('the end of the server', () => !existsSync(join(data, 'postmaster.pid')))
+  })
+
+  it('takes a module alone, and a folder that is its own', () => {
+    for (const [args, code, message] of [
+      [['x.json', '--postgres'], 2, '--postgres serves entities from a server of its own: x.json is no module with entities.'],
+      [['--postgres', join(ROOT, 'spec')], 1, `--postgres: ${join(ROOT, 'spec')} cannot be used: it holds something else.`],
+      [['--postgres', join(ROOT, 'package.json')], 1, `--postgres: ${join(ROOT, 'package.json')} cannot be used: it is not a folder.`],
+      [['--eject', 'x', '--postgres'], 2, '--eject writes a project and ends: it does not go with --postgres.'],
+    ] as const) {
+      const { status, stderr } = spawnSync(process.execPath, ['bin/serve.js', ...args], { cwd: ROOT, encoding: 'utf8' })
+      assert.deepEqual([status, stderr], [code, `mikro-rest: ${message}\n`])
+    }
+  })
+})

@@ -18,8 +18,8 @@ export interface BodyPlan {
   readonly keepsUnique: boolean
   /** Whether records that are there get another link. */
   readonly linksOthers: boolean
-  /** Whether it nests new records. */
-  readonly nests: boolean
+  /** The resources of the new records that it nests, each with the relation that they are nested in. */
+  readonly created: ReadonlyMap<Resource, RelationAttribute>
   /** Whether it gives parts of an object that is stored as JSON: where there is none yet, it may lack some. */
   readonly mayLack: boolean
   /** The pivot tables, each with the list by which the body writes it. */
@@ -27,6 +27,7 @@ export interface BodyPlan {
 }
 
 const NO_PIVOTS: ReadonlyMap<string, ToManyAttribute> = new Map()
+const NONE_CREATED: ReadonlyMap<Resource, RelationAttribute> = new Map()
 
 /** Returns what the body of a new record is about; undefined where statements cannot write that. */
 export function planNew(plan: RowPlan, resource: Resource, body: JsonObject): BodyPlan | undefined {
@@ -53,14 +54,12 @@ class BodyWalk implements BodyPlan {
   isWide = false
   keepsUnique = true
   linksOthers = false
-  nests = false
   mayLack = false
   pivots = NO_PIVOTS
   /** Whether the record of the body itself is there. */
   readonly #changes: boolean
   /** The resources whose records get another link. */
   #linked: Resource[] | undefined
-  /** The resources of new records, each with the relation that they are nested in. */
   #created: Map<Resource, RelationAttribute> | undefined
   /** The relations that the walk is in. */
   readonly #around: RelationAttribute[] = []
@@ -68,6 +67,10 @@ class BodyWalk implements BodyPlan {
 
   constructor(changes: boolean) {
     this.#changes = changes
+  }
+
+  get created(): ReadonlyMap<Resource, RelationAttribute> {
+    return this.#created ?? NONE_CREATED
   }
 
   planMember(plan: RowPlan, list: ToManyAttribute, body: JsonObject, properties: ReadonlyMap<string, StoredProperty>): this | undefined {
@@ -137,7 +140,7 @@ class BodyWalk implements BodyPlan {
     if (plan?.insert === undefined || target.hierarchy !== undefined || target.readOnly || !isObject(value)) return false
     // MikroORM inserts records that bring their keys before those whose keys are counted.
     if (target.generatedKey && (value[target.keyNames[0]!] ?? null) !== null) return false
-    this.isWide = this.nests = true
+    this.isWide = true
     if (!this.#isOnePlace(relation)) return false
     const implied = owningAttribute(relation)
     if (implied !== undefined && !(plan.insert.has(implied.name) && isInsertedOnce(target, resource))) return false

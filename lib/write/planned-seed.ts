@@ -7,10 +7,11 @@ import type { Coroutine } from '../base/awaitable.ts'
 import { FieldErrors } from '../base/body-errors.ts'
 import { isObject } from '../base/json.ts'
 import type { Connection } from '../database/dialect.ts'
-import type { Model, Resource, ToManyAttribute } from '../model/model.ts'
+import type { Model, RelationAttribute, Resource, ToManyAttribute } from '../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { checkChanges, findGivenKey, recordName } from './check-database.ts'
 import { isInsertedOnce, leadsTo, planNew } from './plan-body.ts'
+import type { BodyPlan } from './plan-body.ts'
 import { planRows } from './plan-write.ts'
 import { PlannedRelations, Unplanned, isOneRow } from './planned-relations.ts'
 import type { SeedData } from './seed-rows.ts'
@@ -47,13 +48,14 @@ interface SeedPlan {
 function planSeed(data: SeedData, model: Model, connection: Connection): SeedPlan | undefined {
   let keepsUnique = !connection.mayHoldMisfits
   const pivots = new Map<string, ToManyAttribute>()
+  const nested = new Map<Resource, RelationAttribute>()
   for (const [name, records] of Object.entries(data)) {
     const resource = model.byName.get(name)
     const row = resource === undefined || resource.hierarchy !== undefined || !Array.isArray(records) ? null : planRows(resource)
     if (row === null || !comesInAnyOrder(resource!) || mixesKeys(records, resource!)) return undefined
     for (const record of records as readonly unknown[]) {
       const body = isObject(record) ? planNew(row, resource!, record) : undefined
-      if (body === undefined || body.nests || body.linksOthers) return undefined
+      if (body === undefined || body.linksOthers || !addNested(body.created, nested)) return undefined
       if (!body.keepsUnique) keepsUnique = false
       for (const [table, list] of body.pivots) {
         if (connection.countsKeys(table) || (pivots.get(table) ?? list) !== list) return undefined
@@ -61,7 +63,17 @@ function planSeed(data: SeedData, model: Model, connection: Connection): SeedPla
       }
     }
   }
-  return { keepsUnique }
+  return Object.keys(data).some(name => nested.has(model.byName.get(name)!)) ? undefined : { keepsUnique }
+}
+
+/** Adds what a record nests; says false where its records would not be inserted in the order in which MikroORM does: those of a table have one place. */
+function addNested(created: BodyPlan['created'], nested: Map<Resource, RelationAttribute>): boolean {
+  for (const [target, relation] of created) {
+    const known = nested.get(target)
+    if (known === undefined ? !comesInAnyOrder(target) : known !== relation) return false
+    nested.set(target, relation)
+  }
+  return true
 }
 
 /**

@@ -370,6 +370,14 @@ describe('planned writes', () => {
     const before = written.get('insert') ?? 0
     await twins.seed(seed)
     assert.equal(written.get('insert'), before + 3)
+    await twins.seed({
+      grounds: [
+        { name: 'n', events: [{ club: 1 }, { club: 2 }] },
+        { name: 'm', events: [{}] },
+      ],
+    })
+    assert.equal(written.get('insert'), before + 3 + 4)
+    await twins.compare()
   })
 
   it('are what most of these requests were', () => {

@@ -264,8 +264,27 @@ export const clubSeeds = fc.record(
     notes: seeded(fc.record({ text: word, club: fc.integer({ min: 1, max: 6 }), about: fc.option(big) }, { noNullPrototype: true })),
     badges: seeded(fc.record({ text: word, club: fc.option(fc.integer({ min: 1, max: 9 })) }, { noNullPrototype: true })),
     teams: seeded(fc.record({ id, name, club: small }, { noNullPrototype: true })),
-    grounds: seeded(fc.record({ id, name }, { noNullPrototype: true })),
-    events: seeded(fc.record({ id, club: fc.option(small), place: fc.option(fc.integer({ min: 1, max: 9 })) }, { noNullPrototype: true })),
+    grounds: seeded(
+      fc.record(
+        {
+          id,
+          name,
+          events: fc.array(fc.record({ club: fc.option(small) }, { requiredKeys: [], noNullPrototype: true }), { maxLength: 3 }),
+        },
+        { requiredKeys: ['name'], noNullPrototype: true },
+      ),
+    ),
+    players: seeded(fc.record({ name: word, number: small }, { noNullPrototype: true })),
+    events: seeded(
+      fc.record(
+        {
+          id,
+          club: fc.option(small),
+          place: fc.option(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.record({ name }, { noNullPrototype: true }))),
+        },
+        { noNullPrototype: true },
+      ),
+    ),
     tags: seeded(fc.record({ id: fc.string({ unit: fc.constantFrom(...'abcdefgh'), maxLength: 2 }), name }, { noNullPrototype: true })),
   },
   { requiredKeys: [], noNullPrototype: true },

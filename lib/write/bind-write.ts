@@ -20,6 +20,7 @@ export interface BoundStatement {
 
 /** An insert, and the key of the new record; undefined where the database counts it. */
 export interface BoundInsert extends BoundStatement {
+  readonly resource: Resource
   readonly stored: StoredTable
   readonly columns: readonly StoredColumn[]
   readonly key: KeyValues | undefined
@@ -62,7 +63,7 @@ export function bindInsert(change: RecordInput, stored: StoredTable, connection:
   const key = counted === undefined ? findKey(keys, resource) : keyFromCount(counted, resource)
   if (key === null) return undefined
   const statement = findStatement('insert', stored, columns, () => writing.insert(stored, columns))
-  return { statement, parameters, key, stored, columns }
+  return { statement, parameters, key, resource, stored, columns }
 }
 
 /** The rows that one statement inserts at most, and their values. */

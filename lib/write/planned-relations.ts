@@ -104,11 +104,14 @@ export class PlannedRelations {
 
   *#insertGroup(group: readonly BoundInsert[]): Coroutine<void> {
     for (let from = 0; from < group.length;) {
-      const count = countTogether(group.length - from, group[0]!)
-      const bound = count === 1 ? group[from]! : bindRows(group.slice(from, from + count), this.#connection)
-      const { rows } = yield* wait(this.#run(bound.statement, bound.parameters))
+      const first = group[from]!
+      const count = countTogether(group.length - from, first)
+      const bound = count === 1 ? first : bindRows(group.slice(from, from + count), this.#connection)
+      const { rows, counted } = yield* wait(this.#run(bound.statement, bound.parameters))
       // A trigger of the file has ignored one.
       if (rows < count) throw new Unplanned()
+      // Refuses keys out of range: the last one is the highest.
+      if (first.key === undefined) keyFromCount(counted, first.resource)
       from += count
     }
   }

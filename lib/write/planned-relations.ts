@@ -293,8 +293,9 @@ export function withLink(change: RecordInput, attribute: ToOneAttribute, key: Ke
 }
 
 function findPivot({ via }: ToManyAttribute): PivotTable {
-  const { table, ownerColumns, targetColumns, orderColumn } = via as ToManyAttribute['via'] & { kind: 'pivot' }
-  return { table, owner: ownerColumns[0]!, member: targetColumns[0]!, order: orderColumn }
+  const { table, ownerColumns, targetColumns, orderColumn, owner } = via as ToManyAttribute['via'] & { kind: 'pivot' }
+  // Seen from its other side the list has no order: rows that were put in again would move in the lists of the owners.
+  return { table, owner: ownerColumns[0]!, member: targetColumns[0]!, order: owner ? orderColumn : undefined }
 }
 
 const pivotStatements = new WeakMap<ToManyAttribute, Map<string, Statement>>()

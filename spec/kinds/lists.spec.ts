@@ -141,6 +141,36 @@ describeStores('an ordered list', () => {
     await engine.handle('PUT', '/v1/songs/3', undefined, { albums: [] })
     assert.deepEqual(await songs(1), [1, 2])
   })
+
+  it('keeps its order where a record is put into others, too, from its other side', async () => {
+    for (const subscribers of [[], [{ afterFlush: () => {} }]]) {
+      const seed = {
+        songs: [1, 2, 3].map(id => ({ id })),
+        albums: [
+          { id: 1, songs: [3, 1, 2] },
+          { id: 2, songs: [2] },
+        ],
+      }
+      await using engine = await createEngine({ entities: [Song, Album], seed, onError: failing, orm: { subscribers } })
+      const songs = async (id: number): Promise<unknown> => (await engine.handle('GET', `/v1/albums/${id}`)).body.album.songs
+      assert.equal((await engine.handle('PUT', '/v1/songs/3', undefined, { albums: [2, 1] })).status, 200)
+      assert.deepEqual(
+        [await songs(1), await songs(2)],
+        [
+          [3, 1, 2],
+          [2, 3],
+        ],
+      )
+      assert.equal((await engine.handle('PUT', '/v1/songs/1/albums', undefined, [2])).status, 200)
+      assert.deepEqual(
+        [await songs(1), await songs(2)],
+        [
+          [3, 2],
+          [2, 3, 1],
+        ],
+      )
+    }
+  })
 })
 
 describeStores('a list whose other side is a property that is not stored', () => {

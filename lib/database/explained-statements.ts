@@ -42,6 +42,8 @@ export interface StatementsExplained {
     readonly columns: readonly (string | undefined)[]
     /** The names that the statement holds. */
     readonly names: ReadonlySet<string>
+    /** Whether its text and its plan may hold values of the request. */
+    readonly holdsValues?: boolean
   }[]
   readonly advice: readonly IndexAdvice[]
 }

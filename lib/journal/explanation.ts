@@ -1,5 +1,5 @@
 /** Makes the explanation of a request: its statements, their query plans and missing indexes, as plain data without secrets. */
-import type { IndexAdvice, PlanStep, StatementsExplained } from '../database/explained-statements.ts'
+import type { IndexAdvice, IndexColumn, PlanStep, StatementsExplained } from '../database/explained-statements.ts'
 import type { EmbeddedAttribute, Model, Resource } from '../model/model.ts'
 import { tableColumns } from '../model/model.ts'
 import type { RestResponse } from '../base/response.ts'
@@ -88,11 +88,12 @@ export function buildExplanation(explained: Explained, statements: StatementsExp
     timing: summarizeTimes(trace),
     cached: trace.cached,
     statements: (trace.statements ?? []).map(({ sql, parameters, duration, rows }, index) => {
-      const { plan, columns, names } = statements.statements[index]!
+      const { plan, columns, names, holdsValues = false } = statements.statements[index]!
       // A parameter without a known column may belong to any column of the statement.
       const isDoubtful = [...names].some(name => secrets.isSecretColumn(name))
+      const isMasked = isDoubtful && holdsValues
       return {
-        sql,
+        sql: isMasked ? maskLiterals(sql) : sql,
         parameters: parameters.map((value, at) => {
           const column = columns[at]
           const isSecret = column === undefined ? isDoubtful : secrets.isSecretColumn(column)
@@ -100,12 +101,20 @@ export function buildExplanation(explained: Explained, statements: StatementsExp
         }),
         duration: Math.round(duration * 1000) / 1000,
         rows,
-        plan,
+        plan: isMasked ? plan.map(maskPlan) : plan,
       }
     }),
     hints: statements.advice.map(advice => buildHint(advice, model, hasEntities)),
     response,
   }
+}
+
+function maskLiterals(text: string): string {
+  return text.replaceAll(/'(?:[^']|'')*'/g, `'${SECRET}'`)
+}
+
+function maskPlan(step: PlanStep): PlanStep {
+  return { ...step, detail: maskLiterals(step.detail), children: step.children.map(maskPlan) }
 }
 
 /** Returns the query as the path contains it. A query that was given beside the path, or holds a secret, is formatted from its pairs. */
@@ -129,6 +138,7 @@ function formatParameter(value: unknown, masked: Masked): string | number | null
   if (typeof value === 'number') return value
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`
+  if (Array.isArray(value)) return masked.copy(JSON.stringify(value)) as string
   // A statement has no other values.
   return null
 }
@@ -138,7 +148,8 @@ function buildHint({ table, columns, reason, scanned, rows, sql }: IndexAdvice, 
   const found = columns.map(({ column }) => (column === undefined || resource === undefined ? undefined : findPath(resource, column)))
   const attributes = columns.map(({ text, column }, index) => found[index]?.path ?? column ?? text)
   const properties = found.map(path => path?.property)
-  const isPlain = columns.every(({ descending }) => !descending) && properties.every(property => property !== undefined)
+  // The index of a property has no collation of its own, and NULL where the database has it.
+  const isPlain = columns.every(isBare) && properties.every(property => property !== undefined)
   const entity =
     !hasEntities || resource === undefined || !isPlain
       ? undefined
@@ -153,6 +164,10 @@ function buildHint({ table, columns, reason, scanned, rows, sql }: IndexAdvice, 
       ? `${all} are sorted; an index on ${by} would have them in order.`
       : `${all} are gone through; an index on ${by} would find what is wanted.`
   return { reason, table, scanned, rows, resource: served, attributes, sql, entity, detail }
+}
+
+function isBare({ text, column, descending }: IndexColumn): boolean {
+  return !descending && text.replaceAll('""', '"') === `"${column}"`
 }
 
 /** Finds the public path of a column, and the entity's property where one stands for the column alone. */

@@ -59,7 +59,7 @@ class StatementBatch extends Query {
   readonly #preparing = new Map<string, string>()
 
   constructor(statements: readonly Asked[], known: Prepared, isKept: (sql: string) => boolean) {
-    super({ text: '' })
+    super('')
     this.#statements = statements
     this.#prepared = known
     this.#isKept = isKept
@@ -130,9 +130,13 @@ function formatArray(values: readonly unknown[]): string {
   return `{${values.map(formatElement).join()}}`
 }
 
+/** What needs no quotes: most keys. */
+const PLAIN = /^(?!null$)[\w-]+$/i
+
 function formatElement(value: unknown): string {
   if (Array.isArray(value)) return formatArray(value)
   if (value instanceof Uint8Array) return `"\\\\x${Buffer.from(value).toString('hex')}"`
   const text = formatParameter(value) as string | null
-  return text === null ? 'null' : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+  if (text === null) return 'null'
+  return PLAIN.test(text) ? text : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }

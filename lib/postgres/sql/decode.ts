@@ -2,7 +2,6 @@
 import { decodeJson, formatDecimal } from '../../sql/decode-document.ts'
 import type { BuilderSource } from '../../sql/builder-source.ts'
 import type { Decoder } from '../../sql/flavour.ts'
-import { formatIso } from '../../values/iso-time.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 import { BLANK_PADDED } from './parameters.ts'
 
@@ -12,14 +11,15 @@ function decodeNumber(text: string): number | null {
   return Number.isFinite(value) ? value + 0 : null
 }
 
+const DATETIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/
+
 /**
  * `2020-01-31 12:13:14.123456+00`, or the same without the offset, which is UTC, too. A value that is not a time of ISO 8601 (`infinity`, years before the first) is
  * shown as it is.
  */
 function decodeDatetime(text: string): string {
   const bare = text.endsWith('+00') ? text.slice(0, -3) : text
-  const time = Date.parse(`${bare.slice(0, 10)}T${bare.slice(11, 23)}Z`)
-  return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/.test(bare) && !Number.isNaN(time) ? formatIso(time) : text
+  return DATETIME.test(bare) ? `${bare.slice(0, 10)}T${bare.slice(11, 19)}.${bare.slice(20, 23).padEnd(3, '0')}Z` : text
 }
 
 function trimBlanks(text: string): string {

@@ -5,7 +5,7 @@ import type { RunStatement } from '../../base/trace.ts'
 import { advise } from './index-advice.ts'
 import { readPlan, buildPlanTree } from './query-plan.ts'
 import { name } from '../../sql/sql.ts'
-import { listParameters, findTables } from './sql-text.ts'
+import { listParameters, findTables } from '../../sql/sql-text.ts'
 
 /** Rows from which the scan of a table is marked. */
 const MANY = 1000

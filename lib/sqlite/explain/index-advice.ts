@@ -9,8 +9,8 @@ import { SqliteDatabase } from '../database/sqlite-database.ts'
 import { readPlan } from './query-plan.ts'
 import type { PlanLine } from './query-plan.ts'
 import { name } from '../../sql/sql.ts'
-import { findTables } from './sql-text.ts'
-import type { IndexPart, UsedTable } from './sql-text.ts'
+import { findTables } from '../../sql/sql-text.ts'
+import type { IndexPart, UsedTable } from '../../sql/sql-text.ts'
 
 /** Limit of the columns in an index. */
 const WIDEST = 4

@@ -1,7 +1,7 @@
 /** Reads SQLite's query plan of a statement (https://www.sqlite.org/eqp.html) as a tree. */
 import type Database from 'better-sqlite3'
 import type { PlanStep } from '../../database/explained-statements.ts'
-import type { UsedTable } from './sql-text.ts'
+import type { UsedTable } from '../../sql/sql-text.ts'
 
 /** Statements with a plan. */
 const PLANNED = /^\s*(?:select|insert|update|delete|replace|with|values)\b/i

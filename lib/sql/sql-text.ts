@@ -1,6 +1,6 @@
 /**
  * Finds the tables, conditions and order of a statement that has run, and the column that each parameter is compared with or written to.
- * It understands the statements of the engine and of MikroORM, and ignores other parts.
+ * It understands the statements of the engine and of MikroORM, for SQLite and for PostgreSQL, and ignores other parts.
  */
 
 /** A token, or the tokens inside parentheses. */
@@ -23,10 +23,17 @@ export interface UsedTable {
   readonly equal: IndexPart[]
   readonly range: IndexPart[]
   /** The order, as far as it begins with this table. */
-  readonly order: { readonly part: IndexPart; readonly descending: boolean }[]
+  readonly order: OrderPart[]
 }
 
-const TOKENS = /\s+|--[^\n]*|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\d[\w.]*|\w+|<=|>=|<>|!=|==|\|\||->>|->|./gs
+export interface OrderPart {
+  readonly part: IndexPart
+  readonly descending: boolean
+  /** Where NULLs come, if the statement says that. */
+  readonly nulls?: 'first' | 'last'
+}
+
+const TOKENS = /\s+|--[^\n]*|\$\d+|::|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\d[\w.]*|\w+|<=|>=|<>|!=|==|\|\||->>|->|./gs
 
 function tokenize(sql: string): string[] {
   return (sql.match(TOKENS) ?? []).filter(token => !/^(?:\s|--)/.test(token))
@@ -42,6 +49,10 @@ function nestBrackets(flat: readonly string[]): Token[] {
     } else stack.at(-1)!.push(token)
   }
   return stack[0]!
+}
+
+function isParameter(token: Token | undefined): boolean {
+  return typeof token === 'string' && /^(?:\?|\$\d+)$/.test(token)
 }
 
 function isWord(token: Token | undefined, ...words: string[]): boolean {
@@ -113,7 +124,11 @@ function readFrom(tokens: readonly Token[], declare: (alias: string, table: stri
     const token = tokens[index]!
     if (expectsTable) {
       expectsTable = false
-      const table = readName(token)
+      let table = readName(token)
+      if (table !== undefined && tokens[index + 1] === '.') {
+        index += 2
+        table += `.${readName(tokens[index]) ?? ''}`
+      }
       if (isWord(tokens[index + 1], 'as')) index++
       const next = tokens[index + 1]
       const isAlias = readName(next) !== undefined && !isWord(next, 'left', 'inner', 'cross', 'join', 'on', 'indexed', 'not')
@@ -174,11 +189,13 @@ function readCondition(condition: readonly Token[], known: ReadonlyMap<string, U
 function readOrder(tokens: readonly Token[], known: ReadonlyMap<string, UsedTable>): void {
   let used: UsedTable | undefined
   for (const term of splitAt(tokens, ',')) {
-    const isDirected = isWord(term.at(-1), 'asc', 'desc')
-    const found = findIndexPart(isDirected ? term.slice(0, -1) : term, known)
+    const nulls = isWord(term.at(-2), 'nulls') ? (isWord(term.at(-1), 'first') ? 'first' : 'last') : undefined
+    const directed = nulls === undefined ? term : term.slice(0, -2)
+    const isDirected = isWord(directed.at(-1), 'asc', 'desc')
+    const found = findIndexPart(isDirected ? directed.slice(0, -1) : directed, known)
     if (found === undefined || (used !== undefined && used !== found.used)) return
     used = found.used
-    used.order.push({ part: found.part, descending: isWord(term.at(-1), 'desc') })
+    used.order.push({ part: found.part, descending: isWord(directed.at(-1), 'desc'), ...(nulls === undefined ? {} : { nulls }) })
   }
 }
 
@@ -203,7 +220,7 @@ function findIndexPart(tokens: readonly Token[], known: ReadonlyMap<string, Used
         text += `(${written(token)})`
         continue
       }
-      if (token === '?' || isWord(token, 'select')) isPure = false
+      if (isParameter(token) || isWord(token, 'select')) isPure = false
       const table = list[index + 1] === '.' ? known.get(readName(token) ?? '') : undefined
       if (table !== undefined) {
         used.add(table)
@@ -211,7 +228,10 @@ function findIndexPart(tokens: readonly Token[], known: ReadonlyMap<string, Used
         text += `${/\w$/.test(text) ? ' ' : ''}${quoted(readName(list[index]) ?? '')}`
       } else if (token.startsWith('`')) {
         text += quoted(readName(token)!)
-      } else text += `${/\w$/.test(text) && /^\w/.test(token) ? ' ' : ''}${token}${token === ',' ? ' ' : ''}`
+      } else {
+        const isApart = isWord(token, 'collate') || /\bcollate$/i.test(text) || (/\w$/.test(text) && /^\w/.test(token))
+        text += `${isApart ? ' ' : ''}${token}${token === ',' ? ' ' : ''}`
+      }
     }
     return text
   }
@@ -245,18 +265,27 @@ export function listParameters(sql: string): { columns: (string | undefined)[]; 
   const written = readInsertedColumns(nestBrackets(flat))
   let column: string | undefined
   for (const [index, token] of flat.entries()) {
-    if (token === '?') {
+    if (isParameter(token)) {
       columns.push(written === undefined ? column : written[columns.length % written.length])
     } else if (isWord(token, ...OPERATORS, '<>', '!=', 'like')) {
-      column = /^["`]/.test(flat[index - 1] ?? '') ? readName(flat[index - 1]) : undefined
+      column = readColumnBefore(flat, index)
     } else if (isWord(token, 'limit', 'offset')) {
       column = token
-    } else if (!isWord(token, '(', ',', 'not', 'select', 'value', 'from', 'json_each')) {
+    } else if (!isWord(token, '(', ',', 'not', 'select', 'value', 'from', 'json_each', 'any')) {
       // `in (select value from json_each(?))` holds the keys of several rows.
       column = undefined
     }
   }
   return { columns, names }
+}
+
+/** Reads the column in front of an operator, which may be cast, and have a collation. */
+function readColumnBefore(flat: readonly string[], operator: number): string | undefined {
+  let at = operator - 1
+  if (isWord(flat[at - 1], 'collate')) at -= 2
+  if (flat[at - 1] === '::') at -= 2
+  if (flat[at] === ')') at--
+  return /^["`]/.test(flat[at] ?? '') ? readName(flat[at]) : undefined
 }
 
 /** Reads the columns of an INSERT whose rows consist of parameters only. */
@@ -269,11 +298,11 @@ function readInsertedColumns(tokens: readonly Token[]): string[] | undefined {
   const rows = tokens.slice(at + 1, end < 0 ? tokens.length : end).filter(token => Array.isArray(token))
   const rest = end < 0 ? [] : tokens.slice(end)
   const isPlain = rows.every(
-    row => row.length === 2 * columns.length - 1 && row.every((token, index) => token === (index % 2 === 0 ? '?' : ',')),
+    row => row.length === 2 * columns.length - 1 && row.every((token, index) => (index % 2 === 0 ? isParameter(token) : token === ',')),
   )
   return isPlain && !holdsParameter(rest) ? columns : undefined
 }
 
 function holdsParameter(tokens: readonly Token[]): boolean {
-  return tokens.some(token => (Array.isArray(token) ? holdsParameter(token) : token === '?'))
+  return tokens.some(token => (Array.isArray(token) ? holdsParameter(token) : isParameter(token)))
 }

@@ -93,6 +93,8 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
       return encode((given.findValues!(binding.of)[binding.index] as KeyValues)[binding.part], binding, dialect)
     case 'model':
       return encode(binding.value, binding, dialect)
+    case 'written':
+      throw new Error('A value that is written comes with the statement.')
     case 'given':
       return dialect.encode(given.given![binding.index], binding.type, false)
     case 'filterList':

@@ -70,5 +70,7 @@ export type Binding =
     }
   /** A value of the model's own. */
   | { readonly from: 'model'; readonly value: unknown; readonly type: ScalarType; readonly form: ValueForm; readonly inDocument: boolean }
+  /** A value that is written to a column, or the key of a row that is written: of that type; undefined: of the column's own. */
+  | { readonly from: 'written'; readonly type: ScalarType | undefined }
   /** One of the values that the engine itself asks for. */
   | { readonly from: 'given'; readonly index: number; readonly type: ScalarType }

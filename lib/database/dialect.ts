@@ -195,6 +195,8 @@ export interface Dialect {
   existing(resource: Resource, scopeOf: ScopeLookup): Statement | undefined
   /** A statement that gives the bare values of columns of the record of a key. */
   columns(resource: Resource, columns: readonly string[]): Statement
+  /** A bare value of a column as the engine holds values of its type. */
+  decode(value: unknown, type: ScalarType): unknown
   /**
    * A statement that gives one row when a record other than that of the key has these values: those marked as given come from `Arguments.given` in
    * order, the others are those of the record of the key. Undefined when the attributes have no columns to compare.
@@ -208,6 +210,8 @@ export interface Dialect {
   referrers(resource: Resource, attribute: ToOneAttribute): Statement
   /** Statements that write one row, their parameters in the order of the columns. See `WritingDialect`. */
   readonly writing: WritingDialect
+  /** Whether an error ends the transaction that it is in: nothing can be asked in it any more. */
+  readonly failsWhole: boolean
   /** What a broken constraint is about, as far as the database says: the columns of a table. */
   violation(error: Error): { readonly schema?: string; readonly table: string; readonly columns: readonly string[] } | undefined
   /** The check of the schema that a write did not meet, by its name or expression; undefined where the error is about something else. */
@@ -288,6 +292,8 @@ export interface TableRows {
 /** Runs work on an open database. */
 export interface Connection {
   readonly dialect: Dialect
+  /** Whether the database is known to have the constraints of the model, so that it refuses what they forbid. */
+  readonly keepsConstraints: boolean
   /** Whether a column may hold a value that is not of its attribute's type, since others have written to the database. */
   readonly mayHoldMisfits: boolean
   /** The MikroORM instance on the database; made when it is first asked for. */
@@ -330,6 +336,8 @@ export interface Connection {
    * @param given the key that the row brings
    */
   takeKey(table: StoredTable, given: unknown): number | bigint | undefined
+  /** Whether the defaults that the database gives the columns of a table follow the clock of the engine. */
+  keepsTime(table: StoredTable): boolean
   /** Whether the engine counts the keys of a table. */
   countsKeys(table: string): boolean
   /**

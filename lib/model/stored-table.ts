@@ -3,9 +3,13 @@
  * from MikroORM's metadata by metadata/read-stored-table.ts.
  */
 
+import type { ScalarType } from '../values/scalar-type.ts'
+
 /** A column of a table. */
 export interface StoredColumn {
   readonly column: string
+  /** The type of its values; undefined where that is not known. */
+  readonly type: ScalarType | undefined
   /** Converts the value of the property to that of the column; undefined where both are the same. NULL needs no conversion. */
   readonly toColumn: ((value: unknown) => unknown) | undefined
 }
@@ -43,6 +47,8 @@ export interface StoredTable {
   readonly table: string
   /** The columns of the key, in the order of its parts. */
   readonly key: readonly StoredColumn[]
+  /** The column of the key whose values the database counts. */
+  readonly counter: StoredColumn | undefined
   /** The properties that make the key. */
   readonly keyProperties: readonly StoredProperty[]
   /** The column that says of which class a row is, in a table of several classes, and its value for this one. */
@@ -57,6 +63,10 @@ export interface StoredTable {
   readonly deletes: boolean
   /** Whether the database refuses every value that is taken, and no function of the model is called for a record before it does so. */
   readonly keepsUnique: boolean
+  /** The columns, outside of the key, that are unique together. */
+  readonly uniques: readonly (readonly StoredColumn[])[]
+  /** The defaults of its columns that are SQL. */
+  readonly rawDefaults: readonly string[]
   /** The properties that a new record must have. */
   readonly required: readonly string[]
   /** Calls the constructor of the class, which may give properties their values; undefined where there is no code in it. */
@@ -73,6 +83,9 @@ export interface PivotTable {
   /** The column that links the record, and the one that links a member of its list. */
   readonly owner: string
   readonly member: string
+  /** The types of their values. */
+  readonly ownerType: ScalarType
+  readonly memberType: ScalarType
   /** The column that counts the rows, where the list has an order of its own. */
   readonly order: string | undefined
 }

@@ -9,17 +9,18 @@ import type { Clock } from '../base/clock.ts'
 import type { RunStatement, Traces } from '../base/trace.ts'
 import type { PoolClient } from 'pg'
 import type { ChangeRecorder, ChangeSink, Watched } from '../database/changes.ts'
-import type { CompiledRead, Connection, Dialect, Reading, Statement } from '../database/dialect.ts'
+import type { CompiledRead, Connection, Dialect, Reading, RowsWritten, Statement } from '../database/dialect.ts'
 import type { StatementsExplained, UnindexedLink } from '../database/explained-statements.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Resource } from '../model/model.ts'
+import type { StoredTable } from '../model/stored-table.ts'
 import { cascades, findRecord, loadsAlone } from '../orm/find-record.ts'
 import { retime } from '../orm/model-time.ts'
 import { runsForeignCode } from '../orm/user-hooks.ts'
 import { readRecords } from '../read/run-read.ts'
 import type { Flavour } from '../sql/flavour.ts'
 import { tableName } from '../sql/sql.ts'
-import { createDialect, notPlanned } from './dialect.ts'
+import { createDialect } from './dialect.ts'
 import { explainStatements } from './explain.ts'
 import type { ChangeLog } from './kit/change-log.ts'
 import { Recorder } from './kit/recorder.ts'
@@ -27,7 +28,9 @@ import { compileWatch } from './kit/watch.ts'
 import { LogIns } from './log-ins.ts'
 import type { LogInTables } from './log-in-tables.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'
+import { withTime } from './orm/server-time.ts'
 import { Readings } from './readings.ts'
+import { RowWriter } from './row-writer.ts'
 import { Gate } from './server/gate.ts'
 import { command } from './server/sessions.ts'
 import type { Sessions } from './server/sessions.ts'
@@ -52,9 +55,11 @@ export interface Closing {
 export class PostgresConnection implements Connection {
   readonly dialect: Dialect
   readonly mayHoldMisfits = false
+  keepsConstraints = false
   readonly #parts: ConnectionParts
   readonly #readings: Readings
   readonly #unitsOfWork: UnitsOfWork
+  readonly #rows: RowWriter
   readonly gate = new Gate()
   /** The log of changed rows; undefined where the database has none. */
   log: ChangeLog | undefined
@@ -71,7 +76,13 @@ export class PostgresConnection implements Connection {
     this.#parts = parts
     this.dialect = createDialect(flavour)
     this.#readings = new Readings(sessions, transactions)
-    this.#unitsOfWork = new UnitsOfWork(sessions, transactions, () => this.orm, readOnly)
+    this.#unitsOfWork = new UnitsOfWork(this.host, () => this.orm, readOnly)
+    this.#rows = new RowWriter(
+      sessions,
+      transactions,
+      () => this.orm,
+      () => this.#readings.traces?.current,
+    )
   }
 
   /** What MikroORM is to be made with. */
@@ -191,12 +202,11 @@ export class PostgresConnection implements Connection {
   }
 
   transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Promise<T> {
-    return this.write(work, end, repeatable)
+    return this.#unitsOfWork.transact(work, end, repeatable)
   }
 
-  /** The unit of work writes all rows. */
-  writesAlone(): false {
-    return false
+  writesAlone(): boolean {
+    return this.#rows.writesAlone()
   }
 
   /** The server counts all keys. */
@@ -204,12 +214,17 @@ export class PostgresConnection implements Connection {
     return undefined
   }
 
+  /** The server has a clock of its own. */
+  keepsTime({ rawDefaults }: StoredTable): boolean {
+    return this.#clock === undefined || this.#clock.isSystem || rawDefaults.every(sql => withTime(sql, 0) === undefined)
+  }
+
   countsKeys(): boolean {
     return false
   }
 
-  run(): never {
-    return notPlanned()
+  run(statement: Statement, parameters: readonly unknown[]): Promise<RowsWritten> {
+    return this.#rows.run(statement, parameters)
   }
 
   insertRows(): boolean {

@@ -1,33 +1,15 @@
 /** Dialect: what the stages ask of PostgreSQL without a connection: how plans compile, how values become parameters, and what its errors mean. */
-import type { Dialect, WritingDialect } from '../database/dialect.ts'
+import type { Dialect } from '../database/dialect.ts'
 import { compileColumns, compileExisting, compileExists, compileReferrers, compileTaken } from '../sql/compile-checks.ts'
 import { compileRead } from '../sql/compile-read.ts'
+import { compileDelete, compileDiffers, compileUpdate } from '../sql/compile-write.ts'
 import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, violation } from './server/errors.ts'
+import { decodeBare } from './sql/decode.ts'
 import { encode, encodeLinks, encodeList, encodePatterns } from './sql/encode.ts'
 import type { Flavour } from '../sql/flavour.ts'
 import { describeUnstorable } from './sql/storable.ts'
-
-/** Refuses a write that is to be a statement of the engine's: `PostgresConnection.writesAlone` lets none come here. */
-export function notPlanned(): never {
-  throw new Error('On PostgreSQL the unit of work of MikroORM writes all rows.')
-}
-
-const NOT_PLANNED: WritingDialect = {
-  insert: notPlanned,
-  insertRows: notPlanned,
-  differs: notPlanned,
-  update: notPlanned,
-  delete: notPlanned,
-  link: notPlanned,
-  unlink: notPlanned,
-  deleteOthers: notPlanned,
-  others: notPlanned,
-  unlinked: notPlanned,
-  leave: notPlanned,
-  enter: notPlanned,
-  members: notPlanned,
-  toParameter: notPlanned,
-}
+import * as lists from './sql/write-lists.ts'
+import { compileInsert, compileInsertRows, toParameter } from './sql/write-rows.ts'
 
 /** Makes the dialect of a server. */
 export function createDialect(flavour: Flavour): Dialect {
@@ -38,11 +20,28 @@ export function createDialect(flavour: Flavour): Dialect {
     exists: (resource, scopeOf, list) => compileExists(flavour, resource, scopeOf, list),
     existing: (resource, scopeOf) => compileExisting(flavour, resource, scopeOf),
     columns: (resource, columns) => compileColumns(flavour, resource, columns),
+    decode: decodeBare,
     taken: (resource, attributes, excludeSelf) => compileTaken(flavour, resource, attributes, excludeSelf),
     referrers: (resource, attribute) => compileReferrers(flavour, resource, attribute),
     describeUnstorable,
     findBound: value => value,
-    writing: NOT_PLANNED,
+    writing: {
+      insert: compileInsert,
+      insertRows: compileInsertRows,
+      differs: (table, columns) => compileDiffers(flavour, table, columns),
+      update: (table, columns, guarded) => compileUpdate(flavour, table, columns, guarded),
+      delete: table => compileDelete(flavour, table),
+      link: lists.compileLink,
+      unlink: lists.compileUnlink,
+      deleteOthers: lists.compileDeleteOthers,
+      others: lists.compileOthers,
+      unlinked: lists.compileUnlinked,
+      leave: lists.compileLeave,
+      enter: lists.compileEnter,
+      members: lists.compileMembers,
+      toParameter,
+    },
+    failsWhole: true,
     violation,
     brokenCheck,
     breaksReference,

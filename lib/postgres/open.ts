@@ -180,7 +180,7 @@ async function complete<T>(connection: PostgresConnection, opening: Opening<Serv
 
 async function completeOnce<T>(
   connection: PostgresConnection,
-  { schema, readOnly, database, users, notes }: Opening<ServerDatabase>,
+  { entities, schema, readOnly, database, users, notes }: Opening<ServerDatabase>,
   build: () => Awaitable<T>,
 ): Promise<T> {
   const { sessions, transactions } = connection.host
@@ -210,6 +210,7 @@ async function completeOnce<T>(
         const { log, orm } = connection
         if (log !== undefined && readOnly !== true) await watchUsers(session, logIns, { log, orm, users: users!, schema: first })
       }
+      connection.keepsConstraints = entities === undefined || connection.log !== undefined
       return build()
     })
     await command(session, 'commit')

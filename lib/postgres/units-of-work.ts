@@ -10,7 +10,9 @@ import { RestError, restError } from '../base/errors.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import { rememberManager } from '../orm/target-keys.ts'
 import { runsForeignCode } from '../orm/user-hooks.ts'
-import { conflicting, isConflict, isLost, unreachable } from './server/errors.ts'
+import { conflicting, isConflict, isLost, isOutdated, unreachable } from './server/errors.ts'
+import type { OrmHost } from './orm/lent-dialect.ts'
+import { PlainTransactions } from './plain-transactions.ts'
 import type { Sessions } from './server/sessions.ts'
 import type { OpenTransaction, Transactions } from './server/transactions.ts'
 
@@ -24,10 +26,12 @@ export class UnitsOfWork {
   readonly #transactions: Transactions
   readonly #orm: () => MikroORM
   readonly #readOnly: boolean
+  readonly #plain: PlainTransactions
 
-  constructor(sessions: Sessions, transactions: Transactions, orm: () => MikroORM, readOnly: boolean) {
-    this.#sessions = sessions
-    this.#transactions = transactions
+  constructor(host: OrmHost, orm: () => MikroORM, readOnly: boolean) {
+    this.#sessions = host.sessions
+    this.#transactions = host.transactions
+    this.#plain = new PlainTransactions(host)
     this.#orm = orm
     this.#readOnly = readOnly
   }
@@ -37,14 +41,34 @@ export class UnitsOfWork {
     if (this.#readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
     const { current } = this.#transactions
     if (current !== undefined) return this.#writeNested(current, work, end)
+    return this.#repeat(
+      () => this.#attempt(work, end),
+      end,
+      () => repeatable && !runsForeignCode(this.#orm().em),
+    )
+  }
+
+  /** See `Connection.transact`. */
+  async transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Promise<T> {
+    if (this.#readOnly || this.#transactions.current !== undefined) return this.write(work, end, repeatable)
+    return this.#repeat(
+      () => this.#plain.run(work, end),
+      end,
+      () => repeatable,
+    )
+  }
+
+  /** Runs a transaction again that another one got in the way of, where that may be. */
+  async #repeat<T>(run: () => Promise<T>, end: RequestAbort | undefined, isRepeatable: () => boolean): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(work, end)
+        return await run()
       } catch (error) {
         if (error instanceof RestError && !isConflict(error)) throw error
         if (isLost(error)) throw unreachable(error)
-        if (!isConflict(error)) throw error
-        if (attempt === ATTEMPTS || !repeatable || runsForeignCode(this.#orm().em)) throw conflicting(error)
+        const isOld = isOutdated(error)
+        if (!isConflict(error) && !isOld) throw error
+        if (attempt === ATTEMPTS || !isRepeatable()) throw isOld ? error : conflicting(error)
       }
       // Two that have met once need not meet again.
       await sleep(Math.random() * 10 * attempt)

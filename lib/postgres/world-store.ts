@@ -213,6 +213,7 @@ export class PostgresWorldStore implements WorldStore, Place {
     connection.log = this.#connection.log
     const { logIns } = this.#connection
     if (logIns !== undefined) connection.keepLogIns(logIns.tables)
+    connection.keepsConstraints = this.#connection.keepsConstraints
     connection.attachLater(() => forkOrm(this.#connection.orm, new LentDialect(connection.host)))
     const worlds = new PostgresWorldStore(connection, database, parts)
     try {

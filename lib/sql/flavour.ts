@@ -65,8 +65,12 @@ export interface Flavour {
   /** Compiles the condition of `$like` in a filter of MikroORM. */
   readonly like: (node: Condition & { readonly kind: 'like' }, columns: ColumnScope) => Sql
 
-  /** Returns the condition that a column, which may be NULL, holds another value than a parameter, which may be NULL too. Texts differ by their characters. */
-  readonly differs: (column: string, parameter: Sql) => Sql
+  /**
+   * Returns the condition that a column, which may be NULL, holds another value than a parameter, which may be NULL too. Texts differ by their characters.
+   *
+   * @param type undefined where it is not known
+   */
+  readonly differs: (column: string, parameter: Sql, type: ScalarType | undefined) => Sql
 
   /** Returns a column of a key, or of what must be unique, in the form in which it is compared with a parameter of its type. */
   readonly compared: (column: string, type: ScalarType) => string

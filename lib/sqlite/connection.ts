@@ -53,6 +53,10 @@ export class SqliteConnection implements Connection {
     this.#rows = new RowWriter(content, host, () => this.orm)
   }
 
+  get keepsConstraints(): boolean {
+    return !this.content.isOfOthers
+  }
+
   get mayHoldMisfits(): boolean {
     return this.content.isOfOthers
   }
@@ -139,6 +143,10 @@ export class SqliteConnection implements Connection {
 
   takeKey(table: StoredTable, given: unknown): number | bigint | undefined {
     return this.#rows.takeKey(table, given)
+  }
+
+  keepsTime(): boolean {
+    return true
   }
 
   countsKeys(table: string): boolean {

@@ -17,6 +17,7 @@ export const SQLITE: Dialect = {
   exists: (resource, scopeOf, list) => compileExists(SQLITE_FLAVOUR, resource, scopeOf, list),
   existing: (resource, scopeOf) => compileExisting(SQLITE_FLAVOUR, resource, scopeOf),
   columns: (resource, columns) => compileColumns(SQLITE_FLAVOUR, resource, columns),
+  decode: value => value,
   taken: (resource, attributes, excludeSelf) => compileTaken(SQLITE_FLAVOUR, resource, attributes, excludeSelf),
   referrers: (resource, attribute) => compileReferrers(SQLITE_FLAVOUR, resource, attribute),
   writing: {
@@ -35,6 +36,7 @@ export const SQLITE: Dialect = {
     members: lists.compileMembers,
     toParameter,
   },
+  failsWhole: false,
   violation,
   brokenCheck,
   breaksReference,

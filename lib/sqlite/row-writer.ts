@@ -6,15 +6,14 @@ import type { StoredTable } from '../model/stored-table.ts'
 import type { Content } from './content.ts'
 import type { BoundSqliteDriver } from './orm/driver.ts'
 import { SharedConnection } from './orm/shared-connection.ts'
-import { hasSubscribers } from '../orm/user-hooks.ts'
+import { ManagerCheck } from '../orm/plain-manager.ts'
 import type { OrmHost } from './orm-host.ts'
 
 export class RowWriter {
   readonly #content: Content
   readonly #orm: () => MikroORM
   readonly #connection: SharedConnection
-  /** The entity manager that has been looked at last, and whether it is MikroORM's own. */
-  #known: { readonly em: EntityManager; readonly isOrdinary: boolean } | undefined
+  readonly #managers = new ManagerCheck(SqlEntityManager)
 
   constructor(content: Content, host: OrmHost, orm: () => MikroORM) {
     this.#content = content
@@ -24,9 +23,7 @@ export class RowWriter {
 
   /** See `Connection.writesAlone`. */
   writesAlone(): boolean {
-    const { em } = this.#orm()
-    if (this.#known?.em !== em) this.#known = { em, isOrdinary: isOrdinary(em) }
-    return this.#known.isOrdinary && !hasSubscribers(em) && driverOf(em).getConnection('write').isSilent()
+    return this.#managers.isPlain(this.#orm().em)
   }
 
   /** See `Connection.takeKey`. */
@@ -53,14 +50,4 @@ export class RowWriter {
 
 function driverOf(em: EntityManager): BoundSqliteDriver {
   return em.getDriver() as unknown as BoundSqliteDriver
-}
-
-/** Whether an entity manager is MikroORM's own, and flushes in transactions. */
-function isOrdinary(em: EntityManager): boolean {
-  return (
-    (em as object).constructor === SqlEntityManager &&
-    !Object.hasOwn(em, 'flush') &&
-    em.schema === undefined &&
-    em.config.get('disableTransactions') !== true
-  )
 }

@@ -39,6 +39,7 @@ const NO_DOCUMENTS: Documents = new Map()
 
 /** Returns the statement that inserts a record; undefined where the unit of work must do it. */
 export function bindInsert(change: RecordInput, stored: StoredTable, connection: Connection): BoundInsert | undefined {
+  if (!connection.keepsTime(stored)) return undefined
   const given = takeValues(change, stored)
   const made = makeWith(given, stored, connection)
   const columns: StoredColumn[] = []

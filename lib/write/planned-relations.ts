@@ -201,7 +201,7 @@ export class PlannedRelations {
   /** Takes out of a many-to-many list what does not stay in it: in an ordered one all, unless nothing comes in or moves; returns whether anything may be put in. */
   *#leavePivot(list: ToManyAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): Coroutine<boolean> {
     const { writing } = this.#connection.dialect
-    const pivot = findPivot(list)
+    const pivot = findPivot(list, resource)
     const owner = this.#toParameter(key, resource)
     const leave = findPivotStatement(list, 'leave', () => writing.leave(pivot))
     if (pivot.order !== undefined) {
@@ -223,7 +223,7 @@ export class PlannedRelations {
     if (keys.length === 0) return
     const { writing } = this.#connection.dialect
     const owner = this.#toParameter(key, resource)
-    const enter = findPivotStatement(list, 'enter', () => writing.enter(findPivot(list)))
+    const enter = findPivotStatement(list, 'enter', () => writing.enter(findPivot(list, resource)))
     yield* wait(this.#run(enter, [owner, this.#encodeKeys(keys, list.target), owner]))
   }
 
@@ -292,10 +292,17 @@ export function withLink(change: RecordInput, attribute: ToOneAttribute, key: Ke
   return { ...change, links: [...change.links, link] }
 }
 
-function findPivot({ via }: ToManyAttribute): PivotTable {
+function findPivot({ via, target }: ToManyAttribute, resource: Resource): PivotTable {
   const { table, ownerColumns, targetColumns, orderColumn, owner } = via as ToManyAttribute['via'] & { kind: 'pivot' }
-  // Seen from its other side the list has no order: rows that were put in again would move in the lists of the owners.
-  return { table, owner: ownerColumns[0]!, member: targetColumns[0]!, order: owner ? orderColumn : undefined }
+  return {
+    table,
+    owner: ownerColumns[0]!,
+    ownerType: resource.key[0]!.type,
+    member: targetColumns[0]!,
+    memberType: target.key[0]!.type,
+    // Seen from its other side the list has no order: rows that were put in again would move in the lists of the owners.
+    order: owner ? orderColumn : undefined,
+  }
 }
 
 const pivotStatements = new WeakMap<ToManyAttribute, Map<string, Statement>>()

@@ -46,7 +46,7 @@ interface SeedPlan {
 
 /** Decides by the names in the records; undefined where statements cannot insert them. */
 function planSeed(data: SeedData, model: Model, connection: Connection): SeedPlan | undefined {
-  let keepsUnique = !connection.mayHoldMisfits
+  let keepsUnique = connection.keepsConstraints
   const pivots = new Map<string, ToManyAttribute>()
   const nested = new Map<Resource, RelationAttribute>()
   for (const [name, records] of Object.entries(data)) {

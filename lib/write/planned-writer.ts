@@ -3,12 +3,13 @@
  * and the model asks for no more than that (plan-write.ts). The steps and the errors are those of writer.ts.
  * Each method gives undefined where nothing has been written, since a value is more than a statement can say: the unit of work writes it then.
  */
+import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../base/awaitable.ts'
 import type { Coroutine } from '../base/awaitable.ts'
 import { RestError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
-import type { Connection, Row, RowsWritten, Statement } from '../database/dialect.ts'
+import type { Connection, Dialect, Row, RowsWritten, Statement } from '../database/dialect.ts'
 import { keyFromCount } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Resource, ToManyAttribute } from '../model/model.ts'
@@ -216,9 +217,15 @@ export class PlannedWriter {
       return yield* wait(this.#connection.run(statement, parameters))
     } catch (error) {
       const { body, resource, validation, view, isWide } = asked
-      if (isWide && this.#connection.dialect.breaksConstraint(error)) throw new Unplanned('', { cause: error })
-      if (this.#finds(keepsUnique) && this.#connection.dialect.breaksConstraint(error))
-        yield* this.#validator.validate(body, resource, validation, view)
+      const { dialect } = this.#connection
+      if (!dialect.breaksConstraint(error)) throw error
+      if (isWide) throw new Unplanned('', { cause: error })
+      if (this.#finds(keepsUnique)) {
+        if (!dialect.failsWhole) yield* this.#validator.validate(body, resource, validation, view)
+        // Another new record would draw another key.
+        else if (validation.mode === 'update' || error instanceof UniqueConstraintViolationException)
+          throw new Unplanned('', { cause: error })
+      }
       throw error
     }
   }
@@ -235,25 +242,22 @@ export class PlannedWriter {
 
   /** Whether the database finds values that are taken. One of others may lack the model's constraints. */
   #finds(keepsUnique: boolean): boolean {
-    return keepsUnique && !this.#connection.mayHoldMisfits
+    return keepsUnique && this.#connection.keepsConstraints
   }
 
   /** Validates a body. Of a record that does not exist nothing else is said. */
-  *#validate({ keepsUnique, mayLack }: BodyPlan, { resource, body, validation, view, id }: Asked): Coroutine<RecordInput> {
+  *#validate({ keepsUnique, mayLack }: BodyPlan, { resource, body, validation, view, isWide, id }: Asked): Coroutine<RecordInput> {
+    // A write that is undone has drawn keys.
+    const uniquesLater = this.#finds(keepsUnique) && !(isWide && this.#connection.dialect.failsWhole)
     try {
-      return yield* this.#validator.validate(
-        body,
-        resource,
-        this.#finds(keepsUnique) ? { ...validation, uniquesLater: true } : validation,
-        view,
-      )
+      return yield* this.#validator.validate(body, resource, uniquesLater ? { ...validation, uniquesLater } : validation, view)
     } catch (error) {
       if (!(error instanceof RestError)) throw error
       const { key } = validation
       if (key !== undefined && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id!)
       // All errors are reported at once.
       if (mayLack) throw new Unplanned('', { cause: error })
-      if (this.#finds(keepsUnique)) return yield* this.#validator.validate(body, resource, validation, view)
+      if (uniquesLater) return yield* this.#validator.validate(body, resource, validation, view)
       throw error
     }
   }
@@ -274,12 +278,12 @@ export class PlannedWriter {
     }
     const [row] = yield* wait(this.#connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
     if (row === undefined) throw notFound(resource, id)
-    const entity = nameVersion(resource, row)
+    const entity = nameVersion(resource, row, dialect)
     checkPrecondition(headers, resource, entity)
     return entity
   }
 }
 
-function nameVersion({ version }: Resource, [value]: Row): Record<string, unknown> {
-  return version === undefined ? {} : { [version.property]: value }
+function nameVersion({ version }: Resource, [value]: Row, { decode }: Dialect): Record<string, unknown> {
+  return version === undefined ? {} : { [version.property]: decode(value, version.type) }
 }

@@ -33,11 +33,16 @@ export function readStoredTable(meta: Meta, orm: MikroORM): StoredTable | undefi
   const keyProperties = meta.getPrimaryProps().map(({ name }) => properties.get(name))
   const discriminator = readDiscriminator(meta, properties)
   if (!keyProperties.every(property => property !== undefined) || discriminator === null) return undefined
+  const key = keys.map(({ prop, column }): StoredColumn =>
+    Object.freeze({ column, type: scalarType(prop), toColumn: findConversion(prop, platform) }),
+  )
+  const counter = keys.findIndex(({ prop }) => prop.autoincrement === true && meta.props.includes(prop))
   const left = meta.props.filter(prop => isStored(prop) && !properties.has(prop.name) && !isWithin(prop, inside))
   const made = probe(meta)
   return Object.freeze({
     table: findTableName(meta),
-    key: keys.map(({ prop, column }) => Object.freeze({ column, toColumn: findConversion(prop, platform) })),
+    key,
+    counter: counter < 0 ? undefined : key[counter],
     keyProperties,
     discriminator,
     properties,
@@ -47,6 +52,8 @@ export function readStoredTable(meta: Meta, orm: MikroORM): StoredTable | undefi
     updates: canUpdate(meta, left) && ![...properties.values()].some(property => property.convertsNull),
     deletes: !meta.relations.some(({ orphanRemoval, cascade }) => orphanRemoval === true || cascade?.some(kind => REMOVING.has(kind))),
     keepsUnique: !hasConstructor(meta) && meta.props.every(isPlainUnique) && meta.uniques.every(isWholeUnique),
+    uniques: listUniques(meta, properties),
+    rawDefaults: meta.props.flatMap(({ persist, defaultRaw }) => (persist === false || defaultRaw === undefined ? [] : [defaultRaw])),
     required: Object.freeze(orm.config.get('validateRequired') ? meta.props.filter(prop => isRequired(prop)).map(({ name }) => name) : []),
     construct: hasConstructor(meta) ? () => construct(meta) : undefined,
     version: meta.versionProperty === undefined ? undefined : properties.get(meta.versionProperty),
@@ -193,7 +200,9 @@ function makeDocument(prop: Property, platform: Platform): StoredProperty | unde
   if (document === undefined) return undefined
   return Object.freeze({
     property: prop.name,
-    columns: [Object.freeze({ column: prop.fieldNames[0]!, toColumn: (value: unknown) => JSON.stringify(value) })],
+    columns: [
+      Object.freeze({ column: prop.fieldNames[0]!, type: { kind: 'json' } as const, toColumn: (value: unknown) => JSON.stringify(value) }),
+    ],
     convertsNull: false,
     comparable: true,
     default: undefined,
@@ -211,7 +220,9 @@ function makeProperty(prop: Property, parts: readonly StoredKeyPart[], platform:
   const isLink = prop.kind !== 'scalar'
   return Object.freeze({
     property: prop.name,
-    columns: parts.map(({ column }, index) => Object.freeze({ column, toColumn: takePart(conversions[index], index, parts.length) })),
+    columns: parts.map((part, index) =>
+      Object.freeze({ column: part.column, type: scalarType(part.prop), toColumn: takePart(conversions[index], index, parts.length) }),
+    ),
     convertsNull: conversions.some(toColumn => toColumn !== undefined && convertsNull(toColumn)),
     comparable: types.every(type => type.compareValues === undefined || type instanceof BigIntType || type instanceof DecimalType),
     default: isLink || prop.default === null || isRaw(prop.default) ? undefined : prop.default,
@@ -289,6 +300,16 @@ function isWholeUnique({ properties, expression, where, ...others }: Meta['uniqu
     where === undefined &&
     !('deferMode' in others && others.deferMode !== undefined)
   )
+}
+
+/** Lists the columns that are unique together, as far as they are all known. */
+function listUniques(meta: Meta, properties: ReadonlyMap<string, StoredProperty>): (readonly StoredColumn[])[] {
+  const single = meta.props.filter(({ unique, primary }) => Boolean(unique) && primary !== true).map(({ name }) => [name])
+  const several = meta.uniques.flatMap(unique => (isWholeUnique(unique) ? [[unique.properties!].flat()] : []))
+  return [...single, ...several].flatMap(names => {
+    const found = names.map(name => properties.get(name)?.columns)
+    return found.every(columns => columns !== undefined) ? [found.flat()] : []
+  })
 }
 
 /** Whether MikroORM refuses a new record without the property. */

@@ -20,7 +20,8 @@ import type { PoolClient, QueryResult as ServerResult } from 'pg'
 import type { Clock } from '../../base/clock.ts'
 import type { Trace } from '../../base/trace.ts'
 import { name } from '../../sql/sql.ts'
-import { isLost, nulError, uncertain } from '../server/errors.ts'
+import { commit } from '../server/commit.ts'
+import { nulError } from '../server/errors.ts'
 import type { Gate } from '../server/gate.ts'
 import { command, parseArray } from '../server/sessions.ts'
 import type { Sessions } from '../server/sessions.ts'
@@ -203,23 +204,13 @@ class LentDriver implements Driver {
       await lent.run(`release savepoint ${lent.savepoint}`)
       return
     }
-    await observer?.beforeCommit(lent.session).catch((error: unknown) => {
-      // A transaction in which a statement has failed has nothing to read, and the server undoes it.
-      if ((error as { readonly code?: unknown }).code !== '25P02') throw error
-    })
-    let result: ServerResult
     try {
-      result = await lent.run('commit')
+      await commit(lent.session, observer)
     } catch (error) {
-      throw isLost(error) ? uncertain(error) : error
+      lent.failed = error
+      throw error
     }
     lent.inTransaction = false
-    // The server answers so where a statement had failed before.
-    if (result.command === 'ROLLBACK') {
-      observer?.rollback(lent.session)
-      throw new Error('The transaction was rolled back, since one of its statements had failed.')
-    }
-    await observer?.afterCommit(lent.session)
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {

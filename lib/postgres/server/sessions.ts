@@ -128,7 +128,7 @@ export class Sessions {
     return rows[0]!
   }
 
-  /** Runs statements of a reading, sent together. None runs behind one that fails. */
+  /** Runs statements, sent together. None runs behind one that fails. */
   readAll(session: PoolClient, statements: readonly Asked[]): Promise<Answered> {
     return sendBatch(session, statements, this.#isKept)
   }

@@ -17,6 +17,8 @@ export interface Answered {
   readonly rows: readonly (readonly Row[])[]
   /** When each was answered, by performance.now(). */
   readonly times: readonly number[]
+  /** What the server says that each has done: `UPDATE 1`. */
+  readonly tags: readonly string[]
 }
 
 /** The statements that a session keeps prepared, by their texts. */
@@ -55,6 +57,7 @@ class StatementBatch extends Query {
   reject!: (error: unknown) => void
   readonly #rows: Row[][] = [[]]
   readonly #times: number[] = []
+  readonly #tags: string[] = []
   /** The texts that this batch prepares, with their names. */
   readonly #preparing = new Map<string, string>()
 
@@ -97,8 +100,9 @@ class StatementBatch extends Query {
     this.#rows.at(-1)!.push(fields)
   }
 
-  handleCommandComplete(): void {
+  handleCommandComplete({ text }: { readonly text: string }): void {
     this.#times.push(performance.now())
+    this.#tags.push(text)
     this.#rows.push([])
   }
 
@@ -112,7 +116,7 @@ class StatementBatch extends Query {
       this.#prepared.pending.delete(sql)
       this.#prepared.names.set(sql, name)
     }
-    this.resolve({ rows: this.#rows, times: this.#times })
+    this.resolve({ rows: this.#rows, times: this.#times, tags: this.#tags })
   }
 }
 

@@ -60,6 +60,13 @@ export function findDecoder(type: ScalarType): Decoder | undefined {
   }
 }
 
+/** See `Dialect.decode`. */
+export function decodeBare(value: unknown, { kind }: ScalarType): unknown {
+  if (typeof value !== 'string') return value
+  if (kind === 'datetime') return Date.parse(decodeDatetime(value))
+  return kind === 'integer' || kind === 'float' ? Number(value) : value
+}
+
 /** See `Flavour.readValue`. */
 export function readValue(type: ScalarType, value: string, source: BuilderSource): string {
   const decoder = findDecoder(type)

@@ -14,6 +14,7 @@ import { compareValue, isOneOfValues } from './compare-value.ts'
 import { findDecoder, readValue } from './decode.ts'
 import { compileMatches } from './match-text.ts'
 import { castColumn, findSqlType, numberParameters } from './parameters.ts'
+import { differs } from './write-rows.ts'
 import { collate, compileBareOperand, compileBareValue, compileDocument, compileOperand, compileStoredValue } from './stored-value.ts'
 
 const NO_ENUMS: ReadonlySet<string> = new Set()
@@ -40,7 +41,7 @@ export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> =
     ...compileMatches(folding),
     like: ({ operand, value }, columns) => sql`${compileOperand(operand, columns)} like ${filterValue(value, operand.attribute)}`,
 
-    differs: (column, parameter) => sql`${column} is distinct from ${parameter}`,
+    differs,
 
     compared: castColumn,
     keyForms: () => PLAIN_FORM,

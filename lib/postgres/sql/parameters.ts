@@ -81,6 +81,8 @@ function formatCast(binding: Binding): string {
       return '::text[]'
     case 'filterKey':
       return castTo(binding.resource.key[binding.part]!.type)
+    case 'written':
+      return binding.type === undefined ? '' : castTo(binding.type)
     case 'link':
     case 'given':
     case 'key':

@@ -1,9 +1,10 @@
 /** MikroORM's SQLite connection on the engine's open database, with bound parameters. */
-import { DefaultLogger, SimpleLogger, isRaw, raw } from '@mikro-orm/core'
+import { isRaw, raw } from '@mikro-orm/core'
 import type { AnyEntity, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
 import { NativeQueryBuilder, SqliteConnection } from '@mikro-orm/sqlite'
 import { CompiledQuery } from 'kysely'
 import type { Kysely } from 'kysely'
+import { isSilent } from '../../orm/plain-manager.ts'
 import { bindStatement } from './bind-statement.ts'
 import type { SharedSqliteDialect } from './shared-dialect.ts'
 
@@ -46,7 +47,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     loggerContext?: LoggingOptions,
   ): Promise<T> {
     if (!this.connected) await this.ensureConnection()
-    const isReported = !this.isSilent(loggerContext)
+    const isReported = !isSilent(this.config, loggerContext)
     const prepared =
       isReported || typeof query !== 'string' || !Array.isArray(params)
         ? this.#prepare(query, params)
@@ -61,15 +62,5 @@ export class BoundSqliteConnection extends SqliteConnection {
     return isReported
       ? this.executeQuery<T>(this.getSql(prepared.query, prepared.formatted, loggerContext), run, { ...prepared, ...loggerContext })
       : run()
-  }
-
-  /** Whether nothing observes statements. The application's own logger may do anything with them. */
-  isSilent(loggerContext?: LoggingOptions): boolean {
-    const logger = this.config.getLogger()
-    return (
-      (logger.logQuery === DefaultLogger.prototype.logQuery || logger.logQuery === SimpleLogger.prototype.logQuery) &&
-      !logger.isEnabled('query', loggerContext) &&
-      this.config.get('slowQueryThreshold') === undefined
-    )
   }
 }

@@ -1,0 +1,173 @@
+/**
+ * Planned writes against the unit of work, on PostgreSQL: two engines have the same model and get the same requests. In one of them a subscriber does nothing, so
+ * that all of its writes go through MikroORM's unit of work; the other one writes by statements where it can. Answers, rows and journals are the same.
+ */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { RestEngine } from '../../lib/index.ts'
+import type { Change } from '../../lib/index.ts'
+import { RowWriter } from '../../lib/postgres/row-writer.ts'
+import { check, runs } from '../helpers/check.ts'
+import { Cars, carRequests } from '../property/world/cars.ts'
+import { CLUBS, Clubs, clubRequests, clubSeeds } from '../property/world/clubs.ts'
+import { findNoServer, ownSchema } from './server-database.ts'
+import type { OwnSchema } from './server-database.ts'
+
+interface Request {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+}
+
+/** How many statements the engine has written rows with, by their first word. */
+const written = new Map<string, number>()
+const { run } = RowWriter.prototype
+RowWriter.prototype.run = function (statement, parameters) {
+  const [word] = statement.sql.split(' ', 1)
+  written.set(word!, (written.get(word!) ?? 0) + 1)
+  return run.call(this, statement, parameters)
+}
+
+/** The journal does not know in which order an ordered list was before. */
+function sortBefore(change: Change): Change {
+  const lists = Object.entries((change.before ?? {}) as object).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.map(String).toSorted((a, b) => (a < b ? -1 : 1)) : value,
+  ])
+  return change.type === 'update' ? { ...change, before: Object.fromEntries(lists) } : change
+}
+
+/** The changes by resource and record: one statement may write several rows, in any order. */
+function sortChanges(changes: readonly Change[]): Change[] {
+  const place = ({ resource, id }: Change): string => `${resource} ${String(id)}`
+  return changes.map(sortBefore).toSorted((a, b) => (place(a) < place(b) ? -1 : Number(place(a) > place(b))))
+}
+
+/** Every row of every table as the server writes it. What a row holds does not depend on when its key was drawn: a write that was undone leaves a gap. */
+async function dump({ run: ask, database }: OwnSchema): Promise<unknown> {
+  const tables = await ask(
+    "select relname from pg_class where relnamespace = to_regnamespace($1) and relkind = 'r' and relname <> 'mikro_changes' order by 1",
+    [database.schema],
+  )
+  return Promise.all(
+    tables.map(async ({ relname }) => [relname, await ask(`select t::text as row from "${relname as string}" as t order by 1`)]),
+  )
+}
+
+interface Side {
+  readonly engine: RestEngine
+  readonly schema: OwnSchema
+}
+
+class Twins implements AsyncDisposable {
+  readonly #sides: readonly Side[]
+  readonly #causes: unknown[]
+
+  private constructor(sides: readonly Side[], causes: unknown[]) {
+    this.#sides = sides
+    this.#causes = causes
+  }
+
+  /** @param entities makes the entities, for each engine anew */
+  static async of(entities: () => unknown[], seed: Record<string, unknown[]> = {}): Promise<Twins> {
+    const causes: unknown[] = []
+    const make = async (orm: object): Promise<Side> => {
+      const schema = ownSchema()
+      const engine = await RestEngine.create({
+        database: schema.database,
+        entities: entities() as never,
+        seed: seed as never,
+        orm,
+        clock: () => new Date('2026-01-01T00:00:00Z'),
+        onError: error => causes.push(error),
+      })
+      return { engine, schema }
+    }
+    return new Twins([await make({ subscribers: [{ afterFlush: () => {} }] }), await make({})], causes)
+  }
+
+  async ask({ method, path, body, headers = {} }: Request): Promise<void> {
+    const told = `${method} ${path} ${JSON.stringify(body)} ${JSON.stringify(headers)}`
+    const [left, right] = await Promise.all(
+      this.#sides.map(async ({ engine }) => {
+        const { status, headers: of, body: shown } = await engine.handle(method, path, {}, body, { headers })
+        return { status, etag: of['etag'], location: of['location'], body: { ...(shown as object), timestamp: '' } }
+      }),
+    )
+    const causes = this.#causes.map(cause => (cause instanceof Error ? cause.stack : String(cause))).join()
+    assert.deepEqual(right, left, `${told} ${causes}`)
+    if (right!.status >= 400) await this.#align()
+    const [before, now] = this.#sides.map(({ engine }) => sortChanges(engine.requests.at(-1)!.changes!))
+    assert.deepEqual(now, before, `the journal of ${told}`)
+  }
+
+  /** Lets both count keys from where the further one is: what was undone has drawn some, and how many is nobody's business. */
+  async #align(): Promise<void> {
+    const ask = async ({ engine }: Side, sql: string): Promise<Record<string, string | null>[]> =>
+      engine.orm.em.getConnection().execute(sql)
+    const found = await Promise.all(
+      this.#sides.map(side =>
+        ask(side, 'select sequencename as name, last_value as last from pg_sequences where schemaname = current_schema'),
+      ),
+    )
+    const highest = new Map<string, number>()
+    for (const { name, last } of found.flat()) highest.set(name!, Math.max(highest.get(name!) ?? 0, Number(last ?? 0)))
+    const raised = [...highest].filter(([, last]) => last > 0).map(([name, last]) => `setval('"${name}"', ${last})`)
+    if (raised.length > 0) for (const side of this.#sides) await ask(side, `select ${raised.join(', ')}`)
+  }
+
+  async seed(data: Record<string, unknown[]>): Promise<void> {
+    const [left, right] = await Promise.all(
+      this.#sides.map(({ engine }) =>
+        engine.seed(data as never).then(
+          () => 'done',
+          (error: Error) => error.message,
+        ),
+      ),
+    )
+    assert.equal(right, left, JSON.stringify(data))
+    if (right !== 'done') await this.#align()
+  }
+
+  async compare(): Promise<void> {
+    const [left, right] = await Promise.all(this.#sides.map(({ schema }) => dump(schema)))
+    assert.deepEqual(right, left)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { engine, schema } of this.#sides) {
+      await engine.close()
+      await schema[Symbol.asyncDispose]()
+    }
+  }
+}
+
+describe('planned writes on PostgreSQL', { skip: await findNoServer() }, () => {
+  it('answer and store as the unit of work, with all that a model can add to a value', () =>
+    check(
+      fc.asyncProperty(fc.array(carRequests, { minLength: 30, maxLength: 60, size: 'max' }), async requests => {
+        await using twins = await Twins.of(() => new Cars().entities)
+        for (const request of requests) await twins.ask(request)
+        await twins.compare()
+      }),
+      { label: 'cars', runs: 4 },
+    ))
+
+  it('answer and store as the unit of work, in lists and nested bodies', () =>
+    check(
+      fc.asyncProperty(fc.array(clubRequests, { minLength: 20, maxLength: 40, size: 'max' }), clubSeeds, async (requests, seed) => {
+        await using twins = await Twins.of(() => new Clubs().entities, CLUBS)
+        await twins.seed(seed)
+        for (const request of requests) await twins.ask(request)
+        await twins.compare()
+      }),
+      { label: 'clubs', runs: 4 },
+    ))
+
+  it('are what most of these requests were', () => {
+    console.log(`# statements: ${[...written].map(([word, count]) => `${word} ${count}`).join(', ')}`)
+    assert.ok((written.get('insert') ?? 0) + (written.get('with') ?? 0) > runs(4))
+  })
+})

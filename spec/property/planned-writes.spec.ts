@@ -215,9 +215,19 @@ function drawRequest(model: Model, random: Random): Request | undefined {
   }
   const known = random.chance(8) ? row : random.pick([...model.world[node.resource.name]!])
   if (known === undefined) return undefined
+  if (random.chance(5)) return appendRequest(model, known, random)
   // MikroORM counts two changes of a record that loses the one that it links by a one-to-one; the database, which takes the link away, counts none.
   const deletes = !model.nodes.some(({ inverses }) => inverses.some(({ kind: how, of }) => how === 'one' && of.versioned))
   return changeRequest(known, whole, random, deletes)
+}
+
+/** A request that posts a new member to a list of a record. */
+function appendRequest(model: Model, known: Row, random: Random): Request | undefined {
+  const list = random.pick(model.inversesOf(model.nodeOf(known)).filter(({ kind, name }) => kind !== 'one' && name !== ''))
+  const row = list === undefined ? undefined : model.draw(list.of, random)
+  if (list === undefined || row === undefined) return undefined
+  const { [list.by]: _, ...body } = model.body(row)
+  return { method: 'POST', path: `${pathOf(known)}/${list.name}`, body: random.chance(4) ? spoil(body, random) : body }
 }
 
 function changeRequest(known: Row, whole: Record<string, Json>, random: Random, deletes: boolean): Request {

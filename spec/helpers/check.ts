@@ -10,6 +10,10 @@
  */
 import * as fc from 'fast-check'
 import type { Arbitrary, IAsyncProperty, IProperty } from 'fast-check'
+import { isOnServer } from './stores.ts'
+
+/** One of so many runs is made on PostgreSQL. */
+const SERVER_SHARE = 10
 
 /** The seed of a run of all specs. */
 const USUAL = 1
@@ -46,7 +50,9 @@ interface CheckOptions<T> {
 
 /** Checks one property. `label` names it in the line with the seed. `usualSeed` is used without FC_SEED. */
 export async function check<T>(property: IAsyncProperty<T> | IProperty<T>, options: CheckOptions<T>): Promise<void> {
-  const numRuns = runs(options.runs ?? 100)
+  const usual = options.runs ?? 100
+  // Many make engines, which takes a server a hundred times as long.
+  const numRuns = runs(isOnServer() ? Math.max(Math.ceil(usual / SERVER_SHARE), Math.min(usual, 4)) : usual)
   const used = given ?? options.usualSeed ?? seed
   console.log(`# ${options.label}: FC_SEED=${used}, ${numRuns} runs`)
   const endOnFailure = shrinkTime <= 0

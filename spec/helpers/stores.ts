@@ -55,6 +55,9 @@ type Given<Body> = [Body] | [StoreOptions, Body]
 type SuiteBody = (store: Store) => void
 type TestBody = () => Promise<void>
 
+/** Whether the suite that runs is on PostgreSQL. */
+export const isOnServer = (): boolean => running !== undefined
+
 /** Declares one `describe` per store, each with the same tests. */
 export function describeStores(name: string, ...[given, last]: Given<SuiteBody>): void {
   const body = typeof given === 'function' ? given : last!

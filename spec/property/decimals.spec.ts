@@ -68,8 +68,8 @@ describeStores('decimals in filters', () => {
   })
 })
 
-describeStores('decimals in bodies', () => {
-  it('are refused where SQLite would not store all their digits', async () => {
+describeStores('decimals in bodies', store => {
+  it('are refused where SQLite would not store all their digits', store.except('long decimals'), async () => {
     await using engine = await createEngine({ entities: [Price] })
     const post = async (amount: string): Promise<unknown> => {
       const { status, body } = await engine.handle('POST', '/v1/prices', {}, { amount })

@@ -312,7 +312,11 @@ const step = fc.record<Step>({
   word: fc.constantFrom(null, '', 'a', 'A', 'é', 'a*', 'a,b', 'null', 'a\0b', '\u{1F600}', "'; drop table user; --"),
 })
 
-describeStores('model', () => {
+describeStores('model', store => {
+  // PostgreSQL stores no NUL.
+  const storable = (steps: Step[]): Step[] =>
+    store.name === 'memory' ? steps : steps.map(each => ({ ...each, word: each.word?.replaceAll('\0', '') ?? null }))
+
   it('keeps what its Maps keep, whatever the steps', () =>
     check(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }), async steps => {
@@ -325,7 +329,7 @@ describeStores('model', () => {
               return { status: response.status, body: response.body as Body, location: response.headers['location'] }
             },
           }
-          for (const each of steps) {
+          for (const each of storable(steps)) {
             await STEPS[each.does](world, each)
             await compare(world)
           }

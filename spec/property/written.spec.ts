@@ -74,6 +74,6 @@ describeStores('writes to random models', store => {
       { label: 'writes', runs: 6, usualSeed: 1 },
     )
     console.log(`# answered: ${[...statuses].map(([status, count]) => `${status || 'not sent'} ${count}`).join(', ')}`)
-    assert.ok((statuses.get(200) ?? 0) >= 15, 'too few writes are possible')
+    assert.ok((statuses.get(200) ?? 0) >= 10, 'too few writes are possible')
   })
 })

@@ -45,15 +45,15 @@ function storePlain(value: unknown, isText: boolean): ScalarValue | undefined {
 /** Reads the text of a server as its driver does, by the declared type of the column. */
 function findServerReader(declared: string, platform: Platform): StoredForm['read'] {
   const ofText =
-    (read: (text: string) => unknown): StoredForm['read'] =>
+    (read: (text: string) => unknown, readOther: StoredForm['read'] = stored => stored): StoredForm['read'] =>
     stored =>
-      typeof stored === 'string' ? read(stored) : stored
+      typeof stored === 'string' ? read(stored) : readOther(stored)
   if (declared.endsWith('[]')) return ofText(text => platform.unmarshallArray(text))
   if (declared.startsWith('bool')) return ofText(text => text === 't' || text === 'true')
   if (declared === 'bytea') return ofText(text => (text.startsWith(String.raw`\x`) ? Buffer.from(text.slice(2), 'hex') : text))
   if (/^jsonb?$/.test(declared)) return ofText(parseDocument)
   if (!/^(?:smallint|int2|int4|int|integer|smallserial|serial|real|float|double)\b/.test(declared)) return stored => stored
-  return ofText(text => (text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text)))
+  return ofText(text => (text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text)), readNumber)
 }
 
 function parseDocument(text: string): unknown {

@@ -4,7 +4,7 @@ import type { Attribute, EmbeddedValue, Json, Value } from '../../helpers/oracle
 
 /** No NUL in a text, no integer beyond 32 bits, and the keys of a JSON object in the order of `jsonb`. */
 export function storable(attribute: Attribute, value: Value): Value {
-  if (value instanceof Opaque) return new Opaque(inJsonb(value.json))
+  if (value instanceof Opaque) return new Opaque(inJson(value.json, attribute.kind === 'opaque' && attribute.json))
   if (attribute.kind === 'plain' && attribute.type === 'integer' && typeof value === 'number') return value | 0
   if (attribute.kind === 'embedded' && value !== null)
     return Object.fromEntries(Object.entries(value as object).map(([name, inner]) => [name, withoutNul(inner)])) as EmbeddedValue
@@ -13,10 +13,10 @@ export function storable(attribute: Attribute, value: Value): Value {
 
 const withoutNul = (value: unknown): unknown => (typeof value === 'string' ? value.replaceAll('\0', '\u0001') : value)
 
-/** Shorter keys come first. */
-function inJsonb(json: Json): Json {
-  if (Array.isArray(json)) return json.map(inJsonb)
+/** @param isSorted shorter keys come first; embedded objects are shown as they are declared */
+function inJson(json: Json, isSorted: boolean): Json {
+  if (Array.isArray(json)) return json.map(item => inJson(item, isSorted))
   if (json === null || typeof json !== 'object') return withoutNul(json) as Json
-  const sorted = Object.entries(json).toSorted(([a], [b]) => a.length - b.length || (a < b ? -1 : 1))
-  return Object.fromEntries(sorted.map(([key, value]) => [key, inJsonb(value)]))
+  const entries = Object.entries(json).map(([key, value]) => [key, inJson(value, isSorted)] as const)
+  return Object.fromEntries(isSorted ? entries.toSorted(([a], [b]) => a.length - b.length || (a < b ? -1 : 1)) : entries)
 }

@@ -39,7 +39,7 @@ interface Told {
   readonly body: any
 }
 
-describe('QUERY', { timeout: 20_000 }, () => {
+describe('QUERY', { timeout: 120_000 }, () => {
   let engine: RestEngine
   let server: http.Server
   let origin: string

@@ -63,6 +63,10 @@ export interface ServerDatabase {
   readonly poolSize?: number
   /** Milliseconds that one statement may take; 0: any number. Default: 30,000. */
   readonly statementTimeout?: number
+  /**
+   * Whether connections keep statements prepared, and settings. Default: true; `false` is for a pooler that lends connections for a transaction, such as pgbouncer.
+   */
+  readonly prepare?: boolean
 }
 
 /** The database to open, and how. */

@@ -12,7 +12,7 @@ const SERVERS: Readonly<Record<string, string>> = {
   'mongodb+srv': 'MongoDB',
 }
 
-const MEMBERS = ['url', 'schema', 'poolSize', 'statementTimeout'] as const satisfies readonly (keyof ServerDatabase)[]
+const MEMBERS = ['url', 'schema', 'poolSize', 'statementTimeout', 'prepare'] as const satisfies readonly (keyof ServerDatabase)[]
 
 /** Returns `:memory:` or a path as it is, and a URL of PostgreSQL as an object. */
 export function readDatabase(database: unknown): string | ServerDatabase {
@@ -50,6 +50,8 @@ function readServer(database: ServerDatabase): ServerDatabase {
     throw new TypeError('RestEngine.create: "database.schema" must be the name of a schema, or a list of such names.')
   checkNumber(database, 'poolSize', 1)
   checkNumber(database, 'statementTimeout', 0)
+  if (database.prepare !== undefined && typeof database.prepare !== 'boolean')
+    throw new TypeError('RestEngine.create: "database.prepare" must be true or false.')
   if (isLocal) return checkPglite(database)
   return Object.freeze({ ...readUrl(url), ...database, url: readUrl(url).url })
 }
@@ -69,15 +71,21 @@ function checkNumber(database: ServerDatabase, name: 'poolSize' | 'statementTime
     throw new RangeError(`RestEngine.create: "database.${name}" must be an integer of ${least} or more, got ${JSON.stringify(value)}.`)
 }
 
-/** Reads a URL, which may name schemas: `?schema=sales,people`. The server knows no such parameter. */
+/** Reads a URL, which may name schemas, and say that a pooler stands between: `?schema=sales,people&prepare=false`. The server knows no such parameters. */
 function readUrl(given: string): ServerDatabase {
-  const url = checkUrl(given)
-  const parsed = new URL(url)
-  const named = parsed.searchParams.get('schema')
-  if (named === null) return { url }
-  parsed.searchParams.delete('schema')
-  const names = named.split(',').filter(name => name !== '')
-  return names.length === 0 ? { url: parsed.href } : { url: parsed.href, schema: names.length === 1 ? names[0]! : names }
+  const parsed = new URL(checkUrl(given))
+  const { searchParams } = parsed
+  const [schema, prepare] = [searchParams.get('schema'), searchParams.get('prepare')]
+  if (schema === null && prepare === null) return { url: given }
+  if (prepare !== null && !['true', 'false'].includes(prepare))
+    throw new TypeError('RestEngine.create: "prepare" in the URL of "database" must be true or false.')
+  for (const name of ['schema', 'prepare']) searchParams.delete(name)
+  const names = schema?.split(',').filter(name => name !== '') ?? []
+  return {
+    url: parsed.href,
+    ...(names.length === 0 ? {} : { schema: names.length === 1 ? names[0]! : names }),
+    ...(prepare === null ? {} : { prepare: prepare === 'true' }),
+  }
 }
 
 function checkUrl(url: string): string {

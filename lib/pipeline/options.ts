@@ -27,7 +27,7 @@ export interface EngineOptions {
   readonly entities?: NonNullable<OrmOptions['entities']>
   /**
    * `:memory:` (the default), or the path of a SQLite file, created when missing; or a PostgreSQL database, as a URL (`postgres://user@host/database`) or as
-   * `{ url, schema, poolSize, statementTimeout }`; or one in this process (`pglite:`, `pglite:DIR`).
+   * `{ url, schema, poolSize, statementTimeout, prepare }`; or one in this process (`pglite:`, `pglite:DIR`).
    */
   readonly database?: string | ServerDatabase
   /**

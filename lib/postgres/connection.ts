@@ -32,6 +32,7 @@ import { withTime } from './orm/server-time.ts'
 import { Readings } from './readings.ts'
 import { RowWriter } from './row-writer.ts'
 import { Gate } from './server/gate.ts'
+import { isLent } from './server/lent-settings.ts'
 import { command } from './server/sessions.ts'
 import type { Sessions } from './server/sessions.ts'
 import type { Transactions } from './server/transactions.ts'
@@ -163,7 +164,14 @@ export class PostgresConnection implements Connection {
     const session = await sessions.acquire()
     let failed: unknown
     try {
-      return await work(session)
+      if (!isLent(session)) return await work(session)
+      // Behind a pooler what follows a statement is on the same connection only inside a transaction.
+      await command(session, 'begin')
+      try {
+        return await work(session)
+      } finally {
+        await command(session, 'rollback')
+      }
     } catch (error) {
       failed = error
       throw error

@@ -167,6 +167,11 @@ export class PostgresWorldStore implements WorldStore, Place {
     const wanted = own(image)
     const { pglite } = this.#connection.parts.sessions
     if (pglite !== undefined) return this.#forkInProcess(wanted, pglite)
+    if (this.#database.prepare === false)
+      throw refusal(
+        'fork',
+        'a fork is a database of its own, and a pooler stands between ("prepare: false"): give a URL of the server itself',
+      )
     const { sameUpTo, database } = await (this.#template ??= this.#makeTemplate())
     const databases = this.#databases!
     const copy = await this.#takeCopy(database)

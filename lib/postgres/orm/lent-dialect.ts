@@ -23,6 +23,7 @@ import { name } from '../../sql/sql.ts'
 import { commit } from '../server/commit.ts'
 import { nulError } from '../server/errors.ts'
 import type { Gate } from '../server/gate.ts'
+import { isLent } from '../server/lent-settings.ts'
 import { command, parseArray } from '../server/sessions.ts'
 import type { Sessions } from '../server/sessions.ts'
 import type { Transactions } from '../server/transactions.ts'
@@ -65,6 +66,8 @@ class LentConnection implements DatabaseConnection {
   readonly isNested: boolean
   savepoint: string | undefined
   inTransaction = false
+  /** Whether a cursor is open, in a transaction. */
+  isStreaming = false
   isReleased = false
   failed: unknown
 
@@ -79,21 +82,24 @@ class LentConnection implements DatabaseConnection {
     // A text ends at U+0000 in the protocol of the server.
     if (query.sql.includes('\0')) throw nulError()
     const observer = this.isNested || this.inTransaction ? undefined : this.#host.observer()
-    return observer?.isAsked === true && WRITES.test(query.sql) ? this.#executeObserved(query, observer) : this.#execute(query)
+    if (observer?.isAsked === true && WRITES.test(query.sql)) return this.#executeAlone(query, observer)
+    return isLent(this.session) && !this.isNested && !this.inTransaction && !this.isStreaming
+      ? this.#executeAlone(query, undefined)
+      : this.#execute(query)
   }
 
-  /** A statement on its own becomes a transaction, so that its changes can be told from those of others. */
-  async #executeObserved<R>(query: CompiledQuery, observer: WriteObserver): Promise<QueryResult<R>> {
+  /** A statement on its own becomes a transaction, so that its changes can be told from those of others, and that it has the settings of a session. */
+  async #executeAlone<R>(query: CompiledQuery, observer: WriteObserver | undefined): Promise<QueryResult<R>> {
     await this.run('begin')
-    observer.begin(this.session)
+    observer?.begin(this.session)
     try {
       const result = await this.#execute<R>(query)
-      await observer.beforeCommit(this.session)
+      await observer?.beforeCommit(this.session)
       await this.run('commit')
-      await observer.afterCommit(this.session)
+      await observer?.afterCommit(this.session)
       return result
     } catch (error) {
-      observer.rollback(this.session)
+      observer?.rollback(this.session)
       await this.run('rollback').catch(() => this.#host.sessions.discard(this.session))
       throw error
     }
@@ -122,6 +128,7 @@ class LentConnection implements DatabaseConnection {
     const cursor = `mikro_${++cursors}`
     const isAlone = !this.isNested && this.savepoint === undefined && !this.inTransaction
     if (isAlone) await this.run('begin')
+    this.isStreaming = true
     try {
       await this.executeQuery(CompiledQuery.raw(`declare ${cursor} no scroll cursor for ${sql}`, [...parameters]))
       for (;;) {
@@ -131,6 +138,7 @@ class LentConnection implements DatabaseConnection {
       }
       await this.run(`close ${cursor}`)
     } finally {
+      this.isStreaming = false
       if (isAlone) await this.run('commit')
     }
   }

@@ -9,8 +9,9 @@ import type { RequestAbort } from '../../base/abort.ts'
 import { restError } from '../../base/errors.ts'
 import type { Row } from '../../database/dialect.ts'
 import type { ServerDatabase } from '../../database/world-store.ts'
-import { name } from '../../sql/sql.ts'
+import { literal, name } from '../../sql/sql.ts'
 import { isLost, isOutdated, unreachable } from './errors.ts'
+import { cancel, isLent, lendSettings, sendWithSettings, withSettings } from './lent-settings.ts'
 import type { PgliteDatabase } from './pglite.ts'
 import { sendBatch } from './statement-batch.ts'
 import type { Answered, Asked } from './statement-batch.ts'
@@ -27,9 +28,9 @@ const NAMED = 500
 /** Every value as the text that the server sends. */
 const TEXTS = { getTypeParser: () => (text: string) => text } as unknown as CustomTypesConfig
 
-/** Settings of each session. */
+/** Settings of each session; of one behind a pooler, of each transaction. */
 function listSettings(
-  { schema, statementTimeout = STATEMENT_MS }: ServerDatabase,
+  { schema, statementTimeout = STATEMENT_MS, prepare = true }: ServerDatabase,
   readOnly: boolean,
 ): readonly (readonly [string, string])[] {
   return [
@@ -38,7 +39,8 @@ function listSettings(
     ['bytea_output', 'hex'],
     ['extra_float_digits', '1'],
     ['statement_timeout', String(statementTimeout)],
-    ['default_transaction_read_only', readOnly ? 'on' : 'off'],
+    ...(prepare ? [['default_transaction_read_only', readOnly ? 'on' : 'off'] as const] : []),
+    ...(!prepare && readOnly ? [['transaction_read_only', 'on'] as const] : []),
     ...(schema === undefined ? [] : [['search_path', [schema].flat().map(name).join(', ')] as const]),
   ]
 }
@@ -49,6 +51,8 @@ export class Sessions {
   /** Resolves when the sessions may be used again. */
   #paused: Promise<void> | undefined
   readonly #url: string
+  /** Whether sessions keep statements prepared. */
+  readonly #prepares: boolean
   /** What takes the place of a server. */
   readonly pglite: PgliteDatabase | undefined
   /** The sessions that must not be used again. One that was asked to end a statement is among them: the request may come late. */
@@ -66,7 +70,9 @@ export class Sessions {
     this.#url = database.url
     this.pglite = pglite
     const settings = listSettings(database, readOnly)
-    const text = `select ${settings.map((_, index) => `set_config($${index * 2 + 1}, $${index * 2 + 2}, false)`).join(', ')}`
+    const lends = database.prepare === false
+    const text = `select ${settings.map(each => `set_config(${each.map(literal).join(', ')}, ${String(lends)})`).join(', ')}`
+    this.#prepares = !lends
     this.#createPool = () =>
       this.#listen(
         new Pool({
@@ -80,7 +86,8 @@ export class Sessions {
             // Without a listener the error of a connection would end the process. The statement that runs on it fails by itself.
             client.on('error', () => {})
             this.#begun.set(client, performance.now())
-            return client.query({ text, values: settings.flat() }) as unknown as void
+            if (!lends) return client.query(text) as unknown as void
+            lendSettings(client, text)
           },
         }),
       )
@@ -130,12 +137,12 @@ export class Sessions {
 
   /** Runs statements, sent together. None runs behind one that fails. */
   readAll(session: PoolClient, statements: readonly Asked[]): Promise<Answered> {
-    return sendBatch(session, statements, this.#isKept)
+    return sendWithSettings(session, statements, each => sendBatch(session, each, this.#isKept))
   }
 
   readonly #isKept = (sql: string): boolean => {
     if (this.#kept.has(sql)) return true
-    if (this.#kept.size >= NAMED) return false
+    if (!this.#prepares || this.#kept.size >= NAMED) return false
     if (this.#seen.delete(sql)) {
       this.#kept.add(sql)
       return true
@@ -183,6 +190,7 @@ export class Sessions {
     // It has one connection, and goes on to the end of what it has begun.
     if (this.pglite !== undefined) return
     this.discard(session)
+    if (isLent(session)) return cancel(session)
     const { processID } = session as unknown as { readonly processID: number }
     const client = new Client({ connectionString: this.#url, connectionTimeoutMillis: WAIT_MS })
     client.on('error', () => {})
@@ -241,7 +249,7 @@ export async function ask(session: PoolClient, text: string, values: readonly un
 
 /** Runs a statement without parameters. */
 export function command(session: PoolClient, text: string): Promise<QueryResult> {
-  return session.query(text)
+  return session.query(withSettings(session, text))
 }
 
 /** Parses the elements of an array. */

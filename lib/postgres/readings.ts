@@ -5,7 +5,7 @@
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../base/abort.ts'
 import type { Trace, Traces } from '../base/trace.ts'
-import type { Reading, ReadingStep, Row } from '../database/dialect.ts'
+import type { Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
 import { isLost, isOutdated, unreachable } from './server/errors.ts'
 import { command } from './server/sessions.ts'
 import type { Sessions } from './server/sessions.ts'
@@ -14,9 +14,13 @@ import type { OpenTransaction, Transactions } from './server/transactions.ts'
 
 type Batch = readonly ReadingStep[]
 
+const NO_ROWS: readonly Row[] = Object.freeze([])
+
 export class Readings {
   readonly #sessions: Sessions
   readonly #transactions: Transactions
+  /** The statements whose last page was not full, and so showed its count. */
+  readonly #few = new WeakSet<Statement>()
   traces: Traces | undefined
 
   constructor(sessions: Sessions, transactions: Transactions) {
@@ -75,7 +79,7 @@ export class Readings {
 
   /** Runs a reading that is on its own: one that is one statement needs no transaction. */
   async #run<T>(reading: Reading<T>, batch: Batch, session: PoolClient, end: RequestAbort | undefined): Promise<T> {
-    const isWhole = isLast(batch)
+    const isWhole = isLast(batch) && !this.#isUncounted(batch)
     const around: Around = batch.length === 1 && isWhole ? {} : { before: BEGIN, after: isWhole ? COMMIT : undefined }
     let isOpen = around.before !== undefined
     try {
@@ -84,8 +88,8 @@ export class Readings {
       while (step.done !== true) {
         if (!isOpen) throw new Error('A reading has said that no statement follows, and one does.')
         end?.checkTime()
-        const after = isLast(step.value) ? COMMIT : undefined
-        const rows = await this.#runBatch(step.value, session, end, { after })
+        const after = isLast(step.value) && !this.#isUncounted(step.value) ? COMMIT : undefined
+        const rows = await this.#runPage(step.value, session, end, { after })
         isOpen = after === undefined
         step = reading.next(rows)
       }
@@ -98,10 +102,28 @@ export class Readings {
 
   async #runFirst(batch: Batch, session: PoolClient, end: RequestAbort | undefined, around: Around): Promise<readonly (readonly Row[])[]> {
     try {
-      return await this.#runBatch(batch, session, end, around)
+      return await this.#runPage(batch, session, end, around)
     } catch (error) {
       throw isLost(error) || isOutdated(error) ? new Unanswered(error) : error
     }
+  }
+
+  /** Whether a batch is a page that showed its count itself the last time: to count beside it may take as long as to find it, and is mostly in vain. */
+  #isUncounted([page, count]: Batch): boolean {
+    return count?.isNeeded !== undefined && this.#few.has(page!.statement)
+  }
+
+  /** Runs a batch. A count that is mostly not needed is run when it is. */
+  async #runPage(batch: Batch, session: PoolClient, end: RequestAbort | undefined, around: Around): Promise<readonly (readonly Row[])[]> {
+    const [page, count] = batch
+    if (count?.isNeeded === undefined) return this.#runBatch(batch, session, end, around)
+    const isUncounted = this.#isUncounted(batch)
+    const found = await this.#runBatch(isUncounted ? [page!] : batch, session, end, around)
+    const isNeeded = count.isNeeded(found[0]!)
+    if (isNeeded) this.#few.delete(page!.statement)
+    else this.#few.add(page!.statement)
+    if (!isUncounted) return found
+    return isNeeded ? [...found, ...(await this.#runBatch([count], session, end))] : [...found, NO_ROWS]
   }
 
   /** Reads in an open transaction. A reading that somebody has left behind in it goes on alone, from its beginning, when the transaction has ended. */

@@ -107,6 +107,34 @@ describe('engine.explain on PostgreSQL', { skip: await findNoServer() }, () => {
     assert.deepEqual((await engine.explain('GET', '/v1/authors?code=c5&depth=0')).hints, [])
   })
 
+  it('counts beside a page only where the last one was full', async () => {
+    await using schema = ownSchema()
+    await using engine = await open(schema)
+    const list = async (code: string): Promise<unknown> => {
+      const { statements, response } = await engine.explain('GET', `/v1/authors?code=${code}&depth=0&limit=1`)
+      return [statements.length, response.body.count]
+    }
+    assert.deepEqual(
+      [await list('c5*'), await list('c5*'), await list('nobody*'), await list('nobody*')],
+      [
+        [2, 1111],
+        [2, 1111],
+        [2, 0],
+        [1, 0],
+      ],
+    )
+    assert.deepEqual(
+      [await list('c5*'), await list('c5*')],
+      [
+        [2, 1111],
+        [2, 1111],
+      ],
+    )
+    // Behind the end, too, which a page shows of itself only without an offset.
+    const behind = await engine.explain('GET', '/v1/authors?code=c5*&depth=0&limit=1&offset=5000')
+    assert.equal(behind.response.body.count, 1111)
+  })
+
   it('shows the parameters, and none that is secret', async () => {
     await using schema = ownSchema()
     await using engine = await open(schema)

@@ -348,6 +348,17 @@ describe('planned writes', () => {
       { label: 'parcels', runs: 40 },
     ))
 
+  it('make the objects that a new record needs, where MikroORM looks for nothing that is missing', async () => {
+    for (const subscribers of [[], [{ afterFlush: () => {} }]]) {
+      await using engine = await RestEngine.create({
+        entities: new Parcels().entities as never,
+        orm: { validateRequired: false, subscribers },
+      })
+      const { body } = await engine.handle('POST', '/v1/parcels', {}, { path: [] })
+      assert.deepEqual((body as { parcel?: { options: unknown } }).parcel?.options, { fast: null, safe: false })
+    }
+  })
+
   it('have one row for each new member of an ordered list, from either side, as the unit of work has', async () => {
     await using twins = await Twins.of(() => new Clubs().entities, CLUBS)
     await twins.ask({ method: 'POST', path: '/v1/clubs/1/sponsors', body: { id: 'new', name: 'new' } })

@@ -54,7 +54,9 @@ export function readStoredTable(meta: Meta, orm: MikroORM): StoredTable | undefi
     keepsUnique: !hasConstructor(meta) && meta.props.every(isPlainUnique) && meta.uniques.every(isWholeUnique),
     uniques: listUniques(meta, properties),
     rawDefaults: meta.props.flatMap(({ persist, defaultRaw }) => (persist === false || defaultRaw === undefined ? [] : [defaultRaw])),
-    required: Object.freeze(orm.config.get('validateRequired') ? meta.props.filter(prop => isRequired(prop)).map(({ name }) => name) : []),
+    required: Object.freeze(
+      meta.props.filter(prop => isNeededDocument(prop) || (orm.config.get('validateRequired') && isRequired(prop))).map(({ name }) => name),
+    ),
     construct: hasConstructor(meta) ? () => construct(meta) : undefined,
     version: meta.versionProperty === undefined ? undefined : properties.get(meta.versionProperty),
     asksTwice: orm.config.get('processOnCreateHooksEarly'),
@@ -316,7 +318,12 @@ function listUniques(meta: Meta, properties: ReadonlyMap<string, StoredProperty>
 function isRequired(prop: Property): boolean {
   if (prop.nullable === true || prop.autoincrement === true || prop.persist === false || prop.embedded !== undefined) return false
   const isSet = Boolean(prop.default) || Boolean(prop.defaultRaw) || prop.onCreate !== undefined || prop.generated !== undefined
-  return !isSet && prop.kind !== '1:m' && prop.kind !== 'm:n' && (prop.kind !== 'embedded' || prop.object === true || prop.array === true)
+  return !isSet && prop.kind !== '1:m' && prop.kind !== 'm:n' && prop.kind !== 'embedded'
+}
+
+/** Whether a new record has an object in JSON, be it given or not: the unit of work makes one. */
+function isNeededDocument({ kind, object, array, embedded, nullable, persist }: Property): boolean {
+  return kind === 'embedded' && (object === true || array === true) && embedded === undefined && nullable !== true && persist !== false
 }
 
 /** Whether a class, or one that it extends, is more than the empty one that MikroORM makes of a definition. */

@@ -15,6 +15,7 @@ import type { KeyValues } from '../model/key.ts'
 import type { Resource, ToManyAttribute } from '../model/model.ts'
 import type { StoredTable } from '../model/stored-table.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
+import type { JsonRecord } from '../read/run-read.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { readRows } from '../read/run-read.ts'
 import { checkVersion } from './apply.ts'
@@ -170,9 +171,18 @@ export class PlannedWriter {
     if (documents === undefined) return undefined
     const own = plan.body.isWide ? yield* this.#relations.createLinked(change) : change
     const columns = bindColumns(own, plan.row.stored, this.#connection, documents)
-    if (columns === undefined || !(yield* this.#change(columns, plan.row, key, asked))) return this.#leave(plan.body)
+    let answer: Promise<JsonRecord | undefined> | undefined
+    const ask = (): void => {
+      const reading = this.#reader.record(resource, key, view)
+      answer = reading instanceof Promise ? reading : undefined
+      // Where the change fails, the reading behind it does so, too.
+      answer?.catch(() => {})
+    }
+    // Stages of a trace follow each other.
+    const behind = plan.body.isWide || view.trace !== undefined ? undefined : ask
+    if (columns === undefined || !(yield* this.#change(columns, plan.row, key, asked, behind))) return this.#leave(plan.body)
     if (plan.body.isWide) yield* this.#relations.replace(change.lists, resource, key)
-    const record = yield* wait(this.#reader.record(resource, key, view))
+    const record = yield* wait(answer ?? this.#reader.record(resource, key, view))
     if (record === undefined) throw notFound(resource, id)
     return { resource, key, record }
   }
@@ -183,20 +193,24 @@ export class PlannedWriter {
     return undefined
   }
 
-  /** Sets columns of a record if one of them changes; says false where nothing has been done. */
-  *#change(columns: BoundColumns, { stored, touched }: RowPlan, key: KeyValues, asked: Asked): Coroutine<boolean> {
+  /**
+   * Sets columns of a record if one of them changes; says false where nothing has been done.
+   *
+   * @param behind see `#run`
+   */
+  *#change(columns: BoundColumns, { stored, touched }: RowPlan, key: KeyValues, asked: Asked, behind?: () => void): Coroutine<boolean> {
     if (columns.columns.length === 0) return true
     const connection = this.#connection
     const self = bindKey(key, asked.resource, stored, connection)
     if (touched.length === 0) {
-      yield* this.#run(bindUpdate(columns, stored, self, connection, true), stored, asked)
+      yield* this.#run(bindUpdate(columns, stored, self, connection, true), stored, asked, behind)
       return true
     }
     // The functions of the model are called for what changes alone.
     if (!(yield* this.#gives(bindDiffers(columns, stored, self, connection)))) return true
     const all = addTouched(columns, touched, connection)
     if (all === undefined) return false
-    yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked)
+    yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked, behind)
     return true
   }
 
@@ -211,10 +225,21 @@ export class PlannedWriter {
     return { resource, key, record }
   }
 
-  /** Runs a statement. Where the database refuses a value that nothing has looked for before, the error is that of the check. */
-  *#run({ statement, parameters }: BoundStatement, { keepsUnique }: StoredTable, asked: Asked): Coroutine<RowsWritten> {
+  /**
+   * Runs a statement. Where the database refuses a value that nothing has looked for before, the error is that of the check.
+   *
+   * @param behind asks for what comes next, where the database takes a statement before it has answered the one in front
+   */
+  *#run(
+    { statement, parameters }: BoundStatement,
+    { keepsUnique }: StoredTable,
+    asked: Asked,
+    behind?: () => void,
+  ): Coroutine<RowsWritten> {
     try {
-      return yield* wait(this.#connection.run(statement, parameters))
+      const running = this.#connection.run(statement, parameters)
+      if (running instanceof Promise) behind?.()
+      return yield* wait(running)
     } catch (error) {
       const { body, resource, validation, view, isWide } = asked
       const { dialect } = this.#connection

@@ -4,9 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/postgresql'
 import * as fc from 'fast-check'
 import { RestEngine } from '../../lib/index.ts'
 import type { Change } from '../../lib/index.ts'
+import { PostgresConnection } from '../../lib/postgres/connection.ts'
 import { RowWriter } from '../../lib/postgres/row-writer.ts'
 import { check, runs } from '../helpers/check.ts'
 import { Cars, carRequests } from '../property/world/cars.ts'
@@ -165,6 +167,39 @@ describe('planned writes on PostgreSQL', { skip: await findNoServer() }, () => {
       }),
       { label: 'clubs', runs: 4 },
     ))
+
+  it('ask for the answer of a change without waiting for the change, and begin anew where another one got in the way', async () => {
+    const Note = defineEntity({
+      name: 'Note',
+      properties: { id: p.integer().primary(), text: p.string(), version: p.integer().version() },
+    })
+    await using schema = ownSchema()
+    const engine = await RestEngine.create({ entities: [Note], database: schema.database, seed: { notes: [{ text: 'a' }] } })
+    const own = { run: PostgresConnection.prototype.run, read: PostgresConnection.prototype.read }
+    let pending = 0
+    let together = 0
+    PostgresConnection.prototype.run = function (...given) {
+      pending++
+      return own.run.apply(this, given).finally(() => pending--)
+    }
+    PostgresConnection.prototype.read = function (...given) {
+      if (pending > 0) together++
+      return own.read.apply(this, given) as never
+    }
+    try {
+      await engine.handle('PATCH', '/v1/notes/1', {}, { text: 'b' })
+      assert.equal(together, 1)
+    } finally {
+      Object.assign(PostgresConnection.prototype, own)
+    }
+    const answers = await Promise.all(['c', 'd'].map(text => engine.handle('PATCH', '/v1/notes/1', {}, { text })))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200],
+    )
+    assert.equal(((await engine.handle('GET', '/v1/notes/1')).body as { note: { version: number } }).note.version, 4)
+    await engine.close()
+  })
 
   it('are what most of these requests were', () => {
     console.log(`# statements: ${[...written].map(([word, count]) => `${word} ${count}`).join(', ')}`)

@@ -60,7 +60,7 @@ export class Parcels {
         id: p.integer().primary(),
         name: p.string().unique(),
         home: () => p.embedded(Stop).object(),
-        settings: p.json<unknown>().default({ a: 1 } as never),
+        settings: p.json<unknown>(),
         parcels: () => p.oneToMany(Parcel).mappedBy('carrier'),
       },
     })

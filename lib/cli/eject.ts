@@ -367,7 +367,7 @@ function describeModel(model: Model): Description {
       return typeof each === 'function' ? '' : each instanceof Map ? undefined : key === 'type' ? describeType(each as ScalarType) : each
     })
   for (const resource of model.resources) {
-    const { attributes, referrers: _, entity: __, byName: ___, stored: ____, ...own } = resource
+    const { attributes, referrers: _, entity: __, byName: ___, readStored: ____, ...own } = resource
     described.set(resource.className, text(own))
     for (const attribute of attributes) described.set(`${resource.className}.${attribute.property}`, text(attribute))
   }

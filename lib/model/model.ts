@@ -316,8 +316,8 @@ export interface Resource {
   /** What it keeps that the model does not name; undefined: nothing. */
   readonly open: OpenAttributes | undefined
   readonly rules: ResourceRules
-  /** How statements of the engine write its records; undefined: MikroORM's unit of work writes them. */
-  readonly stored: StoredTable | undefined
+  /** Reads how statements of the engine write its records, when one is first written; undefined: MikroORM's unit of work writes them. */
+  readonly readStored: () => StoredTable | undefined
 }
 
 /** See `ResourceConfig.open`. */

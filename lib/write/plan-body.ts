@@ -226,7 +226,7 @@ function canWritePivot({ via, target }: ToManyAttribute): boolean {
     !via.mayBeEmpty &&
     via.ownerColumns.length === 1 &&
     via.targetColumns.length === 1 &&
-    target.stored !== undefined &&
+    target.readStored() !== undefined &&
     target.hierarchy === undefined
   )
 }

@@ -31,7 +31,8 @@ export function planRows(resource: Resource): RowPlan | null {
 }
 
 function makePlan(resource: Resource): RowPlan | null {
-  const { stored, attributes, open } = resource
+  const { attributes, open } = resource
+  const stored = resource.readStored()
   if (stored === undefined || open !== undefined) return null
   const writable = attributes.flatMap(attribute => {
     const isInside = attribute.kind === 'embedded' && attribute.document === undefined

@@ -239,7 +239,7 @@ export class PlannedRelations {
   }
 
   #toParameter(key: KeyValues, resource: Resource): unknown {
-    const [parameter] = bindKey(key, resource, resource.stored!, this.#connection)
+    const [parameter] = bindKey(key, resource, resource.readStored()!, this.#connection)
     if (parameter === undefined) throw new Unplanned()
     return parameter
   }

@@ -99,8 +99,13 @@ function createDraft(
     served: config !== undefined,
     open: undefined,
     rules: readRules(meta, orm, config ?? {}),
-    stored: readStoredTable(meta, orm),
+    readStored: readOnce(() => readStoredTable(meta, orm)),
   }
+}
+
+function readOnce<T>(read: () => T): () => T {
+  let known: { readonly value: T } | undefined
+  return () => (known ??= { value: read() }).value
 }
 
 /** A foreign key that shares a column with what cannot be NULL cannot be set to NULL by the database when the linked record goes. */

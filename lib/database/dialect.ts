@@ -124,8 +124,8 @@ export interface CompiledRead {
    * match, and slower where many do. Compiled when it is first asked for. Undefined: there is none.
    */
   readonly counted: (() => Statement) | undefined
-  /** The number of records that match, whatever the page. Only for paged plans. */
-  readonly count: Statement | undefined
+  /** The number of records that match, whatever the page. Compiled when it is first asked for. Only for paged plans. */
+  readonly count: (() => Statement) | undefined
   readonly node: CompiledNode
   /** Whether some attribute of some node is shown with another value than the stored one. */
   readonly rendered: boolean

@@ -55,8 +55,8 @@ export class Plans {
 
 /** Estimates the bytes of a plan: the texts of its statements, their bindings and conditions, the functions of its nodes. */
 export function estimateRead({ rows, count, node }: CompiledRead): number {
-  // The other statement for the same rows, which pages far into a list use, is compiled when it is first needed.
-  return 2 * estimateStatement(rows) + (count === undefined ? 0 : estimateStatement(count)) + estimateNode(node)
+  // The other statement for the same rows, which pages far into a list use, and the count are compiled when they are first needed.
+  return (count === undefined ? 2 : 3) * estimateStatement(rows) + estimateNode(node)
 }
 
 function estimateNode({ children, long }: CompiledNode): number {

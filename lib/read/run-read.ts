@@ -30,7 +30,7 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
   const statement = given.offset >= DEEP && read.deep !== undefined ? read.deep() : read.rows
   const { limit, offset } = given
   if (limit === 0) {
-    const [[counted]] = (yield [requestRows(read.count!, read.node, given, dialect, true)]) as [readonly Row[]]
+    const [[counted]] = (yield [requestRows(read.count!(), read.node, given, dialect, true)]) as [readonly Row[]]
     return { records: [], count: Number(counted![0]) }
   }
   let records: JsonRecord[] = []
@@ -44,7 +44,7 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
   const isNeeded = ({ length }: readonly Row[]): boolean => length === limit || (length === 0 && offset > 0)
   const [rows, counted] = (yield [
     { ...page, take, counted: read.counted === undefined ? undefined : requestCounted(read.counted, given, dialect) },
-    { ...requestRows(read.count!, read.node, given, dialect, isLast), isNeeded },
+    new CountStep(read.count!, given, dialect, { isLast, isNeeded }),
   ]) as [readonly Row[], readonly Row[]]
   if (rows.length > 0 && read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
   return { records, count: isNeeded(rows) ? Number(counted[0]![0]) : offset + rows.length }
@@ -153,6 +153,31 @@ function request(statement: Statement, given: Arguments, dialect: Dialect) {
 function requestCounted(statement: () => Statement, given: Arguments, dialect: Dialect): CountedPage {
   const { limit, offset } = given
   return { limit, offset, statement, bind: most => bindParameters(statement(), { ...given, most }, dialect) }
+}
+
+/** Counts what is on all pages. Most pages of a filtered list show that themselves, so the statement is only compiled and bound where it runs. */
+class CountStep implements ReadingStep {
+  readonly isLast: boolean
+  readonly isNeeded: (before: readonly Row[]) => boolean
+  readonly #compile: () => Statement
+  readonly #given: Arguments
+  readonly #dialect: Dialect
+
+  constructor(compile: () => Statement, given: Arguments, dialect: Dialect, { isLast, isNeeded }: Pick<CountStep, 'isLast' | 'isNeeded'>) {
+    this.#compile = compile
+    this.#given = given
+    this.#dialect = dialect
+    this.isLast = isLast
+    this.isNeeded = isNeeded
+  }
+
+  get statement(): Statement {
+    return this.#compile()
+  }
+
+  get parameters(): readonly unknown[] {
+    return bindParameters(this.statement, this.#given, this.#dialect)
+  }
 }
 
 function requestRows(statement: Statement, { areIds }: CompiledNode, given: Arguments, dialect: Dialect, isLast = false): ReadingStep {

@@ -28,7 +28,7 @@ export function compileRead(plan: ReadPlan, flavour: Flavour): CompiledRead {
   rows.page = true
   return {
     rows: rows.finish('rows'),
-    count: compileCount(plan, flavour),
+    count: onFirstUse(() => compileCount(plan, flavour)),
     deep: compileLateLookUp(plan, root, rows),
     counted,
     node,
@@ -76,6 +76,11 @@ function compileLateLookUp(plan: ReadPlan, root: FromClause, rows: Select): (() 
 
 function isRendered(node: CompiledNode): boolean {
   return node.source !== undefined || node.children.some(child => isRendered(child.node))
+}
+
+function onFirstUse(compile: () => Statement): () => Statement {
+  let statement: Statement | undefined
+  return () => (statement ??= compile())
 }
 
 /** The count joins only what the filters need, and sorts nothing. */

@@ -19,10 +19,10 @@ import type { PgliteDatabase } from './server/pglite.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
 import { Transactions } from './server/transactions.ts'
 
-/** A copy that forks are copied from, and the position up to which its log and that of the database are the same. */
-interface Template {
+/** A copy, for one fork or for forks to be copied from, and what its log has in common with that of the database. */
+interface Copy {
   readonly database: string
-  sameUpTo: number
+  readonly origin: NonNullable<Place['origin']>
 }
 
 /** What makes a store that of a fork. */
@@ -49,9 +49,9 @@ export class PostgresWorldStore implements WorldStore, Place {
   #baseline: PostgresImage | undefined
   /** The images that are still held, whose positions must be found. */
   #images: WeakRef<PostgresImage>[] = []
-  /** The forks that are open, as far as their logs are the same as this one. */
+  /** The copies that there are, as far as their logs are the same as this one. */
   readonly #forks = new Set<{ sameUpTo: number }>()
-  #template: Promise<Template> | undefined
+  #template: Promise<Copy> | undefined
   #spare: Promise<string | undefined> | undefined
   #forked = 0
   #isClosed = false
@@ -140,8 +140,7 @@ export class PostgresWorldStore implements WorldStore, Place {
       const changes = await readChanges(session, log, position, image.content.position)
       image.content = { kind: 'changes', base: this.imageAt(position), changes }
     }
-    const template = await this.#template?.catch(() => undefined)
-    for (const copy of [this.origin, template, ...this.#forks]) if (copy !== undefined) copy.sameUpTo = Math.min(copy.sameUpTo, position)
+    for (const copy of [this.origin, ...this.#forks]) if (copy !== undefined) copy.sameUpTo = Math.min(copy.sameUpTo, position)
   }
 
   async changes(from: () => number, to: number): Promise<TableChanges[]> {
@@ -172,11 +171,10 @@ export class PostgresWorldStore implements WorldStore, Place {
         'fork',
         'a fork is a database of its own, and a pooler stands between ("prepare: false"): give a URL of the server itself',
       )
-    const { sameUpTo, database } = await (this.#template ??= this.#makeTemplate())
+    // A first fork may be the only one: it takes what would be the template.
+    const isFirst = ++this.#forked === 1
+    const { database: copy, origin } = await (isFirst ? this.#copyWhole() : this.#copyTemplate())
     const databases = this.#databases!
-    const copy = await this.#takeCopy(database)
-    const origin = { place: this, sameUpTo }
-    this.#forks.add(origin)
     const copied = { ...this.#database, url: databases.urlOf(copy) }
     const fork = await this.#openFork(
       new Sessions(copied, false),
@@ -185,8 +183,22 @@ export class PostgresWorldStore implements WorldStore, Place {
       wanted,
     )
     // Where one fork has followed another, the next one finds its copy ready.
-    if (++this.#forked > 1) this.#spare ??= databases.copy(database).catch(() => undefined)
+    const template = isFirst ? undefined : await this.#template
+    if (template !== undefined) this.#spare ??= databases.copy(template.database).catch(() => undefined)
     return fork
+  }
+
+  /** Copies the template, which is made once. */
+  async #copyTemplate(): Promise<Copy> {
+    this.#template ??= this.#copyWhole().catch((error: unknown) => {
+      this.#template = undefined
+      throw error
+    })
+    const template = await this.#template
+    const database = await this.#takeCopy(template.database)
+    const origin = { place: this, sameUpTo: template.origin.sameUpTo }
+    this.#forks.add(origin)
+    return { database, origin }
   }
 
   /** PGlite copies itself, while nobody uses its one session. */
@@ -240,26 +252,24 @@ export class PostgresWorldStore implements WorldStore, Place {
     })
   }
 
-  async #makeTemplate(): Promise<Template> {
+  /** Copies the database while nobody is connected to it. */
+  #copyWhole(): Promise<Copy> {
     const databases = (this.#databases ??= new ForkDatabases(this.#database.url).join())
-    try {
-      return await this.#connection.gate.alone(async () => {
-        const { sessions } = this.#connection.parts
-        const session = await sessions.acquire()
-        let state: { readonly database: string; readonly end: number }
-        try {
-          const [[database] = []] = await ask(session, 'select current_database()')
-          state = { database: database as string, end: await readEnd(session, this.#connection.log!) }
-        } finally {
-          sessions.release(session)
-        }
-        const database = await sessions.disconnected(() => databases.copy(state.database))
-        return { database, sameUpTo: state.end }
-      })
-    } catch (error) {
-      this.#template = undefined
-      throw error
-    }
+    return this.#connection.gate.alone(async () => {
+      const { sessions } = this.#connection.parts
+      const session = await sessions.acquire()
+      let state: { readonly database: string; readonly end: number }
+      try {
+        const [[database] = []] = await ask(session, 'select current_database()')
+        state = { database: database as string, end: await readEnd(session, this.#connection.log!) }
+      } finally {
+        sessions.release(session)
+      }
+      const database = await sessions.disconnected(() => databases.copy(state.database))
+      const origin = { place: this, sameUpTo: state.end }
+      this.#forks.add(origin)
+      return { database, origin }
+    })
   }
 
   /** Only forks of one engine, and it itself, have logs in common. */

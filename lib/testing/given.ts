@@ -12,7 +12,7 @@ import { RestError, restError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import { FieldErrors } from '../base/body-errors.ts'
 import { assertJson, isObject, toJson } from '../base/json.ts'
-import type { Model, Resource } from '../model/model.ts'
+import type { Model, Resource, ScalarAttribute } from '../model/model.ts'
 import { keyOfEntity } from '../model/entity-key.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { loadReadable } from './faker-text.ts'
@@ -124,7 +124,7 @@ export class Given {
   /** Returns a body that makes a record: the overrides, with all that the model needs made up, parents included. Nothing is inserted. */
   async complete(resource: Resource, overrides: Overrides, seed: number): Promise<Record<string, unknown>> {
     const { connection, clock } = this.#services
-    const drafts = new RecordDrafts()
+    const drafts = new RecordDrafts(new Set())
     const { body } = drafts.add(resource, overrides, { path: '', stream: String(seed) })
     await new DraftFiller(drafts, connection, await loadReadable(), clock.now().getTime()).fill()
     drafts.resolve()
@@ -147,12 +147,15 @@ export class Given {
   }
 
   async #make(resource: Resource, all: readonly Overrides[], seed: number, pathOf: (index: number) => string): Promise<GivenRecord[]> {
+    const made = new Set<ScalarAttribute>()
     for (let attempt = 1; ; attempt++) {
-      const drafts = new RecordDrafts()
+      const drafts = new RecordDrafts(made)
       try {
         return await this.#attempt(drafts, resource, all, seed, pathOf)
       } catch (error) {
-        if (attempt === ATTEMPTS || !isOfMadeUp(error, drafts)) throw error
+        const left = findLeftOut(error, drafts)
+        if (attempt === ATTEMPTS || (left.length === 0 && !isOfMadeUp(error, drafts))) throw error
+        for (const attribute of left) made.add(attribute)
       }
     }
   }
@@ -210,6 +213,20 @@ function isOfMadeUp(error: unknown, drafts: RecordDrafts): boolean {
   if (!(error instanceof RestError) || error.code !== 'unique_conflict') return false
   const names = new Set(drafts.all.flatMap(({ slots }) => slots.map(({ attribute }) => attribute.name)))
   return error.errors?.some(({ attribute }) => attribute !== undefined && names.has(attribute)) === true
+}
+
+/** Returns the attributes that were left to their default, which is unique and another record has. */
+function findLeftOut(error: unknown, drafts: RecordDrafts): ScalarAttribute[] {
+  if (!(error instanceof RestError) || error.code !== 'unique_conflict') return []
+  const names = new Set(error.errors?.map(({ attribute }) => attribute))
+  return drafts.all.flatMap(({ resource, body, slots }) =>
+    resource.attributes.flatMap(attribute => {
+      const { name } = attribute
+      const isLeft = names.has(name) && body[name] === undefined && slots.every(slot => slot.attribute !== attribute)
+      const isOwn = attribute.kind === 'scalar' && !attribute.readOnly && !attribute.primary && attribute.source.kind === 'column'
+      return isLeft && isOwn && resource.uniques.some(paths => paths.includes(name)) ? [attribute] : []
+    }),
+  )
 }
 
 /** Returns the error of a broken CHECK, of which the model knows nothing, with the made-up values that it may be about. Other errors stay as they are. */

@@ -56,6 +56,12 @@ interface Site {
 export class RecordDrafts {
   readonly all: RecordDraft[] = []
   readonly #keys = new SharedKeys()
+  readonly #made: ReadonlySet<ScalarAttribute>
+
+  /** @param made attributes that are made up although they have a default */
+  constructor(made: ReadonlySet<ScalarAttribute>) {
+    this.#made = made
+  }
 
   /** Adds a record with all that it needs. */
   add(resource: Resource, overrides: Overrides, context: DraftContext): RecordDraft {
@@ -158,7 +164,10 @@ export class RecordDrafts {
     if (attribute.kind === 'scalar') {
       // A key that a life-cycle function makes would be another one each time.
       const isMade =
-        attribute.needed || isReferred || (attribute.primary && attribute.type.kind === 'uuid' && attribute.source.kind === 'column')
+        attribute.needed ||
+        isReferred ||
+        this.#made.has(attribute) ||
+        (attribute.primary && attribute.type.kind === 'uuid' && attribute.source.kind === 'column')
       if (value === undefined && isMade) draft.slots.push({ attribute, holder, path: prefix + name, bearer })
     } else if (attribute.array) {
       if (value === undefined && attribute.needed) holder[name] = []

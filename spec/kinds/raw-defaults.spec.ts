@@ -28,3 +28,20 @@ testStores('date-times with a default in SQL filter and sort by the time, whoeve
     assert.deepEqual(await ids(`${name}<2027-01-01`), [1])
   }
 })
+
+testStores('a part of a key must be given though it has a default in SQL, since the record could not be found again', async () => {
+  const Line = defineEntity({
+    name: 'Line',
+    properties: {
+      order: p.integer().primary().fieldName('order_id'),
+      code: p.string().primary().defaultRaw("'first'"),
+      text: p.string().defaultRaw("'none'"),
+    },
+  })
+  await using engine = await createEngine({ entities: [Line] })
+  const lacking = await engine.handle('POST', '/v1/lines', undefined, { order: 1 })
+  assert.deepEqual([lacking.status, lacking.body.errors], [422, [{ code: 'required', detail: '"code" must be given.', attribute: 'code' }]])
+  const made = await engine.handle('POST', '/v1/lines', undefined, { order: 1, code: 'a' })
+  assert.deepEqual([made.status, made.body['line']], [200, { order: 1, code: 'a', text: 'none' }])
+  assert.match(String((await engine.given('line'))['code']), /./)
+})

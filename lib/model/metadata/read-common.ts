@@ -34,12 +34,17 @@ export function isHiddenInverse(prop: Property): boolean {
 }
 
 /** Returns what attributes of every kind have. */
-export function readCommon({ prop, name, declared }: Pick<PropertyContext, 'prop' | 'name' | 'declared'>) {
+export function readCommon({
+  meta,
+  prop,
+  name,
+  declared,
+}: Pick<PropertyContext, 'prop' | 'name' | 'declared'> & Partial<Pick<PropertyContext, 'meta'>>) {
   const readOnly = prop.generated !== undefined || prop.formula !== undefined
   const required =
     declared.nullable !== true &&
-    declared.default === undefined &&
-    declared.defaultRaw === undefined &&
+    // MikroORM does not find a record again of whose key the database has given one of several parts.
+    ((declared.default === undefined && declared.defaultRaw === undefined) || (prop.primary === true && meta?.compositePK === true)) &&
     declared.onCreate === undefined &&
     !(prop.primary === true && prop.autoincrement === true) &&
     prop.version !== true &&

@@ -144,6 +144,26 @@ describe('given', () => {
     assert.equal(row.vip, 1)
   })
 
+  it('makes up a unique value in the place of a default that another record has', async () => {
+    const User = defineEntity({
+      name: 'User',
+      uniques: [{ properties: ['a', 'b'] }],
+      properties: {
+        id: p.integer().primary(),
+        name: p.string().unique().default(''),
+        a: p.string().default('x'),
+        b: p.integer().defaultRaw('1'),
+        other: p.string().default('same'),
+      },
+    })
+    await using own = await RestEngine.create({ entities: [User] })
+    assert.deepEqual(await own.given('user'), { id: 1, name: '', a: 'x', b: 1, other: 'same' })
+    const made = [await own.given('user'), ...(await own.given.many('user', 3))]
+    for (const name of ['name', 'a', 'b']) assert.equal(new Set(made.map(user => user[name])).size, 4, name)
+    assert.ok(made.every(({ other }) => other === 'same'))
+    assert.equal((await refusal(own.given('user', { name: '' }))).code, 'unique_conflict')
+  })
+
   it('makes unique what must be, among its own and what is there', async () => {
     await engine.given.many('everything', 120)
     await engine.given.many('everything', 80)

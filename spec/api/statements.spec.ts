@@ -187,7 +187,10 @@ describeTargets('statements', { ...library, seed, fresh: 'suite' }, target => {
 
   it('runs the same statements for other values', async () => {
     const texts = async (query: Query): Promise<string[]> => (await watchStatements(() => target.call('GET', '/v1/authors', query))).sql
-    const first = await texts({ name: 'a*', 'mentor.name': 'x', 'followers>=': 1, limit: 5 })
+    const query = { name: 'a*', 'mentor.name': 'x', 'followers>=': 1, limit: 5 }
+    // On a server the last page tells whether the next one is likely to need a count.
+    await texts(query)
+    const first = await texts(query)
     assert.deepEqual(await texts({ name: 'é*', 'mentor.name': '', 'followers>=': -5, limit: 50 }), first)
   })
 

@@ -34,9 +34,10 @@ export async function watchStatements<T>(work: () => Promise<T>): Promise<{ resu
   }
   const { query } = client
   client.query = function (...parameters) {
-    const [first] = parameters as [string | { readonly text?: string }]
-    const text = typeof first === 'string' ? first : first.text
-    if (text !== undefined && !AROUND.test(text)) sql.push(text)
+    const [first] = parameters as [string | { readonly text?: string; readonly statements?: readonly { readonly sql: string }[] }]
+    // The engine sends several at once.
+    const texts = typeof first === 'string' ? [first] : (first.statements?.map(each => each.sql) ?? [first.text ?? ''])
+    sql.push(...texts.filter(text => text !== '' && !AROUND.test(text)))
     return query.apply(this, parameters)
   }
   try {

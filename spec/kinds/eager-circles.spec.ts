@@ -112,7 +112,10 @@ testStores('nobody is kept from logging in by eager relations in a circle', asyn
     },
   })
   const password = await hashPassword('secret')
-  await using world = await serve([User], { seed: { users: [{ id: 1, email: 'a', password, boss: 1 }] }, auth: auth({ entity: User }) })
+  await using world = await serve([User], {
+    seed: { users: [{ id: 1, email: 'a', password, boss: 1 }] },
+    auth: auth({ entity: User, secret: 'a'.repeat(40) }),
+  })
   const { status, body } = await world.engine.handle('POST', '/v1/login', undefined, { email: 'a', password: 'secret' })
   assert.equal(status, 200, JSON.stringify(body))
 })

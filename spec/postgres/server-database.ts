@@ -25,7 +25,9 @@ export async function findNoServer(): Promise<string | false> {
   const client = new Client({ connectionString: SERVER_URL, connectionTimeoutMillis: 2000 })
   try {
     await client.connect()
-    skip = false
+    // They create databases, and undo changes.
+    const { rows } = await client.query<{ super: boolean }>('select rolsuper as super from pg_roles where rolname = current_user')
+    skip = rows[0]?.super === true ? false : `${PGUSER} is no superuser at ${PGHOST}:${PGPORT}`
   } catch (error) {
     skip = `no PostgreSQL at ${PGHOST}:${PGPORT} (${(error as Error).message}): start one, or set PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE`
   } finally {

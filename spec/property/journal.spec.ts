@@ -305,7 +305,7 @@ describeStores('the secrets of a journal', () => {
               resource(Post, { versions: ['v1'] }),
               resource(Post, { versions: ['v2'], attributes: { title: { private: true } } }),
             ],
-            auth: auth({ entity: Member, public: ['* /*'] }),
+            auth: auth({ entity: Member, secret: 'of the journal', public: ['* /*'] }),
             routes: [{ method: 'POST', path: '/{version}/echo', handler: ({ data, query }) => ({ body: { data, query, nothing: null } }) }],
             seed: { members: [{ id: 1, email: 'ann@x.test', password }], posts: [{ id: 1, title: 'x', author: 1 }] },
           })

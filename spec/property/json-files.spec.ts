@@ -90,7 +90,7 @@ function sorted(value: unknown): unknown {
   )
 }
 
-describeStores('JSON files', () => {
+describeStores('JSON files', { except: 'jsonb' }, () => {
   let folder: string
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mikro-rest-json-property-'))

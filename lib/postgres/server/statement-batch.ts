@@ -50,7 +50,8 @@ export function sendBatch(session: PoolClient, statements: readonly Asked[], isK
 
 /** The interface of `pg` for what runs on a connection: it calls `submit`, and then `handle…` with what comes back up to the end of the message. */
 class StatementBatch extends Query {
-  readonly #statements: readonly Asked[]
+  /** What it sends, also for those who watch a client. */
+  readonly statements: readonly Asked[]
   readonly #prepared: Prepared
   readonly #isKept: (sql: string) => boolean
   resolve!: (answered: Answered) => void
@@ -63,17 +64,17 @@ class StatementBatch extends Query {
 
   constructor(statements: readonly Asked[], known: Prepared, isKept: (sql: string) => boolean) {
     super('')
-    this.#statements = statements
+    this.statements = statements
     this.#prepared = known
     this.#isKept = isKept
   }
 
   override submit = (connection: Connection): void => {
     const { stream } = connection
-    const parameters = this.#statements.map(statement => statement.parameters.map(formatParameter))
+    const parameters = this.statements.map(statement => statement.parameters.map(formatParameter))
     stream.cork()
     try {
-      for (const [index, statement] of this.#statements.entries()) this.#send(statement.sql, parameters[index]!, connection)
+      for (const [index, statement] of this.statements.entries()) this.#send(statement.sql, parameters[index]!, connection)
       connection.sync()
     } finally {
       stream.uncork()

@@ -165,7 +165,7 @@ export class PlannedWriter {
     const current = yield* this.#readVersion(address, view, version !== undefined && body[version.name] !== undefined)
     const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, id }
     const change = yield* this.#validate(plan.body, asked)
-    if (current !== undefined) checkVersion(current, change)
+    if (current !== undefined) yield* this.#checkVersion(current, change, plan.body, asked)
     if (plan.body.isWide && (yield* this.#relations.areRefused(change.lists, resource, key))) return undefined
     const documents = yield* readDocuments(change, key, this.#connection)
     if (documents === undefined) return undefined
@@ -191,6 +191,17 @@ export class PlannedWriter {
   #leave({ isWide }: BodyPlan): undefined {
     if (isWide) throw new Unplanned()
     return undefined
+  }
+
+  /** Refuses an old version. What is wrong with the body is said before that, values that are taken included. */
+  *#checkVersion(current: Record<string, unknown>, change: RecordInput, { keepsUnique }: BodyPlan, asked: Asked): Coroutine<void> {
+    try {
+      checkVersion(current, change)
+    } catch (error) {
+      const { body, resource, validation, view } = asked
+      if (this.#finds(keepsUnique)) yield* this.#validator.validate(body, resource, validation, view)
+      throw error
+    }
   }
 
   /**

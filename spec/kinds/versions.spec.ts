@@ -1,6 +1,7 @@
 /** Optimistic locking: the version in a body, entity tags and conditions in headers, and properties with `concurrencyCheck`. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/core'
 import type { RestEngine } from '../../lib/index.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 import { Stock, entities } from './versions.ts'
@@ -112,5 +113,17 @@ describeStores('optimistic locking', () => {
     const late = await call('PUT', '/v1/stocks/1', { amount: 8 })
     assert.deepEqual([late.status, late.body['code']], [409, 'version_conflict'])
     assert.equal(((await call('GET', '/v1/stocks/1')).body['stock'] as { amount: number }).amount, 7)
+  })
+
+  it('an old version is said after what is wrong with the body, a value that is taken included', async () => {
+    const properties = { id: p.integer().primary(), name: p.string().unique(), version: p.integer().version() }
+    const Named = defineEntity({ name: 'Named', properties })
+    for (const subscribers of [[], [{ afterFlush: () => {} }]]) {
+      const seed = { nameds: ['a', 'b'].map(name => ({ name })) }
+      await using own = await createEngine({ entities: [Named], seed, orm: { subscribers } })
+      const codes = []
+      for (const name of ['b', 'c']) codes.push((await own.handle('PUT', '/v1/nameds/1', undefined, { name, version: 7 })).body.code)
+      assert.deepEqual(codes, ['unique_conflict', 'version_conflict'])
+    }
   })
 })

@@ -55,7 +55,10 @@ function* noted<T>(reading: Reading<T>, all: boolean): Reading<T> {
   let step = reading.next()
   while (step.done !== true) {
     messages.push(step.value.map(({ statement }) => statement.sql))
-    const steps = all ? step.value.map(asked => ({ ...asked, isNeeded: () => true })) : step.value
+    // A step may be an object that makes its members when they are asked for.
+    const steps = all
+      ? step.value.map(asked => ({ ...asked, statement: asked.statement, parameters: asked.parameters, isNeeded: () => true }))
+      : step.value
     step = reading.next(yield steps)
   }
   return step.value

@@ -152,7 +152,7 @@ async function loadFor(
 ): Promise<Omit<Loaded, 'seed' | 'running'>> {
   const [file, other] = files.filter(each => each !== undefined)
   if (other !== undefined || (file !== undefined && !isModule(file)))
-    throw new CommandError(`--postgres serves entities from a server of its own: ${other ?? file} is no module with entities.`, 2)
+    throw new CommandError(`--postgres serves entities from a server of its own: ${other ?? file} is not a module with entities.`, 2)
   const { options, examples } = file === undefined ? await loadSample() : { options: await loadOptions(file), examples: undefined }
   const { seed, ...others } = options
   const title = `${file ?? 'the sample model'} from PostgreSQL (psql ${url.replaceAll('%2F', '%2f')})`

@@ -38,7 +38,7 @@ async function readPlan(session: PoolClient, sql: string, parameters: readonly u
   return (JSON.parse(row![0] as string) as [{ Plan: PlanNode }])[0].Plan
 }
 
-/** Reads how many rows a table has, and what its indexes are on; nothing of what is no table. */
+/** Reads how many rows a table has, and what its indexes are on. A view or a function has neither. */
 async function readFacts(session: PoolClient, table: string): Promise<TableFacts> {
   const found = await ask(
     session,

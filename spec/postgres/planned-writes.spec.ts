@@ -7,45 +7,18 @@ import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/postgresql'
 import * as fc from 'fast-check'
 import { RestEngine } from '../../lib/index.ts'
-import type { Change } from '../../lib/index.ts'
 import { PostgresConnection } from '../../lib/postgres/connection.ts'
 import { RowWriter } from '../../lib/postgres/row-writer.ts'
 import { check, runs } from '../helpers/check.ts'
 import { Cars, carRequests } from '../property/world/cars.ts'
 import { CLUBS, Clubs, clubRequests, clubSeeds } from '../property/world/clubs.ts'
+import { countWritten, sortChanges } from '../property/world/ways-of-writing.ts'
+import type { Request } from '../property/world/ways-of-writing.ts'
 import { findNoServer, ownSchema } from './server-database.ts'
 import type { OwnSchema } from './server-database.ts'
 
-interface Request {
-  readonly method: string
-  readonly path: string
-  readonly body?: unknown
-  readonly headers?: Record<string, string>
-}
-
 /** How many statements the engine has written rows with, by their first word. */
-const written = new Map<string, number>()
-const { run } = RowWriter.prototype
-RowWriter.prototype.run = function (statement, parameters) {
-  const [word] = statement.sql.split(' ', 1)
-  written.set(word!, (written.get(word!) ?? 0) + 1)
-  return run.call(this, statement, parameters)
-}
-
-/** The journal does not know in which order an ordered list was before. */
-function sortBefore(change: Change): Change {
-  const lists = Object.entries((change.before ?? {}) as object).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.map(String).toSorted((a, b) => (a < b ? -1 : 1)) : value,
-  ])
-  return change.type === 'update' ? { ...change, before: Object.fromEntries(lists) } : change
-}
-
-/** The changes by resource and record: one statement may write several rows, in any order. */
-function sortChanges(changes: readonly Change[]): Change[] {
-  const place = ({ resource, id }: Change): string => `${resource} ${String(id)}`
-  return changes.map(sortBefore).toSorted((a, b) => (place(a) < place(b) ? -1 : Number(place(a) > place(b))))
-}
+const written = countWritten(RowWriter.prototype)
 
 /** Every row of every table as the server writes it. What a row holds does not depend on when its key was drawn: a write that was undone leaves a gap. */
 async function dump({ run: ask, database }: OwnSchema): Promise<unknown> {

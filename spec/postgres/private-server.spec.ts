@@ -65,7 +65,7 @@ describe('a PostgreSQL server of the command', { skip }, () => {
 
   it('takes a module alone, and a folder that is its own', () => {
     for (const [args, code, message] of [
-      [['x.json', '--postgres'], 2, '--postgres serves entities from a server of its own: x.json is no module with entities.'],
+      [['x.json', '--postgres'], 2, '--postgres serves entities from a server of its own: x.json is not a module with entities.'],
       [['--postgres', join(ROOT, 'spec')], 1, `--postgres: ${join(ROOT, 'spec')} cannot be used: it holds something else.`],
       [['--postgres', join(ROOT, 'package.json')], 1, `--postgres: ${join(ROOT, 'package.json')} cannot be used: it is not a folder.`],
       [['--eject', 'x', '--postgres'], 2, '--eject writes a project and ends: it does not go with --postgres.'],

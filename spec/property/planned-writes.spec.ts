@@ -12,7 +12,6 @@ import { after, before, describe, it } from 'node:test'
 import Database from 'better-sqlite3'
 import * as fc from 'fast-check'
 import { RestEngine } from '../../lib/index.ts'
-import type { Change } from '../../lib/index.ts'
 import { RowWriter } from '../../lib/sqlite/row-writer.ts'
 import { UnitsOfWork } from '../../lib/sqlite/units-of-work.ts'
 import { check, runs } from '../helpers/check.ts'
@@ -25,22 +24,11 @@ import type { ModelShape } from './models/shape.ts'
 import { Cars, NEAR_VALUES, ODD_VALUES, carRequests, leaveOdd, oddRows } from './world/cars.ts'
 import { Parcels, parcelRequests } from './world/parcels.ts'
 import { CLUBS, Clubs, clubRequests, clubSeeds } from './world/clubs.ts'
-
-export interface Request {
-  readonly method: string
-  readonly path: string
-  readonly body?: unknown
-  readonly headers?: Record<string, string>
-}
+import { countWritten, sortChanges } from './world/ways-of-writing.ts'
+import type { Request } from './world/ways-of-writing.ts'
 
 /** How many statements the engine has written rows with, by their first word. */
-const written = new Map<string, number>()
-const { run } = RowWriter.prototype
-RowWriter.prototype.run = function (statement, parameters) {
-  const [word] = statement.sql.split(' ', 1)
-  written.set(word!, (written.get(word!) ?? 0) + 1)
-  return run.call(this, statement, parameters)
-}
+const written = countWritten(RowWriter.prototype)
 
 /** How many units of work there have been. */
 let units = 0
@@ -85,21 +73,6 @@ async function dump({ orm }: RestEngine): Promise<unknown> {
       return [name, await ask(`select ${shown} from "${name}"${order}`)]
     }),
   )
-}
-
-/** The journal does not know in which order an ordered list was before. */
-function sortBefore(change: Change): Change {
-  const lists = Object.entries((change.before ?? {}) as object).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.map(String).toSorted((a, b) => (a < b ? -1 : 1)) : value,
-  ])
-  return change.type === 'update' ? { ...change, before: Object.fromEntries(lists) } : change
-}
-
-/** The changes by resource and record. One statement may write several rows, in any order, and of tables that do not refer to each other either may be first. */
-function sortChanges(changes: readonly Change[]): Change[] {
-  const place = ({ resource, id }: Change): string => `${resource} ${String(id)}`
-  return changes.map(sortBefore).toSorted((a, b) => (place(a) < place(b) ? -1 : Number(place(a) > place(b))))
 }
 
 /** Two engines that must not differ. */

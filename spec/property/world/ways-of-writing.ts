@@ -1,0 +1,38 @@
+/** Two ways of writing: what the specs share that compare statements of a plan with MikroORM's unit of work, on SQLite and on PostgreSQL. */
+import type { Change } from '../../../lib/index.ts'
+import type { RowWriter } from '../../../lib/postgres/row-writer.ts'
+import type { RowWriter as SqliteRowWriter } from '../../../lib/sqlite/row-writer.ts'
+
+export interface Request {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+}
+
+/** Counts the statements that rows are written with from now on, by their first word. */
+export function countWritten(writer: Pick<RowWriter, 'run'> | Pick<SqliteRowWriter, 'run'>): Map<string, number> {
+  const written = new Map<string, number>()
+  const run = writer.run as RowWriter['run']
+  writer.run = function (this: RowWriter, statement, parameters) {
+    const [word] = statement.sql.split(' ', 1)
+    written.set(word!, (written.get(word!) ?? 0) + 1)
+    return run.call(this, statement, parameters)
+  }
+  return written
+}
+
+/** The journal does not know in which order an ordered list was before. */
+function sortBefore(change: Change): Change {
+  const lists = Object.entries((change.before ?? {}) as object).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.map(String).toSorted((a, b) => (a < b ? -1 : 1)) : value,
+  ])
+  return change.type === 'update' ? { ...change, before: Object.fromEntries(lists) } : change
+}
+
+/** The changes by resource and record. One statement may write several rows, in any order, and of tables that do not refer to each other either may be first. */
+export function sortChanges(changes: readonly Change[]): Change[] {
+  const place = ({ resource, id }: Change): string => `${resource} ${String(id)}`
+  return changes.map(sortBefore).toSorted((a, b) => (place(a) < place(b) ? -1 : Number(place(a) > place(b))))
+}

@@ -1,4 +1,5 @@
 /** Document: the description of one version of an API in OpenAPI, put together from its parts. The same model gives the same document. */
+import { isObject } from '../base/json.ts'
 import type { Resource } from '../model/model.ts'
 import { Answers } from './answers.ts'
 import { BodySchemas } from './body-schemas.ts'
@@ -121,7 +122,7 @@ function listTags(
   { login }: ApiSource,
   paths: Readonly<Record<string, Schema>>,
 ): readonly Schema[] {
-  const isUsed = JSON.stringify(paths).includes('"tags":["routes"]')
+  const isUsed = Object.values(paths).some(item => Object.values(item).some(isOfRoutes))
   return [
     { name: 'general', description: 'The index, and this description.' },
     ...(login === undefined ? [] : [{ name: 'session', description: 'Log-in and log-out.' }]),
@@ -131,6 +132,11 @@ function listTags(
     })),
     ...(isUsed ? [{ name: 'routes', description: 'Routes of the application.' }] : []),
   ]
+}
+
+/** Whether a member of a path is an operation on a route of the application. */
+function isOfRoutes(member: unknown): boolean {
+  return isObject(member) && Array.isArray(member.tags) && member.tags.includes('routes')
 }
 
 function securitySchemes({ login }: ApiSource): Schema {

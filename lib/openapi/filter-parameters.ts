@@ -63,6 +63,8 @@ export class FilterParameters {
   readonly #vocabulary: Vocabulary
   readonly #components: Components
   readonly #hops: number | undefined
+  /** References by resource: every list of records of one takes the same filters, and there are as many lists as relations. */
+  readonly #made = new Map<Resource, readonly Schema[]>()
 
   constructor(visibility: Visibility, vocabulary: Vocabulary, components: Components, hops: number | undefined) {
     this.#visibility = visibility
@@ -72,7 +74,15 @@ export class FilterParameters {
   }
 
   /** Returns references to the filters of lists of a resource. */
-  refer(resource: Resource): Schema[] {
+  refer(resource: Resource): readonly Schema[] {
+    const known = this.#made.get(resource)
+    if (known !== undefined) return known
+    const made = this.#make(resource)
+    this.#made.set(resource, made)
+    return made
+  }
+
+  #make(resource: Resource): readonly Schema[] {
     if (this.#hops === undefined) return []
     const paths = this.#paths(resource.attributes, '', this.#hops, true).map(found => ({
       ...found,

@@ -20,6 +20,8 @@ export class Parameters {
   readonly #visibility: Visibility
   readonly #components: Components
   readonly #filters: FilterParameters
+  /** Flags by resource: finding them walks all that the resource leads to, and each operation on it asks. */
+  readonly #flags = new Map<Resource, readonly string[]>()
 
   constructor(source: ApiSource, { filterHops }: DescribeOptions, visibility: Visibility, components: Components) {
     this.#source = source
@@ -52,10 +54,15 @@ export class Parameters {
     return [...[...this.#source.vocabulary.own].map(name => this.#own(name)), ...this.#filters.refer(resource)]
   }
 
+  #flagsWithin(resource: Resource): readonly string[] {
+    const known = this.#flags.get(resource) ?? flagsWithin(resource, this.#visibility)
+    this.#flags.set(resource, known)
+    return known
+  }
+
   /** What every answer with records takes. */
   ofRecords(resource: Resource): Schema[] {
-    const flags = flagsWithin(resource, this.#visibility)
-    return [...OF_RECORDS.map(each => this.#reserved(each, resource)), ...flags.map(flag => this.#flag(flag))]
+    return [...OF_RECORDS.map(each => this.#reserved(each, resource)), ...this.#flagsWithin(resource).map(flag => this.#flag(flag))]
   }
 
   /** The conditions of a change of a record. */

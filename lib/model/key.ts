@@ -96,7 +96,11 @@ export function keyToSegment(values: KeyValues, resource: Resource): string {
 
 /** A composite key, from its parts as JSON renders them, as the ID in records. */
 export function joinKey(parts: readonly unknown[]): string {
-  return parts.map(part => encodeURIComponent(textOfPart(part)).replaceAll('~', '%7E')).join('~')
+  return parts.length === 1 ? partToSegment(parts[0]) : parts.map(partToSegment).join('~')
+}
+
+function partToSegment(part: unknown): string {
+  return Number.isSafeInteger(part) ? String(part) : encodeURIComponent(textOfPart(part)).replaceAll('~', '%7E')
 }
 
 /** Describes the IDs of the resource, for error texts. */

@@ -112,7 +112,7 @@ export class Content {
 
   /** Must be called before anything is written. */
   writing(): void {
-    if (!this.#handle.db.inTransaction) this.#handle.checkPlace()
+    if (this.#handle.hasPlace && !this.#handle.db.inTransaction) this.#handle.checkPlace()
     this.#keys.prepare(this.#handle.db)
     if (!this.#started) return
     this.#keepBaseline()

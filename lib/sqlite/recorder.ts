@@ -155,10 +155,15 @@ export class Recorder implements ChangeRecorder, WriteObserver {
 
   /** Before an outermost transaction. */
   begin(): void {
-    this.#pending = []
-    this.#gone.clear()
-    this.#marks.clear()
+    this.#forget()
     this.prepare()
+  }
+
+  /** Forgets what belongs to a transaction. To clear a map that is empty costs more than to ask whether it is. */
+  #forget(): void {
+    if (this.#pending.length > 0) this.#pending = []
+    if (this.#gone.size > 0) this.#gone.clear()
+    if (this.#marks.size > 0) this.#marks.clear()
   }
 
   /** A point to go back to: a savepoint, by name, or the beginning of a statement. */
@@ -179,9 +184,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
 
   /** The transaction is undone. */
   rollback(): void {
-    this.#pending = []
-    this.#gone.clear()
-    this.#marks.clear()
+    this.#forget()
     this.#forgetTriggers()
   }
 
@@ -198,11 +201,8 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   /** The transaction has committed: reports its changes. */
   afterCommit(): void {
     this.#installedInside = false
-    this.#gone.clear()
-    if (this.#pending.length === 0) return
     const pending = this.#pending
-    this.#pending = []
-    this.#marks.clear()
+    this.#forget()
     for (const { sink, change } of pending) {
       if (change.kind === 'link') continue
       sink?.add(change)

@@ -108,6 +108,11 @@ export class SqliteDatabase {
     return this.#followsTime
   }
 
+  /** Whether the content is written to a file, which may be moved or replaced. */
+  get hasPlace(): boolean {
+    return this.#place !== undefined
+  }
+
   /** @throws Error with a code of SQLite when the file has left its path, so that writes would be lost. */
   checkPlace(): void {
     this.#place?.check()

@@ -29,22 +29,34 @@ export class SharedConnection implements DatabaseConnection {
   }
 
   run(sql: string): void {
+    this.#run(sql, () => this.#prepare(sql))
+  }
+
+  /** Commits the transaction. SQLite says by itself whether there still is one; asking it first would cost as much as a tenth of a short write. */
+  commit(): void {
+    try {
+      this.#run('commit', () => this.#host.prepare('commit'))
+    } catch (error) {
+      throw this.#host.inTransaction ? error : endedError(error)
+    }
+  }
+
+  #run(sql: string, prepare: () => PreparedQuery): void {
     const { trace } = this.#host
-    if (trace === undefined) this.#prepare(sql).run([])
+    if (trace === undefined) prepare().run([])
     else
       trace.statement(
         sql,
         [],
         ({ changes }) => changes,
-        () => this.#prepare(sql).run([]),
+        () => prepare().run([]),
       )
   }
 
   #prepare(sql: string): PreparedQuery {
     if (this.#stands) return this.#host.prepare(sql)
     // Later statements would be committed one by one.
-    if ((this.inside || this.nested) && !this.#host.inTransaction)
-      throw new Error('The database has ended the transaction, after a failure.')
+    if ((this.inside || this.nested) && !this.#host.inTransaction) throw endedError()
     const statement = this.#host.prepare(sql)
     if (!statement.readonly) this.#host.writing()
     return statement
@@ -100,6 +112,10 @@ export class SharedConnection implements DatabaseConnection {
       trace?.streamed({ sql: query.sql, parameters: query.parameters, duration: performance.now() - begun, rows })
     }
   }
+}
+
+function endedError(cause?: unknown): Error {
+  return new Error('The database has ended the transaction, after a failure.', { cause })
 }
 
 function runStatement<R>(statement: PreparedQuery, parameters: readonly unknown[]): QueryResult<R> {

@@ -77,7 +77,7 @@ export class SharedDriver implements Driver {
     observer?.beforeCommit()
     // Others who read the file let nobody change it.
     return chain(
-      whenFree(() => connection.run('commit'), performance.now()),
+      whenFree(() => connection.commit(), performance.now()),
       () => {
         connection.inside = false
         observer?.afterCommit()

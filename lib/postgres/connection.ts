@@ -9,16 +9,16 @@ import type { Clock } from '../base/clock.ts'
 import type { RunStatement, Traces } from '../base/trace.ts'
 import type { PoolClient } from 'pg'
 import type { ChangeRecorder, ChangeSink, Watched } from '../database/changes.ts'
-import type { CompiledRead, Connection, Dialect, Reading, RowsWritten, Statement } from '../database/dialect.ts'
+import type { Connection, Dialect, Reading, RowsWritten, Statement } from '../database/dialect.ts'
 import type { StatementsExplained, UnindexedLink } from '../database/explained-statements.ts'
-import type { KeyValues } from '../model/key.ts'
 import type { Resource } from '../model/model.ts'
 import type { StoredTable } from '../model/stored-table.ts'
 import { cascades, findRecord, loadsAlone } from '../orm/find-record.ts'
 import { retime } from '../orm/model-time.ts'
 import { runsForeignCode } from '../orm/user-hooks.ts'
-import { readRecords } from '../read/run-read.ts'
 import type { Flavour } from '../sql/flavour.ts'
+import { readListNow } from '../sql/list-changes.ts'
+import type { ListNow, TouchedList } from '../sql/list-changes.ts'
 import { tableName } from '../sql/sql.ts'
 import { createDialect } from './dialect.ts'
 import { explainStatements } from './explain.ts'
@@ -189,10 +189,8 @@ export class PostgresConnection implements Connection {
     const { log } = this
     if (log === undefined) return { watchers: new Set(), isRecording: false }
     const { sessions, flavour } = this.#parts
-    const readList = async (session: PoolClient, read: CompiledRead, key: KeyValues): Promise<readonly unknown[]> => {
-      const [record] = await this.#readings.readOn(session, readRecords(read, { filters: [], key, limit: 1, offset: 0 }, this.dialect))
-      return (Object.values(record ?? {})[0] ?? []) as readonly unknown[]
-    }
+    const readList = (session: PoolClient, list: TouchedList): Promise<ListNow> =>
+      this.#readings.readOn(session, readListNow(list, this.dialect))
     return (this.#recorder = new Recorder({ log, compiled: compileWatch(watched, log, flavour), sessions, readList, current }))
   }
 

@@ -1,12 +1,18 @@
-/** List changes: rows of pivot tables that came and went, as what they mean: the IDs in the list of a record, before and after. */
+/**
+ * List changes: rows of pivot tables that came and went, as what they mean: the IDs in the list of a record, before and after, in the order of the list.
+ */
 import type { ChangeSink, ListChange, RowChange, WatchedList } from '../database/changes.ts'
-import type { Builder, CompiledRead } from '../database/dialect.ts'
+import type { Builder, CompiledRead, Dialect, Reading, Row } from '../database/dialect.ts'
 import { keyFromJson } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { planListOrder } from '../plan/order.ts'
+import { readRecords, readRows } from '../read/run-read.ts'
 import { compileRead } from './compile-read.ts'
 import type { Flavour } from './flavour.ts'
+import { compileListOrder } from './list-order.ts'
+import type { CompiledListOrder } from './list-order.ts'
 import { compileLink } from './row-image.ts'
+import { name } from './sql.ts'
 
 /** The bytes of a change, and those of an ID in it. */
 const LIST_BYTES = 100
@@ -19,8 +25,12 @@ export interface CompiledList {
   /** Position of the columns of the target among those that are handed over. */
   readonly from: number
   readonly target: Builder
+  /** Position of the column that orders the list among those that are handed over; undefined: there is none. */
+  readonly position: number | undefined
   /** Reads the IDs in the list of a record, in the order of the list. */
   readonly read: CompiledRead
+  /** Finds the place of members that have left; undefined where their IDs show it. */
+  readonly order: CompiledListOrder | undefined
 }
 
 /** A row of a pivot table that has come or gone. */
@@ -30,6 +40,8 @@ export interface LinkChange {
   readonly inserted: boolean
   readonly owner: string | number
   readonly target: string | number
+  /** The columns that link the target, and the one that orders the list. */
+  readonly row: Row
 }
 
 /** A change that has not been reported, and who hears of it beside the watchers. */
@@ -41,12 +53,16 @@ export interface PendingChange {
 /** @param alias that of the row of the pivot table */
 export function compileList(list: WatchedList, flavour: Flavour, alias: string): CompiledList {
   const { attribute, table } = list
-  const owner = compileLink(table.resource, alias, attribute.via.ownerColumns, flavour)
+  const { via } = attribute
+  const owner = compileLink(table.resource, alias, via.ownerColumns, flavour)
+  const target = compileLink(attribute.target, alias, via.targetColumns, flavour)
   return {
     list,
     owner: owner.id,
     from: owner.columns.length,
-    target: compileLink(attribute.target, alias, attribute.via.targetColumns, flavour).id,
+    target: target.id,
+    position: via.orderColumn === undefined ? undefined : target.columns.length,
+    order: compileListOrder(list, flavour),
     read: compileRead(
       {
         resource: table.resource,
@@ -65,50 +81,102 @@ export function compileList(list: WatchedList, flavour: Flavour, alias: string):
 
 /** Returns the columns of a row of a pivot table that are handed over. */
 export function linkColumns({ attribute, table }: WatchedList, alias: string, flavour: Flavour): readonly string[] {
+  const { ownerColumns, targetColumns, orderColumn } = attribute.via
   return [
-    ...compileLink(table.resource, alias, attribute.via.ownerColumns, flavour).columns,
-    ...compileLink(attribute.target, alias, attribute.via.targetColumns, flavour).columns,
+    ...compileLink(table.resource, alias, ownerColumns, flavour).columns,
+    ...compileLink(attribute.target, alias, targetColumns, flavour).columns,
+    ...(orderColumn === undefined ? [] : [`${alias}.${name(orderColumn)}`]),
   ]
 }
 
 /** Returns the change that a row of a pivot table is; undefined for a row that links nothing. */
-export function readLink(compiled: CompiledList, row: readonly unknown[], inserted: boolean): LinkChange | undefined {
+export function readLink(compiled: CompiledList, row: Row, inserted: boolean): LinkChange | undefined {
   const owner = compiled.owner(row) as string | number | null
-  const target = compiled.target(row.slice(compiled.from)) as string | number | null
-  return owner === null || target === null ? undefined : { kind: 'link', compiled, inserted, owner, target }
+  const linked = row.slice(compiled.from)
+  const target = compiled.target(linked) as string | number | null
+  return owner === null || target === null ? undefined : { kind: 'link', compiled, inserted, owner, target, row: linked }
 }
 
-/** Returns the key of the record whose list a row of a pivot table belongs to; undefined for a value that cannot be a key, as another program may have written. */
-export function findOwnerKey({ compiled, owner }: LinkChange): KeyValues | undefined {
-  return keyFromJson(owner, compiled.list.table.resource)
+/** A list of a record whose rows have changed. */
+export interface TouchedList {
+  readonly compiled: CompiledList
+  /** The key of the record; undefined for a value that cannot be a key, as another program may have written. */
+  readonly key: KeyValues | undefined
+  /** The rows of members that have left it. */
+  readonly left: Row[]
+}
+
+/** The lists whose rows have changed, by their owner. */
+export type TouchedLists = ReadonlyMap<CompiledList, ReadonlyMap<string | number, TouchedList>>
+
+/** A list as it is now. */
+export interface ListNow {
+  readonly ids: readonly unknown[]
+  /** What its members, and those that have left it, are ordered by; undefined where their IDs show it. */
+  readonly places: ReadonlyMap<unknown, number> | undefined
+}
+
+/** Returns the lists that changed rows of pivot tables belong to. */
+export function findTouched(pending: readonly PendingChange[]): TouchedLists {
+  const touched = new Map<CompiledList, Map<string | number, TouchedList>>()
+  for (const { change } of pending) {
+    if (change.kind !== 'link') continue
+    const { compiled, owner, inserted, row } = change
+    let lists = touched.get(compiled)
+    if (lists === undefined) touched.set(compiled, (lists = new Map()))
+    let list = lists.get(owner)
+    if (list === undefined) lists.set(owner, (list = { compiled, key: keyFromJson(owner, compiled.list.table.resource), left: [] }))
+    if (!inserted) list.left.push(row)
+  }
+  return touched
+}
+
+/** Reads what has become of a list, before the transaction ends. */
+export function* readListNow({ compiled, key, left }: TouchedList, dialect: Dialect): Reading<ListNow> {
+  if (key === undefined) return { ids: [], places: undefined }
+  const given = { filters: [], key, limit: 1, offset: 0 }
+  const [record] = yield* readRecords(compiled.read, given, dialect)
+  const ids = (Object.values(record ?? {})[0] ?? []) as readonly unknown[]
+  const { order, target } = compiled
+  if (order === undefined || left.length === 0) return { ids, places: undefined }
+  const rows = [...(yield* readRows(order.members, given, dialect)), ...left]
+  const places = new Map<unknown, number>()
+  if (order.ranks === undefined) {
+    // Where a member stands more than once, the list shows the first place.
+    for (const row of rows.toReversed()) places.set(target(row), Number(row[compiled.position!]))
+  } else {
+    const { parameter } = dialect.encodeLinks(rows, order.ranks)
+    const ranked = yield* readRows(order.ranks.statement, { ...given, links: parameter }, dialect)
+    for (const [place, row] of ranked.entries()) places.set(order.ranks.id(row), place)
+  }
+  return { ids, places }
 }
 
 /** What becomes of a list. */
 interface ListState {
-  readonly ids: Set<unknown>
+  ids: Set<unknown>
+  readonly places: Map<unknown, number> | undefined
   readonly left: Map<ChangeSink | undefined, { count: number; after?: unknown[] }>
 }
 
 /**
  * Makes of the rows of pivot tables the lists that they are: from what these hold now, back through what has happened.
  *
- * @param readList reads the IDs in the list of a record
+ * @param findNow finds what `readListNow` has read of a list
  */
 export function gatherLists(
   pending: readonly PendingChange[],
-  readList: (compiled: CompiledList, key: KeyValues) => readonly unknown[],
+  touched: TouchedLists,
+  findNow: (list: TouchedList) => ListNow,
 ): PendingChange[] {
-  const states = new Map<CompiledList, Map<string | number, ListState>>()
+  const states = new Map<TouchedList, ListState>()
   for (const { sink, change } of pending) {
     if (change.kind !== 'link') continue
-    const { compiled, owner } = change
-    const lists = states.get(compiled) ?? new Map<string | number, ListState>()
-    states.set(compiled, lists)
-    let state = lists.get(owner)
+    const list = touched.get(change.compiled)!.get(change.owner)!
+    let state = states.get(list)
     if (state === undefined) {
-      const key = findOwnerKey(change)
-      state = { ids: new Set(key === undefined ? [] : readList(compiled, key)), left: new Map() }
-      lists.set(owner, state)
+      const { ids, places } = findNow(list)
+      states.set(list, (state = { ids: new Set(ids), places: places && new Map(places), left: new Map() }))
     }
     state.left.set(sink, { count: (state.left.get(sink)?.count ?? 0) + 1 })
   }
@@ -118,25 +186,41 @@ export function gatherLists(
       result.push({ sink, change })
       continue
     }
-    const { compiled, inserted, owner, target } = change
-    const { ids, left } = states.get(compiled)!.get(owner)!
-    const mine = left.get(sink)!
-    mine.after ??= [...ids]
-    if (inserted) ids.delete(target)
-    else ids.add(target)
+    const { compiled, owner } = change
+    const state = states.get(touched.get(compiled)!.get(owner)!)!
+    const mine = state.left.get(sink)!
+    mine.after ??= [...state.ids]
+    undo(change, state)
     if (--mine.count > 0) continue
     const { list } = compiled
-    const before = inOrder([...ids], list)
+    const before = inOrder(state, list)
+    // Whoever has changed the list earlier has left it in this order.
+    state.ids = new Set(before)
     const bytes = LIST_BYTES + ID_BYTES * (before.length + mine.after.length)
     result.push({ sink, change: { kind: 'list', list, bytes, id: owner, before, after: mine.after } })
   }
   return result.reverse()
 }
 
-/** Puts removed members, which stand at the end, to their place in a list that is in the order of its keys. */
-function inOrder(ids: unknown[], { attribute }: WatchedList): unknown[] {
-  if (attribute.orderBy.length > 0 || attribute.via.orderColumn !== undefined || attribute.target.key.length > 1) return ids
-  return ids.toSorted((a, b) => {
+/** Puts a list back to what it was before a row came or went. */
+function undo({ compiled, inserted, target, row }: LinkChange, { ids, places }: ListState): void {
+  if (inserted) {
+    ids.delete(target)
+    return
+  }
+  ids.add(target)
+  // The model's own order is that of the members, whatever their row.
+  if (compiled.position !== undefined && compiled.order?.ranks === undefined) places?.set(target, Number(row[compiled.position]))
+}
+
+/** Returns the IDs of a list in its order; those whose place nothing shows any more stand at the end. */
+function inOrder({ ids, places }: ListState, { attribute }: WatchedList): unknown[] {
+  if (places !== undefined) {
+    const placeOf = (id: unknown): number => places.get(id) ?? Number.MAX_VALUE
+    return [...ids].toSorted((a, b) => placeOf(a) - placeOf(b))
+  }
+  if (attribute.orderBy.length > 0 || attribute.via.orderColumn !== undefined || attribute.target.key.length > 1) return [...ids]
+  return [...ids].toSorted((a, b) => {
     const [first, second] =
       typeof a === 'string' && /^-?\d+$/.test(a) && attribute.target.key[0]!.type.kind === 'bigint'
         ? [BigInt(a), BigInt(b as string)]

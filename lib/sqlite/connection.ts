@@ -8,12 +8,12 @@ import type { Awaitable } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
 import type { RunStatement, Traces } from '../base/trace.ts'
 import type { ChangeRecorder, ChangeSink, Watched } from '../database/changes.ts'
-import type { CompiledRead, Connection, Reading, Statement, TableRows, RowsWritten } from '../database/dialect.ts'
+import type { Connection, Reading, Statement, TableRows, RowsWritten } from '../database/dialect.ts'
 import type { StatementsExplained, UnindexedLink } from '../database/explained-statements.ts'
-import type { KeyValues } from '../model/key.ts'
 import type { Resource } from '../model/model.ts'
 import type { StoredTable } from '../model/stored-table.ts'
-import { readRecords } from '../read/run-read.ts'
+import { readListNow } from '../sql/list-changes.ts'
+import type { ListNow, TouchedList } from '../sql/list-changes.ts'
 import type { Content } from './content.ts'
 import { SQLITE } from './dialect.ts'
 import { explainStatements } from './explain/explain.ts'
@@ -112,10 +112,7 @@ export class SqliteConnection implements Connection {
   }
 
   record(watched: Watched, current: () => ChangeSink | undefined): ChangeRecorder {
-    const readList = (read: CompiledRead, key: KeyValues): readonly unknown[] => {
-      const [record] = this.#readings.run(readRecords(read, { filters: [], key, limit: 1, offset: 0 }, this.dialect))
-      return (Object.values(record ?? {})[0] ?? []) as readonly unknown[]
-    }
+    const readList = (list: TouchedList): ListNow => this.#readings.run(readListNow(list, this.dialect))
     return (this.#observers.recorder = new Recorder(watched, () => this.content.handle.db, readList, current))
   }
 

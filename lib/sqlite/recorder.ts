@@ -4,16 +4,14 @@
  */
 import type Database from 'better-sqlite3'
 import type { ChangeRecorder, ChangeSink, RowChange, RowImage, Watched, WatchedTable } from '../database/changes.ts'
-import type { CompiledRead } from '../database/dialect.ts'
-import type { KeyValues } from '../model/key.ts'
-import { gatherLists, readLink } from '../sql/list-changes.ts'
-import type { PendingChange } from '../sql/list-changes.ts'
+import { findTouched, gatherLists, readLink } from '../sql/list-changes.ts'
+import type { ListNow, PendingChange, TouchedList } from '../sql/list-changes.ts'
 import { DELETE, INSERT, UPDATE, compileWatch, dropTriggers, triggerStatements } from './change-triggers.ts'
 import type { CompiledTable, CompiledWatch } from './change-triggers.ts'
 import type { WriteObserver } from './orm/connection-host.ts'
 
-/** Reads the IDs in a list of a record, in the order of the list. */
-export type ReadList = (read: CompiledRead, key: KeyValues) => readonly unknown[]
+/** Reads what has become of a list of a record. */
+export type ReadList = (list: TouchedList) => ListNow
 
 /** The bytes of a change beside the texts and bytes of its row. */
 const ROW_BYTES = 100
@@ -195,7 +193,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   /** Reads what has become of the lists, while the transaction still stands. */
   beforeCommit(): void {
     if (this.#pending.some(({ change }) => change.kind === 'link'))
-      this.#pending = gatherLists(this.#pending, (compiled, key) => this.#readList(compiled.read, key))
+      this.#pending = gatherLists(this.#pending, findTouched(this.#pending), this.#readList)
   }
 
   /** The transaction has committed: reports its changes. */

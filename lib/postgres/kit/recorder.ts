@@ -4,10 +4,9 @@
  */
 import type { PoolClient } from 'pg'
 import type { ChangeRecorder, ChangeSink, RowChange, RowImage, WatchedTable } from '../../database/changes.ts'
-import type { CompiledRead, Row } from '../../database/dialect.ts'
-import type { KeyValues } from '../../model/key.ts'
-import { findOwnerKey, gatherLists, readLink } from '../../sql/list-changes.ts'
-import type { CompiledList, PendingChange } from '../../sql/list-changes.ts'
+import type { Row } from '../../database/dialect.ts'
+import { findTouched, gatherLists, readLink } from '../../sql/list-changes.ts'
+import type { ListNow, PendingChange, TouchedList } from '../../sql/list-changes.ts'
 import type { CompiledImage } from '../../sql/row-image.ts'
 import type { Sessions } from '../server/sessions.ts'
 import type { WriteObserver } from '../server/write-observer.ts'
@@ -27,8 +26,8 @@ export interface RecorderParts {
   readonly log: ChangeLog
   readonly compiled: CompiledWatch
   readonly sessions: Sessions
-  /** Reads the IDs in a list of a record, in the transaction of a session. */
-  readonly readList: (session: PoolClient, read: CompiledRead, key: KeyValues) => Promise<readonly unknown[]>
+  /** Reads what has become of a list of a record, in the transaction of a session. */
+  readonly readList: (session: PoolClient, list: TouchedList) => Promise<ListNow>
   /** Who hears of a row that changes now, beside the watchers. */
   readonly current: () => ChangeSink | undefined
 }
@@ -158,18 +157,11 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     await this.collect(session)
     const open = this.#open.get(session)
     if (open === undefined) return
-    const lists = new Map<string, readonly unknown[]>()
-    for (const { change } of open.pending) {
-      const key = change.kind === 'link' ? findOwnerKey(change) : undefined
-      if (change.kind !== 'link' || key === undefined) continue
-      const name = this.#formatList(change.compiled, key)
-      if (!lists.has(name)) lists.set(name, await this.#parts.readList(session, change.compiled.read, key))
-    }
-    if (lists.size > 0) open.pending = gatherLists(open.pending, (compiled, key) => lists.get(this.#formatList(compiled, key))!)
-  }
-
-  #formatList(compiled: CompiledList, key: KeyValues): string {
-    return JSON.stringify([this.#parts.compiled.lists.indexOf(compiled), ...key.map(String)])
+    const touched = findTouched(open.pending)
+    if (touched.size === 0) return
+    const lists = new Map<TouchedList, ListNow>()
+    for (const owners of touched.values()) for (const list of owners.values()) lists.set(list, await this.#parts.readList(session, list))
+    open.pending = gatherLists(open.pending, touched, list => lists.get(list)!)
   }
 
   async afterCommit(session: PoolClient): Promise<void> {

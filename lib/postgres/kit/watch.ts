@@ -34,7 +34,6 @@ export interface CompiledWatch {
   /** Reads the tables whose rows have changed, with the last position of each. */
   readonly touched: string
   readonly byTable: ReadonlyMap<number, readonly WatchedRows[]>
-  readonly lists: readonly CompiledList[]
 }
 
 const compiledWatches = new WeakMap<Watched, CompiledWatch>()
@@ -44,19 +43,13 @@ export function compileWatch(watched: Watched, log: ChangeLog, flavour: Flavour)
   let compiled = compiledWatches.get(watched)
   if (compiled !== undefined) return compiled
   const byTable = new Map<number, WatchedRows[]>()
-  const lists: CompiledList[] = []
   const add = (table: string, make: (logged: LoggedTable) => WatchedRows): void => {
     const logged = findLogged(log, table)
     if (logged !== undefined) byTable.set(logged.oid, [...(byTable.get(logged.oid) ?? []), make(logged)])
   }
   for (const table of watched.tables) add(table.resource.table, logged => compileTable(table, logged, log, flavour))
-  for (const list of watched.lists)
-    add(list.attribute.via.table, logged => {
-      const rows = compileLinks(list, logged, log, flavour)
-      lists.push(rows.list)
-      return rows
-    })
-  compiled = { touched: `select tbl, max(n) from ${log.quoted} where ${MINE} group by tbl`, byTable, lists }
+  for (const list of watched.lists) add(list.attribute.via.table, logged => compileLinks(list, logged, log, flavour))
+  compiled = { touched: `select tbl, max(n) from ${log.quoted} where ${MINE} group by tbl`, byTable }
   compiledWatches.set(watched, compiled)
   return compiled
 }
@@ -75,7 +68,7 @@ function compileTable(watched: WatchedTable, logged: LoggedTable, log: ChangeLog
   }
 }
 
-function compileLinks(list: WatchedList, logged: LoggedTable, log: ChangeLog, flavour: Flavour): WatchedRows & { kind: 'list' } {
+function compileLinks(list: WatchedList, logged: LoggedTable, log: ChangeLog, flavour: Flavour): WatchedRows {
   const [before, after] = [linkColumns(list, OLD, flavour), linkColumns(list, NEW, flavour)]
   const meant = (alias: string): string | undefined =>
     discriminatorCondition(list.attribute.via.discriminator, column => `${alias}.${name(column)}`)?.text

@@ -22,17 +22,8 @@ export function countWritten(writer: Pick<RowWriter, 'run'> | Pick<SqliteRowWrit
   return written
 }
 
-/** The journal does not know in which order an ordered list was before. */
-function sortBefore(change: Change): Change {
-  const lists = Object.entries((change.before ?? {}) as object).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.map(String).toSorted((a, b) => (a < b ? -1 : 1)) : value,
-  ])
-  return change.type === 'update' ? { ...change, before: Object.fromEntries(lists) } : change
-}
-
 /** The changes by resource and record. One statement may write several rows, in any order, and of tables that do not refer to each other either may be first. */
 export function sortChanges(changes: readonly Change[]): Change[] {
   const place = ({ resource, id }: Change): string => `${resource} ${String(id)}`
-  return changes.map(sortBefore).toSorted((a, b) => (place(a) < place(b) ? -1 : Number(place(a) > place(b))))
+  return changes.toSorted((a, b) => (place(a) < place(b) ? -1 : Number(place(a) > place(b))))
 }

@@ -26,7 +26,7 @@ export async function explainStatements(session: PoolClient, statements: readonl
     const tables = findTables(sql)
     for (const { table } of tables.values()) if (!facts.has(table)) facts.set(table, await readFacts(session, table))
     const plan = EXPLAINABLE.test(sql) ? await readPlan(session, sql, parameters) : undefined
-    // The server shows parameters in its plans, and MikroORM writes values into its statements.
+    // The server shows parameters in its plans.
     explained.push({ ...listParameters(sql), plan: plan === undefined ? [] : [buildStep(plan, tables, facts)], holdsValues: true })
     if (plan !== undefined) for (const index of adviseIndexes(plan, tables, facts, MANY)) advice.set(index.sql, index)
   }

@@ -22,7 +22,7 @@ import type {
   Transaction,
   UpsertOptions,
 } from '@mikro-orm/core'
-import { AbstractSqlDriver, PostgreSqlConnection, PostgreSqlDriver, PostgreSqlPlatform } from '@mikro-orm/postgresql'
+import { AbstractSqlDriver, PostgreSqlDriver, PostgreSqlPlatform } from '@mikro-orm/postgresql'
 import type { Clock } from '../../base/clock.ts'
 import { RestError } from '../../base/errors.ts'
 import { insertInGroups } from '../../orm/grouped-inserts.ts'
@@ -31,27 +31,9 @@ import { loadTargetKeys } from '../../orm/target-keys.ts'
 import { qualifyTable } from '../../model/table-name.ts'
 import { tableName } from '../../sql/sql.ts'
 import { parseArray } from '../server/sessions.ts'
+import { BoundPostgresConnection } from './bound-connection.ts'
 import type { LentDialect } from './lent-dialect.ts'
 import { followClock, withTime } from './server-time.ts'
-
-class LentOrmConnection extends PostgreSqlConnection {
-  /** Lets the engine take part in a transaction that the application has opened around its call. */
-  override transactional<T>(...[work, options]: Parameters<PostgreSqlConnection['transactional']>): Promise<T> {
-    const { transactions } = (this.config.get('driverOptions') as unknown as LentDialect).host
-    const transaction = transactions.create()
-    return transactions.run(transaction, async () => {
-      try {
-        return (await super.transactional(trx => {
-          transaction.trx = trx
-          transaction.open = transaction.session !== undefined
-          return work(trx)
-        }, options)) as T
-      } finally {
-        transaction.open = false
-      }
-    })
-  }
-}
 
 /** Formats a list as PostgreSQL reads one: `{1,NULL,"a b",{2}}`. */
 function formatArray(values: readonly unknown[]): string {
@@ -91,9 +73,9 @@ function findClock(config: Configuration): Clock | undefined {
   return (config.get('driverOptions') as unknown as LentDialect).host.clock()
 }
 
-export class OrmDriver extends AbstractSqlDriver<LentOrmConnection> {
+export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
   constructor(config: Configuration) {
-    super(config, new LentPlatform(), LentOrmConnection, ['kysely', 'pg'])
+    super(config, new LentPlatform(), BoundPostgresConnection, ['kysely', 'pg'])
   }
 
   get #clock(): Clock | undefined {

@@ -79,8 +79,8 @@ class LentConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     this.#host.transactions.checkTime()
-    // A text ends at U+0000 in the protocol of the server.
-    if (query.sql.includes('\0')) throw nulError()
+    // A text ends at U+0000 in the protocol of the server, and no value may have it.
+    if ([query.sql, ...query.parameters].some(text => typeof text === 'string' && text.includes('\0'))) throw nulError()
     const observer = this.isNested || this.inTransaction ? undefined : this.#host.observer()
     if (observer?.isAsked === true && WRITES.test(query.sql)) return this.#executeAlone(query, observer)
     return isLent(this.session) && !this.isNested && !this.inTransaction && !this.isStreaming

@@ -1,10 +1,11 @@
 /** MikroORM's SQLite connection on the engine's open database, with bound parameters. */
-import { isRaw, raw } from '@mikro-orm/core'
 import type { AnyEntity, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
-import { NativeQueryBuilder, SqliteConnection } from '@mikro-orm/sqlite'
+import { SqliteConnection } from '@mikro-orm/sqlite'
+import type { NativeQueryBuilder } from '@mikro-orm/sqlite'
 import { CompiledQuery } from 'kysely'
 import type { Kysely } from 'kysely'
 import { isSilent } from '../../orm/plain-manager.ts'
+import { unwrapQuery } from '../../orm/unwrap-query.ts'
 import { bindStatement } from './bind-statement.ts'
 import type { SharedSqliteDialect } from './shared-dialect.ts'
 
@@ -31,10 +32,7 @@ export class BoundSqliteConnection extends SqliteConnection {
 
   /** Returns a statement's text and values, and the text with the values in it, as MikroORM logs it. */
   #prepare(query: string | NativeQueryBuilder | RawQueryFragment, params: readonly unknown[] | Record<string, unknown>): PreparedStatement {
-    let given: string | RawQueryFragment = query instanceof NativeQueryBuilder ? query.toRaw() : query
-    // An object holds parameters by name.
-    if (typeof given === 'string' && !Array.isArray(params)) given = raw(given, params as Record<string, unknown>)
-    const [text, values] = isRaw(given) ? [given.sql, given.params] : [given, params as readonly unknown[]]
+    const { text, values } = unwrapQuery(query, params)
     const sql = this.config.get('onQuery')(text, values)
     return { query: sql, params: values, formatted: this.platform.formatQuery(sql, values) }
   }

@@ -1,0 +1,28 @@
+/** Unwraps what MikroORM and applications give a connection to run: a text, a fragment of `raw()` or a query builder, with values by position or by name. */
+import { isRaw, raw } from '@mikro-orm/core'
+import type { RawQueryFragment } from '@mikro-orm/core'
+
+/** MikroORM's query builders, of any database. */
+interface Builder {
+  toRaw(): RawQueryFragment
+}
+
+/** A text with a `?` for each value, and `??` for each name. */
+export interface Unwrapped {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+export function isBuilder(value: unknown): value is Builder {
+  return typeof value === 'object' && value !== null && typeof (value as { readonly toRaw?: unknown }).toRaw === 'function'
+}
+
+export function unwrapQuery(
+  query: string | RawQueryFragment | Builder,
+  params: readonly unknown[] | Readonly<Record<string, unknown>>,
+): Unwrapped {
+  let given: string | RawQueryFragment = isBuilder(query) ? query.toRaw() : query
+  // An object holds parameters by name.
+  if (typeof given === 'string' && !Array.isArray(params)) given = raw(given, params as Record<string, unknown>)
+  return isRaw(given) ? { text: given.sql, values: given.params } : { text: given, values: params as readonly unknown[] }
+}

@@ -1,0 +1,104 @@
+/** MikroORM's PostgreSQL connection on the sessions of the engine, with bound values. */
+import type { AnyEntity, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
+import { PostgreSqlConnection } from '@mikro-orm/postgresql'
+import type { NativeQueryBuilder } from '@mikro-orm/postgresql'
+import { CompiledQuery } from 'kysely'
+import type { AbortableQueryOptions, Kysely } from 'kysely'
+import { isSilent } from '../../orm/plain-manager.ts'
+import { unwrapQuery } from '../../orm/unwrap-query.ts'
+import { bindQuery } from './bind-query.ts'
+import type { LentDialect } from './lent-dialect.ts'
+
+type Query = string | NativeQueryBuilder | RawQueryFragment
+
+type Params = readonly unknown[] | Record<string, unknown>
+
+interface Prepared {
+  /** As MikroORM writes it, with a `?` for each value. */
+  readonly query: string
+  readonly params: readonly unknown[]
+  /** The text with the values in it, as MikroORM logs it; empty where nobody logs. */
+  readonly formatted: string
+  readonly compiled: CompiledQuery
+}
+
+/** Takes the ends of a statement that MikroORM hides in what it logs out of that. */
+function splitContext(context: LoggingOptions | undefined): {
+  abort: AbortableQueryOptions | undefined
+  logged: LoggingOptions | undefined
+} {
+  const { signal, inflightQueryAbortStrategy, ...logged } = (context ?? {}) as LoggingOptions & AbortableQueryOptions
+  if (signal === undefined && inflightQueryAbortStrategy === undefined) return { abort: undefined, logged: context }
+  return { abort: { signal, inflightQueryAbortStrategy }, logged }
+}
+
+export class BoundPostgresConnection extends PostgreSqlConnection {
+  /** Lets the engine take part in a transaction that the application has opened around its call. */
+  override transactional<T>(...[work, options]: Parameters<PostgreSqlConnection['transactional']>): Promise<T> {
+    const { transactions } = (this.config.get('driverOptions') as unknown as LentDialect).host
+    const transaction = transactions.create()
+    return transactions.run(transaction, async () => {
+      try {
+        return (await super.transactional(trx => {
+          transaction.trx = trx
+          transaction.open = transaction.session !== undefined
+          return work(trx)
+        }, options)) as T
+      } finally {
+        transaction.open = false
+      }
+    })
+  }
+
+  #prepare(given: Query, params: Params, isReported: boolean): Prepared {
+    const { text, values } = unwrapQuery(given, params)
+    const query = this.config.get('onQuery')(text, values)
+    const bound = bindQuery(this.platform, query, values)
+    const formatted = isReported || bound === undefined ? this.platform.formatQuery(query, values) : ''
+    return { query, params: values, formatted, compiled: CompiledQuery.raw(bound?.sql ?? formatted, bound?.values) }
+  }
+
+  override async execute<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[] = EntityData<AnyEntity>[]>(
+    query: Query,
+    params: Params = [],
+    method: 'all' | 'get' | 'run' = 'all',
+    ctx?: Transaction,
+    loggerContext?: LoggingOptions,
+  ): Promise<T> {
+    if (!this.connected) await this.ensureConnection()
+    const isReported = !isSilent(this.config, loggerContext)
+    const { compiled, ...prepared } = this.#prepare(query, params, isReported)
+    const { abort, logged } = splitContext(loggerContext)
+    const run = async (): Promise<T> => {
+      const executor = (ctx ?? this.getClient()) as Kysely<unknown>
+      return this.transformRawResult<T>(await executor.executeQuery(compiled, abort), method)
+    }
+    return isReported
+      ? this.executeQuery<T>(this.getSql(prepared.query, prepared.formatted, logged), run, { ...prepared, ...logged })
+      : run()
+  }
+
+  override async *stream<T extends EntityData<AnyEntity>>(
+    query: Query,
+    params: Params = [],
+    ctx?: Transaction<Kysely<unknown>>,
+    loggerContext?: LoggingOptions,
+    chunkSize = 100,
+  ): AsyncIterableIterator<T> {
+    if (!this.connected) await this.ensureConnection()
+    const isReported = !isSilent(this.config, loggerContext)
+    const { compiled, ...prepared } = this.#prepare(query, params, isReported)
+    const { abort, logged } = splitContext(loggerContext)
+    const report = (level: 'info' | 'error'): void => {
+      if (isReported) this.logQuery(this.getSql(prepared.query, prepared.formatted, logged), { params: prepared.params, ...logged, level })
+    }
+    try {
+      const pieces = (ctx ?? this.getClient()).getExecutor().stream<T>(compiled, chunkSize, abort)
+      report('info')
+      for await (const piece of pieces) yield* this.transformRawResult<T[]>(piece, 'all')
+    } catch (error) {
+      report('error')
+      throw error
+    }
+  }
+}

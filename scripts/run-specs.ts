@@ -1,11 +1,12 @@
 /**
  * Runs the specs: `node --test` over the named files, or over all of `spec/`. The processes share V8's compile cache, so that each starts
- * in half the time. Where a PostgreSQL server answers, specs of both databases run on it, too; `SPEC_POSTGRES=0` leaves it out. Node strips the types of the specs itself. Options that begin with `--test-` are passed on. All specs together have the same seeds each time.
+ * in half the time. Specs of both databases run on a PostgreSQL server, too, which is started where none answers; `SPEC_POSTGRES=0` leaves it out. Node strips the types of the specs itself. Options that begin with `--test-` are passed on. All specs together have the same seeds each time.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { dropLeft, findNoServer } from '../spec/postgres/server-database.ts'
+import { findSpecServer } from './spec-server.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const args = process.argv.slice(2)
@@ -16,21 +17,18 @@ const options = ['--import', HOOKS, '--test', '--test-concurrency=2', ...args.fi
 
 const seeds = patterns.length === 0 ? { FC_SEED: process.env['FC_SEED'] ?? 'usual' } : {}
 
-/** Whether specs of both databases run on PostgreSQL, too. */
-async function findPostgres(): Promise<'0' | '1'> {
-  if (process.env['SPEC_POSTGRES'] === '0') return '0'
-  const noServer = await findNoServer()
-  if (noServer !== false) {
-    console.log(`The specs run on SQLite alone: ${noServer}.`)
-    return '0'
-  }
-  await dropLeft()
-  return '1'
-}
-
-const { status, signal } = spawnSync(process.execPath, [...options, ...(patterns.length === 0 ? ['spec/**/*.spec.ts'] : patterns)], {
+const files = patterns.length === 0 ? ['spec/**/*.spec.ts'] : patterns
+const server = await findSpecServer(root, files)
+const specs = spawn(process.execPath, [...options, ...files], {
   cwd: root,
   stdio: 'inherit',
-  env: { ...process.env, ...seeds, SPEC_POSTGRES: await findPostgres(), NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled') },
+  env: { ...process.env, ...seeds, ...server.environment, NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled') },
 })
-process.exitCode = signal === null ? (status ?? 1) : 1
+// Ctrl-C reaches the specs, too. The server is stopped when they have ended.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => specs.kill(signal))
+try {
+  const [status] = (await once(specs, 'exit')) as [number | null]
+  process.exitCode = status ?? 1
+} finally {
+  await server.stop()
+}

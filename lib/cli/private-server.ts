@@ -18,6 +18,9 @@ const DEBIAN = '/usr/lib/postgresql'
 /** The database in it: copies of one cannot be made from `postgres`, from which the server makes them. */
 const DATABASE = 'app'
 
+/** The name of a socket has it, too. It is in the URL: clients would take that of PGPORT. */
+const PORT = 5432
+
 /** Runs the server until what it is told to read ends: the end of this process, however that comes, ends it. */
 const UNTIL_END_OF_INPUT =
   'exec 3<&0; "$0" "$@" 3<&- </dev/null & server=$!; { cat <&3 >/dev/null; kill -INT $server 2>/dev/null; } & wait $server'
@@ -36,8 +39,11 @@ interface User {
   readonly gid?: number
 }
 
-/** @param folder where the data stays; undefined: they go when the server stops. */
-export async function startServer(folder: string | undefined): Promise<PrivateServer> {
+/**
+ * @param folder where the data stays; undefined: they go when the server stops.
+ * @param port a port of 127.0.0.1, where everybody on this machine may connect; undefined: it listens at a socket in a folder of its own.
+ */
+export async function startServer(folder: string | undefined, port?: number): Promise<PrivateServer> {
   if (process.platform === 'win32') throw new CommandError('--postgres is not for Windows: start a server, and give its URL for FILE.')
   const bin = (await findPackage()) ?? (await findInstalled())
   const user = await findUser()
@@ -47,11 +53,16 @@ export async function startServer(folder: string | undefined): Promise<PrivateSe
     const data = folder === undefined ? join(place, 'data') : resolve(folder)
     const isNew = await prepare(data, user, bin)
     // What is thrown away need not be safe from a failure of the machine.
-    const settings = { listen_addresses: '', unix_socket_directories: place, ...(folder === undefined ? { fsync: 'off' } : {}) }
+    const settings = {
+      listen_addresses: port === undefined ? '' : '127.0.0.1',
+      port: String(port ?? PORT),
+      unix_socket_directories: place,
+      ...(folder === undefined ? { fsync: 'off' } : {}),
+    }
     const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const child = await listen(join(bin, 'postgres'), ['-D', data, ...options], user)
     return {
-      url: `postgres://postgres@${encodeURIComponent(place)}/${DATABASE}`,
+      url: `postgres://postgres@${port === undefined ? encodeURIComponent(place) : '127.0.0.1'}:${port ?? PORT}/${DATABASE}`,
       isNew,
       async stop() {
         await end(child)

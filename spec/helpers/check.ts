@@ -10,7 +10,7 @@
  */
 import * as fc from 'fast-check'
 import type { Arbitrary, IAsyncProperty, IProperty } from 'fast-check'
-import { isOnServer } from './stores.ts'
+import { isOnServer } from './running-store.ts'
 
 /** One of so many runs is made on PostgreSQL. */
 const SERVER_SHARE = 10

@@ -15,6 +15,7 @@ import { RestEngine } from '../../lib/index.ts'
 import { findNoServer, ownDatabase, ownSchema } from '../postgres/server-database.ts'
 import type { OwnDatabase, OwnSchema } from '../postgres/server-database.ts'
 import { reasonOf, type Exception } from './differences.ts'
+import { setOnServer } from './running-store.ts'
 
 export type EngineOptions = Parameters<typeof RestEngine.create>[0]
 
@@ -55,9 +56,6 @@ type Given<Body> = [Body] | [StoreOptions, Body]
 type SuiteBody = (store: Store) => void
 type TestBody = () => Promise<void>
 
-/** Whether the suite that runs is on PostgreSQL. */
-export const isOnServer = (): boolean => running !== undefined
-
 /** Declares one `describe` per store, each with the same tests. */
 export function describeStores(name: string, ...[given, last]: Given<SuiteBody>): void {
   const body = typeof given === 'function' ? given : last!
@@ -68,6 +66,7 @@ export function describeStores(name: string, ...[given, last]: Given<SuiteBody>)
     const schemas: Schemas = { ofSuite: [], ofTest: undefined }
     before(() => {
       running = schemas
+      setOnServer(true)
     })
     beforeEach(() => {
       schemas.ofTest = []
@@ -80,6 +79,7 @@ export function describeStores(name: string, ...[given, last]: Given<SuiteBody>)
     })
     after(async () => {
       running = undefined
+      setOnServer(false)
       for (const schema of schemas.ofSuite) await schema[Symbol.asyncDispose]()
     })
   })

@@ -17,6 +17,7 @@ import { deferReferences } from './orm/deferred-references.ts'
 import { OrmDriver } from './orm/driver.ts'
 import { storeGenerated } from './orm/generated-columns.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
+import { leaveMissing } from './query-columns.ts'
 import { addSchema, checkTables, isMoving } from './schema.ts'
 import { openPglite } from './server/pglite.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
@@ -212,6 +213,7 @@ async function completeOnce<T>(
         const { log, orm } = connection
         if (log !== undefined && readOnly !== true) await watchUsers(session, logIns, { log, orm, users: users!, schema: first })
       }
+      await leaveMissing(connection.orm, session, notes)
       connection.keepsConstraints = entities === undefined || connection.log !== undefined
       return build()
     })

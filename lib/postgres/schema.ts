@@ -5,6 +5,7 @@
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
+import { escapeRegExp } from '../base/escape-reg-exp.ts'
 import type { Notes } from '../base/notes.ts'
 import { qualifyTable, showTable } from '../model/table-name.ts'
 import { name, tableName } from '../sql/sql.ts'
@@ -31,7 +32,13 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schema: stri
     if (schema !== undefined) await createSchema(session, schema)
     const generator = orm.schema as unknown as SqlSchemaGenerator
     const text = await generator.getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false })
+    const views = await findViews(orm, session)
+    if (views.lacking.length > 0)
+      throw new Error(
+        views.lacking.map(([view, column]) => `the column ${view}.${column} cannot be added, since ${view} is a view`).join('; '),
+      )
     for (const statement of splitStatements(text)) {
+      if (isOfView(statement, views.tables)) continue
       const [, wanted] = CREATES_SCHEMA.exec(statement) ?? []
       if (wanted !== undefined) await createSchema(session, wanted.replaceAll('""', '"'))
       else if (onlyAdds(statement)) await command(session, statement)
@@ -42,6 +49,55 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schema: stri
     const [message] = (error as Error).message.split('\n')
     throw new SchemaError(`The database does not fit the entities, and nothing in it was changed: ${message}.`, { cause: error })
   }
+}
+
+/** Views of the database that entities have for their tables, with and without their schema, as MikroORM writes them, and the columns that these lack. */
+interface Views {
+  readonly tables: readonly string[]
+  readonly lacking: readonly (readonly [view: string, column: string])[]
+}
+
+/** Entities that say that they are views are none of these: they need not have all columns. */
+async function findViews(orm: MikroORM, session: PoolClient): Promise<Views> {
+  const own = orm.config.get('schema') ?? 'public'
+  const wanted = [...orm.getMetadata()].flatMap(meta => {
+    if (meta.abstract || meta.embeddable || meta.virtual || meta.view) return []
+    const place = tableName(qualifyTable(meta.tableName, meta.schema ?? own))
+    const table = (meta.schema ?? own) === own ? name(meta.tableName) : place
+    const stored = meta.props.filter(prop => prop.persist !== false && prop.formula === undefined && prop.kind !== 'embedded')
+    return {
+      place,
+      table,
+      columns: stored.filter(prop => prop.kind !== '1:m' && prop.kind !== 'm:n').flatMap(prop => prop.fieldNames ?? []),
+    }
+  })
+  const found = await ask(
+    session,
+    "select i, (select json_agg(attname) from pg_attribute where attrelid = c.oid and attnum > 0) from unnest($1::text[]) with ordinality as u(t, i) join pg_class as c on c.oid = to_regclass(t) and c.relkind in ('v', 'm')",
+    [wanted.map(({ place }) => place)],
+  )
+  const views = found.map(([place, columns]) => ({
+    ...wanted[Number(place) - 1]!,
+    found: new Set(JSON.parse(columns as string) as string[]),
+  }))
+  return {
+    tables: views.flatMap(({ place, table }) => [place, table]),
+    lacking: views.flatMap(view =>
+      [...new Set(view.columns)].filter(column => !view.found.has(column)).map(column => [view.table, name(column)] as const),
+    ),
+  }
+}
+
+/** Whether a statement makes or changes a table that is a view here, or links to one, which no constraint can. */
+function isOfView(statement: string, views: readonly string[]): boolean {
+  return views.some(
+    view =>
+      ['create table', 'alter table'].some(start => statement.startsWith(`${start} ${view} `)) ||
+      new RegExp(
+        `^(?:create (?:unique )?index \\S+ on|comment on (?:table|column)|alter table .* references) ${escapeRegExp(view)}[ .]`,
+        'i',
+      ).test(statement),
+  )
 }
 
 /** Waits until no other engine adds to the database, and keeps others from it for the rest of the transaction. */
@@ -91,10 +147,15 @@ export async function checkTables(orm: MikroORM, session: PoolClient): Promise<v
   const missing = await ask(session, 'select i from unnest($1::text[]) with ordinality as u(t, i) where to_regclass(t) is null', [
     tables.map(tableName),
   ])
-  if (missing.length === 0) return
   const names = missing
     .map(([place]) => `"${showTable(tables[Number(place) - 1]!)}"`)
     .toSorted()
     .join(', ')
-  throw new Error(`The database lacks the tables ${names}, which cannot be created in one that is opened for reading only.`)
+  if (names !== '')
+    throw new Error(`The database lacks the tables ${names}, which cannot be created in one that is opened for reading only.`)
+  const { lacking } = await findViews(orm, session)
+  if (lacking.length === 0) return
+  throw new Error(
+    `The database lacks what the entities need: ${lacking.map(([view, column]) => `the view ${view} has no column ${column}`).join('; ')}.`,
+  )
 }

@@ -15,7 +15,6 @@ import { DRIVER_MEMBERS } from './orm/driver.ts'
 import type { DescribedModel } from '../introspect/entities.ts'
 import { adaptFormulas } from './foreign/formula.ts'
 import { ForeignModel } from './foreign/model.ts'
-import { leaveMissingColumns } from './foreign/query-columns.ts'
 import { ForeignSchema } from './foreign/schema.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
 import { SqliteWorldStore } from './world-store.ts'
@@ -26,6 +25,7 @@ import { followClock } from '../orm/model-time.ts'
 import { skipUpdateOfCreated } from '../orm/on-update.ts'
 import { openReadOnly } from './database/open-read-only.ts'
 import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
+import { leaveMissingColumns, listQueries, noteBroken } from '../orm/query-columns.ts'
 import { checkMembers } from '../orm/orm-members.ts'
 import { ReferredColumns } from '../orm/referred-columns.ts'
 import { readTextKeys } from './orm/text-keys.ts'
@@ -179,7 +179,7 @@ function complete<T>(
       connection.content.addForeignFunctions()
     })
     foreign.noteMapped()
-    leaveMissingColumns(orm, handle.db, notes)
+    leaveMissing(connection, handle, notes)
     connection.content.count(findCounters(orm, handle.db))
     return build()
   }
@@ -187,4 +187,21 @@ function complete<T>(
   if (!handle.readOnly) return addSchema({ orm, db: handle.db, path: database, notes }, counted)
   checkTables(orm, handle, database)
   return counted()
+}
+
+/** Leaves out of views and virtual entities what their queries do not give. */
+function leaveMissing({ orm }: SqliteConnection, { db }: SqliteDatabase, notes: Notes): void {
+  for (const query of listQueries(orm)) {
+    let columns: string[]
+    try {
+      columns = db
+        .prepare(`select * from ${query.from} limit 0`)
+        .columns()
+        .map(column => column.name)
+    } catch (error) {
+      noteBroken(query, 'SQLite', error, notes)
+      continue
+    }
+    leaveMissingColumns(query, columns, notes)
+  }
 }

@@ -8,7 +8,6 @@ export const DIFFERENCES = {
   'long decimals': 'PostgreSQL stores decimals of more than 15 digits exactly',
   'NULL in lists': 'lists of PostgreSQL may hold NULL',
   'column types': 'a column of PostgreSQL holds values of its type only',
-  'query columns': 'a column that a query does not give is an error of the server',
 } as const
 
 /** What makes a test one of SQLite alone, whatever PostgreSQL can do. */

@@ -83,3 +83,35 @@ describe('entities in schemas of their own', { skip: await findNoServer() }, () 
     )
   })
 })
+
+describe('an entity whose table is a view of the database', { skip: await findNoServer() }, () => {
+  const Total = defineEntity({
+    name: 'Total',
+    tableName: 'total_of_all',
+    properties: { id: p.integer().primary(), count: p.integer().nullable(), last: () => p.manyToOne(Post).nullable() },
+  })
+  const Post = defineEntity({ name: 'Post', properties: { id: p.integer().primary(), title: p.string().index() } })
+  const views = (columns: string): string => `create table post (id int primary key, title text); insert into post values (7, 'A');
+    create view total_of_all as select 1 as id${columns}`
+
+  it('is served where the view has its columns', async () => {
+    await using schema = ownSchema()
+    await schema.run(`create schema ${schema.database.schema}`)
+    await schema.run(views(', 3 as count, 7 as last_id'))
+    await using engine = await RestEngine.create({ entities: [Total, Post], database: schema.database })
+    const { body } = await engine.handle('GET', '/v1/totals?expand=last&attributes=id,count,last.title')
+    assert.deepEqual((body as { totals: unknown }).totals, [{ id: 1, count: 3, last: { title: 'A' } }])
+  })
+
+  it('is refused where it lacks one, since nothing can be added to a view', async () => {
+    await using schema = ownSchema()
+    await schema.run(`create schema ${schema.database.schema}`)
+    await schema.run(views(''))
+    await assert.rejects(RestEngine.create({ entities: [Total, Post], database: schema.database }), {
+      message: `The database does not fit the entities, and nothing in it was changed: the column "total_of_all"."count" cannot be added, since "total_of_all" is a view; the column "total_of_all"."last_id" cannot be added, since "total_of_all" is a view.`,
+    })
+    await assert.rejects(RestEngine.create({ entities: [Total, Post], database: schema.database, readOnly: true }), {
+      message: `The database lacks what the entities need: the view "total_of_all" has no column "count"; the view "total_of_all" has no column "last_id".`,
+    })
+  })
+})

@@ -7,8 +7,8 @@
  *     npm run bench:compare -- HEAD --rounds 10 record     more rounds, which see smaller differences
  *
  * The other tree is written into a temporary folder, with the bench of this one. It runs on the packages that are installed here, when its lock file is the
- * same, else npm installs its own. Each trial and tree runs in a process of its own; every round begins with the other tree. The spreads are those of whole
- * processes. Faster and slower are said only beyond the noise, which takes five rounds or more. What the other tree cannot answer is left out, with the reason.
+ * same, else npm installs its own. Each trial and tree runs in a process of its own; every round begins with the other tree. Times are brought to one pace of
+ * the machine (`pace.ts`). The spreads are those of whole processes. Faster and slower are said only beyond the noise, which takes five rounds or more. What the other tree cannot answer is left out, with the reason.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
@@ -16,10 +16,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { comparable } from './contenders.ts'
-import { CONNECTIONS, loadOf, measured, ofThisTree, roundsOfBoth, withFiles } from './measure.ts'
-import type { Side } from './measure.ts'
+import { CONNECTIONS, measured, ofThisTree, roundsOfLoads, timesOfBoth, withFiles } from './measure.ts'
+import type { LoadSample, Side } from './measure.ts'
+import type { AtPace } from './pace.ts'
 import { Report } from './report.ts'
-import type { FirstRequest, Timing } from './run-trial.ts'
+import type { FirstRequest } from './run-trial.ts'
 import { LARGE_SIZE } from './seed.ts'
 import { figure, median, summary, verdictOf } from './summary.ts'
 import { HTTP, LARGE, TRIALS } from './trials.ts'
@@ -76,8 +77,8 @@ type Trees = readonly [other: Side, own: Side]
 /** One row. */
 interface Measurement {
   readonly name: string
-  /** One figure of a process. */
-  readonly sample: (side: Side) => Promise<number>
+  /** One figure of each process. */
+  readonly sample: (trees: Trees) => Promise<readonly [number[], number[]]>
   /** The expected answers of the trial, as texts. Undefined: another trial has compared them already. */
   readonly answers?: (side: Side) => Promise<string[]>
 }
@@ -98,7 +99,7 @@ async function table(what: string, trees: Trees, measurements: readonly Measurem
       notes.push(`${name} is left out: ${reason}`)
       continue
     }
-    const [before, now] = await roundsOfBoth(trees, rounds, sample)
+    const [before, now] = await sample(trees)
     const [one, two] = [summary(before), summary(now)]
     const spread = (percent: number): string => `±${percent.toFixed(1)}%`
     const verdict = more ? verdictOf(now, before) : verdictOf(before, now)
@@ -129,20 +130,24 @@ function excerpts(before: string, now: string): string {
   return `${part(before)} in ${short}, ${part(now)} in this tree.`
 }
 
-const timed = ({ microseconds }: Timing): number => median(microseconds)
+/** The median of each process, at the pace of the run. */
+async function timed(trees: Trees, ask: (side: Side) => Promise<AtPace>): Promise<readonly [number[], number[]]> {
+  const [before, now] = await timesOfBoth(trees, rounds, ask)
+  return [before.map(median), now.map(median)]
+}
 
 function trial(name: string, file?: string): Measurement {
   const words = file === undefined ? [] : [file]
   return {
     name,
-    sample: async side => timed(await measured<Timing>(side, name, 'engine', ...words)),
+    sample: trees => timed(trees, side => measured<AtPace>(side, name, 'engine', ...words)),
     answers: side => measured<string[]>(side, 'answers', name, ...words),
   }
 }
 
 async function compareTrees(trees: Trees): Promise<void> {
   const small = TRIALS.map(({ name }) => trial(name))
-  const shapes: Measurement = { name: 'shapes', sample: async side => timed(await measured<Timing>(side, 'shapes', 'turn')) }
+  const shapes: Measurement = { name: 'shapes', sample: both => timed(both, side => measured<AtPace>(side, 'shapes', 'turn')) }
   await table('microseconds per call', trees, [...small, { ...shapes, answers: small[0]!.answers! }])
   if (LARGE.some(({ name }) => isWanted(name))) {
     await withFiles([LARGE_SIZE], files => {
@@ -150,11 +155,19 @@ async function compareTrees(trees: Trees): Promise<void> {
       return table('microseconds, of a million rows', trees, large)
     })
   }
-  const first = async (side: Side): Promise<number> => (await measured<FirstRequest>(side, 'first')).first
+  const first = (both: Trees): Promise<readonly [number[], number[]]> =>
+    timed(both, async side => {
+      const { first: milliseconds, pace } = await measured<FirstRequest>(side, 'first')
+      return { microseconds: [milliseconds], pace }
+    })
   await table('milliseconds', trees, [{ name: 'first', sample: first, answers: small[1]!.answers! }])
   const http = HTTP.map(one => ({
     name: one.name,
-    sample: async (side: Side) => median((await loadOf(side, one)).map(({ perSecond }) => perSecond)),
+    sample: async (both: Trees) => {
+      const [before, now] = await roundsOfLoads(both, rounds, one)
+      const middle = (loads: LoadSample[]): number => median(loads.map(({ perSecond }) => perSecond))
+      return [before.map(middle), now.map(middle)] as const
+    },
     answers: (side: Side) => measured<string[]>(side, 'answers', one.name),
   }))
   await table(`requests a second, by ${CONNECTIONS}`, trees, http, true)

@@ -9,11 +9,14 @@ import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import type { ContenderName } from './contenders.ts'
 import { overAndOver, requestsPerSecond, textOf } from './load.ts'
+import { factors } from './pace.ts'
+import type { AtPace } from './pace.ts'
 import { TABLES, rowsOf } from './seed.ts'
 import type { Size } from './seed.ts'
 import { inTurns } from './summary.ts'
 import { targetOf } from './trials.ts'
-import type { HttpTrial } from './trials.ts'
+import type { HttpTrial, Trial } from './trials.ts'
+import { agree } from './warm-up.ts'
 
 const run = promisify(execFile)
 /** A Node that reads TypeScript by itself starts faster without a loader. */
@@ -50,16 +53,29 @@ export async function measured<T>({ script }: Pick<Side, 'script'>, ...words: st
 }
 
 /** What each side gives in each round, the sides in turns. */
-export async function roundsOfBoth<T>(
-  sides: readonly [Side, Side],
+export async function roundsOfBoth<S, T>(
+  sides: readonly [S, S],
   rounds: number,
-  ask: (side: Side) => Promise<T>,
+  ask: (side: S) => Promise<T>,
 ): Promise<readonly [T[], T[]]> {
   const given = [[], []] as [T[], T[]]
   for (let round = 0; round < rounds; round++) {
     for (const index of inTurns([0, 1] as const, round)) given[index].push(await ask(sides[index]))
   }
   return given
+}
+
+/** Times of two sides, a process a round for each, at the pace of the run. */
+export async function timesOfBoth<S>(
+  sides: readonly [S, S],
+  rounds: number,
+  ask: (side: S) => Promise<AtPace>,
+): Promise<readonly [number[][], number[][]]> {
+  const both = await roundsOfBoth(sides, rounds, ask)
+  const all = factors(both.flat())
+  const scaled = (times: readonly AtPace[], from: number): number[][] =>
+    times.map(({ microseconds }, round) => microseconds.map(each => each * all[from + round]!))
+  return [scaled(both[0], 0), scaled(both[1], rounds)]
 }
 
 export const CONNECTIONS = 10
@@ -71,15 +87,20 @@ export interface LoadSample {
   readonly microseconds: number
 }
 
-/** Milliseconds: as in the process itself, until it does not get faster, also by connections that have been closed meanwhile. */
-const WARM_UPS = [700, 700, 700]
+/** Milliseconds of a load, and how many there are at most before one counts. */
+const LOAD = 300
+const MOST_WARM_UPS = 20
 
-/** What a server in a process of its own answers once it is warm, a few times over. */
-export async function loadOf({ script, contender }: Side, { trial }: HttpTrial): Promise<LoadSample[]> {
+/** A server in a process of its own. */
+interface Served {
+  ask(): Promise<LoadSample>
+  end(): Promise<void>
+}
+
+async function serve({ script, contender }: Side, trial: Trial): Promise<Served> {
   const texts = Array.from({ length: 500 }, (_, call) => textOf({ method: 'GET', target: targetOf(trial, call) }))
   const metered = ['--import', new URL('peers/meter.js', import.meta.url).href]
-  const stdio = ['pipe', 'pipe', 'inherit', 'ipc'] as const
-  const server = spawn(process.execPath, [...loader, ...metered, script, 'serve', contender], { stdio: [...stdio] })
+  const server = spawn(process.execPath, [...loader, ...metered, script, 'serve', contender], { stdio: ['pipe', 'pipe', 'inherit', 'ipc'] })
   const closed = once(server, 'close')
   const spent = async (): Promise<number> => {
     const answer = once(server, 'message')
@@ -87,22 +108,58 @@ export async function loadOf({ script, contender }: Side, { trial }: HttpTrial):
     const [microseconds] = (await answer) as [number]
     return microseconds
   }
-  try {
-    const first = await Promise.race([once(server.stdout!, 'data') as Promise<[Buffer]>, closed.then(() => undefined)])
-    if (first === undefined) throw new Error('The server has not started.')
-    const next = overAndOver(texts)
-    const ask = async (milliseconds: number): Promise<LoadSample> => {
+  const first = await Promise.race([once(server.stdout!, 'data') as Promise<[Buffer]>, closed.then(() => undefined)])
+  if (first === undefined) throw new Error('The server has not started.')
+  const next = overAndOver(texts)
+  return {
+    async ask() {
       const [started, before] = [performance.now(), await spent()]
-      const perSecond = await requestsPerSecond({ port: Number(first[0].toString()), next, connections: CONNECTIONS, milliseconds })
+      const port = Number(first[0].toString())
+      const perSecond = await requestsPerSecond({ port, next, connections: CONNECTIONS, milliseconds: LOAD })
       const answered = (perSecond * (performance.now() - started)) / 1000
       return { perSecond, microseconds: ((await spent()) - before) / answered }
-    }
-    for (const milliseconds of WARM_UPS) await ask(milliseconds)
-    return [await ask(300), await ask(300), await ask(300)]
-  } finally {
-    server.stdin!.end()
-    await closed
+    },
+    async end() {
+      server.stdin!.end()
+      await closed
+    },
   }
+}
+
+/**
+ * What two servers answer, each in a process of its own, once they are warm. They are asked in turns, a few times over, since the machine may change its pace:
+ * a sample of one belongs to that of the other in the same place.
+ */
+async function loadsOf(sides: readonly [Side, Side], trial: Trial): Promise<readonly [LoadSample[], LoadSample[]]> {
+  const servers: Served[] = []
+  try {
+    for (const side of sides) servers.push(await serve(side, trial))
+    for (const server of servers) {
+      const costs: number[] = []
+      // Also by connections that have been closed meanwhile.
+      while (costs.length < MOST_WARM_UPS && !agree(costs)) costs.push((await server.ask()).microseconds)
+    }
+    const samples = [[], []] as [LoadSample[], LoadSample[]]
+    for (let turn = 0; turn < 4; turn++)
+      for (const index of inTurns([0, 1] as const, turn)) samples[index].push(await servers[index]!.ask())
+    return samples
+  } finally {
+    for (const server of servers) await server.end()
+  }
+}
+
+/** The same in new processes each round. */
+export async function roundsOfLoads(
+  sides: readonly [Side, Side],
+  rounds: number,
+  { trial }: HttpTrial,
+): Promise<readonly [LoadSample[][], LoadSample[][]]> {
+  const given = [[], []] as [LoadSample[][], LoadSample[][]]
+  for (let round = 0; round < rounds; round++) {
+    const loads = await loadsOf(sides, trial)
+    for (const index of [0, 1] as const) given[index].push(loads[index])
+  }
+  return given
 }
 
 /** Writes files with as many rows into a folder, which is gone when `work` is done. */

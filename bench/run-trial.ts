@@ -1,7 +1,7 @@
 /**
  * Run a trial: one trial by one contender, in a process of its own; `run.ts` starts it. Prints what it measured as JSON.
  *
- *     node bench/run-trial.ts TRIAL CONTENDER [FILE]   microseconds per call, of each batch
+ *     node bench/run-trial.ts TRIAL CONTENDER [FILE]   microseconds per call, of each batch, at one pace
  *     node bench/run-trial.ts answers TRIAL [FILE]     what the engine answers to the first calls, as texts
  *     node bench/run-trial.ts memory CONTENDER FILE    bytes of memory at most, and before
  *     node bench/run-trial.ts shapes turn|row          microseconds per call, of each batch: every call of another shape than the last, or few
@@ -11,14 +11,13 @@
 import { once } from 'node:events'
 import { CONTENDERS, open } from './contenders.ts'
 import type { Contender, Source } from './contenders.ts'
+import { atOnePace, pace, spent, steadySamples } from './pace.ts'
+import type { AtPace } from './pace.ts'
 import { SIZE } from './seed.ts'
 import { HTTP, LARGE, MEMORY, SHAPES, TRIALS, shapeOf } from './trials.ts'
 import type { Trial } from './trials.ts'
-
-/** What a process measured. */
-export interface Timing {
-  readonly microseconds: readonly number[]
-}
+import { median } from './summary.ts'
+import { warmUp } from './warm-up.ts'
 
 export interface MemoryUse {
   readonly before: number
@@ -29,30 +28,24 @@ export interface FirstRequest {
   /** Milliseconds. */
   readonly first: number
   readonly later: number
+  readonly pace: number
 }
 
 const BATCHES = 15
 
-/** Microseconds of the processor that this process has used, garbage collection included: what else the machine does counts for little. */
-function spent(): number {
-  const { user, system } = process.cpuUsage()
-  return user + system
-}
-
-async function time(trial: Trial, contender: Contender): Promise<Timing> {
+async function time(trial: Trial, contender: Contender): Promise<AtPace> {
   let call = 0
-  const batch = async (calls: number): Promise<number> => {
-    const start = spent()
+  const batch = async (calls: number): Promise<void> => {
     for (let index = 0; index < calls; index++) {
       const answer = contender.answer(trial, call++)
       if (typeof answer !== 'string') await answer
     }
-    return spent() - start
   }
-  await batch(trial.warmUp)
-  const microseconds: number[] = []
-  for (let index = 0; index < BATCHES; index++) microseconds.push((await batch(trial.calls)) / trial.calls)
-  return { microseconds }
+  const { calls, warmUp: least, most = Infinity } = trial
+  // What is timed, and timed again, comes after it.
+  await warmUp({ calls: least, most: most - calls * BATCHES * 2, batch: calls }, batch)
+  const { microseconds, ...rest } = atOnePace(await steadySamples(BATCHES, () => batch(calls)))
+  return { ...rest, microseconds: microseconds.map(each => each / calls) }
 }
 
 async function watch(trial: Trial, contender: Contender): Promise<MemoryUse> {
@@ -67,7 +60,7 @@ async function watch(trial: Trial, contender: Contender): Promise<MemoryUse> {
 }
 
 /** Every shape four times a batch: one after another, or each four times in a row. */
-async function timeShapes(inTurn: boolean): Promise<Timing> {
+async function timeShapes(inTurn: boolean): Promise<AtPace> {
   const repeats = 4
   const trial: Trial = {
     name: 'shapes',
@@ -84,14 +77,16 @@ async function timeShapes(inTurn: boolean): Promise<Timing> {
 async function timeFirst(): Promise<FirstRequest> {
   const contender = await open('engine', { size: { users: 10, sites: 50 } })
   const milliseconds: number[] = []
+  const paces = [pace(), pace(), pace()]
   for (let call = 0; call < 21; call++) {
     const start = spent()
     await contender.answer(TRIALS[1]!, call)
     milliseconds.push((spent() - start) / 1000)
   }
+  paces.push(pace(), pace(), pace())
   await contender.close()
   const [first, ...later] = milliseconds
-  return { first: first!, later: later.toSorted((a, b) => a - b)[10]! }
+  return { first: first!, later: median(later), pace: median(paces) }
 }
 
 async function withContender<T>(name: string | undefined, source: Source, work: (contender: Contender) => Promise<T>): Promise<T> {
@@ -142,5 +137,6 @@ else if (name === 'answers') {
   console.log(JSON.stringify(await withContender('engine', asked, contender => answersTo(trial, contender))))
 } else {
   const trial = trialOf(name)
-  console.log(JSON.stringify(await withContender(who, { ...source, journal: trial.journal === true }, contender => time(trial, contender))))
+  const rows = file === undefined ? { size: trial.size ?? SIZE } : source
+  console.log(JSON.stringify(await withContender(who, { ...rows, journal: trial.journal === true }, contender => time(trial, contender))))
 }

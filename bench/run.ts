@@ -1,21 +1,22 @@
 /**
- * Bench: how long the engine takes for an answer, beside hand-written better-sqlite3 code for the same answer, in one run. Takes about two minutes.
+ * Bench: how long the engine takes for an answer, beside hand-written better-sqlite3 code for the same answer, in one run. Takes about eight minutes.
  *
  *     npm run bench                              all trials
  *     npm run bench -- --rounds 2 record list    fewer rounds, and only trials whose name has one of the words
  *     npm run bench -- --docs                    writes the tables into docs/benchmarks.md, too
  *
- * Answers are compared first. Each trial and contender then runs in a process of its own; every round begins with the other contender.
+ * Answers are compared first. Each trial and contender then runs in a process of its own, until it does not get faster; every round begins with the other
+ * contender. Times are brought to one pace of the machine (`pace.ts`). Over HTTP both servers run at once and are asked in turns.
  */
 import { CONTENDERS, compare } from './contenders.ts'
-import { CONNECTIONS, loadOf, measured, ofThisTree, roundsOfBoth, withFiles } from './measure.ts'
+import { CONNECTIONS, measured, ofThisTree, roundsOfLoads, timesOfBoth, withFiles } from './measure.ts'
 import type { LoadSample } from './measure.ts'
+import type { AtPace } from './pace.ts'
 import { Report } from './report.ts'
 import type { Comparison } from './report.ts'
-import type { FirstRequest, MemoryUse, Timing } from './run-trial.ts'
+import type { FirstRequest, MemoryUse } from './run-trial.ts'
 import { LARGE_SIZE, SIZE } from './seed.ts'
 import type { Size } from './seed.ts'
-import { inTurns } from './summary.ts'
 import { HTTP, LARGE, MEMORY, SHAPES, TRIALS } from './trials.ts'
 import type { Trial } from './trials.ts'
 import { wordsOf } from './words.ts'
@@ -33,22 +34,16 @@ async function timeTrials(trials: readonly Trial[], file?: string): Promise<void
   for (const trial of trials.filter(({ name }) => isWanted(name))) {
     await compare(trial, { size: file === undefined ? SIZE : SMALL_SIZE }, 20)
     const words = file === undefined ? [] : [file]
-    const timings = await roundsOfBoth(SIDES, rounds, side => measured<Timing>(side, trial.name, side.contender, ...words))
-    const [base, own] = timings.map(all => all.flatMap(({ microseconds }) => microseconds))
-    report.compare({ name: trial.name, base: base!, own: own!, target: trial.target })
+    const [base, own] = await timesOfBoth(SIDES, rounds, side => measured<AtPace>(side, trial.name, side.contender, ...words))
+    report.compare({ name: trial.name, base: base.flat(), own: own.flat(), target: trial.target })
   }
 }
 
 /** A thousand shapes of request: each time another one, against each several times in a row. */
 async function timeShapes(): Promise<void> {
-  const samples = { row: [] as number[], turn: [] as number[] }
-  for (let round = 0; round < rounds; round++) {
-    for (const order of inTurns(['row', 'turn'] as const, round)) {
-      samples[order].push(...(await measured<Timing>(SIDES[1], 'shapes', order)).microseconds)
-    }
-  }
+  const [row, turn] = await timesOfBoth(['row', 'turn'], rounds, order => measured<AtPace>(SIDES[1], 'shapes', order))
   report.versus({ what: 'microseconds per call', base: 'in a row', own: 'in turn' })
-  report.compare({ name: `${SHAPES.toLocaleString('en')} shapes of request`, base: samples.row, own: samples.turn, target: 2 })
+  report.compare({ name: `${SHAPES.toLocaleString('en')} shapes of request`, base: row.flat(), own: turn.flat(), target: 2 })
 }
 
 async function timeFirst(): Promise<void> {
@@ -64,9 +59,12 @@ async function timeHttp(): Promise<void> {
   const spent: Comparison[] = []
   report.versus({ what: `requests a second, by ${CONNECTIONS}`, base: 'by hand', own: 'engine' })
   for (const http of wanted) {
-    const both = await roundsOfBoth(SIDES, rounds, side => loadOf(side, http))
-    const [base, own] = both.map(loads => loads.flat()) as [LoadSample[], LoadSample[]]
-    const samples = (of: keyof LoadSample) => ({ base: base.map(load => load[of]), own: own.map(load => load[of]) })
+    const [base, own] = await roundsOfLoads(SIDES, rounds, http)
+    const samples = (of: keyof LoadSample) => ({
+      base: base.flat().map(load => load[of]),
+      own: own.flat().map(load => load[of]),
+      paired: true,
+    })
     report.compare({ name: http.name, ...samples('perSecond'), target: http.target, more: true })
     spent.push({ name: http.name, ...samples('microseconds') })
   }

@@ -2,6 +2,7 @@
 import type { QueryInput } from '../lib/index.ts'
 import type { ByHand, NewUser, NewUserWithSites } from './by-hand.ts'
 import { FIRST_NAMES, TEAMS } from './seed.ts'
+import type { Size } from './seed.ts'
 
 /** A request to the engine. */
 export interface Request {
@@ -17,8 +18,12 @@ export interface Trial {
   readonly target: number | undefined
   /** Whether the engine keeps its journal during the trial. */
   readonly journal?: boolean
-  /** Calls before the measurement, the same for both contenders, until they do not get faster. */
+  /** Calls before the measurement, at least. */
   readonly warmUp: number
+  /** Calls of a process at most, where they change the data. */
+  readonly most?: number
+  /** The rows, where the usual ones are too few for so many calls. */
+  readonly size?: Size
   /** Calls that are timed together, about a hundredth of a second. */
   readonly calls: number
   /** Returns the request of a call. Calls are numbered from 0, without a gap. */
@@ -146,9 +151,9 @@ export const TRIALS: readonly Trial[] = [
   {
     name: 'create',
     target: undefined,
-    // The unit of work is much code, and is compiled late.
     warmUp: 8000,
-    calls: 200,
+    most: 100_000,
+    calls: 1000,
     request: call => ({ method: 'POST', path: '/v1/users', body: newUser(call) }),
     byHand: (api, call) => api.createUser(newUser(call)),
   },
@@ -156,7 +161,8 @@ export const TRIALS: readonly Trial[] = [
     name: 'nested create (1 + 5)',
     target: undefined,
     warmUp: 4000,
-    calls: 100,
+    most: 40_000,
+    calls: 300,
     request: call => ({ method: 'POST', path: '/v1/users', body: withSites(call) }),
     byHand: (api, call) => api.createUserWithSites(withSites(call)),
   },
@@ -164,7 +170,7 @@ export const TRIALS: readonly Trial[] = [
     name: 'PUT of a list of 20 IDs',
     target: 3,
     warmUp: 4000,
-    calls: 100,
+    calls: 300,
     request: call => ({ method: 'PUT', path: `/v1/teams/${teamOf(call)}`, body: { users: usersOf(call) } }),
     byHand: (api, call) => api.replaceUsers(teamOf(call), usersOf(call)),
   },
@@ -172,7 +178,7 @@ export const TRIALS: readonly Trial[] = [
     name: 'update',
     target: undefined,
     warmUp: 8000,
-    calls: 200,
+    calls: 1000,
     request: call => ({ method: 'PUT', path: `/v1/users/${idOf(call)}`, body: { name: `Name ${call}` } }),
     byHand: (api, call) => api.renameUser(idOf(call), `Name ${call}`),
   },
@@ -180,7 +186,9 @@ export const TRIALS: readonly Trial[] = [
     name: 'delete',
     target: undefined,
     warmUp: 8000,
-    calls: 200,
+    size: { users: 10_000, sites: 200_000 },
+    most: 200_000,
+    calls: 500,
     request: call => ({ method: 'DELETE', path: `/v1/sites/${1 + call}` }),
     byHand: (api, call) => api.deleteSite(1 + call),
   },

@@ -1,7 +1,7 @@
 /**
  * Bench of writes: measures a write, and the part of it that is MikroORM's unit of work. The contenders: code by hand, MikroORM with its own driver, its unit of
- * work alone on the engine's driver, and requests to the engine. They take turns in one process. Times are CPU times of the thread, which other work of the
- * machine hardly changes. Each ratio is to the code by hand in the same round. Takes about a minute.
+ * work alone on the engine's driver, and requests to the engine. They take turns in one process. Times are CPU times of the process: those of a thread are
+ * counted in steps of milliseconds. Each ratio is to the code by hand in the same round. Takes about a minute.
  *
  *     npm run bench:writes
  *     npm run bench:writes -- --rounds 3 update    fewer rounds, and only the cases whose name has one of the words
@@ -13,6 +13,7 @@ import Database from 'better-sqlite3'
 import { RestEngine } from '../lib/index.ts'
 import { ByHand } from './by-hand.ts'
 import type { NewUser } from './by-hand.ts'
+import { spent } from './pace.ts'
 import { samplesOf } from './paired.ts'
 import { Report } from './report.ts'
 import { SIZE, Site, TABLES, User, entities, rowsOf } from './seed.ts'
@@ -20,7 +21,7 @@ import { byRound, figure, median } from './summary.ts'
 import { wordsOf } from './words.ts'
 
 const { rounds, docs, isWanted } = wordsOf({ rounds: 9, names: ['update', 'create', 'delete'] })
-/** Calls that are timed together: the system counts the time of a thread in steps of milliseconds. */
+/** Calls that are timed together. */
 const CALLS = 2000
 const WARM_UP = 3
 
@@ -127,15 +128,14 @@ const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Call>>>> = {
   },
 }
 
-/** Microseconds of the thread for one call. */
+/** Microseconds of the processor for one call. */
 async function timed(work: Call, first: number): Promise<number> {
-  const start = process.threadCpuUsage()
+  const start = spent()
   for (let call = first; call < first + CALLS; call++) {
     const result = work(call)
     if (result instanceof Promise) await result
   }
-  const { user, system } = process.threadCpuUsage(start)
-  return (user + system) / CALLS
+  return (spent() - start) / CALLS
 }
 
 const report = new Report('bench:writes', docs)

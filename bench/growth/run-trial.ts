@@ -8,6 +8,7 @@
 import { MikroORM } from '@mikro-orm/sqlite'
 import { RestEngine } from '../../lib/index.ts'
 import { CONTENDERS } from '../contenders.ts'
+import { paced, steadySamples } from '../pace.ts'
 import { median } from '../summary.ts'
 import { open } from './contenders.ts'
 import { GROWTHS } from './growths.ts'
@@ -26,21 +27,16 @@ const LONG_WARM_UP = 3000
 const BATCH = 8
 const BATCHES = 9
 
-/** Of the processor, garbage collection included: what else the machine does counts for little. */
-function spent(): number {
-  const { user, system } = process.cpuUsage()
-  return user + system
-}
+/** Times in units of the pace, and the paces: all sizes are brought to one of them in the end. */
+const paces: number[] = []
 
 async function time(answer: (size: number, call: number) => unknown, size: number, warmUp = WARM_UP): Promise<number> {
   let call = 0
-  const run = async (calls: number): Promise<number> => {
-    const start = spent()
+  const run = async (calls: number): Promise<void> => {
     for (let index = 0; index < calls; index++) {
       const done = answer(size, call++)
       if (done instanceof Promise) await done
     }
-    return (spent() - start) / calls
   }
   const until = performance.now() + warmUp
   let calls = 0
@@ -49,9 +45,15 @@ async function time(answer: (size: number, call: number) => unknown, size: numbe
     calls++
   } while (calls < 3 || performance.now() < until)
   const batch = Math.max(1, Math.round((calls * BATCH) / warmUp))
-  const samples: number[] = []
-  for (let index = 0; index < BATCHES; index++) samples.push(await run(batch))
-  return median(samples)
+  const samples = await steadySamples(BATCHES, () => run(batch))
+  paces.push(...samples.map(({ pace }) => pace))
+  return median(samples.map(({ microseconds, pace }) => microseconds / pace)) / batch
+}
+
+/** At the pace of the process. */
+function scaled(points: Points): Points {
+  const pace = median(paces)
+  return Object.fromEntries(Object.entries(points).map(([trial, all]) => [trial, all.map(([size, time]) => [size, time * pace] as const)]))
 }
 
 async function timeTrials(growth: Growth, name: (typeof CONTENDERS)[number]): Promise<Points> {
@@ -92,13 +94,16 @@ async function timeCreate(growth: Growth, name: (typeof CONTENDERS)[number]): Pr
     const samples: number[] = []
     for (let round = 0; round < 8; round++) {
       const entities = things(size).entities() as never
-      const start = spent()
-      const made = name === 'engine' ? await RestEngine.create({ entities }) : new MikroORM({ entities, dbName: ':memory:' })
-      if (made instanceof MikroORM) await made.schema.create()
-      const microseconds = spent() - start
-      await made.close()
+      const made: (RestEngine | MikroORM)[] = []
+      const { microseconds, pace } = await paced(async () => {
+        made.push(name === 'engine' ? await RestEngine.create({ entities }) : new MikroORM({ entities, dbName: ':memory:' }))
+        if (made[0] instanceof MikroORM) await made[0].schema.create()
+      })
+      await made[0]!.close()
       // The first ones are compiled meanwhile.
-      if (round >= 3) samples.push(microseconds)
+      if (round < 3) continue
+      samples.push(microseconds / pace)
+      paces.push(pace)
     }
     points.push([size, median(samples)])
   }
@@ -111,4 +116,4 @@ const growth = GROWTHS.find(({ name }) => name === (wanted === 'create' ? 'entit
 const name = CONTENDERS.find(contender => contender === who)
 if ((growth ?? task) === undefined || name === undefined) throw new Error(`No such growth or contender: ${wanted} ${who}.`)
 const measuring = task !== undefined ? timeTask(task, name) : wanted === 'create' ? timeCreate(growth!, name) : timeTrials(growth!, name)
-console.log(JSON.stringify(await measuring))
+console.log(JSON.stringify(scaled(await measuring)))

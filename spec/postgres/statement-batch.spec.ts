@@ -84,4 +84,23 @@ describe('a batch of statements', { skip: await findNoServer() }, () => {
       await assert.rejects(rowsOf(session, { sql: 'select $1::text[]', parameters: [circle] }), RangeError)
       assert.deepEqual(await rowsOf(session, fine), [[['1']]])
     }))
+
+  it('leaves nothing prepared when it fails, also of statements that another batch asks for meanwhile', () =>
+    withSession(async session => {
+      const [fine, late] = ['select 1', 'select 2']
+      const wrong = { sql: 'select 1 / $1::int', parameters: ['0'] }
+      await assert.rejects(rowsOf(session, fine, wrong, late), { code: '22012' })
+      assert.deepEqual(await listPrepared(session), [])
+      await session.query('begin')
+      const following = rowsOf(session, fine)
+      await assert.rejects(rowsOf(session, late, 'select nonsense'), { code: '42703' })
+      await following
+      await session.query('rollback')
+      assert.deepEqual(await listPrepared(session), [fine])
+      const failing = assert.rejects(rowsOf(session, late, wrong), { code: '22012' })
+      const [second] = await Promise.all([rowsOf(session, late), failing])
+      assert.deepEqual(second, [[['2']]])
+      assert.deepEqual(await rowsOf(session, late, fine), [[['2']], [['1']]])
+      assert.deepEqual(await listPrepared(session), [fine, late])
+    }))
 })

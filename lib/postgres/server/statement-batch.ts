@@ -26,7 +26,7 @@ class Prepared {
   readonly names = new Map<string, string>()
   /** Those that are being prepared: another batch cannot count on them yet. */
   readonly pending = new Set<string>()
-  /** Names are never given twice: what a failed batch has prepared is not known. */
+  /** Names are never given twice: those of a failed batch are closed when its error has come back, behind what was sent meanwhile. */
   count = 0
 }
 
@@ -107,8 +107,12 @@ class StatementBatch extends Query {
     this.#rows.push([])
   }
 
-  handleError(error: unknown): void {
-    for (const sql of this.#preparing.keys()) this.#prepared.pending.delete(sql)
+  handleError(error: unknown, connection: Connection): void {
+    for (const [sql, name] of this.#preparing) {
+      this.#prepared.pending.delete(sql)
+      // What the server has prepared outlives the error. Which of them it got to is not known: closing one that is not there is no error.
+      if (connection.stream.writable) connection.close({ type: 'S', name }, true)
+    }
     this.reject(error)
   }
 

@@ -5,7 +5,8 @@
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Clock } from '../base/clock.ts'
-import { withNameAndLength, takeOver } from './on-update.ts'
+import { makeOnce } from '../write/made-values.ts'
+import { isJustCreated, withNameAndLength, takeOver } from './on-update.ts'
 
 /** What the engine gives MikroORM as `driverOptions`, as far as it is used here. */
 interface SharedWithOrm {
@@ -60,20 +61,23 @@ function findClock(em: EntityManager): Clock | undefined {
   return clock === undefined || clock.isSystem ? undefined : clock
 }
 
-/** Lets `onCreate` and `onUpdate` follow the clock of the calling engine. */
+/** Lets `onCreate` and `onUpdate` follow the clock of the calling engine, and gives a write that is done again the values that they have given. */
 export function followClock(orm: MikroORM): void {
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {
       for (const name of ['onCreate', 'onUpdate'] as const) {
         const original = prop[name] as ModelFunction | undefined
         if (original === undefined || following.has(original)) continue
-        const wrapper = withNameAndLength<ModelFunction>(original, (entity, em) => {
+        const call: ModelFunction = (entity, em) => {
           const clock = findClock(em)
           if (clock === undefined) return original(entity, em)
           const from = Date.now()
           const value = original(entity, em)
           return toEngineTime(value, prop.type, from, Date.now(), clock)
-        })
+        }
+        const wrapper: ModelFunction = withNameAndLength<ModelFunction>(original, (entity, em) =>
+          name === 'onUpdate' && isJustCreated(entity) ? call(entity, em) : makeOnce(wrapper, em, () => call(entity, em)),
+        )
         following.add(wrapper)
         takeOver(original, wrapper)
         prop[name] = wrapper as NonNullable<typeof prop.onCreate>

@@ -35,6 +35,11 @@ export function withNameAndLength<F extends (...given: never[]) => unknown>(orig
   return Object.defineProperty(wrapper, 'length', { value: original.length })
 }
 
+/** Whether a record has been inserted in the flush that runs: its `onUpdate` is not called. */
+export function isJustCreated(entity: object): boolean {
+  return justCreated.has(entity)
+}
+
 export function skipUpdateOfCreated(orm: MikroORM): void {
   const metadata = [...orm.getMetadata()]
   // Every subscriber slows each unit of work down.

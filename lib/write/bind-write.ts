@@ -7,9 +7,11 @@ import type { Connection, Statement, WritingDialect } from '../database/dialect.
 import { keyFromCount } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Attribute, EmbeddedAttribute, Resource } from '../model/model.ts'
-import type { StoredColumn, StoredProperty, StoredTable } from '../model/stored-table.ts'
+import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../model/stored-table.ts'
 import { fromProperty, toProperty } from '../values/scalar-type.ts'
 import { toEmbedded } from './entity-data.ts'
+import { compute } from './made-values.ts'
+import type { MadeValues } from './made-values.ts'
 import type { EmbeddedValue, RecordInput, ValueInput } from './write-plan.ts'
 
 /** A statement with its parameters. */
@@ -38,10 +40,11 @@ export type Documents = ReadonlyMap<EmbeddedAttribute, unknown>
 const NO_DOCUMENTS: Documents = new Map()
 
 /** Returns the statement that inserts a record; undefined where the unit of work must do it. */
-export function bindInsert(change: RecordInput, stored: StoredTable, connection: Connection): BoundInsert | undefined {
+export function bindInsert(change: RecordInput, stored: StoredTable, connection: Connection, values: MadeValues): BoundInsert | undefined {
   if (!connection.keepsTime(stored)) return undefined
   const given = takeValues(change, stored)
   const made = makeWith(given, stored, connection)
+  const ask = (computed: Computed): unknown => compute(computed, given, connection.orm.em, values)
   const columns: StoredColumn[] = []
   const parameters: unknown[] = []
   const keys: unknown[] = []
@@ -49,7 +52,7 @@ export function bindInsert(change: RecordInput, stored: StoredTable, connection:
   for (const property of stored.properties.values()) {
     // The database begins to count.
     if (property === stored.version) continue
-    const value = findValue(property, given, made, stored, connection)
+    const value = findValue(property, given, made, stored, ask)
     if (value === undefined) continue
     if (!addColumns(value, property, { columns, parameters }, writing)) return undefined
     if (stored.keyProperties.includes(property)) keys.push(value)
@@ -122,10 +125,11 @@ export function addTouched(
   { columns, parameters }: BoundColumns,
   touched: readonly StoredProperty[],
   { dialect, orm }: Connection,
+  values: MadeValues,
 ): BoundColumns | undefined {
   const all = { columns: [...columns], parameters: [...parameters] }
   for (const property of touched) {
-    const value = property.onUpdate!({}, orm.em)
+    const value = compute(property.onUpdate!, {}, orm.em, values)
     if (value !== undefined && !addColumns(value, property, all, dialect.writing)) return undefined
   }
   return all
@@ -243,12 +247,12 @@ function findValue(
   given: Record<string, unknown>,
   made: Record<string, unknown> | undefined,
   { asksTwice }: StoredTable,
-  { orm }: Connection,
+  ask: (computed: Computed) => unknown,
 ): unknown {
   const value = property in given ? given[property] : made?.[property]
   if (onCreate === undefined) return value === undefined ? fixed : value
   if ((value ?? null) !== null) return value
-  return onCreate(given, orm.em) ?? (asksTwice ? onCreate(given, orm.em) : undefined) ?? value
+  return ask(onCreate) ?? (asksTwice ? ask(onCreate) : undefined) ?? value
 }
 
 /** Returns the parameter for the value of a property; undefined where it cannot be bound. */

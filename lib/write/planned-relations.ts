@@ -12,6 +12,7 @@ import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } fro
 import type { PivotTable, StoredColumn, StoredTable } from '../model/stored-table.ts'
 import { MOST_ROWS, addTouched, bindInsert, bindKey, bindRows, bindUpdate, countTogether, findStatement } from './bind-write.ts'
 import type { BoundInsert } from './bind-write.ts'
+import type { MadeValues } from './made-values.ts'
 import { planRows } from './plan-write.ts'
 import { owningAttribute } from './relation-sides.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef } from './write-plan.ts'
@@ -29,9 +30,11 @@ interface Linking {
 
 export class PlannedRelations {
   readonly #connection: Connection
+  readonly #values: MadeValues
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, values: MadeValues) {
     this.#connection = connection
+    this.#values = values
   }
 
   /** Creates a record, with all that is nested in it and all links of it; returns its key. */
@@ -79,7 +82,7 @@ export class PlannedRelations {
   *insert(change: RecordInput): Coroutine<KeyValues> {
     const { resource } = change
     const { stored } = planRows(resource)!
-    const bound = bindInsert(change, stored, this.#connection)
+    const bound = bindInsert(change, stored, this.#connection, this.#values)
     if (bound === undefined) throw new Unplanned()
     const { rows, counted } = yield* wait(this.#run(bound.statement, bound.parameters))
     // A trigger of the file has ignored it.
@@ -91,7 +94,7 @@ export class PlannedRelations {
   *insertAll(changes: readonly RecordInput[]): Coroutine<void> {
     let group: BoundInsert[] = []
     for (const change of changes) {
-      const bound = bindInsert(change, planRows(change.resource)!.stored, this.#connection)
+      const bound = bindInsert(change, planRows(change.resource)!.stored, this.#connection, this.#values)
       if (bound === undefined) throw new Unplanned()
       if (group.length === MOST_ROWS || (group.length > 0 && group[0]!.statement !== bound.statement)) {
         yield* this.#insertGroup(group)
@@ -183,7 +186,7 @@ export class PlannedRelations {
   *#setEach(keys: readonly unknown[], { stored, column, target }: Linking, value: unknown): Coroutine<void> {
     const { touched } = planRows(target)!
     for (const key of keys) {
-      const columns = addTouched({ columns: [column], parameters: [value] }, touched, this.#connection)
+      const columns = addTouched({ columns: [column], parameters: [value] }, touched, this.#connection, this.#values)
       if (columns === undefined) throw new Unplanned()
       const { statement, parameters } = bindUpdate(columns, stored, [key], this.#connection, false)
       yield* wait(this.#run(statement, parameters))

@@ -10,6 +10,7 @@ import type { Connection } from '../database/dialect.ts'
 import type { Model, RelationAttribute, Resource, ToManyAttribute } from '../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { checkChanges, findGivenKey, recordName } from './check-database.ts'
+import type { MadeValues } from './made-values.ts'
 import { isInsertedOnce, leadsTo, planNew } from './plan-body.ts'
 import type { BodyPlan } from './plan-body.ts'
 import { planRows } from './plan-write.ts'
@@ -21,17 +22,19 @@ import type { RecordInput } from './write-plan.ts'
  * Inserts the records of a seed and returns whether statements could.
  *
  * @param changes the records, valid by the model
+ * @param values what functions of the model give, for whoever inserts the records then
  */
 export async function insertPlanned(
   data: SeedData,
   changes: readonly RecordInput[],
   model: Model,
   connection: Connection,
+  values: MadeValues,
 ): Promise<boolean> {
   const planned = connection.writesAlone() ? planSeed(data, model, connection) : undefined
   if (planned === undefined) return false
   try {
-    await connection.transact(() => runCoroutine(insertAll(changes, planned, connection)))
+    await connection.transact(() => runCoroutine(insertAll(changes, planned, connection, values)))
     return true
   } catch (error) {
     if (error instanceof Unplanned || connection.dialect.breaksConstraint(error)) return false
@@ -96,13 +99,19 @@ function mixesKeys(records: readonly unknown[], { generatedKey, keyNames }: Reso
   return given > 0 && given < records.length
 }
 
-function* insertAll(changes: readonly RecordInput[], { keepsUnique }: SeedPlan, connection: Connection): Coroutine<void> {
+function* insertAll(
+  changes: readonly RecordInput[],
+  { keepsUnique }: SeedPlan,
+  connection: Connection,
+  values: MadeValues,
+): Coroutine<void> {
+  values.begin()
   const errors = new FieldErrors()
   const checking = { known: nameAll(changes), uniquesLater: keepsUnique }
   yield* wait(checkChanges(changes, checking, connection, EVERYTHING, errors))
   if (errors.listed.length > 0) throw new Unplanned()
   yield* wait(connection.deferReferences())
-  const relations = new PlannedRelations(connection)
+  const relations = new PlannedRelations(connection, values)
   let rows: RecordInput[] = []
   for (const change of changes) {
     if (isOneRow(change)) {

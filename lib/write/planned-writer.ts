@@ -22,6 +22,7 @@ import { checkVersion } from './apply.ts'
 import { addTouched, bindColumns, bindDelete, bindDiffers, bindInsert, bindKey, bindUpdate } from './bind-write.ts'
 import type { BoundColumns, BoundStatement } from './bind-write.ts'
 import { outsideScope } from './check-outcome.ts'
+import { MadeValues } from './made-values.ts'
 import { planChanges, planMember, planNew } from './plan-body.ts'
 import type { BodyPlan } from './plan-body.ts'
 import { planRows } from './plan-write.ts'
@@ -42,6 +43,8 @@ import type { RecordInput } from './write-plan.ts'
 export interface PlannedBody {
   readonly row: RowPlan
   readonly body: BodyPlan
+  /** What functions of the model give, for whoever writes it then. */
+  readonly values: MadeValues
 }
 
 /** The write that a request asks for. */
@@ -52,6 +55,8 @@ interface Asked {
   readonly validation: Validation
   /** See `BodyPlan`. */
   readonly isWide: boolean
+  /** See `PlannedBody`. */
+  readonly values: MadeValues
   /** The key in the path, as the client has sent it. */
   readonly id?: string
 }
@@ -60,7 +65,6 @@ export class PlannedWriter {
   readonly #connection: Connection
   readonly #reader: Reader
   readonly #validator: ChangeValidator
-  readonly #relations: PlannedRelations
   /** The statements that read the version of a record, or its key. */
   readonly #versions = new WeakMap<Resource, Statement>()
 
@@ -68,7 +72,6 @@ export class PlannedWriter {
     this.#connection = connection
     this.#reader = reader
     this.#validator = validator
-    this.#relations = new PlannedRelations(connection)
   }
 
   /** Returns how statements insert the record that a body describes; undefined where the unit of work does. */
@@ -79,7 +82,7 @@ export class PlannedWriter {
     const plan = row === null ? undefined : planNew(row, own, body)
     // What is another link where a value is not of its attribute's type, the unit of work finds out.
     return row !== null && plan !== undefined && !(plan.linksOthers && this.#connection.mayHoldMisfits) && this.#writes(plan, view)
-      ? { row, body: plan }
+      ? { row, body: plan, values: new MadeValues() }
       : undefined
   }
 
@@ -88,7 +91,7 @@ export class PlannedWriter {
     const row = planRows(resource) === null ? null : planRows(list.target)
     const plan = row === null ? undefined : planMember(row, list, body)
     return row !== null && plan !== undefined && !(plan.linksOthers && this.#connection.mayHoldMisfits) && this.#writes(plan, view)
-      ? { row, body: plan }
+      ? { row, body: plan, values: new MadeValues() }
       : undefined
   }
 
@@ -96,7 +99,7 @@ export class PlannedWriter {
   planUpdate(resource: Resource, body: JsonObject, view: View): PlannedBody | undefined {
     const row = planRows(resource)
     const plan = row === null ? undefined : planChanges(row, resource, body, this.#connection.mayHoldMisfits)
-    return row !== null && plan !== undefined && this.#writes(plan, view) ? { row, body: plan } : undefined
+    return row !== null && plan !== undefined && this.#writes(plan, view) ? { row, body: plan, values: new MadeValues() } : undefined
   }
 
   /** Returns how a statement removes a record; undefined where the unit of work does. */
@@ -114,11 +117,20 @@ export class PlannedWriter {
     return visibility === EVERYTHING && this.#connection.writesAlone()
   }
 
-  *insert({ row: { stored }, body: plan }: PlannedBody, resource: Resource, body: JsonObject, view: View): Coroutine<Written | undefined> {
+  #relations(values: MadeValues): PlannedRelations {
+    return new PlannedRelations(this.#connection, values)
+  }
+
+  *insert(
+    { row: { stored }, body: plan, values }: PlannedBody,
+    resource: Resource,
+    body: JsonObject,
+    view: View,
+  ): Coroutine<Written | undefined> {
     const { isWide } = plan
-    const asked: Asked = { resource, body, view, validation: { mode: 'create' }, isWide }
+    const asked: Asked = { resource, body, view, validation: { mode: 'create' }, isWide, values }
     const change = yield* this.#validate(plan, asked)
-    const key = isWide ? yield* this.#relations.create(change) : yield* this.#insert(change, stored, asked)
+    const key = isWide ? yield* this.#relations(values).create(change) : yield* this.#insert(change, stored, asked)
     if (key === undefined) return undefined
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw outsideScope(resource)
@@ -126,7 +138,7 @@ export class PlannedWriter {
   }
 
   *append(
-    { row, body: plan }: PlannedBody,
+    { row, body: plan, values }: PlannedBody,
     owner: Address,
     list: ToManyAttribute,
     body: JsonObject,
@@ -136,20 +148,20 @@ export class PlannedWriter {
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
     yield* this.#readVersion(owner, view, false)
     const { isWide } = plan
-    const asked: Asked = { resource, body, view, validation: { mode: 'create', ...implyOwner(list, owner.key) }, isWide }
+    const asked: Asked = { resource, body, view, validation: { mode: 'create', ...implyOwner(list, owner.key) }, isWide, values }
     const change = yield* this.#validate(plan, asked)
     const link = owningAttribute(list)
     const own = link === undefined ? change : withLink(change, link, owner.key)
-    const key = isWide ? yield* this.#relations.create(own) : yield* this.#insert(own, row.stored, asked)
+    const key = isWide ? yield* this.#relations(values).create(own) : yield* this.#insert(own, row.stored, asked)
     if (key === undefined) return undefined
-    if (link === undefined) yield* this.#relations.enterPivot(list, [key], owner.resource, owner.key)
+    if (link === undefined) yield* this.#relations(values).enterPivot(list, [key], owner.resource, owner.key)
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw outsideScope(resource)
     return { resource, key, record }
   }
 
   *#insert(change: RecordInput, stored: StoredTable, asked: Asked): Coroutine<KeyValues | undefined> {
-    const bound = bindInsert(change, stored, this.#connection)
+    const bound = bindInsert(change, stored, this.#connection, asked.values)
     if (bound === undefined) return undefined
     const { rows, counted } = yield* this.#run(bound, stored, asked)
     // A trigger of the file has ignored it.
@@ -160,16 +172,18 @@ export class PlannedWriter {
   *update(plan: PlannedBody, address: Address, body: JsonObject, view: View): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { version } = resource
+    const { values } = plan
+    const relations = this.#relations(values)
     // A new record could get the key of one that does not exist.
     if (plan.body.isWide && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
     const current = yield* this.#readVersion(address, view, version !== undefined && body[version.name] !== undefined)
-    const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, id }
+    const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, id }
     const change = yield* this.#validate(plan.body, asked)
     if (current !== undefined) yield* this.#checkVersion(current, change, plan.body, asked)
-    if (plan.body.isWide && (yield* this.#relations.areRefused(change.lists, resource, key))) return undefined
+    if (plan.body.isWide && (yield* relations.areRefused(change.lists, resource, key))) return undefined
     const documents = yield* readDocuments(change, key, this.#connection)
     if (documents === undefined) return undefined
-    const own = plan.body.isWide ? yield* this.#relations.createLinked(change) : change
+    const own = plan.body.isWide ? yield* relations.createLinked(change) : change
     const columns = bindColumns(own, plan.row.stored, this.#connection, documents)
     let answer: Promise<JsonRecord | undefined> | undefined
     const ask = (): void => {
@@ -181,7 +195,7 @@ export class PlannedWriter {
     // Stages of a trace follow each other.
     const behind = plan.body.isWide || view.trace !== undefined ? undefined : ask
     if (columns === undefined || !(yield* this.#change(columns, plan.row, key, asked, behind))) return this.#leave(plan.body)
-    if (plan.body.isWide) yield* this.#relations.replace(change.lists, resource, key)
+    if (plan.body.isWide) yield* relations.replace(change.lists, resource, key)
     const record = yield* wait(answer ?? this.#reader.record(resource, key, view))
     if (record === undefined) throw notFound(resource, id)
     return { resource, key, record }
@@ -219,7 +233,7 @@ export class PlannedWriter {
     }
     // The functions of the model are called for what changes alone.
     if (!(yield* this.#gives(bindDiffers(columns, stored, self, connection)))) return true
-    const all = addTouched(columns, touched, connection)
+    const all = addTouched(columns, touched, connection, asked.values)
     if (all === undefined) return false
     yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked, behind)
     return true

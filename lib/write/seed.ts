@@ -19,6 +19,7 @@ import type { Entity } from '../model/entity-key.ts'
 import { buildRows } from './seed-rows.ts'
 import type { SeedData } from './seed-rows.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
+import { MadeValues } from './made-values.ts'
 import { insertPlanned } from './planned-seed.ts'
 import { load, reference } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
@@ -50,8 +51,12 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
   const errors = new FieldErrors()
   const changes = validateAll(data, model, errors, connection.dialect)
   try {
-    if (errors.listed.length === 0 && (await insertPlanned(data, changes, model, connection))) return
-    await connection.write(async (em: EntityManager) => insert(changes, errors, em, connection))
+    const values = new MadeValues()
+    if (errors.listed.length === 0 && (await insertPlanned(data, changes, model, connection, values))) return
+    await connection.write(async (em: EntityManager) => {
+      values.beginIn(em)
+      await insert(changes, errors, em, connection)
+    })
   } catch (error) {
     throw nameRecords(translateDatabaseError(error, connection.dialect, model))
   }

@@ -21,6 +21,7 @@ import { NO_PARAMETERS } from '../request/query-string.ts'
 import { append, changeLink, create, update } from './apply.ts'
 import { flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
 import { translateDatabaseError } from './database-errors.ts'
+import type { MadeValues } from './made-values.ts'
 import { checkPrecondition } from './precondition.ts'
 import { Unplanned } from './planned-relations.ts'
 import { PlannedWriter } from './planned-writer.ts'
@@ -68,7 +69,7 @@ export class Writer {
     const steps = (work: Work): Coroutine<Written> => this.#create(resource, body, view, work)
     return plan === undefined
       ? this.#transaction(steps, view)
-      : this.#write(() => this.#planned.insert(plan, resource, body, view), steps, view)
+      : this.#write(() => this.#planned.insert(plan, resource, body, view), steps, view, plan.values)
   }
 
   *#create(resource: Resource, body: JsonObject, view: View, work: Work): Coroutine<Written> {
@@ -86,7 +87,7 @@ export class Writer {
     const steps = (work: Work): Coroutine<Written> => this.#append(owner, attribute, body, view, work)
     return plan === undefined
       ? this.#transaction(steps, view)
-      : this.#write(() => this.#planned.append(plan, owner, attribute, body, view), steps, view)
+      : this.#write(() => this.#planned.append(plan, owner, attribute, body, view), steps, view, plan.values)
   }
 
   *#append(owner: Address, attribute: ToManyAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
@@ -134,7 +135,7 @@ export class Writer {
     const steps = (work: Work): Coroutine<Written> => this.#update(address, body, view, work)
     return plan === undefined
       ? this.#transaction(steps, view)
-      : this.#write(() => this.#planned.update(plan, address, body, view), steps, view)
+      : this.#write(() => this.#planned.update(plan, address, body, view), steps, view, plan.values)
   }
 
   *#update(address: Address, body: JsonObject, view: View, work: Work): Coroutine<Written> {
@@ -307,19 +308,30 @@ export class Writer {
   }
 
   /** Runs work in one transaction, and translates what the database refuses into terms of the model. */
-  #transaction<T>(steps: (work: Work) => Coroutine<T>, view: View): Awaitable<T> {
-    const work = (em: EntityManager): Awaitable<T> => runCoroutine(this.#workIn(em, steps, view))
+  #transaction<T>(steps: (work: Work) => Coroutine<T>, view: View, values?: MadeValues): Awaitable<T> {
+    const work = (em: EntityManager): Awaitable<T> => {
+      values?.beginIn(em)
+      return runCoroutine(this.#workIn(em, steps, view))
+    }
     const isRepeatable = view.visibility === EVERYTHING && !this.#renders
     return runCoroutine(this.#transact(() => this.#connection.write(work, view.end, isRepeatable), view))
   }
 
   /** Writes by the statements of a plan; by a unit of work where they turn out to be not enough. */
-  #write(planned: () => Coroutine<Written | undefined>, steps: (work: Work) => Coroutine<Written>, view: View): Awaitable<Written> {
-    return chain(runCoroutine(this.#writePlanned(planned, view)), done => done ?? this.#transaction(steps, view))
+  #write(
+    planned: () => Coroutine<Written | undefined>,
+    steps: (work: Work) => Coroutine<Written>,
+    view: View,
+    values?: MadeValues,
+  ): Awaitable<Written> {
+    return chain(runCoroutine(this.#writePlanned(planned, view, values)), done => done ?? this.#transaction(steps, view, values))
   }
 
-  *#writePlanned(planned: () => Coroutine<Written | undefined>, view: View): Coroutine<Written | undefined> {
-    const work = (): Awaitable<Written | undefined> => runCoroutine(this.#inTime(planned(), view))
+  *#writePlanned(planned: () => Coroutine<Written | undefined>, view: View, values?: MadeValues): Coroutine<Written | undefined> {
+    const work = (): Awaitable<Written | undefined> => {
+      values?.begin()
+      return runCoroutine(this.#inTime(planned(), view))
+    }
     try {
       return yield* this.#transact(() => this.#connection.transact(work, view.end, !this.#renders), view)
     } catch (error) {

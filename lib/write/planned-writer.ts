@@ -1,5 +1,5 @@
 /**
- * Planned writer: creates, changes and removes a record by statements, inside the transaction of the request, where no code of the application takes part in it
+ * Planned writer: creates and changes a record by statements, inside the transaction of the request, where no code of the application takes part in it
  * and the model asks for no more than that (plan-write.ts). The steps and the errors are those of writer.ts.
  * Each method gives undefined where nothing has been written, since a value is more than a statement can say: the unit of work writes it then.
  */
@@ -9,30 +9,26 @@ import { wait } from '../base/awaitable.ts'
 import type { Coroutine } from '../base/awaitable.ts'
 import { RestError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
-import type { Connection, Dialect, Row, RowsWritten, Statement } from '../database/dialect.ts'
+import type { Connection, RowsWritten } from '../database/dialect.ts'
 import { keyFromCount } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Resource, ToManyAttribute } from '../model/model.ts'
 import type { StoredTable } from '../model/stored-table.ts'
-import { EVERYTHING } from '../plan/visibility.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import type { Reader, View } from '../read/reader.ts'
-import { readRows } from '../read/run-read.ts'
 import { checkVersion } from './apply.ts'
-import { addTouched, bindColumns, bindDelete, bindDiffers, bindInsert, bindKey, bindUpdate } from './bind-write.ts'
+import { addTouched, bindColumns, bindDiffers, bindInsert, bindKey, bindUpdate } from './bind-write.ts'
 import type { BoundColumns, BoundStatement } from './bind-write.ts'
 import { outsideScope } from './check-outcome.ts'
 import { MadeValues } from './made-values.ts'
 import { planChanges, planMember, planNew } from './plan-body.ts'
 import type { BodyPlan } from './plan-body.ts'
-import { planRows } from './plan-write.ts'
+import { canWrite, planRows } from './plan-write.ts'
 import type { RowPlan } from './plan-write.ts'
 import { readDocuments } from './planned-documents.ts'
 import { PlannedRelations, Unplanned, withLink } from './planned-relations.ts'
-import { checkPrecondition } from './precondition.ts'
 import { implyOwner, owningAttribute } from './relation-sides.ts'
-import { checkReferrers } from './remove.ts'
-import { Caller } from './request-work.ts'
+import type { VersionReader } from './read-version.ts'
 import type { ChangeValidator } from './validate-change.ts'
 import type { Validation } from './validate-record.ts'
 import type { Address, Written } from './written.ts'
@@ -65,13 +61,13 @@ export class PlannedWriter {
   readonly #connection: Connection
   readonly #reader: Reader
   readonly #validator: ChangeValidator
-  /** The statements that read the version of a record, or its key. */
-  readonly #versions = new WeakMap<Resource, Statement>()
+  readonly #versions: VersionReader
 
-  constructor(connection: Connection, reader: Reader, validator: ChangeValidator) {
+  constructor(connection: Connection, reader: Reader, validator: ChangeValidator, versions: VersionReader) {
     this.#connection = connection
     this.#reader = reader
     this.#validator = validator
+    this.#versions = versions
   }
 
   /** Returns how statements insert the record that a body describes; undefined where the unit of work does. */
@@ -102,19 +98,9 @@ export class PlannedWriter {
     return row !== null && plan !== undefined && this.#writes(plan, view) ? { row, body: plan, values: new MadeValues() } : undefined
   }
 
-  /** Returns how a statement removes a record; undefined where the unit of work does. */
-  planDelete(resource: Resource, view: View): RowPlan | undefined {
-    const plan = planRows(resource)
-    return plan?.deletes === true && this.#isAlone(view) ? plan : undefined
-  }
-
   #writes({ pivots }: BodyPlan, view: View): boolean {
     for (const table of pivots.keys()) if (this.#connection.countsKeys(table)) return false
-    return this.#isAlone(view)
-  }
-
-  #isAlone({ visibility }: View): boolean {
-    return visibility === EVERYTHING && this.#connection.writesAlone()
+    return canWrite(view, this.#connection)
   }
 
   #relations(values: MadeValues): PlannedRelations {
@@ -146,7 +132,7 @@ export class PlannedWriter {
   ): Coroutine<Written | undefined> {
     const { target: resource } = list
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
-    yield* this.#readVersion(owner, view, false)
+    yield* this.#versions.read(owner, view, false)
     const { isWide } = plan
     const asked: Asked = { resource, body, view, validation: { mode: 'create', ...implyOwner(list, owner.key) }, isWide, values }
     const change = yield* this.#validate(plan, asked)
@@ -176,7 +162,7 @@ export class PlannedWriter {
     const relations = this.#relations(values)
     // A new record could get the key of one that does not exist.
     if (plan.body.isWide && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
-    const current = yield* this.#readVersion(address, view, version !== undefined && body[version.name] !== undefined)
+    const current = yield* this.#versions.read(address, view, version !== undefined && body[version.name] !== undefined)
     const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, id }
     const change = yield* this.#validate(plan.body, asked)
     if (current !== undefined) yield* this.#checkVersion(current, change, plan.body, asked)
@@ -237,17 +223,6 @@ export class PlannedWriter {
     if (all === undefined) return false
     yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked, behind)
     return true
-  }
-
-  *delete({ stored }: RowPlan, address: Address, view: View): Coroutine<Written> {
-    const { resource, key, id } = address
-    yield* this.#readVersion(address, view, false)
-    const record = yield* wait(this.#reader.record(resource, key, view))
-    if (record === undefined) throw notFound(resource, id)
-    if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new Caller(this.#connection, this.#reader, view))
-    const bound = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
-    yield* wait(this.#connection.run(bound.statement, bound.parameters))
-    return { resource, key, record }
   }
 
   /**
@@ -311,29 +286,4 @@ export class PlannedWriter {
       throw error
     }
   }
-
-  /** Reads the version of a record where the request depends on it, by a condition in its headers or in its body; refuses by the headers. */
-  *#readVersion(
-    { resource, key, id }: Address,
-    { ctx: { headers } }: View,
-    isGiven: boolean,
-  ): Coroutine<Record<string, unknown> | undefined> {
-    if (!isGiven && headers['if-match'] === undefined && headers['if-none-match'] === undefined) return undefined
-    const { dialect } = this.#connection
-    const { version } = resource
-    let statement = this.#versions.get(resource)
-    if (statement === undefined) {
-      const column = version?.source.kind === 'column' ? version.source.column : resource.key[0]!.column
-      this.#versions.set(resource, (statement = dialect.columns(resource, [column])))
-    }
-    const [row] = yield* wait(this.#connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
-    if (row === undefined) throw notFound(resource, id)
-    const entity = nameVersion(resource, row, dialect)
-    checkPrecondition(headers, resource, entity)
-    return entity
-  }
-}
-
-function nameVersion({ version }: Resource, [value]: Row, { decode }: Dialect): Record<string, unknown> {
-  return version === undefined ? {} : { [version.property]: decode(value, version.type) }
 }

@@ -24,7 +24,9 @@ import { translateDatabaseError } from './database-errors.ts'
 import type { MadeValues } from './made-values.ts'
 import { checkPrecondition } from './precondition.ts'
 import { Unplanned } from './planned-relations.ts'
+import { PlannedRemoval } from './planned-removal.ts'
 import { PlannedWriter } from './planned-writer.ts'
+import { VersionReader } from './read-version.ts'
 import { remove } from './remove.ts'
 import { RequestWork } from './request-work.ts'
 import { load, loadsAlone, reference, removesAlone } from './unit-of-work.ts'
@@ -44,6 +46,7 @@ export class Writer {
   readonly #model: Model
   readonly #validator: ChangeValidator
   readonly #planned: PlannedWriter
+  readonly #removal: PlannedRemoval
   /** Whether functions of the application render attributes. */
   readonly #renders: boolean
   /** Whether classes inherit from each other. */
@@ -56,7 +59,9 @@ export class Writer {
     this.#reader = reader
     this.#model = model
     this.#validator = new ChangeValidator(connection, reader)
-    this.#planned = new PlannedWriter(connection, reader, this.#validator)
+    const versions = new VersionReader(connection)
+    this.#planned = new PlannedWriter(connection, reader, this.#validator, versions)
+    this.#removal = new PlannedRemoval(connection, reader, versions)
     this.#renders = model.resources.some(({ attributes }) => attributes.some(isRendered))
     this.#inherits = model.resources.some(({ hierarchy }) => hierarchy !== undefined)
     this.#removesOrphans = model.entities.some(({ attributes }) => attributes.some(removesOrphans))
@@ -195,9 +200,9 @@ export class Writer {
 
   /** DELETE of a record; returns it as it was. */
   delete(address: Address, view: View): Awaitable<Written> {
-    const plan = this.#planned.planDelete(address.resource, view)
+    const plan = this.#removal.plan(address.resource, view)
     const steps = (work: Work): Coroutine<Written> => this.#delete(address, view, work)
-    return plan === undefined ? this.#transaction(steps, view) : this.#write(() => this.#planned.delete(plan, address, view), steps, view)
+    return plan === undefined ? this.#transaction(steps, view) : this.#write(() => this.#removal.remove(plan, address, view), steps, view)
   }
 
   *#delete(address: Address, view: View, work: Work): Coroutine<Written> {

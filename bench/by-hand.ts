@@ -19,7 +19,7 @@ export interface NewUserWithSites extends NewUser {
   readonly sites: readonly { readonly url: string }[]
 }
 
-interface UserRow {
+export interface UserRow {
   id: number
   name: string
   email: string
@@ -315,7 +315,7 @@ export class ByHand {
   }
 }
 
-function toUser(row: UserRow): User {
+export function toUser(row: UserRow): User {
   return {
     id: row.id,
     name: row.name,

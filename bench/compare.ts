@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { comparable } from './contenders.ts'
-import { CONNECTIONS, measured, ofThisTree, roundsOfLoads, timesOfBoth, withFiles } from './measure.ts'
+import { CONNECTIONS, measured, ofThisTree, roundsOfLoads, timesOf, withFiles } from './measure.ts'
 import type { LoadSample, Side } from './measure.ts'
 import type { AtPace } from './pace.ts'
 import { Report } from './report.ts'
@@ -132,7 +132,7 @@ function excerpts(before: string, now: string): string {
 
 /** The median of each process, at the pace of the run. */
 async function timed(trees: Trees, ask: (side: Side) => Promise<AtPace>): Promise<readonly [number[], number[]]> {
-  const [before, now] = await timesOfBoth(trees, rounds, ask)
+  const [before, now] = await timesOf(trees, rounds, ask)
   return [before.map(median), now.map(median)]
 }
 

@@ -2,12 +2,16 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Database } from 'better-sqlite3'
 import type { Size } from './seed.ts'
 import { TABLES, entities, rowsOf } from './seed.ts'
 import type { Trial } from './trials.ts'
 
 export const CONTENDERS = ['by hand', 'engine'] as const
 export type ContenderName = (typeof CONTENDERS)[number]
+
+/** Who answers a trial: a contender, or the least that any engine must do, of the trials that have one. */
+export type Answerer = ContenderName | 'floor'
 
 /** The source of the rows: made in memory, or read from a file. */
 export type Source = ({ readonly size: Size } | { readonly file: string }) & {
@@ -25,18 +29,24 @@ export interface Contender {
   close(): Promise<void>
 }
 
-/** Opens a contender, without loading the other one. */
-export function open(name: ContenderName, source: Source): Promise<Contender> {
-  return name === 'engine' ? openEngine(source) : openByHand(source)
+/** Opens a contender, without loading the others. */
+export async function open(name: Answerer, source: Source): Promise<Contender> {
+  if (name === 'engine') return openEngine(source)
+  const db = await openDatabase(source)
+  return name === 'floor' ? openFloor(db) : openByHand(db)
 }
 
 const SCHEMA = "select sql from sqlite_schema where name not like 'sqlite_%' order by rowid"
 
-async function openByHand(source: Source): Promise<Contender> {
-  const { default: Database } = await import('better-sqlite3')
-  const { ByHand } = await import('./by-hand.ts')
-  const db = new Database('file' in source ? source.file : ':memory:')
+async function openDatabase(source: Source): Promise<Database> {
+  const { default: Sqlite } = await import('better-sqlite3')
+  const db = new Sqlite('file' in source ? source.file : ':memory:')
   if ('size' in source) for (const statement of [...TABLES, ...rowsOf(source.size)]) db.exec(statement)
+  return db
+}
+
+async function openByHand(db: Database): Promise<Contender> {
+  const { ByHand } = await import('./by-hand.ts')
   const api = new ByHand(db)
   let server: Server | undefined
   return {
@@ -48,6 +58,17 @@ async function openByHand(source: Source): Promise<Contender> {
       server?.closeAllConnections()
       db.close()
     },
+  }
+}
+
+async function openFloor(db: Database): Promise<Contender> {
+  const { Floor } = await import('./floor.ts')
+  const floor = new Floor(db)
+  return {
+    answer: (trial, call) => floor.answer(trial.request(call)),
+    serve: () => Promise.reject(new Error('The floor is not served.')),
+    tables: async () => db.prepare<[], string>(SCHEMA).pluck().all(),
+    close: async () => void db.close(),
   }
 }
 
@@ -85,19 +106,21 @@ export function comparable(answer: string): string {
 }
 
 /**
- * Compares the answers of both contenders to the first calls of a trial, each on its own rows.
+ * Compares the answers of all contenders to the first calls of a trial, each on its own rows.
  *
  * @throws Error when the texts of an answer differ, or it is a failure.
  */
 export async function compare(trial: Trial, source: Source, calls: number): Promise<void> {
-  const [byHand, engine] = await Promise.all([open('by hand', source), open('engine', source)])
+  const [byHand, ...others] = await Promise.all(
+    [...CONTENDERS, ...(trial.floor === true ? (['floor'] as const) : [])].map(name => open(name, source)),
+  )
   try {
     for (let call = 0; call < calls; call++) {
-      assertSame(trial.name, call, await byHand.answer(trial, call), await engine.answer(trial, call))
+      const wanted = await byHand!.answer(trial, call)
+      for (const other of others) assertSame(trial.name, call, wanted, await other.answer(trial, call))
     }
   } finally {
-    await byHand.close()
-    await engine.close()
+    for (const contender of [byHand!, ...others]) await contender.close()
   }
 }
 

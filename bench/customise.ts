@@ -77,7 +77,7 @@ interface Trial {
   readonly own: Asked
   /** Calls that are timed together. */
   readonly batch: number
-  readonly target?: number
+  readonly aim?: number
   /** Microseconds that it may take more. */
   readonly excess?: number
 }
@@ -89,7 +89,7 @@ const TRIALS: readonly Trial[] = [
     base: { engine: plain },
     own: { engine: ruled },
     batch: 10,
-    target: 1.3,
+    aim: 1.3,
   },
   {
     name: 'one record, with a known token',

@@ -28,7 +28,7 @@ const PATHS = {
 const WARM_UP = 3000
 const BATCH = 50
 /** A list is read and written as JSON, which a MockAgent does not do. */
-const TARGETS: Readonly<Record<string, number>> = {
+const AIMS: Readonly<Record<string, number>> = {
   'a fixed answer': 1.3,
   'one record': 1.3,
   'a list of 20': 1.5,
@@ -94,7 +94,7 @@ for (const [name, path] of Object.entries(PATHS).filter(([path]) => isWanted(pat
     handle: () => variants.handle(BATCH),
   }
   const samples = await samplesOf(variantsInTurn, { rounds })
-  report.compare({ name, base: samples.mock, own: samples.engine, paired: true, target: TARGETS[name] })
+  report.compare({ name, base: samples.mock, own: samples.engine, paired: true, aim: AIMS[name] })
   alone.push([name, text.length.toLocaleString('en'), figure(median(samples.handle))])
 }
 setGlobalDispatcher(nobody)

@@ -79,7 +79,7 @@ async function timeOpening(path: string): Promise<void> {
   await samplesOf(variants, { rounds: 5, after })
   const { base, own } = await samplesOf(variants, { rounds: Math.ceil(rounds / 100), after })
   report.versus({ what: 'milliseconds', base: 'MikroORM', own: 'engine' })
-  report.compare({ name: OPENING, base, own, paired: true, target: 3 })
+  report.compare({ name: OPENING, base, own, paired: true, aim: 3 })
 }
 
 const User = defineEntity({
@@ -129,7 +129,7 @@ async function timeLists(path: string): Promise<void> {
     const time = (engine: RestEngine) => async () => (await milliseconds(() => ask(engine))) * 1000
     const samples = await samplesOf({ own: time(found), base: time(coded) }, { rounds })
     const [base, own] = [samples.base, samples.own].map(all => all.slice(Math.floor(rounds * WARM_UP)))
-    report.compare({ name: listed(query), base: base!, own: own!, paired: true, target: 1.1 })
+    report.compare({ name: listed(query), base: base!, own: own!, paired: true, aim: 1.1 })
   }
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
-import type { ContenderName } from './contenders.ts'
+import type { Answerer } from './contenders.ts'
 import { overAndOver, requestsPerSecond, textOf } from './load.ts'
 import { factors } from './pace.ts'
 import type { AtPace } from './pace.ts'
@@ -24,7 +24,7 @@ const loader = process.features.typescript ? [] : ['--import', import.meta.resol
 
 /** Who is measured. */
 export interface Side {
-  readonly contender: ContenderName
+  readonly contender: Answerer
   /** The bench/run-trial.ts that measures it: that of its tree. */
   readonly script: string
 }
@@ -32,7 +32,7 @@ export interface Side {
 const ownScript = fileURLToPath(new URL('run-trial.ts', import.meta.url))
 
 /** A contender of this tree. */
-export function ofThisTree(contender: ContenderName): Side {
+export function ofThisTree(contender: Answerer): Side {
   return { contender, script: ownScript }
 }
 
@@ -53,29 +53,30 @@ export async function measured<T>({ script }: Pick<Side, 'script'>, ...words: st
 }
 
 /** What each side gives in each round, the sides in turns. */
-export async function roundsOfBoth<S, T>(
-  sides: readonly [S, S],
+export async function roundsOf<const Sides extends readonly unknown[], T>(
+  sides: Sides,
   rounds: number,
-  ask: (side: S) => Promise<T>,
-): Promise<readonly [T[], T[]]> {
-  const given = [[], []] as [T[], T[]]
+  ask: (side: Sides[number]) => Promise<T>,
+): Promise<{ readonly [Index in keyof Sides]: T[] }> {
+  const given = sides.map((): T[] => [])
   for (let round = 0; round < rounds; round++) {
-    for (const index of inTurns([0, 1] as const, round)) given[index].push(await ask(sides[index]))
+    for (const index of inTurns([...sides.keys()], round)) given[index]!.push(await ask(sides[index]))
   }
-  return given
+  return given as { readonly [Index in keyof Sides]: T[] }
 }
 
-/** Times of two sides, a process a round for each, at the pace of the run. */
-export async function timesOfBoth<S>(
-  sides: readonly [S, S],
+/** Times of several sides, a process a round for each, at the pace of the run. */
+export async function timesOf<const Sides extends readonly unknown[]>(
+  sides: Sides,
   rounds: number,
-  ask: (side: S) => Promise<AtPace>,
-): Promise<readonly [number[][], number[][]]> {
-  const both = await roundsOfBoth(sides, rounds, ask)
-  const all = factors(both.flat())
-  const scaled = (times: readonly AtPace[], from: number): number[][] =>
-    times.map(({ microseconds }, round) => microseconds.map(each => each * all[from + round]!))
-  return [scaled(both[0], 0), scaled(both[1], rounds)]
+  ask: (side: Sides[number]) => Promise<AtPace>,
+): Promise<{ readonly [Index in keyof Sides]: number[][] }> {
+  const given: readonly AtPace[][] = await roundsOf(sides, rounds, ask)
+  const all = factors(given.flat())
+  const scaled = given.map((times, side) =>
+    times.map(({ microseconds }, round) => microseconds.map(each => each * all[side * rounds + round]!)),
+  )
+  return scaled as unknown as { readonly [Index in keyof Sides]: number[][] }
 }
 
 export const CONNECTIONS = 10

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { format, resolveConfig } from 'prettier'
 import { dots } from './plot.ts'
 import { withFigures } from './readme-figures.ts'
-import { byRound, figure, summary } from './summary.ts'
+import { byRound, figure, median, summary } from './summary.ts'
 
 const root = new URL('../', import.meta.url)
 
@@ -18,6 +18,8 @@ export interface Versus {
   readonly what: string
   readonly base: string
   readonly own: string
+  /** Whether the table shows the floor. */
+  readonly floor?: boolean
 }
 
 /** What a contender took, beside what the other one did. */
@@ -25,10 +27,12 @@ export interface Comparison {
   readonly name: string
   readonly base: readonly number[]
   readonly own: readonly number[]
+  /** What the least that any engine must do took; undefined: not measured. */
+  readonly floor?: readonly number[] | undefined
   /** Whether the samples of one round ran in turns in one process: the ratio is then the median over the rounds, else that of the medians. */
   readonly paired?: boolean
   /** The ratio that is to be reached. */
-  readonly target?: number | undefined
+  readonly aim?: number | undefined
   /** Whether more is better, as of requests a second. */
   readonly more?: boolean
   /** What the second one may take at most, in the unit of the table. */
@@ -42,8 +46,9 @@ export class Report {
   readonly #docs: boolean
   readonly #parts: string[] = []
   readonly #plots = new Map<string, string>()
-  readonly #ratios: { readonly name: string; readonly ratio: number; readonly target: number | undefined }[] = []
+  readonly #ratios: { readonly name: string; readonly ratio: number; readonly aim: number | undefined }[] = []
   #widths: readonly number[] = []
+  #hasFloor = false
 
   /**
    * @param section the name of its npm script, which is that of its section in the docs
@@ -66,7 +71,7 @@ export class Report {
     const [first = '', ...rest] = head
     this.#widths = [
       Math.max(40, first.length + 2),
-      ...rest.map(name => Math.max(name === 'target' || name === 'verdict' ? 17 : 11, name.length + 2)),
+      ...rest.map(name => Math.max(name === 'aim' || name === 'verdict' ? 17 : 11, name.length + 2)),
     ]
     console.log()
     this.#print(head)
@@ -79,21 +84,22 @@ export class Report {
   }
 
   /** Begins a table of comparisons. Each spread is half the distance between the quartiles. */
-  versus({ what, base, own }: Versus): void {
-    this.table(what, base, 'spread', own, 'spread', 'ratio', 'target', '')
+  versus({ what, base, own, floor = false }: Versus): void {
+    this.#hasFloor = floor
+    this.table(what, base, 'spread', own, 'spread', 'ratio', ...(floor ? ['floor'] : []), 'aim', '')
   }
 
   /** A row of such a table; gives the ratio. */
-  compare({ name, base, own, paired = false, target, more = false, most, excess }: Comparison): number {
+  compare({ name, base, own, floor, paired = false, aim, more = false, most, excess }: Comparison): number {
     const [one, two] = [summary(base), summary(own)]
     const ratio = paired ? byRound(base, own, (first, second) => second / first) : two.median / one.median
     const beyond = paired ? byRound(base, own, (first, second) => second - first) : two.median - one.median
     const isReached =
-      (target === undefined || (more ? ratio >= target : ratio <= target)) &&
+      (aim === undefined || (more ? ratio >= aim : ratio <= aim)) &&
       (most === undefined || two.median <= most) &&
       (excess === undefined || beyond <= excess)
-    const targets = [
-      ...(target === undefined ? [] : [target.toFixed(2)]),
+    const aims = [
+      ...(aim === undefined ? [] : [aim.toFixed(2)]),
       ...(most === undefined ? [] : [`at most ${most}`]),
       ...(excess === undefined ? [] : [`${excess} more`]),
     ]
@@ -104,10 +110,11 @@ export class Report {
       figure(two.median),
       `±${two.spread.toFixed(0)}%`,
       excess === undefined ? ratio.toFixed(2) : `+${figure(beyond)}`,
-      targets.join(', ') || '-',
-      targets.length === 0 ? '-' : isReached ? 'ok' : 'over',
+      ...(this.#hasFloor ? [floor === undefined ? '' : (median(floor) / one.median).toFixed(2)] : []),
+      aims.join(', ') || '-',
+      aims.length === 0 ? '-' : isReached ? 'ok' : 'over',
     )
-    this.#ratios.push({ name, ratio, target })
+    this.#ratios.push({ name, ratio, aim })
     return ratio
   }
 
@@ -120,7 +127,7 @@ export class Report {
       rows: ratios.map(({ name }) => name),
       series: [
         { name: 'measured', values: ratios.map(({ ratio }) => ratio) },
-        { name: 'target', values: ratios.map(({ target }) => target), mark: 'tick' },
+        { name: 'aim', values: ratios.map(({ aim }) => aim), mark: 'tick' },
       ],
     })
     this.plot(this.#section.replace(':', '-'), title, svg)

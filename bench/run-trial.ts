@@ -43,7 +43,7 @@ async function time(trial: Trial, contender: Contender): Promise<AtPace> {
   }
   const { calls, warmUp: least, most = Infinity } = trial
   // What is timed, and timed again, comes after it.
-  await warmUp({ calls: least, most: most - calls * BATCHES * 2, batch: calls }, batch)
+  await warmUp({ calls: least, most: trial.isYoung === true ? least : most - calls * BATCHES * 2, batch: calls }, batch)
   const { microseconds, ...rest } = atOnePace(await steadySamples(BATCHES, () => batch(calls)))
   return { ...rest, microseconds: microseconds.map(each => each / calls) }
 }
@@ -64,7 +64,7 @@ async function timeShapes(inTurn: boolean): Promise<AtPace> {
   const repeats = 4
   const trial: Trial = {
     name: 'shapes',
-    target: undefined,
+    aim: undefined,
     warmUp: SHAPES * 2,
     calls: SHAPES * repeats,
     request: call => shapeOf(inTurn ? call % SHAPES : Math.floor(call / repeats) % SHAPES),
@@ -90,7 +90,7 @@ async function timeFirst(): Promise<FirstRequest> {
 }
 
 async function withContender<T>(name: string | undefined, source: Source, work: (contender: Contender) => Promise<T>): Promise<T> {
-  const known = CONTENDERS.find(other => other === name)
+  const known = [...CONTENDERS, 'floor' as const].find(other => other === name)
   if (known === undefined) throw new Error(`No such contender: ${name}.`)
   const contender = await open(known, source)
   try {

@@ -26,6 +26,8 @@ const WARM_UP = 200
 const LONG_WARM_UP = 3000
 const BATCH = 8
 const BATCHES = 9
+/** A call of so many milliseconds needs no more than a few. */
+const LONG_CALL = 1000
 
 /** Times in units of the pace, and the paces: all sizes are brought to one of them in the end. */
 const paces: number[] = []
@@ -38,14 +40,15 @@ async function time(answer: (size: number, call: number) => unknown, size: numbe
       if (done instanceof Promise) await done
     }
   }
-  const until = performance.now() + warmUp
+  const started = performance.now()
   let calls = 0
   do {
     await run(1)
     calls++
-  } while (calls < 3 || performance.now() < until)
+  } while ((calls < 3 && performance.now() - started < LONG_CALL) || performance.now() - started < warmUp)
+  const isLong = (performance.now() - started) / calls > LONG_CALL
   const batch = Math.max(1, Math.round((calls * BATCH) / warmUp))
-  const samples = await steadySamples(BATCHES, () => run(batch))
+  const samples = await steadySamples(isLong ? 2 : BATCHES, () => run(batch))
   paces.push(...samples.map(({ pace }) => pace))
   return median(samples.map(({ microseconds, pace }) => microseconds / pace)) / batch
 }

@@ -13,11 +13,12 @@
 import { fileURLToPath } from 'node:url'
 import { CONTENDERS } from '../contenders.ts'
 import type { ContenderName } from '../contenders.ts'
-import { measured, roundsOfBoth } from '../measure.ts'
+import { measured, roundsOf } from '../measure.ts'
 import type { Side } from '../measure.ts'
 import { lines } from '../plot.ts'
 import type { Line } from '../plot.ts'
 import { Report } from '../report.ts'
+import type { Comparison } from '../report.ts'
 import { figure, median } from '../summary.ts'
 import { wordsOf } from '../words.ts'
 import { compareAnswers } from './compare-answers.ts'
@@ -31,6 +32,8 @@ const script = fileURLToPath(new URL('run-trial.ts', import.meta.url))
 const sideOf = (contender: ContenderName): Side => ({ script, contender })
 const SIDES = [sideOf(CONTENDERS[0]), sideOf(CONTENDERS[1])] as const
 
+type Aims = Readonly<Record<string, number | undefined>>
+
 const report = new Report('bench:growth', docs)
 report.say(`Medians of ${rounds} rounds; microseconds of the processor for one call.`)
 
@@ -39,9 +42,12 @@ function middle(all: readonly Points[], trial: string): (readonly [number, numbe
   return all[0]![trial]!.map(([size], index) => [size, median(all.map(points => points[trial]![index]![1]))] as const)
 }
 
+/** What is to be reached at the largest size, in a table at the end. */
+const reached: Comparison[] = []
+
 /** A table with all sizes and exponents, and a plot. */
-async function measure(name: string, label: string, beside: string, cost = 'Cost of a request'): Promise<void> {
-  const [base, own] = await roundsOfBoth(SIDES, rounds, side => measured<Points>(side, name, side.contender))
+async function measure(name: string, label: string, beside: string, cost = 'Cost of a request', aims: Aims = {}): Promise<void> {
+  const [base, own] = await roundsOf(SIDES, rounds, side => measured<Points>(side, name, side.contender))
   const drawn: Line[] = []
   const trials = Object.keys(own[0]!)
   const sizes = own[0]![trials[0]!]!.map(([size]) => size)
@@ -49,6 +55,10 @@ async function measure(name: string, label: string, beside: string, cost = 'Cost
   for (const trial of trials) {
     const [besidePoints, ownPoints] = [middle(base, trial), middle(own, trial)]
     const [besideExponent, exponent] = [exponentOf(besidePoints), exponentOf(ownPoints)]
+    const aim = aims[trial]
+    const last = (all: readonly Points[]): number[] => all.map(points => points[trial]!.at(-1)![1])
+    if (aim !== undefined)
+      reached.push({ name: `${trial}: ${sizes.at(-1)!.toLocaleString('en')} ${label}`, base: last(base), own: last(own), aim })
     const verdict = growsTooFast(exponent, besideExponent) ? 'over' : 'ok'
     for (const [who, points, slope, said] of [
       [beside, besidePoints, besideExponent, ''],
@@ -66,8 +76,15 @@ async function measure(name: string, label: string, beside: string, cost = 'Cost
 
 for (const growth of GROWTHS.filter(({ name }) => isWanted(name))) {
   await compareAnswers(growth)
-  await measure(growth.name, growth.label, 'by hand')
+  const aims = Object.fromEntries(growth.trials.map(({ name, aim }) => [name, aim]))
+  await measure(growth.name, growth.label, 'by hand', undefined, aims)
 }
-for (const { name, label, trial } of TASKS.filter(task => isWanted(task.name))) await measure(name, label, 'by hand', `Cost of: ${trial}`)
+for (const { name, label, trial, aim } of TASKS.filter(task => isWanted(task.name))) {
+  await measure(name, label, 'by hand', `Cost of: ${trial}`, { [trial]: aim })
+}
 if (isWanted('create')) await measure('create', 'entities of the model', 'MikroORM', 'Creating an engine')
+if (reached.length > 0) {
+  report.versus({ what: 'microseconds at the largest size', base: 'by hand', own: 'engine' })
+  for (const comparison of reached) report.compare(comparison)
+}
 await report.end()

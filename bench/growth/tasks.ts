@@ -23,6 +23,8 @@ export interface Task {
   readonly label: string
   readonly trial: string
   readonly sizes: readonly number[]
+  /** What the engine's time is to be beside that by hand at the largest size. */
+  readonly aim?: number
   readonly open: Readonly<Record<ContenderName, (size: number) => OpenTask | Promise<OpenTask>>>
 }
 
@@ -162,6 +164,7 @@ const seeds: Task = {
   label: 'records of a seed',
   trial: 'engine.seed',
   sizes: [10, 100, 1000, 10_000],
+  aim: 3,
   open: {
     async engine(size) {
       const engine = await openEngine()
@@ -186,7 +189,9 @@ const json: Task = {
   name: 'json',
   label: 'records of a JSON file',
   trial: 'from the text to an API',
-  sizes: [10, 100, 1000, 10_000],
+  // Fifty megabytes at last.
+  sizes: [10, 1000, 10_000, 1_000_000],
+  aim: 3,
   open: {
     engine(size) {
       const text = JSON.stringify({ players: newPlayers(size, 0).map((player, index) => ({ id: index + 1, ...player })) })

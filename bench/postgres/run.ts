@@ -68,7 +68,7 @@ async function time(trial: PostgresTrial, contenders: readonly Contender[], proc
 
 function show(trial: PostgresTrial, samples: ReadonlyMap<ContenderName, Samples>): void {
   const [base, own] = [samples.get('by hand')!, samples.get('engine')!]
-  report.compare({ name: trial.name, base: base.processor, own: own.processor, paired: true, target: trial.target })
+  report.compare({ name: trial.name, base: base.processor, own: own.processor, paired: true, aim: trial.aim })
   const ratio = (name: ContenderName, of: keyof Samples): string => {
     const other = samples.get(name)
     return other === undefined ? '-' : byRound(base[of], other[of], (one, two) => two / one).toFixed(2)
@@ -102,7 +102,7 @@ async function timeProcesses(url: string): Promise<void> {
         for (const index of inTurns([0, 1] as const, round))
           samples[index].push(await [byHand, engines][index]!.answer(trial, count, TIMES.round))
       const name = `${trial.name}: ${count} ${count === 1 ? 'process' : 'processes'}`
-      report.compare({ name, base: samples[0], own: samples[1], paired: true, target: 1, more: true })
+      report.compare({ name, base: samples[0], own: samples[1], paired: true, aim: 1, more: true })
     }
   }
 }

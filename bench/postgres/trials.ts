@@ -10,7 +10,7 @@ export type Api = Omit<ByHand, 'close'>
 export interface PostgresTrial {
   readonly name: string
   /** Limit of the engine's time as a multiple of the hand-written code. */
-  readonly target: number
+  readonly aim: number
   /** Calls of each contender before the measurement, and of a round. */
   readonly warmUp: number
   readonly calls: number
@@ -21,14 +21,14 @@ export interface PostgresTrial {
 }
 
 /** A trial of SQLite: its hand-written code is called by the same names here, and answers by promises. */
-function take(name: string, asks: keyof Api, target: number): PostgresTrial {
+function take(name: string, asks: keyof Api, aim: number): PostgresTrial {
   const trial = [...TRIALS, ...LARGE].find(each => each.name === name)!
   const { request, byHand } = trial
   const [warmUp, calls] = LARGE.includes(trial) ? [5, 2] : name.startsWith('one') ? [600, 150] : [300, 30]
   return {
     name,
     asks,
-    target,
+    aim,
     warmUp,
     calls,
     request,
@@ -59,7 +59,7 @@ export const LARGE_READINGS: readonly PostgresTrial[] = [
   {
     name: 'of a million: sorted by an index',
     asks: 'listUsersInOrder',
-    target: 1.1,
+    aim: 1.1,
     warmUp: 5,
     calls: 2,
     request: call => ({ method: 'GET', path: '/v1/users', query: { sort: 'email', depth: 0, offset: call % 10 } }),

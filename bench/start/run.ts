@@ -46,9 +46,9 @@ const MEMORY = 'memory'
 const MANY = 'create 300 entities'
 const COMMAND = 'command'
 
-const TARGETS = { [IMPORT]: 1, [ANSWER]: 0.9, [CACHED]: 0.9, [QUICK]: 0.9, [MEMORY]: 1.05, [MANY]: 1.05, [COMMAND]: 1.5 }
+const AIMS = { [IMPORT]: 1, [ANSWER]: 0.9, [CACHED]: 0.9, [QUICK]: 0.9, [MEMORY]: 1.05, [MANY]: 1.05, [COMMAND]: 1.5 }
 
-const { rounds, docs, isWanted } = wordsOf({ rounds: 15, names: Object.keys(TARGETS) })
+const { rounds, docs, isWanted } = wordsOf({ rounds: 15, names: Object.keys(AIMS) })
 const report = new Report('bench:start', docs)
 
 /** The package as npm installs it: without the source, beside the packages of this repository. */
@@ -100,25 +100,25 @@ interface Row {
   readonly name: string
   readonly samples: Samples
   readonly read: Read
-  readonly target?: number
+  readonly aim?: number
 }
 
-function compare({ name, samples, read, target }: Row): void {
-  report.compare({ name, base: samples.base.map(read), own: samples.own.map(read), paired: true, target })
+function compare({ name, samples, read, aim }: Row): void {
+  report.compare({ name, base: samples.base.map(read), own: samples.own.map(read), paired: true, aim })
 }
 
 type Sampled = Readonly<Record<'few' | 'cached' | 'quick' | 'many', Samples | undefined>>
 
 function compareTimes(unit: keyof Stage, { few, cached, quick, many }: Sampled): void {
   if (few !== undefined) {
-    compare({ name: IMPORT, samples: few, read: sum(unit, ['imported']), target: TARGETS[IMPORT] })
-    compare({ name: ANSWER, samples: few, read: sum(unit, ALL), target: TARGETS[ANSWER] })
+    compare({ name: IMPORT, samples: few, read: sum(unit, ['imported']), aim: AIMS[IMPORT] })
+    compare({ name: ANSWER, samples: few, read: sum(unit, ALL), aim: AIMS[ANSWER] })
     compare({ name: 'of it, create', samples: few, read: sum(unit, ['created']) })
     compare({ name: 'of it, first answer', samples: few, read: sum(unit, ['answered']) })
   }
-  if (cached !== undefined) compare({ name: CACHED, samples: cached, read: sum(unit, ALL), target: TARGETS[CACHED] })
-  if (quick !== undefined) compare({ name: QUICK, samples: quick, read: sum(unit, ALL), target: TARGETS[QUICK] })
-  if (many !== undefined) compare({ name: MANY, samples: many, read: sum(unit, ['created']), target: TARGETS[MANY] })
+  if (cached !== undefined) compare({ name: CACHED, samples: cached, read: sum(unit, ALL), aim: AIMS[CACHED] })
+  if (quick !== undefined) compare({ name: QUICK, samples: quick, read: sum(unit, ALL), aim: AIMS[QUICK] })
+  if (many !== undefined) compare({ name: MANY, samples: many, read: sum(unit, ['created']), aim: AIMS[MANY] })
 }
 
 /** Runs a server until it has answered, and gives the time that it took. */
@@ -171,7 +171,7 @@ async function timeCommand(folder: string): Promise<void> {
   for (const variant of Object.values(variants)) await variant()
   const { base, own } = await samplesOf(variants, { rounds })
   report.versus({ what: 'milliseconds to the first answer', base: 'json-server', own: 'mikro-rest' })
-  report.compare({ name: `${COMMAND}: db.json`, base, own, paired: true, target: TARGETS[COMMAND] })
+  report.compare({ name: `${COMMAND}: db.json`, base, own, paired: true, aim: AIMS[COMMAND] })
 }
 
 execFileSync(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
@@ -193,7 +193,7 @@ try {
   }
   if (few !== undefined) {
     report.versus({ what: 'megabytes', base: 'MikroORM', own: 'engine' })
-    compare({ name: MEMORY, samples: few, read: ({ resident }) => resident / 1e6, target: TARGETS[MEMORY] })
+    compare({ name: MEMORY, samples: few, read: ({ resident }) => resident / 1e6, aim: AIMS[MEMORY] })
   }
   if (isWanted(COMMAND)) await timeCommand(folder)
 } finally {

@@ -11,6 +11,23 @@ describe('the trials of the benchmark', () => {
     it(`${trial.name}: the engine answers what the hand-written code answers`, () => compare(trial, { size }, 25))
   }
 
+  it('have a floor, which refuses what it does not know', async () => {
+    const floor = await open('floor', { size })
+    const ask = (method: string, path: string, body?: unknown): Promise<string> =>
+      Promise.resolve(floor.answer({ ...TRIALS[0]!, request: () => ({ method, path, body }) }, 0))
+    try {
+      assert.ok(TRIALS.filter(trial => trial.floor === true).length >= 5)
+      assert.match(await ask('PUT', '/v1/users/1', { name: 'Ann' }), /"name":"Ann"/)
+      await assert.rejects(ask('PUT', '/v1/users/1', { name: 1 }), /a text of 60 characters/)
+      await assert.rejects(ask('POST', '/v1/users', { nmae: 'Ann' }), /a known attribute/)
+      await assert.rejects(ask('GET', '/v1/users/x'), /an ID/)
+      await assert.rejects(ask('DELETE', '/v1/sites/9999999'), /a known site/)
+      assert.match(await ask('GET', '/v1/users/1'), /"name":"Ann"/)
+    } finally {
+      await floor.close()
+    }
+  })
+
   it('tells where two answers differ', async () => {
     const wrong = { ...TRIALS[0]!, byHand: () => '{"success":true,"timestamp":"2026-01-01T00:00:00.000Z","resource":"sites"}' }
     await assert.rejects(compare(wrong, { size }, 1), /list of 100, depth 0: call 0 is answered differently.\nby hand: .*"sites"/)

@@ -6,6 +6,7 @@ import { describeDatabase, isPglite } from '../database/describe-database.ts'
 import type { Opened, Opening, ServerDatabase } from '../database/world-store.ts'
 import type { DescribedModel } from '../introspect/entities.ts'
 import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
+import { quoteJsonDefaults } from '../orm/json-defaults.ts'
 import { followClock } from '../orm/model-time.ts'
 import { ReferredColumns } from '../orm/referred-columns.ts'
 import { skipUpdateOfCreated } from '../orm/on-update.ts'
@@ -162,6 +163,7 @@ function prepare(orm: CoreMikroORM, { notes }: Opening<ServerDatabase>, version:
   storeGenerated(orm, version, notes)
   deferReferences(orm)
   correctMetadata(orm)
+  quoteJsonDefaults(orm, true)
   noteModel(orm, notes)
   skipUpdateOfCreated(orm)
   followClock(orm)

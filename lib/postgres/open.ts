@@ -215,7 +215,8 @@ async function completeOnce<T>(
         const { log, orm } = connection
         if (log !== undefined && readOnly !== true) await watchUsers(session, logIns, { log, orm, users: users!, schema: first })
       }
-      await leaveMissing(connection.orm, session, notes)
+      // A model that is read from the database has what its views give.
+      if (entities !== undefined) await leaveMissing(connection.orm, session, notes)
       connection.keepsConstraints = entities === undefined || connection.log !== undefined
       return build()
     })

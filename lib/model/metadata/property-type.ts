@@ -59,15 +59,7 @@ export function scalarType(prop: Property): ScalarType | undefined {
   if (type instanceof DescribedType) return type.scalar
   if (type instanceof ArrayType) return { kind: 'array', ...items, codec: arrayCodec(prop, findPlatform(prop)) }
   if (type !== undefined && !isBuiltIn(type)) return { kind: 'custom', codec: customCodec(prop, findPlatform(prop)) }
-  if (type instanceof BigIntType) return { kind: 'bigint', asNumber: type.mode === 'number', asText: type.mode === 'string' }
-  if (type instanceof DecimalType) {
-    return {
-      kind: 'decimal',
-      asNumber: type.mode === 'number',
-      ...(prop.precision === undefined ? {} : { precision: prop.precision }),
-      ...(prop.scale === undefined ? {} : { scale: prop.scale }),
-    }
-  }
+  if (type instanceof BigIntType || type instanceof DecimalType) return exactType(prop, type)
   if (type instanceof JsonType) return { kind: 'json' }
   // Given by name, the type is not made: MikroORM converts nothing of it.
   if (type instanceof UuidType || prop.type === 'uuid') return { kind: 'uuid' }
@@ -99,6 +91,15 @@ export function scalarType(prop: Property): ScalarType | undefined {
   // Nothing is stored of it, so that it may be whatever a life-cycle hook takes.
   if (isUnnamed(prop) && prop.persist === false && prop.formula === undefined) return { kind: 'json' }
   return /^text$/i.test(prop.columnTypes?.[0] ?? '') ? { kind: 'text', ...items } : undefined
+}
+
+/** The type of numbers that a JSON number may not hold exactly. */
+function exactType({ columnTypes, precision, scale }: Property, type: BigIntType | DecimalType): ScalarType {
+  const mode: string | undefined = type.mode
+  const asNumber = mode === 'number'
+  if (type instanceof BigIntType)
+    return { kind: 'bigint', asNumber, asText: mode === 'string', ...(columnTypes?.[0] === 'oid' ? { column: 'oid' } : {}) }
+  return { kind: 'decimal', asNumber, ...(precision === undefined ? {} : { precision }), ...(scale === undefined ? {} : { scale }) }
 }
 
 /** Finds the type of a column that holds texts, where it is none of the usual ones: `char(5)`, `inet`, an enum of the database. */

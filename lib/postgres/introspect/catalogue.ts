@@ -48,7 +48,7 @@ export interface TypeRow {
   /** b: base, c: composite, d: domain, e: enum, r: range, m: multirange. */
   readonly kind: string
   readonly category: string
-  /** The type of the elements of an array; 0 for any other type. */
+  /** The type of the elements of an array; 0 for any other type, and for lists that are written otherwise: boxes, and `int2vector`. */
   readonly element: string
   /** Of a domain: what it is based on. */
   readonly base: string
@@ -114,7 +114,8 @@ const TYPES = `with recursive used(id) as (
     union select case when t.typtype = 'd' then t.typbasetype else t.typelem end from used join pg_type t on t.oid = used.id
     where t.typtype = 'd' or (t.typcategory = 'A' and t.typelem <> 0))
   select t.oid::text as id, t.typname as name, n.nspname as schema, t.typtype as kind, t.typcategory as category,
-  case when t.typcategory = 'A' then t.typelem else 0 end::text as element, t.typbasetype::text as base, t.typtypmod as modifier,
+  case when t.typcategory = 'A' and exists (select from pg_type e where e.oid = t.typelem and e.typarray = t.oid and e.typdelim = ',')
+    then t.typelem else 0 end::text as element, t.typbasetype::text as base, t.typtypmod as modifier,
   t.typnotnull as "notNull", t.typdefault as "defaultSql",
   (select json_agg(e.enumlabel order by e.enumsortorder) from pg_enum e where e.enumtypid = t.oid) as labels,
   (select json_agg(pg_get_constraintdef(k.oid)) from pg_constraint k where k.contypid = t.oid) as checks

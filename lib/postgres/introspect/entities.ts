@@ -57,7 +57,9 @@ class ServerMapping implements TableMapping {
 
 /** Adds the values that a check allows. */
 function withItems({ members, isInteger }: ServerColumn['type'], items: ServerColumn['items']): object {
-  const { type } = members as { readonly type?: unknown }
+  const { type, items: labels } = members as { readonly type?: unknown; readonly items?: readonly string[] }
+  // A domain may allow some labels of an enum.
+  if (labels !== undefined && items !== undefined) return { ...members, items: labels.filter(label => items.includes(label)) }
   const kind = isInteger ? 'number' : type === types.text || type === types.string ? 'string' : undefined
   if (items === undefined || !items.every(item => typeof item === kind)) return members
   // An enum has no length.

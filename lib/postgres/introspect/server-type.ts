@@ -25,7 +25,10 @@ const EXACT_DIGITS = 15
 
 /** Returns an element of an array, which may be NULL or a list, as a number. */
 function toNumber(item: unknown): unknown {
-  return Array.isArray(item) ? item.map(toNumber) : item === null ? null : Number(item)
+  if (Array.isArray(item)) return item.map(toNumber)
+  const number = Number(item)
+  // JSON has no infinity.
+  return item === null || !Number.isFinite(number) ? null : number
 }
 
 function toBoolean(item: unknown): unknown {

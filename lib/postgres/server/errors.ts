@@ -12,6 +12,12 @@ interface ServerError {
   readonly table?: string
   readonly column?: string
   readonly constraint?: string
+  /** Where in the statement, in one that the server runs for itself, and in which function: what an error about a value does not have. */
+  readonly position?: string
+  readonly internalQuery?: string
+  readonly where?: string
+  /** Of the source of the server. */
+  readonly file?: string
 }
 
 /** What `pg` says of a connection that it has lost, or could not make: errors without a code. */
@@ -64,8 +70,9 @@ export function isOutdated(error: unknown): boolean {
 /** See `Dialect.failure`. */
 export function failure(error: unknown): DatabaseFailure | undefined {
   if (isLost(error) || isConflict(error)) return 'busy'
-  for (const { code } of listCauses(error)) {
-    if (typeof code !== 'string') continue
+  for (const cause of listCauses(error)) {
+    const { code } = cause
+    if (typeof code !== 'string' || isAboutValue(cause)) continue
     if (code === '42501') return 'denied'
     // A statement that was ended, a lock that was not free.
     if (/^(?:57014|55P03)/.test(code)) return 'busy'
@@ -140,7 +147,23 @@ export function breaksConstraint(error: unknown): boolean {
  */
 export function refusal(error: Error): string | undefined {
   const { code, message } = error as ServerError
-  return typeof code === 'string' && /^(?:22|P0001|428C9|55000|0A000|23P01|44000|25006)/.test(code) ? firstLine(message) : undefined
+  if (typeof code !== 'string') return undefined
+  return /^(?:22|P0001|428C9|55000|0A000|23P01|44000|25006)/.test(code) || isAboutValue(error) ? firstLine(message) : undefined
+}
+
+/** Where a parameter is that cannot be read as a value of its type. */
+const OF_PARAMETER = /^(?:unnamed portal|portal ".*") parameter \$\d/m
+
+/**
+ * Whether a text is no value of its type, where that says so as of a statement: names of what is not there (`regclass`), and texts with a syntax of their own
+ * (`jsonpath`, `tsvector`, `ltree`, `hstore`). An error of a statement has its place in that, or in one of a function.
+ */
+function isAboutValue(error: Error): boolean {
+  const { code, position, internalQuery, where, file } = error as ServerError
+  // Up to version 15 it says nothing else.
+  const isHstore = code === 'XX000' && file === 'hstore_io.c'
+  if (!isHstore && !/^(?:42601|42602|42704|42725|42883|42P01|3F000)$/.test(String(code))) return false
+  return where === undefined ? position === undefined && internalQuery === undefined : OF_PARAMETER.test(where)
 }
 
 /** Returns what the server says, without what MikroORM adds. */

@@ -24,12 +24,12 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], col
   const [first] = values as [ValueRef]
   const label = findEnum(attribute, enums)
   if (label !== undefined && values.length <= MANY) {
-    // The labels that are meant, found once: so an index on the column serves, and a text that is no label equals nothing.
+    // The labels that are meant, found once: so an index on the column serves, and a text that is no label equals nothing. Domains over enums have no operators.
     const meant = compileIsOneOf(
       text('l::text'),
       values.map(value => filterValue(value, attribute)),
     )
-    return sql`${columns.through(operand.hops).column(label.column)} = any(array(select l from unnest(enum_range(null::${label.type})) as l where ${meant}))`
+    return sql`${columns.through(operand.hops).column(label.column)}::${label.type} = any(array(select l from unnest(enum_range(null::${label.type})) as l where ${meant}))`
   }
   const stored = compileBareOperand(operand, columns)
   if (values.length > MANY && areOfOneFilter(values) && first.from === 'filter' && attribute.type.codec === undefined) {

@@ -57,6 +57,8 @@ export function castColumn(expression: string, { kind, column }: ScalarType): st
   // Cast, an address has a mask that it is not shown with.
   if (column === 'pg_catalog.inet') return `(case when ${expression} is not null then concat(${expression}) end)`
   if (kind === 'text') return `(${expression})::text`
+  // Beside an oid a number becomes one, which not every number is.
+  if (kind === 'bigint') return `(${expression})::bigint`
   return kind === 'float' ? `(${expression})::text::float8` : expression
 }
 

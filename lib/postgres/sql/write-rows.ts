@@ -29,13 +29,17 @@ export function compileInsert(stored: StoredTable, columns: readonly StoredColum
   if (columns.length === 0) return returnKeys(`insert into ${tableName(table)} default values`, stored, columns)
   const places = new Map(columns.map(({ column }, index) => [column, `$${index + 1}`]))
   const isTaken = (set: readonly StoredColumn[]): string =>
-    set.map(({ column }) => `${name(column)} = ${takeType(places.get(column)!, column)}`).join(' and ')
+    set.map(each => `${castToOwn(each)} = ${takeType(places.get(each.column)!, name(each.column))}`).join(' and ')
   // Where functions of the model give values, nothing is left to be looked for; and they would be called again.
-  const guards = (keepsUnique ? [key, ...uniques] : [])
-    .filter(set => set.every(({ column }) => places.has(column)))
-    .map(set => `not exists (select from ${tableName(table)} where ${isTaken(set)})`)
+  const sets = (keepsUnique ? [key, ...uniques] : []).filter(set => set.every(({ column }) => places.has(column)))
+  const guards = sets.map(set => `not exists (select from ${tableName(table)} where ${isTaken(set)})`)
   const where = guards.length === 0 ? '' : ` where ${guards.join(' and ')}`
-  return returnKeys(`${formatInto(stored, columns)} select ${[...places.values()].join(', ')}${where}`, stored, columns)
+  // A parameter has one type wherever it stands: where its column has a domain for its type, what that is based on.
+  const compared = new Set(sets.flat().map(({ column }) => column))
+  const values = [...places].map(([column, place]) =>
+    compared.has(column) ? takeType(place, `(null::${tableName(table)}).${name(column)}`) : place,
+  )
+  return returnKeys(`${formatInto(stored, columns)} select ${values.join(', ')}${where}`, stored, columns)
 }
 
 /** See `WritingDialect.insertRows`. */
@@ -64,7 +68,12 @@ function returnKeys(insert: string, { table, counter }: StoredTable, columns: re
 
 /** Gives an untyped parameter the type of a column: a length, or an enum, that a text compared with it would not have. */
 function takeType(parameter: string, column: string): string {
-  return `case when true then ${parameter} else ${name(column)} end`
+  return `case when true then ${parameter} else ${column} end`
+}
+
+/** A column of a domain as what that is based on: a domain over an enum has no operators. */
+function castToOwn({ column, type }: StoredColumn): string {
+  return type?.kind === 'text' && type.column !== undefined ? `${name(column)}::${type.column}` : name(column)
 }
 
 /** See `WritingDialect.toParameter`: a text, which the column makes a value of. */

@@ -92,7 +92,9 @@ export class Report {
   /** A row of such a table; gives the ratio. */
   compare({ name, base, own, floor, paired = false, aim, more = false, most, excess }: Comparison): number {
     const [one, two] = [summary(base), summary(own)]
-    const ratio = paired ? byRound(base, own, (first, second) => second / first) : two.median / one.median
+    const ratioOf = (samples: readonly number[]): number =>
+      paired ? byRound(base, samples, (first, second) => second / first) : median(samples) / one.median
+    const ratio = ratioOf(own)
     const beyond = paired ? byRound(base, own, (first, second) => second - first) : two.median - one.median
     const isReached =
       (aim === undefined || (more ? ratio >= aim : ratio <= aim)) &&
@@ -110,7 +112,7 @@ export class Report {
       figure(two.median),
       `±${two.spread.toFixed(0)}%`,
       excess === undefined ? ratio.toFixed(2) : `+${figure(beyond)}`,
-      ...(this.#hasFloor ? [floor === undefined ? '' : (median(floor) / one.median).toFixed(2)] : []),
+      ...(this.#hasFloor ? [floor === undefined ? '' : ratioOf(floor).toFixed(2)] : []),
       aims.join(', ') || '-',
       aims.length === 0 ? '-' : isReached ? 'ok' : 'over',
     )

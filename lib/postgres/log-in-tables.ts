@@ -7,6 +7,7 @@ import type { PoolClient } from 'pg'
 import { literal, name } from '../sql/sql.ts'
 import { findLogged } from './kit/change-log.ts'
 import type { ChangeLog } from './kit/change-log.ts'
+import { checkOwner } from './kit/rights.ts'
 import { lockSchema } from './schema.ts'
 import { ask, command } from './server/sessions.ts'
 import { ENDED_TABLE, LOGINS_TABLE, TOKENS_TABLE } from './kit/own-tables.ts'
@@ -93,6 +94,7 @@ export async function watchUsers(
     TRIGGER,
   ])
   if (isThere === 't') return
+  await checkOwner(session, [table.quoted])
   const columns = meta.getPrimaryProps().flatMap(({ fieldNames }) => fieldNames)
   const called = `${name(schema)}.${name(TRIGGER)}`
   await command(

@@ -8,6 +8,7 @@ import { splitTable } from '../../model/table-name.ts'
 import { literal, name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
 import { LOG_TABLE, UNDONE_TABLES } from './own-tables.ts'
+import { checkLogRights, checkOwner, describeLacking } from './rights.ts'
 
 /** The function of the triggers, and they themselves. */
 const TRIGGER = 'mikro_changed'
@@ -110,6 +111,10 @@ async function addTriggers(session: PoolClient, orm: MikroORM, [first]: readonly
      where not exists (select from pg_trigger g where g.tgrelid = c.oid and g.tgname = $2)`,
     [[...tables], TRIGGER],
   )
+  await checkOwner(
+    session,
+    lacking.map(([schema, table]) => `${name(schema as string)}.${name(table as string)}`),
+  )
   const called = `execute function ${name(first!)}.${name(TRIGGER)}()`
   const statements = lacking.map(([schema, table]) => {
     const on = `${name(schema as string)}.${name(table as string)}`
@@ -133,8 +138,11 @@ export async function hasLog(session: PoolClient, schema: string): Promise<boole
  * @param readOnly whether nothing may be created
  */
 export async function openLog(session: PoolClient, orm: MikroORM, schemas: readonly string[], readOnly: boolean): Promise<ChangeLog> {
-  if (!readOnly) await addTriggers(session, orm, schemas)
   const quoted = `${name(schemas[0]!)}.${name(LOG_TABLE)}`
+  if (!readOnly) {
+    await checkLogRights(session, quoted)
+    await addTriggers(session, orm, schemas)
+  }
   // Of what went before nothing is known: a server that has failed empties a table that it does not log.
   if (!readOnly)
     await command(
@@ -159,7 +167,12 @@ export async function openLog(session: PoolClient, orm: MikroORM, schemas: reado
     columns: JSON.parse(columns as string) as string[],
     key: JSON.parse((key as string | null) ?? '[]') as string[],
   }))
-  return { quoted, tables, schemas, keepsFrom: await findHindrance(session, tables) }
+  return {
+    quoted,
+    tables,
+    schemas,
+    keepsFrom: (await describeLacking(session, quoted, ['select'])) ?? (await findHindrance(session, tables)),
+  }
 }
 
 /** Undoing changes in any order needs a session without checks of references, which not every user may have. */

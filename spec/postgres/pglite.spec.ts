@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
+import { PASSWORD, bearer, world } from '../auth/world.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 
@@ -130,6 +131,42 @@ describe('PGlite in memory', { skip }, () => {
       await assert.rejects(RestEngine.create({ entities, database }), message)
     await assert.rejects(RestEngine.create({ database: 'pglite:' }), /"entities" must be given/)
     await assert.rejects(RestEngine.create({ database: `pglite:${join(root, 'none')}` }), /does not exist\.$/)
+  })
+})
+
+describe('log-in on PGlite', { skip }, () => {
+  it('makes tokens, ends them, counts failures, and forgets who is removed', async () => {
+    await using engine = await RestEngine.create({ ...world(), database: 'pglite:' })
+    const ask = async (token: string): Promise<unknown> => {
+      const { status, body } = await engine.handle('GET', '/v1/notes', undefined, undefined, { headers: bearer(token) })
+      return status === 200 ? 200 : body.code
+    }
+    const logIn = async (password: string, email = 'ann@example.test'): Promise<[number, string]> => {
+      const { status, body } = await post(engine, '/v1/login', { email, password })
+      return [status, body.auth_token as string]
+    }
+    assert.equal((await engine.handle('GET', '/v1/notes')).status, 401)
+    const [status, token] = await logIn(PASSWORD)
+    assert.deepEqual([status, await ask(token)], [200, 200])
+    const other = engine.token(1)
+    const ended = await engine.handle('POST', '/v1/logout', undefined, undefined, { headers: bearer(token) })
+    assert.deepEqual([ended.status, await ask(token), await ask(other)], [200, 'token_revoked', 200])
+    const wrong = await Promise.all(Array.from({ length: 8 }, () => logIn('wrong')))
+    assert.deepEqual(
+      wrong.map(([each]) => each).toSorted((a, b) => a - b),
+      [401, 401, 401, 401, 401, 429, 429, 429],
+    )
+    assert.deepEqual([(await logIn(PASSWORD))[0], (await logIn(PASSWORD, 'bob@example.test'))[0]], [429, 200])
+    engine.clock.advance('60s')
+    assert.equal((await logIn(PASSWORD))[0], 200)
+    // A log-out holds in what is copied, and is undone with the rest of the world.
+    await using fork = await engine.fork()
+    const forked = await fork.handle('GET', '/v1/notes', undefined, undefined, { headers: bearer(token) })
+    assert.equal(forked.body.code, 'token_revoked')
+    const removed = await engine.handle('DELETE', '/v1/users/1', undefined, undefined, { headers: bearer(other) })
+    assert.deepEqual([removed.status, await ask(other)], [200, 'token_invalid'])
+    await engine.reset()
+    assert.deepEqual([await ask(token), (await logIn(PASSWORD))[0]], [200, 200])
   })
 })
 

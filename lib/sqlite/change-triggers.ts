@@ -84,9 +84,23 @@ export function compileWatch(watched: Watched): CompiledWatch {
   return compiled
 }
 
-/** Returns the statements that make the triggers, of those tables that the database has. */
-export function triggerStatements({ triggers }: CompiledWatch, db: Database.Database): string {
-  return triggers.flatMap(each => (fits(db, each) ? each.sql : [])).join('\n')
+/** The statements for the schema that a database had last. */
+const lastStatements = new WeakMap<CompiledWatch, { readonly schema: string; readonly sql: string }>()
+
+/** Returns the statements that make the triggers, of those tables that the database has. Forks have the schema of their engine. */
+export function triggerStatements(watch: CompiledWatch, db: Database.Database): string {
+  const schema = readSchema(db)
+  const last = lastStatements.get(watch)
+  if (last?.schema === schema) return last.sql
+  const sql = watch.triggers.flatMap(each => (fits(db, each) ? each.sql : [])).join('\n')
+  lastStatements.set(watch, { schema, sql })
+  return sql
+}
+
+/** Everything that it depends on which tables and columns there are, as a text. */
+function readSchema(db: Database.Database): string {
+  const rows = db.prepare<[], string | null>('select sql from sqlite_master order by rowid').pluck().all()
+  return JSON.stringify(rows)
 }
 
 /** Drops the triggers. */

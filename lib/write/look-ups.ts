@@ -1,4 +1,4 @@
-/** Look-ups: the statements by which a write looks for other records. Those without rules of a caller are compiled once for each engine. */
+/** Look-ups: the statements by which a write looks for other records. Those without rules of a caller are compiled once for each dialect: for an engine and its forks. */
 import type { Dialect, Statement } from '../database/dialect.ts'
 import type { Attribute, Resource, ToOneAttribute } from '../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
@@ -40,6 +40,13 @@ export function lookForTaken(
 /** See `Dialect.referrers`. */
 export function lookForReferrers(resource: Resource, attribute: ToOneAttribute, dialect: Dialect): Statement {
   return find(dialect, attribute, resource.className, () => dialect.referrers(resource, attribute))!
+}
+
+/** Reads the version of a record, or its key where it has none. See `Dialect.columns`. */
+export function lookForVersion(resource: Resource, dialect: Dialect): Statement {
+  const { version, key } = resource
+  const column = version?.source.kind === 'column' ? version.source.column : key[0]!.column
+  return find(dialect, resource, 'version', () => dialect.columns(resource, [column]))!
 }
 
 function find(dialect: Dialect, place: object, shape: string, compile: () => Statement | undefined): Statement | undefined {

@@ -2,17 +2,16 @@
 import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../base/awaitable.ts'
 import type { Coroutine } from '../base/awaitable.ts'
-import type { Connection, Dialect, Row, Statement } from '../database/dialect.ts'
+import type { Connection, Dialect, Row } from '../database/dialect.ts'
 import type { Resource } from '../model/model.ts'
 import type { View } from '../read/reader.ts'
 import { readRows } from '../read/run-read.ts'
+import { lookForVersion } from './look-ups.ts'
 import { checkPrecondition } from './precondition.ts'
 import type { Address } from './written.ts'
 
 export class VersionReader {
   readonly #connection: Connection
-  /** The statements that read the version of a record, or its key. */
-  readonly #statements = new WeakMap<Resource, Statement>()
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -22,12 +21,7 @@ export class VersionReader {
   *read({ resource, key, id }: Address, { ctx: { headers } }: View, isGiven: boolean): Coroutine<Record<string, unknown> | undefined> {
     if (!isGiven && headers['if-match'] === undefined && headers['if-none-match'] === undefined) return undefined
     const { dialect } = this.#connection
-    const { version } = resource
-    let statement = this.#statements.get(resource)
-    if (statement === undefined) {
-      const column = version?.source.kind === 'column' ? version.source.column : resource.key[0]!.column
-      this.#statements.set(resource, (statement = dialect.columns(resource, [column])))
-    }
+    const statement = lookForVersion(resource, dialect)
     const [row] = yield* wait(this.#connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
     if (row === undefined) throw notFound(resource, id)
     const entity = nameVersion(resource, row, dialect)

@@ -22,6 +22,8 @@ import { append, changeLink, create, update } from './apply.ts'
 import { flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
 import { translateDatabaseError } from './database-errors.ts'
 import type { MadeValues } from './made-values.ts'
+import { traitsOf } from './model-traits.ts'
+import type { ModelTraits } from './model-traits.ts'
 import { checkPrecondition } from './precondition.ts'
 import { Unplanned } from './planned-relations.ts'
 import { PlannedRemoval } from './planned-removal.ts'
@@ -47,12 +49,7 @@ export class Writer {
   readonly #validator: ChangeValidator
   readonly #planned: PlannedWriter
   readonly #removal: PlannedRemoval
-  /** Whether functions of the application render attributes. */
-  readonly #renders: boolean
-  /** Whether classes inherit from each other. */
-  readonly #inherits: boolean
-  /** Whether the model removes orphans: one may be the record of the path itself. */
-  readonly #removesOrphans: boolean
+  readonly #traits: ModelTraits
 
   constructor(connection: Connection, reader: Reader, model: Model) {
     this.#connection = connection
@@ -62,9 +59,7 @@ export class Writer {
     const versions = new VersionReader(connection)
     this.#planned = new PlannedWriter(connection, reader, this.#validator, versions)
     this.#removal = new PlannedRemoval(connection, reader, versions)
-    this.#renders = model.resources.some(({ attributes }) => attributes.some(isRendered))
-    this.#inherits = model.resources.some(({ hierarchy }) => hierarchy !== undefined)
-    this.#removesOrphans = model.entities.some(({ attributes }) => attributes.some(removesOrphans))
+    this.#traits = traitsOf(model)
   }
 
   /** POST of a collection. */
@@ -285,7 +280,7 @@ export class Writer {
   /** Evaluates the access rules that the answer depends on; returns the record as it is, where the change may remove it. */
   #before({ resource, key }: Address, change: RecordInput | undefined, view: View): Awaitable<JsonRecord | undefined> {
     const isPlain = change !== undefined && change.links.length === 0 && change.lists.length === 0
-    return this.#removesOrphans && !isPlain
+    return this.#traits.removesOrphans && !isPlain
       ? this.#reader.record(resource, key, view)
       : chain(this.#reader.prepare(resource, view), () => undefined)
   }
@@ -318,7 +313,7 @@ export class Writer {
       values?.beginIn(em)
       return runCoroutine(this.#workIn(em, steps, view))
     }
-    const isRepeatable = view.visibility === EVERYTHING && !this.#renders
+    const isRepeatable = view.visibility === EVERYTHING && !this.#traits.renders
     return runCoroutine(this.#transact(() => this.#connection.write(work, view.end, isRepeatable), view))
   }
 
@@ -338,7 +333,7 @@ export class Writer {
       return runCoroutine(this.#inTime(planned(), view))
     }
     try {
-      return yield* this.#transact(() => this.#connection.transact(work, view.end, !this.#renders), view)
+      return yield* this.#transact(() => this.#connection.transact(work, view.end, !this.#traits.renders), view)
     } catch (error) {
       if (error instanceof Unplanned) return undefined
       throw error
@@ -368,19 +363,9 @@ export class Writer {
     // A query must not flush entities that are half changed.
     em.setFlushMode(FlushMode.COMMIT)
     // MikroORM does not order inserts and deletes where a class refers to one that inherits.
-    if (this.#inherits) yield* wait(this.#connection.deferReferences())
+    if (this.#traits.inherits) yield* wait(this.#connection.deferReferences())
     const result = yield* steps(new RequestWork(em, this.#connection, this.#reader, view))
     view.end?.throwIfReached()
     return result
   }
-}
-
-function removesOrphans(attribute: Attribute): boolean {
-  if (attribute.kind === 'scalar') return false
-  if (attribute.kind === 'embedded') return attribute.attributes.some(removesOrphans)
-  return attribute.kind === 'toOneOf' ? attribute.branches.some(({ orphanRemoval }) => orphanRemoval) : attribute.orphanRemoval
-}
-
-function isRendered(attribute: Attribute): boolean {
-  return attribute.render !== undefined || (attribute.kind === 'embedded' && attribute.attributes.some(isRendered))
 }

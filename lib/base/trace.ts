@@ -2,7 +2,7 @@
  * Measures the stages of one request. At every moment the request is at one stage, so the times of the stages add up to the total. A
  * statement interrupts the stage that runs it. Nothing is measured without being requested.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { Surroundings } from './surroundings.ts'
 
 /**
  * The measured stages: `fault` (injected by a test), `parse`, `auth` (the token), `resolve` (path and parameters), `access` (access
@@ -119,13 +119,13 @@ export function summarizeTimes({ spent }: Trace): Record<string, number> {
 
 /** The traces of the requests that run in one engine. */
 export class Traces {
-  readonly #running = new AsyncLocalStorage<Trace>()
+  readonly #running = new Surroundings<Trace>()
   #used = false
 
   /** The trace of the running request, if it has one and is not answered yet. */
   get current(): Trace | undefined {
     if (!this.#used) return undefined
-    const trace = this.#running.getStore()
+    const trace = this.#running.current
     return trace?.ended === true ? undefined : trace
   }
 

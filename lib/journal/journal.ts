@@ -2,7 +2,6 @@
  * Keeps the requests that the engine has answered, the newest last, with the rows that each has changed. A request only leaves references
  * here. Entries are made, without secrets, when they are read.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { computeNetChanges } from './changes.ts'
 import type { Change } from './changes.ts'
 import type { ChangeSink, RawChange } from '../database/changes.ts'
@@ -15,6 +14,7 @@ import type { RestResponse } from '../base/response.ts'
 import { TextStream } from '../base/text-stream.ts'
 import { summarizeTimes } from '../base/trace.ts'
 import type { Trace } from '../base/trace.ts'
+import { Surroundings } from '../base/surroundings.ts'
 import type { Masked, Secrets } from './redact.ts'
 
 /** A request in the journal. It holds no token and no password: `[secret]` stands in their place. */
@@ -143,7 +143,7 @@ export class Journal {
   readonly #capacity: number
   readonly #secrets: Secrets
   readonly #first: Model
-  readonly #running = new AsyncLocalStorage<JournalRecord>()
+  readonly #running = new Surroundings<JournalRecord>()
   /** A ring: when it is full, the oldest record is at `#start`. */
   #records: JournalRecord[] = []
   /** The weights of the records, in arrays of their own: so a record that leaves is not read again, which would cost a cache miss. */
@@ -172,7 +172,7 @@ export class Journal {
   }
 
   begin(method: string, target: string): JournalRecord {
-    return new JournalRecord(method, target, this.#running.getStore() !== undefined, this.#life)
+    return new JournalRecord(method, target, this.#running.current !== undefined, this.#life)
   }
 
   /** Runs the work of a request, so that its changed rows are attributed to it. */
@@ -182,7 +182,7 @@ export class Journal {
 
   /** The request that this code runs in. */
   current(): JournalRecord | undefined {
-    return this.#running.getStore()
+    return this.#running.current
   }
 
   /** Records the answer of a request. */

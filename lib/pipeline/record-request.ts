@@ -2,7 +2,6 @@
  * Record a request: what stands around the stages (handle.ts) and changes nothing of them. From the outside to the inside: the trace measures where the
  * time goes, the journal notes what was sent and what was answered, and injected faults do to a request on its way what a test has asked for.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { LazyClient } from '../base/abort.ts'
 import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
@@ -11,6 +10,7 @@ import type { RestResponse } from '../base/response.ts'
 import { SERVER_TIMING, formatServerTiming } from '../base/server-timing.ts'
 import { Trace } from '../base/trace.ts'
 import type { Traces } from '../base/trace.ts'
+import { Surroundings } from '../base/surroundings.ts'
 import type { Connection } from '../database/dialect.ts'
 import { buildExplanation } from '../journal/explanation.ts'
 import type { Explanation } from '../journal/explanation.ts'
@@ -43,7 +43,7 @@ export interface RecorderParts extends StageParts {
 export class RequestRecorder {
   readonly #parts: RecorderParts
   /** Set inside of the requests that have passed the faults. */
-  readonly #inside = new AsyncLocalStorage<true>()
+  readonly #inside = new Surroundings<true>()
 
   constructor(parts: RecorderParts) {
     this.#parts = parts
@@ -204,7 +204,7 @@ export class RequestRecorder {
 
   /** Takes a request past the faults that tests have asked for. Requests of hooks do not pass them: they do not come from outside. */
   #passFaults(arrival: Arrival): Awaitable<RestResponse> {
-    return this.#parts.faults.active && this.#inside.getStore() === undefined ? this.#meetFaults(arrival) : handle(arrival, this.#parts)
+    return this.#parts.faults.active && this.#inside.current === undefined ? this.#meetFaults(arrival) : handle(arrival, this.#parts)
   }
 
   async #meetFaults(arrival: Arrival): Promise<RestResponse> {

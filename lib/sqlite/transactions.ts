@@ -1,9 +1,8 @@
 /**
  * Transactions: who may use the one connection of the database, and which transaction a piece of asynchronous work runs in. One lock is shared by MikroORM's
- * transactions and the engine's reads; an AsyncLocalStorage knows the open transaction, so that a hook may call the engine in its own write without waiting
+ * transactions and the engine's reads; `base/surroundings.ts` knows the open transaction, so that a hook may call the engine in its own write without waiting
  * for itself.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Transaction } from '@mikro-orm/core'
 import type { RequestAbort } from '../base/abort.ts'
 import { chain } from '../base/awaitable.ts'
@@ -11,6 +10,7 @@ import type { Awaitable } from '../base/awaitable.ts'
 import { restError } from '../base/errors.ts'
 import { BUSY_TIMEOUT_MS, whenFree } from './database/busy.ts'
 import { Lock } from '../base/lock.ts'
+import { Surroundings } from '../base/surroundings.ts'
 import type { Observers } from './observers.ts'
 import type { Entered } from './orm/connection-host.ts'
 
@@ -35,7 +35,7 @@ export class Transactions {
   readonly #observers: Observers
   /** When a transaction was begun by `em.begin()`, by performance.now(), while it is open: nothing says which work belongs to it. */
   #begunByHand: number | undefined
-  readonly #current = new AsyncLocalStorage<OpenTransaction>()
+  readonly #current = new Surroundings<OpenTransaction>()
 
   constructor(observers: Observers) {
     this.#observers = observers
@@ -43,7 +43,7 @@ export class Transactions {
 
   /** The innermost transaction that has begun and not ended. */
   get current(): OpenTransaction | undefined {
-    let transaction = this.#current.getStore()
+    let transaction = this.#current.current
     while (transaction?.open === false) transaction = transaction.outer
     return transaction
   }
@@ -55,7 +55,7 @@ export class Transactions {
 
   /** Refuses another statement when the time of the request is over that the caller runs in. */
   checkTime(): void {
-    this.#current.getStore()?.end?.checkTime()
+    this.#current.current?.end?.checkTime()
   }
 
   /** Waits for a lock, which is a stage of its own in a trace. */
@@ -72,7 +72,7 @@ export class Transactions {
   /** Returns the right to use the connection: at once when it is free, or when the caller is inside of a transaction. */
   enter(signal?: AbortSignal): Awaitable<Entered> {
     if (this.current !== undefined) return NESTED
-    const transaction = this.#current.getStore()
+    const transaction = this.#current.current
     const entered = (release: () => void): Entered => ({
       nested: false,
       release: () => {
@@ -87,7 +87,7 @@ export class Transactions {
 
   /** A transaction has begun. */
   begun(): void {
-    const transaction = this.#current.getStore()
+    const transaction = this.#current.current
     // One that has begun already is over: what was left running in it has begun this one.
     if (transaction === undefined || transaction.trx !== undefined) this.#begunByHand = performance.now()
   }

@@ -2,11 +2,11 @@
  * Transactions: which transaction a piece of asynchronous work runs in. What the code of a hook asks of the engine or of MikroORM runs in the transaction of its
  * write, on the same session.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Transaction } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../base/abort.ts'
 import { Lock } from '../../base/lock.ts'
+import { Surroundings } from '../../base/surroundings.ts'
 
 /** The transaction that a piece of work runs in. */
 export interface OpenTransaction {
@@ -25,11 +25,11 @@ export interface OpenTransaction {
 }
 
 export class Transactions {
-  readonly #current = new AsyncLocalStorage<OpenTransaction>()
+  readonly #current = new Surroundings<OpenTransaction>()
 
   /** The innermost transaction that has begun and not ended. */
   get current(): OpenTransaction | undefined {
-    let transaction = this.#current.getStore()
+    let transaction = this.#current.current
     while (transaction?.open === false) transaction = transaction.outer
     return transaction
   }
@@ -47,12 +47,12 @@ export class Transactions {
 
   /** A transaction has begun on a session: it is that of the work that waits for one. */
   begun(session: PoolClient): void {
-    const transaction = this.#current.getStore()
+    const transaction = this.#current.current
     if (transaction !== undefined && !transaction.open) transaction.session ??= session
   }
 
   /** Refuses another statement when the time of the request is over that the caller runs in. */
   checkTime(): void {
-    this.#current.getStore()?.end?.checkTime()
+    this.#current.current?.end?.checkTime()
   }
 }

@@ -55,9 +55,9 @@ function computeChange(this: ComputesChanges, entity: object): unknown {
     const value = Utils.isEntity<NamedRow>(target, true) ? target[key] : undefined
     if (value !== undefined && isSame(prop, noted, target as object)) {
       stored![prop.name] = customType?.convertToDatabaseValue(value, platform, { mode: 'serialization' }) ?? value
-    } else if (runtimeType === 'Date' && typeof noted === 'number') {
+    } else if (runtimeType === 'Date' && (typeof noted === 'number' || typeof noted === 'string')) {
       // It is compared with a Date.
-      stored![prop.name] = new Date(noted)
+      stored![prop.name] = platform.parseDate(noted)
     }
   }
   return computeChangeSet.call(this, entity)

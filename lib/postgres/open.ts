@@ -14,8 +14,8 @@ import { checkMembers } from '../orm/orm-members.ts'
 import { PostgresConnection } from './connection.ts'
 import { createLog, hasLog, isVacant, listSchemas, openLog } from './kit/change-log.ts'
 import { openLogInTables, watchUsers } from './log-in-tables.ts'
-import { deferReferences } from './orm/deferred-references.ts'
 import { OrmDriver } from './orm/driver.ts'
+import { readDateLinks } from './orm/date-links.ts'
 import { storeGenerated } from './orm/generated-columns.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
 import { leaveMissing } from './query-columns.ts'
@@ -161,8 +161,8 @@ function prepare(orm: CoreMikroORM, { notes }: Opening<ServerDatabase>, version:
     throw new Error(`${apart.className} is an entity of every schema ("*"): an engine needs to know the one schema of its table.`)
   checkMembers(orm)
   storeGenerated(orm, version, notes)
-  deferReferences(orm)
   correctMetadata(orm)
+  readDateLinks(orm)
   quoteJsonDefaults(orm, true)
   noteModel(orm, notes)
   skipUpdateOfCreated(orm)

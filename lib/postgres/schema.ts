@@ -9,6 +9,7 @@ import { escapeRegExp } from '../base/escape-reg-exp.ts'
 import type { Notes } from '../base/notes.ts'
 import { qualifyTable, showTable } from '../model/table-name.ts'
 import { name, tableName } from '../sql/sql.ts'
+import { withDeferredReferences } from './orm/deferred-references.ts'
 import { isLost } from './server/errors.ts'
 import { ask, command } from './server/sessions.ts'
 
@@ -31,7 +32,7 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schema: stri
     await lockSchema(session)
     if (schema !== undefined) await createSchema(session, schema)
     const generator = orm.schema as unknown as SqlSchemaGenerator
-    const text = await generator.getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false })
+    const text = await withDeferredReferences(orm, () => generator.getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false }))
     const views = await findViews(orm, session)
     if (views.lacking.length > 0)
       throw new Error(

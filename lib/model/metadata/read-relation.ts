@@ -148,7 +148,7 @@ function readPivot(meta: Meta, prop: Property): ToManyAttribute['via'] {
   if (prop.joinColumns.length !== own!.length || prop.inverseJoinColumns.length !== target!.length) {
     throw unsupported(meta, prop.name, 'its pivot table does not hold both primary keys')
   }
-  if (meta.getPrimaryProps().some(({ runtimeType }) => runtimeType === 'Date')) {
+  if (meta.getPrimaryProps().some(({ kind, runtimeType }) => kind === 'scalar' && runtimeType === 'Date')) {
     throw unsupported(meta, prop.name, 'MikroORM does not find the members of a many-to-many list whose owner has a date-time for its key')
   }
   const shared = prop.joinColumns.find(column => prop.inverseJoinColumns.includes(column))

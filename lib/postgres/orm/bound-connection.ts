@@ -6,6 +6,7 @@ import { CompiledQuery } from 'kysely'
 import type { AbortableQueryOptions, Kysely } from 'kysely'
 import { isSilent } from '../../orm/plain-manager.ts'
 import { unwrapQuery } from '../../orm/unwrap-query.ts'
+import { breaksConstraint } from '../server/errors.ts'
 import { bindQuery } from './bind-query.ts'
 import type { LentDialect } from './lent-dialect.ts'
 
@@ -48,6 +49,15 @@ export class BoundPostgresConnection extends PostgreSqlConnection {
         transaction.open = false
       }
     })
+  }
+
+  /** What was deferred may be refused at the end, as any statement is. */
+  override async commit(...[ctx, events, context]: Parameters<PostgreSqlConnection['commit']>): Promise<void> {
+    try {
+      await super.commit(ctx, events, context)
+    } catch (error) {
+      throw breaksConstraint(error) ? this.platform.getExceptionConverter().convertException(error as Error) : error
+    }
   }
 
   #prepare(given: Query, params: Params, isReported: boolean): Prepared {

@@ -4,16 +4,46 @@
  * creates.
  */
 import { ReferenceKind } from '@mikro-orm/core'
-import type { EntityProperty, MikroORM } from '@mikro-orm/core'
+import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 
-/** Lets references that MikroORM does not write in their order wait for the end of the transaction. */
-export function deferReferences(orm: MikroORM): void {
+/**
+ * Makes the statements of the schema while references that MikroORM does not write in their order wait for the end of the transaction. It is for the schema alone:
+ * MikroORM writes links to what it has yet to insert in one go if it takes them for deferred, and in two on SQLite, each of which counts as a version. What is
+ * unique is so at once, as on SQLite.
+ */
+export async function withDeferredReferences<T>(orm: MikroORM, make: () => Promise<T>): Promise<T> {
+  const undo: (() => void)[] = []
   for (const meta of orm.getMetadata()) {
-    for (const prop of meta.relations) {
-      const isUnordered = prop.mapToPk || meta.inheritanceType === 'tpt' || prop.targetMeta?.inheritanceType === 'tpt'
-      if (isUnordered && isOwning(prop) && prop.deferMode === undefined) prop.deferMode = 'deferred' as NonNullable<typeof prop.deferMode>
-    }
+    const { uniques } = meta
+    for (const prop of meta.relations) if (isUnordered(prop, meta)) undo.push(...defer(prop, meta))
+    undo.push(() => void (meta.uniques = uniques))
   }
+  try {
+    return await make()
+  } finally {
+    for (const each of undo) each()
+  }
+}
+
+function isUnordered(prop: EntityProperty, { inheritanceType }: EntityMetadata): boolean {
+  const isOfHierarchy = inheritanceType === 'tpt' || prop.targetMeta?.inheritanceType === 'tpt'
+  return (prop.mapToPk || isOfHierarchy) && isOwning(prop) && prop.deferMode === undefined
+}
+
+/** Returns what undoes it. */
+function defer(prop: EntityProperty, meta: EntityMetadata): (() => void)[] {
+  const { unique } = prop
+  prop.deferMode = 'deferred' as NonNullable<typeof prop.deferMode>
+  const undo = [() => void delete prop.deferMode]
+  if (unique !== undefined && unique !== false) {
+    delete prop.unique
+    undo.push(() => void (prop.unique = unique))
+    const isKey = prop.primary === true && !meta.compositePK
+    const isInherited = meta.tptParent !== undefined && !(meta.ownProps ?? []).some(({ name }) => name === prop.name)
+    const named = typeof unique === 'string' ? { name: unique } : {}
+    if (!isKey && !isInherited) meta.uniques = [...meta.uniques, { properties: prop.name, ...named }]
+  }
+  return undo
 }
 
 function isOwning({ kind, mappedBy }: EntityProperty): boolean {

@@ -1,0 +1,23 @@
+/**
+ * Date links: links to records whose key is a time. The driver gives the key as a text, which MikroORM reads as a time in the record itself alone: to it each loaded
+ * link would differ from the key of its record, and each flush would write the record again, and count its version.
+ */
+import { ReferenceKind } from '@mikro-orm/core'
+import type { EntityProperty, MikroORM } from '@mikro-orm/core'
+
+export function readDateLinks(orm: MikroORM): void {
+  for (const meta of orm.getMetadata()) {
+    if (meta.pivotTable === true) continue
+    for (const prop of meta.relations) if (isPlainLink(prop) && refersToDate(prop)) prop.runtimeType = 'Date'
+  }
+}
+
+function isPlainLink({ kind, mappedBy, mapToPk, polymorphic, targetKey, fieldNames }: EntityProperty): boolean {
+  const isOwning = kind === ReferenceKind.MANY_TO_ONE || (kind === ReferenceKind.ONE_TO_ONE && mappedBy === undefined)
+  return isOwning && !mapToPk && polymorphic !== true && targetKey === undefined && fieldNames.length === 1
+}
+
+function refersToDate({ targetMeta }: EntityProperty): boolean {
+  const [{ kind, runtimeType }] = targetMeta!.getPrimaryProps() as [EntityProperty]
+  return kind === ReferenceKind.SCALAR && runtimeType === 'Date'
+}

@@ -1,0 +1,115 @@
+/** What counts as a version where MikroORM's unit of work writes: the same on both databases, since these are the same statements. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/sqlite'
+import { watchStatements } from '../helpers/statements.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
+
+const MOMENT = '1970-01-03T00:00:00.246Z'
+
+/** A subscriber: all writes go by the unit of work. */
+const orm = { subscribers: [{ beforeCreate() {} }] } as never
+
+describeStores('a record that links another one by a time', () => {
+  const Alpha = defineEntity({ name: 'Alpha', properties: { moment: p.datetime().primary() } })
+  const Pair = defineEntity({ name: 'Pair', properties: { moment: p.datetime().primary(), number: p.integer().primary() } })
+  const Slot = defineEntity({ name: 'Slot', properties: { id: p.integer().primary(), at: p.datetime().unique() } })
+  const Key = defineEntity({
+    name: 'Key',
+    properties: { alpha: () => p.oneToOne(Alpha).primary(), name: p.string().nullable(), version: p.integer().version() },
+  })
+  const Beta = defineEntity({
+    name: 'Beta',
+    properties: {
+      id: p.integer().primary(),
+      name: p.string().nullable(),
+      one: () => p.manyToOne(Alpha).nullable(),
+      pair: () => p.manyToOne(Pair).nullable(),
+      key: () => p.manyToOne(Alpha).mapToPk().nullable(),
+      slot: () => p.manyToOne(Slot).targetKey('at').nullable(),
+      version: p.integer().version(),
+    },
+  })
+  const links = { one: MOMENT, pair: `${MOMENT}~1`, key: MOMENT, slot: 1 }
+
+  it('is written when something of it has changed', async () => {
+    const seed = { alphas: [{ moment: MOMENT }], pairs: [{ moment: MOMENT, number: 1 }], slots: [{ at: MOMENT }] }
+    await using engine = await createEngine({ entities: [Alpha, Pair, Slot, Key, Beta], seed, orm })
+    const send = async (method: string, path: string, body: unknown): Promise<{ id: number; version: number }> => {
+      const answer = await engine.handle(method, `/v1/${path}`, '', body)
+      assert.equal(answer.status, 200, JSON.stringify(answer.body))
+      return answer.body.beta ?? answer.body.key
+    }
+    await send('POST', 'keys', { alpha: MOMENT })
+    for (const [name, value] of Object.entries(links)) {
+      const { id } = await send('POST', 'betas', { name, [name]: value })
+      const { result, sql } = await watchStatements(() => send('PUT', `betas/${id}`, { name }))
+      assert.equal(result.version, 1, name)
+      assert.deepEqual(
+        sql.filter(text => text.startsWith('update')),
+        [],
+      )
+      assert.equal((await send('PUT', `betas/${id}`, { name: 'other' })).version, 2, name)
+      assert.equal((await send('PUT', `betas/${id}`, { [name]: null })).version, 3, name)
+      assert.equal((await send('PUT', `betas/${id}`, { [name]: value })).version, 4, name)
+    }
+    assert.equal((await send('PUT', `keys/${MOMENT}`, { name: null })).version, 1)
+    assert.equal((await send('PUT', `keys/${MOMENT}`, { name: 'other' })).version, 2)
+  })
+})
+
+describeStores('links of classes in tables of their own', store => {
+  const Animal = defineEntity({
+    name: 'Animal',
+    inheritance: 'tpt',
+    properties: {
+      id: p.integer().primary(),
+      friend: () => p.manyToOne(Animal).nullable(),
+      version: p.integer().version(),
+    },
+  })
+  const Dog = defineEntity({ name: 'Dog', extends: Animal, properties: { bone: () => p.oneToOne(Animal).nullable() } })
+  const Collar = defineEntity({
+    name: 'Collar',
+    properties: {
+      id: p.integer().primary(),
+      animal: () => p.oneToOne(Animal).nullable(),
+      late: () => p.oneToOne(Animal).deferMode('deferred').nullable(),
+    },
+  })
+
+  it('are written one after the other in a circle', async () => {
+    const seed = {
+      dogs: [
+        { id: 1, friend: 2 },
+        { id: 2, friend: 1 },
+      ],
+    }
+    await using engine = await createEngine({ entities: [Animal, Dog, Collar], seed, orm })
+    const { body } = await engine.handle('GET', '/v1/dogs', 'attributes=friend,version')
+    assert.deepEqual(body.dogs, [
+      { friend: 2, version: 2 },
+      { friend: 1, version: 2 },
+    ])
+    // Nothing of the schema is left in the metadata, which says how MikroORM writes.
+    const props = [...engine.orm.getMetadata()].flatMap(({ relations }) => relations)
+    assert.deepEqual(
+      props.filter(prop => prop.deferMode !== undefined).map(prop => prop.name),
+      ['late'],
+    )
+  })
+
+  it('are unique at once, and a conflict that shows at the end is one, too', async () => {
+    const seed = { dogs: [{ id: 1 }, { id: 2, bone: 1 }], collars: [{ id: 1, animal: 1, late: 1 }, { id: 2 }] }
+    await using engine = await createEngine({ entities: [Animal, Dog, Collar], seed, orm })
+    for (const name of ['animal', 'late']) {
+      let isAtTheEnd = false
+      const change = engine.orm.em.fork().transactional(async em => {
+        await em.nativeUpdate(Collar, { id: 2 }, { [name]: 1 })
+        isAtTheEnd = true
+      })
+      await assert.rejects(change, { name: 'UniqueConstraintViolationException' })
+      assert.equal(isAtTheEnd, name === 'late' && store.name === 'postgres')
+    }
+  })
+})

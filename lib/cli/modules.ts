@@ -44,9 +44,15 @@ export async function importModule(file: string): Promise<Readonly<Record<string
   try {
     return listExports((await import(pathToFileURL(file).href)) as Record<string, unknown>)
   } catch (error) {
-    const advice = isTypeScript && !hasTsx ? ' The package "tsx" is not installed; it loads TypeScript that Node cannot read alone.' : ''
-    throw new CommandError(`${file} cannot be loaded: ${oneLine(error)}${formatPlace(error)}.${advice}`)
+    throw new CommandError(`${file} cannot be loaded: ${oneLine(error)}${formatPlace(error)}.${advise(error, isTypeScript && !hasTsx)}`)
   }
+}
+
+function advise(error: unknown, lacksTsx: boolean): string {
+  // So `npm init` writes it.
+  if (/import statement outside a module|Unexpected token 'export'/.test(String(error)))
+    return ' Its package.json says "type": "commonjs": write "module" there, or call the file .mjs or .mts.'
+  return lacksTsx ? ' The package "tsx" is not installed; it loads TypeScript that Node cannot read alone.' : ''
 }
 
 /** Lists the exports of a module. A CommonJS module has all of them in its default export, and only some beside it. */

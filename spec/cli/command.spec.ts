@@ -269,6 +269,19 @@ describe('command', () => {
       }
     })
 
+    it('in a folder of CommonJS are told what to write', async () => {
+      await mkdir(join(folder, 'common'))
+      await writeFile(join(folder, 'common/package.json'), '{ "type": "commonjs" }')
+      await writeFile(join(folder, 'common/model.js'), 'export const none = 1')
+      const { stderr, code } = await run('common/model.js', '--get', '/v1')
+      // Node has warned before.
+      assert.match(
+        stderr,
+        /^mikro-rest: .*model\.js cannot be loaded: .* says "type": "commonjs": write "module" there, or call the file \.mjs or \.mts\.$/m,
+      )
+      assert.equal(code, 1)
+    })
+
     it('that cannot be served are told in one line', async () => {
       await mkdir(join(folder, 'directory.db'))
       const files: [string, string][] = [

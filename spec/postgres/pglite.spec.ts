@@ -1,7 +1,7 @@
 /** PGlite in the place of a server: one session, in memory or in a folder. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -159,10 +159,6 @@ describe('log-in on PGlite', { skip }, () => {
     assert.deepEqual([(await logIn(PASSWORD))[0], (await logIn(PASSWORD, 'bob@example.test'))[0]], [429, 200])
     engine.clock.advance('60s')
     assert.equal((await logIn(PASSWORD))[0], 200)
-    // A log-out holds in what is copied, and is undone with the rest of the world.
-    await using fork = await engine.fork()
-    const forked = await fork.handle('GET', '/v1/notes', undefined, undefined, { headers: bearer(token) })
-    assert.equal(forked.body.code, 'token_revoked')
     const removed = await engine.handle('DELETE', '/v1/users/1', undefined, undefined, { headers: bearer(other) })
     assert.deepEqual([removed.status, await ask(other)], [200, 'token_invalid'])
     await engine.reset()
@@ -175,6 +171,9 @@ describe('PGlite in a folder', { skip }, () => {
     const folder = join(await mkdtemp(join(tmpdir(), 'mikro-rest-')), 'data')
     const database = `pglite:${folder}`
     try {
+      // As a process leaves it that is killed before it has made anything.
+      await mkdir(folder)
+      await writeFile(join(folder, 'mikro-rest.pid'), String(process.pid))
       {
         await using engine = await RestEngine.create({ entities, seed, database })
         await post(engine, '/v1/authors', { name: 'Bob' })

@@ -94,7 +94,8 @@ async function takeFolder(folder: string, url: string, mayCreate: boolean): Prom
       cause: error,
     })
   })
-  const isNew = found === undefined || found.length === 0
+  // A process that was killed before it began leaves its mark alone.
+  const isNew = found === undefined || found.every(each => each === OWNER)
   if (isNew && !mayCreate) throw new Error(`The database ${url} does not exist.`)
   if (!isNew && !found.includes('PG_VERSION')) throw new Error(`The database ${url} cannot be opened: the folder holds something else.`)
   await mkdir(folder, { recursive: true })

@@ -208,6 +208,8 @@ export interface Dialect {
   ): Statement | undefined
   /** A statement that gives the keys of the records whose to-one links the record of the key. */
   referrers(resource: Resource, attribute: ToOneAttribute): Statement
+  /** The same for the records of the keys of `Arguments.links`; undefined where they cannot be compared as texts. */
+  referrersOfAll(resource: Resource, attribute: ToOneAttribute): Statement | undefined
   /** Statements that write one row, their parameters in the order of the columns. See `WritingDialect`. */
   readonly writing: WritingDialect
   /** Whether an error ends the transaction that it is in: nothing can be asked in it any more. */
@@ -254,6 +256,8 @@ export interface WritingDialect {
   update(table: StoredTable, columns: readonly StoredColumn[], guarded: boolean): Statement
   /** Deletes the row of a key, the one parameter. */
   delete(table: StoredTable): Statement
+  /** Deletes the rows of a list of keys, the one parameter, in a table whose key has one part. */
+  deleteAll(table: StoredTable): Statement
   /** Sets a link of the rows of a list of keys, where they have another one. Its parameters: the value, the list, the value. */
   link(table: StoredTable, column: StoredColumn): Statement
   /** Sets a link to NULL in the rows that have this one, apart from those of a list of keys. Its parameters: the value, the list; also of the next two. */

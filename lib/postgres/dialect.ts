@@ -1,6 +1,13 @@
 /** Dialect: what the stages ask of PostgreSQL without a connection: how plans compile, how values become parameters, and what its errors mean. */
 import type { Dialect } from '../database/dialect.ts'
-import { compileColumns, compileExisting, compileExists, compileReferrers, compileTaken } from '../sql/compile-checks.ts'
+import {
+  compileColumns,
+  compileExisting,
+  compileExists,
+  compileReferrers,
+  compileReferrersOfAll,
+  compileTaken,
+} from '../sql/compile-checks.ts'
 import { compileRead } from '../sql/compile-read.ts'
 import { compileDelete, compileDiffers, compileUpdate } from '../sql/compile-write.ts'
 import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, violation } from './server/errors.ts'
@@ -23,6 +30,7 @@ export function createDialect(flavour: Flavour): Dialect {
     decode: decodeBare,
     taken: (resource, attributes, excludeSelf) => compileTaken(flavour, resource, attributes, excludeSelf),
     referrers: (resource, attribute) => compileReferrers(flavour, resource, attribute),
+    referrersOfAll: (resource, attribute) => compileReferrersOfAll(flavour, resource, attribute),
     describeUnstorable,
     findBound: value => value,
     writing: {
@@ -31,6 +39,7 @@ export function createDialect(flavour: Flavour): Dialect {
       differs: (table, columns) => compileDiffers(flavour, table, columns),
       update: (table, columns, guarded) => compileUpdate(flavour, table, columns, guarded),
       delete: table => compileDelete(flavour, table),
+      deleteAll: lists.compileDeleteAll,
       link: lists.compileLink,
       unlink: lists.compileUnlink,
       deleteOthers: lists.compileDeleteOthers,

@@ -229,13 +229,15 @@ export class Reader {
   }
 
   /** Reads the keys of the related records that meet the filters. */
-  async relatedKeys(owner: Resource, key: KeyValues, relation: RelationAttribute, { parameters, visibility }: View): Promise<KeyValues[]> {
-    const { target } = relation
+  relatedKeys(owner: Resource, key: KeyValues, relation: RelationAttribute, { parameters, visibility }: View): Awaitable<KeyValues[]> {
     const { dialect } = this.#connection
-    const read = await this.#planKeys(owner, relation, parameters, visibility)
     const given: Arguments = { filters: parameters.filters, key, findValues: visibility.findValues, ...WHOLE }
-    const ids: readonly unknown[] = await this.#connection.read(() => readRecords(read, given, dialect))
-    return ids.map(id => keyFromJson(id, target)!)
+    return chain(this.#planKeys(owner, relation, parameters, visibility), read =>
+      chain(
+        this.#connection.read((): Reading<readonly unknown[]> => readRecords(read, given, dialect)),
+        ids => ids.map(id => keyFromJson(id, relation.target)!),
+      ),
+    )
   }
 
   /** Finds which of several entities a relation links; undefined when it is empty, or its owner does not exist. */
@@ -317,9 +319,14 @@ export class Reader {
   }
 
   #planKeys(owner: Resource, relation: RelationAttribute, parameters: Parameters, visibility: Visibility): Awaitable<CompiledRead> {
-    const context = { limits: this.limits, visibility, vocabulary: this.#vocabulary }
     const anchor: Anchor = { kind: 'related', relation, owner }
-    return retryWithRules(visibility, () => this.#connection.dialect.compile(planKeys(relation.target, anchor, parameters, context)))
+    const shape = `keys\0${owner.plural}\0${relation.name}\0${relation.target.plural}\0${visibility.shape}\0${formatShape(parameters)}`
+    const found = findOrMake(this.#plans.reads, shape, visibility, known => {
+      const context = { limits: this.limits, visibility: known, vocabulary: this.#vocabulary }
+      const read = this.#connection.dialect.compile(planKeys(relation.target, anchor, parameters, context))
+      return { read, sort: '', bytes: estimateRead(read) }
+    })
+    return chain(found, ({ read }) => read)
   }
 
   #planRecord(resource: Resource, view: View): Awaitable<CachedRead> {

@@ -125,6 +125,20 @@ export function compileReferrers(flavour: Flavour, resource: Resource, attribute
   return select.finish()
 }
 
+/** See `Dialect.referrersOfAll`. */
+export function compileReferrersOfAll(flavour: Flavour, resource: Resource, attribute: ToOneAttribute): Statement | undefined {
+  const { target, targetKey, discriminator } = attribute
+  const [part, ...others] = target.key
+  if (part === undefined || others.length > 0 || targetKey !== undefined || !hasOneForm(part, flavour)) return undefined
+  const select = new Select(flavour)
+  const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
+  for (const [index, column] of scope.key.entries()) select.columns.push(selected(text(column), isExact(resource.key[index]!), flavour))
+  select.from = sql`${formatTable(resource)} as ${scope.alias}`
+  const isMeant = discriminatorCondition(discriminator, column => scope.column(column))
+  select.where = [conjunction(flavour.isInLinks(scope.foreignKey(attribute), target.key), isMeant)]
+  return select.finish()
+}
+
 /** The record links the one of the request's key. */
 function refersToKey(attribute: ToOneAttribute, scope: FromClause): Sql {
   const { target, targetKey, discriminator } = attribute

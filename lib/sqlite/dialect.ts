@@ -1,6 +1,13 @@
 /** Dialect: what the stages ask of SQLite without an open database: how plans compile, how values are stored, and what its errors mean. */
 import type { Dialect } from '../database/dialect.ts'
-import { compileColumns, compileExisting, compileExists, compileReferrers, compileTaken } from '../sql/compile-checks.ts'
+import {
+  compileColumns,
+  compileExisting,
+  compileExists,
+  compileReferrers,
+  compileReferrersOfAll,
+  compileTaken,
+} from '../sql/compile-checks.ts'
 import { compileRead } from '../sql/compile-read.ts'
 import { compileDelete, compileDiffers, compileInsert, compileInsertRows, compileUpdate } from '../sql/compile-write.ts'
 import { toParameter } from './orm/bind-statement.ts'
@@ -20,12 +27,14 @@ export const SQLITE: Dialect = {
   decode: value => value,
   taken: (resource, attributes, excludeSelf) => compileTaken(SQLITE_FLAVOUR, resource, attributes, excludeSelf),
   referrers: (resource, attribute) => compileReferrers(SQLITE_FLAVOUR, resource, attribute),
+  referrersOfAll: (resource, attribute) => compileReferrersOfAll(SQLITE_FLAVOUR, resource, attribute),
   writing: {
     insert: (table, columns) => compileInsert(SQLITE_FLAVOUR, table, columns),
     insertRows: (table, columns, rows) => compileInsertRows(SQLITE_FLAVOUR, table, columns, rows),
     differs: (table, columns) => compileDiffers(SQLITE_FLAVOUR, table, columns),
     update: (table, columns, guarded) => compileUpdate(SQLITE_FLAVOUR, table, columns, guarded),
     delete: table => compileDelete(SQLITE_FLAVOUR, table),
+    deleteAll: lists.compileDeleteAll,
     link: lists.compileLink,
     unlink: lists.compileUnlink,
     deleteOthers: lists.compileDeleteOthers,

@@ -181,6 +181,27 @@ export function bindDelete(stored: StoredTable, key: readonly unknown[], { diale
   return { statement: findStatement('delete', stored, [], () => dialect.writing.delete(stored)), parameters: key }
 }
 
+/** Returns the statements that delete the records of keys: one where a list of them is a parameter. */
+export function bindDeleteAll(
+  stored: StoredTable,
+  keys: readonly KeyValues[],
+  resource: Resource,
+  connection: Connection,
+): readonly BoundStatement[] {
+  const { dialect } = connection
+  const [first, ...others] = [...new Map(keys.map(key => [key.map(String).join('\0'), key])).values()]
+  if (first === undefined) return []
+  const bound = [first, ...others].map(key => bindKey(key, resource, stored, connection))
+  if (others.length === 0 || stored.key.length > 1 || stored.discriminator !== undefined)
+    return bound.map(key => bindDelete(stored, key, connection))
+  const statement = findStatement('deleteAll', stored, [], () => dialect.writing.deleteAll(stored))
+  const list = dialect.encodeList(
+    bound.map(([key]) => key),
+    resource.key[0]!.type,
+  )
+  return [{ statement, parameters: [list] }]
+}
+
 /** Returns the parameters for a key: its parts and, in a table of several classes, the class. */
 export function bindKey(
   key: KeyValues,

@@ -49,6 +49,11 @@ export function lookForVersion(resource: Resource, dialect: Dialect): Statement 
   return find(dialect, resource, 'version', () => dialect.columns(resource, [column]))!
 }
 
+/** See `Dialect.referrersOfAll`. */
+export function lookForReferrersOfAll(resource: Resource, attribute: ToOneAttribute, dialect: Dialect): Statement | undefined {
+  return find(dialect, attribute, `all ${resource.className}`, () => dialect.referrersOfAll(resource, attribute))
+}
+
 function find(dialect: Dialect, place: object, shape: string, compile: () => Statement | undefined): Statement | undefined {
   let places = statements.get(dialect)
   if (places === undefined) statements.set(dialect, (places = new WeakMap()))

@@ -173,7 +173,12 @@ class BodyWalk implements BodyPlan {
     if (list.where !== undefined || list.readOnly || !(list.via.kind === 'pivot' ? this.#takesPivot(list) : this.#takesForeign(list)))
       return false
     // Validation refuses what is not a list.
-    return !Array.isArray(value) || value.every(member => this.#takesMember(resource, list, member))
+    return !Array.isArray(value) || (this.#keepsOrder(list, value) && value.every(member => this.#takesMember(resource, list, member)))
+  }
+
+  /** Whether new rows come in the order of a list: seen from the other side of an ordered one, MikroORM writes those of new records first. */
+  #keepsOrder({ via }: ToManyAttribute, value: readonly unknown[]): boolean {
+    return via.kind !== 'pivot' || via.owner || via.orderColumn === undefined || !value.some(member => typeof member === 'object')
   }
 
   /** Whether statements can link a member of a list, or the other side of a one-to-one. */

@@ -1,16 +1,19 @@
 /**
- * Planned removal: removes a record by a statement, inside the transaction of the request, where no code of the application takes part in it, and the model
+ * Planned removal: removes a record, or those of a list, by a statement, inside the transaction of the request, where no code of the application takes part in it, and the model
  * removes nothing with the record but what the database does. The steps and the errors are those of writer.ts.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../base/awaitable.ts'
 import type { Coroutine } from '../base/awaitable.ts'
 import type { Connection } from '../database/dialect.ts'
-import type { Resource } from '../model/model.ts'
+import { findHierarchyRoot, owningLinks } from '../model/model.ts'
+import type { Resource, ToManyAttribute } from '../model/model.ts'
 import type { Reader, View } from '../read/reader.ts'
-import { bindDelete, bindKey } from './bind-write.ts'
+import type { JsonRecord } from '../read/run-read.ts'
+import { bindDelete, bindDeleteAll, bindKey } from './bind-write.ts'
 import { canWrite, planRows } from './plan-write.ts'
 import type { RowPlan } from './plan-write.ts'
+import { Unplanned } from './planned-relations.ts'
 import type { VersionReader } from './read-version.ts'
 import { checkReferrers } from './remove.ts'
 import { Caller } from './request-work.ts'
@@ -33,6 +36,14 @@ export class PlannedRemoval {
     return plan?.deletes === true && canWrite(view, this.#connection) ? plan : undefined
   }
 
+  /** Returns how statements remove records of a list; undefined where the unit of work does. */
+  planRelated({ resource }: Address, { target }: ToManyAttribute, view: View): RowPlan | undefined {
+    // MikroORM has loaded the record that has the list, and counts as a change of it that a record goes which it links by its own foreign key.
+    const root = findHierarchyRoot(target)
+    const links = owningLinks(resource.attributes).some(({ attribute }) => findHierarchyRoot(attribute.target) === root)
+    return links ? undefined : this.plan(target, view)
+  }
+
   /** Removes the record of a path. */
   *remove({ stored }: RowPlan, address: Address, view: View): Coroutine<Written> {
     const { resource, key, id } = address
@@ -43,5 +54,25 @@ export class PlannedRemoval {
     const bound = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
     yield* wait(this.#connection.run(bound.statement, bound.parameters))
     return { resource, key, record }
+  }
+
+  /** Removes the records of a list that meet the filters; returns them as they were. */
+  *removeRelated({ stored }: RowPlan, owner: Address, list: ToManyAttribute, view: View): Coroutine<readonly JsonRecord[]> {
+    const { target } = list
+    yield* this.#versions.read(owner, view, false)
+    if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
+    const records = yield* wait(this.#reader.relatedRecords(owner.resource, owner.key, list, view))
+    if (records.length === 0) return records
+    const keys = yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, list, view))
+    const removed = keys.map(key => ({ resource: target, key }))
+    yield* checkReferrers(removed, new Caller(this.#connection, this.#reader, view))
+    for (const { statement, parameters } of bindDeleteAll(stored, keys, target, this.#connection)) {
+      try {
+        yield* wait(this.#connection.run(statement, parameters))
+      } catch (error) {
+        throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
+      }
+    }
+    return records
   }
 }

@@ -5,16 +5,17 @@
 import { chain, runCoroutine, wait } from '../base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import { restError } from '../base/errors.ts'
+import type { Connection, Row } from '../database/dialect.ts'
 import { findClass, keyOfEntity } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { findAll } from '../model/metadata/eager-cycles.ts'
 import { owningLinks, findHierarchyRoot } from '../model/model.ts'
-import type { Attribute, RelationAttribute, Resource, ToManyAttribute } from '../model/model.ts'
+import type { Attribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import { readRows } from '../read/run-read.ts'
 import { isEntity } from './entity-links.ts'
 import { keepOnly, findLinkedBranch, loadCollection, loadRelated } from './load-related.ts'
-import { lookForReferrers } from './look-ups.ts'
+import { lookForReferrers, lookForReferrersOfAll } from './look-ups.ts'
 import { load, entityName } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
 
@@ -136,22 +137,51 @@ function hasRefusing({ referrers }: Resource): boolean {
   return referrers.some(({ attribute }) => attribute.onDelete === 'refuse')
 }
 
+/** Finds the links by which no record that stays refers to those that go, with one statement for each, however many go. */
+function* findFree(removed: readonly Removed[], connection: Connection): Coroutine<ReadonlySet<ToOneAttribute>> {
+  const { dialect } = connection
+  const keys = new Map<ToOneAttribute, { readonly other: Resource; readonly rows: (readonly string[])[] }>()
+  for (const { resource, key } of removed) {
+    for (const { resource: other, attribute } of resource.referrers) {
+      if (attribute.onDelete !== 'refuse') continue
+      if (!keys.has(attribute)) keys.set(attribute, { other, rows: [] })
+      keys.get(attribute)!.rows.push(key.map(String))
+    }
+  }
+  const free = new Set<ToOneAttribute>()
+  for (const [attribute, { other, rows }] of keys) {
+    const statement = lookForReferrersOfAll(other, attribute, dialect)
+    if (statement === undefined) continue
+    const { parameter } = dialect.encodeLinks(rows, { from: [0], parts: attribute.target.key })
+    const given = { filters: [], limit: 1, offset: 0, key: [], links: parameter }
+    const found = yield* wait(connection.read(() => readRows(statement, given, dialect)))
+    if (findStaying(found, other, removed).length === 0) free.add(attribute)
+  }
+  return free
+}
+
+/** Returns the rows of records that are not removed themselves. */
+function findStaying(rows: readonly Row[], resource: Resource, removed: readonly Removed[]): readonly Row[] {
+  const going = new Set(
+    removed.flatMap(one => (findHierarchyRoot(one.resource) === findHierarchyRoot(resource) ? [one.key.map(String).join('\0')] : [])),
+  )
+  return rows.filter(row => !going.has(row.map(String).join('\0')))
+}
+
 /** Refuses the removal of records that others refer to and need. */
 export function* checkReferrers(removed: readonly Removed[], work: Pick<Work, 'connection' | 'exists' | 'mayMention'>): Coroutine<void> {
   const { connection } = work
   const { dialect } = connection
+  const free = removed.length > 1 ? yield* findFree(removed, connection) : undefined
   let isNeeded = false
   const left: string[] = []
   for (const { resource, key } of removed) {
     for (const { resource: other, attribute, path } of resource.referrers) {
-      if (attribute.onDelete !== 'refuse') continue
+      if (attribute.onDelete !== 'refuse' || free?.has(attribute) === true) continue
       const statement = lookForReferrers(other, attribute, dialect)
       const rows = yield* wait(connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
       if (rows.length === 0) continue
-      const going = new Set(
-        removed.flatMap(one => (findHierarchyRoot(one.resource) === findHierarchyRoot(other) ? [one.key.map(String).join('\0')] : [])),
-      )
-      const staying = rows.filter(row => !going.has(row.map(String).join('\0')))
+      const staying = findStaying(rows, other, removed)
       if (staying.length === 0) continue
       isNeeded = true
       if (attribute.hidden || !(yield* wait(work.mayMention(other)))) continue

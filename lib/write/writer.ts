@@ -248,7 +248,11 @@ export class Writer {
 
   /** DELETE of a list: removes the related records that meet the filters; returns them as they were. */
   deleteRelated(address: Address, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
-    return this.#transaction(work => this.#deleteRelated(address, attribute, view, work), view)
+    const plan = this.#removal.planRelated(address, attribute, view)
+    const steps = (work: Work): Coroutine<readonly JsonRecord[]> => this.#deleteRelated(address, attribute, view, work)
+    return plan === undefined
+      ? this.#transaction(steps, view)
+      : this.#write(() => this.#removal.removeRelated(plan, address, attribute, view), steps, view)
   }
 
   *#deleteRelated(address: Address, attribute: ToManyAttribute, view: View, work: Work): Coroutine<readonly JsonRecord[]> {
@@ -318,17 +322,12 @@ export class Writer {
   }
 
   /** Writes by the statements of a plan; by a unit of work where they turn out to be not enough. */
-  #write(
-    planned: () => Coroutine<Written | undefined>,
-    steps: (work: Work) => Coroutine<Written>,
-    view: View,
-    values?: MadeValues,
-  ): Awaitable<Written> {
+  #write<T>(planned: () => Coroutine<T | undefined>, steps: (work: Work) => Coroutine<T>, view: View, values?: MadeValues): Awaitable<T> {
     return chain(runCoroutine(this.#writePlanned(planned, view, values)), done => done ?? this.#transaction(steps, view, values))
   }
 
-  *#writePlanned(planned: () => Coroutine<Written | undefined>, view: View, values?: MadeValues): Coroutine<Written | undefined> {
-    const work = (): Awaitable<Written | undefined> => {
+  *#writePlanned<T>(planned: () => Coroutine<T | undefined>, view: View, values?: MadeValues): Coroutine<T | undefined> {
+    const work = (): Awaitable<T | undefined> => {
       values?.begin()
       return runCoroutine(this.#inTime(planned(), view))
     }

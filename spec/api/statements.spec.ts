@@ -210,4 +210,18 @@ describeTargets('statements', { ...library, seed, fresh: 'suite' }, target => {
       assert.equal(await count(list, ids(31, 32)), few, list)
     }
   })
+
+  it('deletes the records of a list with as many statements for 2 as for 20', target.except('unit of work'), async () => {
+    const genres = each(id => id + 100).slice(0, 25)
+    for (const id of genres) await target.call('POST', '/v1/genres', {}, { id, name: `further ${id}` })
+    const count = async (book: number, of: readonly number[]): Promise<number> => {
+      await target.call('PUT', `/v1/books/${book}/genres`, {}, of)
+      const { result, sql } = await watchStatements(() => target.call('DELETE', `/v1/books/${book}/genres`, 'depth=0'))
+      assert.equal(result.status, 200, JSON.stringify(result.body))
+      assert.equal(result.body.count, of.length)
+      return sql.length
+    }
+    await count(1, genres.slice(0, 2))
+    assert.equal(await count(2, genres.slice(5)), await count(3, genres.slice(2, 4)))
+  })
 })

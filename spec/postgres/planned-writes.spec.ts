@@ -12,7 +12,7 @@ import { RowWriter } from '../../lib/postgres/row-writer.ts'
 import { check, runs } from '../helpers/check.ts'
 import { Cars, carRequests } from '../property/world/cars.ts'
 import { CLUBS, Clubs, clubRequests, clubSeeds } from '../property/world/clubs.ts'
-import { countWritten, sortChanges } from '../property/world/ways-of-writing.ts'
+import { countWritten, orderedLists, sortChanges } from '../property/world/ways-of-writing.ts'
 import type { Request } from '../property/world/ways-of-writing.ts'
 import { findNoServer, ownSchema } from './server-database.ts'
 import type { OwnSchema } from './server-database.ts'
@@ -21,13 +21,19 @@ import type { OwnSchema } from './server-database.ts'
 const written = countWritten(RowWriter.prototype)
 
 /** Every row of every table as the server writes it. What a row holds does not depend on when its key was drawn: a write that was undone leaves a gap. */
-async function dump({ run: ask, database }: OwnSchema): Promise<unknown> {
+async function dump({ engine, schema: { run: ask, database } }: Side): Promise<unknown> {
+  const lists = orderedLists(engine)
   const tables = await ask(
     "select relname from pg_class where relnamespace = to_regnamespace($1) and relkind = 'r' and relname <> 'mikro_changes' order by 1",
     [database.schema],
   )
   return Promise.all(
-    tables.map(async ({ relname }) => [relname, await ask(`select t::text as row from "${relname as string}" as t order by 1`)]),
+    tables.map(async ({ relname }) => {
+      const list = lists.get(relname as string)
+      const row = list === undefined ? 't::text' : `(to_jsonb(t) - '${list.position}')::text`
+      const order = list === undefined ? '1' : `"${list.owner}", "${list.position}"`
+      return [relname, await ask(`select ${row} as row from "${relname as string}" as t order by ${order}`)]
+    }),
   )
 }
 
@@ -107,7 +113,7 @@ class Twins implements AsyncDisposable {
   }
 
   async compare(): Promise<void> {
-    const [left, right] = await Promise.all(this.#sides.map(({ schema }) => dump(schema)))
+    const [left, right] = await Promise.all(this.#sides.map(dump))
     assert.deepEqual(right, left)
   }
 

@@ -24,7 +24,7 @@ import type { ModelShape } from './models/shape.ts'
 import { Cars, NEAR_VALUES, ODD_VALUES, carRequests, leaveOdd, oddRows } from './world/cars.ts'
 import { Parcels, parcelRequests } from './world/parcels.ts'
 import { CLUBS, Clubs, clubRequests, clubSeeds } from './world/clubs.ts'
-import { countWritten, sortChanges } from './world/ways-of-writing.ts'
+import { countWritten, orderedLists, sortChanges } from './world/ways-of-writing.ts'
 import type { Request } from './world/ways-of-writing.ts'
 
 /** How many statements the engine has written rows with, by their first word. */
@@ -47,6 +47,8 @@ const PLANNED: readonly Request[] = [
   { method: 'POST', path: '/v1/clubs/1/sponsors', body: { id: 's', name: 's' } },
   { method: 'POST', path: '/v1/clubs/2/branches', body: { name: 'y', teams: [{ name: 'z' }] } },
   { method: 'DELETE', path: '/v1/events/2' },
+  { method: 'DELETE', path: '/v1/clubs/1/sponsors' },
+  { method: 'DELETE', path: '/v1/clubs/2/events' },
 ]
 
 /** Requests of parcels that statements write. */
@@ -59,18 +61,25 @@ const PLANNED_JSON: readonly Request[] = [
 
 /**
  * Every row of every table, its values as SQLite writes them with their types, and how far keys have been counted. Rows with a key of several columns, those of
- * pivot tables, come in the order of their keys: nothing shows in which one they were inserted. Nor does it which table counted its first key before others.
+ * pivot tables, come in the order of their keys: nothing shows in which one they were inserted. Nor does it which table counted its first key before others. For those of
+ * ordered lists see `orderedLists`.
  */
-async function dump({ orm }: RestEngine): Promise<unknown> {
-  const ask = (sql: string): Promise<Record<string, string>[]> => orm.em.getConnection().execute(sql)
+async function dump(engine: RestEngine): Promise<unknown> {
+  const ask = (sql: string): Promise<Record<string, string>[]> => engine.orm.em.getConnection().execute(sql)
+  const lists = orderedLists(engine)
   const tables = await ask("select name from sqlite_schema where type = 'table' order by name")
   return Promise.all(
     tables.map(async ({ name }) => {
       const columns = await ask(`select name, pk from pragma_table_xinfo('${name}')`)
+      const list = lists.get(name!)
       const keys = columns.filter(({ pk }) => Number(pk) > 0).map(column => `"${column['name']}"`)
-      const order = keys.length > 1 ? ` order by ${keys.join()}` : name === 'sqlite_sequence' ? ' order by name' : ''
-      const shown = columns.map(column => `quote("${column['name']}") as "${column['name']}"`).join()
-      return [name, await ask(`select ${shown} from "${name}"${order}`)]
+      const inserted = name === 'sqlite_sequence' ? 'name' : 'rowid'
+      const order = list !== undefined ? `"${list.owner}", "${list.position}"` : keys.length > 1 ? keys.join() : inserted
+      const shown = columns
+        .filter(column => column['name'] !== list?.position)
+        .map(column => `quote("${column['name']}") as "${column['name']}"`)
+        .join()
+      return [name, await ask(`select ${shown} from "${name}" order by ${order}`)]
     }),
   )
 }
@@ -191,7 +200,8 @@ function drawRequest(model: Model, random: Random): Request | undefined {
   if (random.chance(5)) return appendRequest(model, known, random)
   // MikroORM counts two changes of a record that loses the one that it links by a one-to-one; the database, which takes the link away, counts none.
   const deletes = !model.nodes.some(({ inverses }) => inverses.some(({ kind: how, of }) => how === 'one' && of.versioned))
-  return changeRequest(known, whole, random, deletes)
+  const lists = [...model.inversesOf(model.nodeOf(known)).filter(({ kind }) => kind !== 'one'), ...model.listsOf(model.nodeOf(known))]
+  return changeRequest(known, whole, random, deletes ? lists.flatMap(({ name: list }) => (list === '' ? [] : [list])) : undefined)
 }
 
 /** A request that posts a new member to a list of a record. */
@@ -203,9 +213,13 @@ function appendRequest(model: Model, known: Row, random: Random): Request | unde
   return { method: 'POST', path: `${pathOf(known)}/${list.name}`, body: random.chance(4) ? spoil(body, random) : body }
 }
 
-function changeRequest(known: Row, whole: Record<string, Json>, random: Random, deletes: boolean): Request {
+/** @param lists whose records may be deleted; undefined where no records may */
+function changeRequest(known: Row, whole: Record<string, Json>, random: Random, lists: readonly string[] | undefined): Request {
   const path = pathOf(known)
-  if (deletes && random.chance(4)) return { method: 'DELETE', path }
+  if (lists !== undefined && random.chance(4)) {
+    const list = random.chance(3) ? random.pick(lists) : undefined
+    return { method: 'DELETE', path: list === undefined ? path : `${path}/${list}` }
+  }
   const names = random.some(
     Object.keys(whole).filter(name => !known.of.key.includes(name)),
     4,

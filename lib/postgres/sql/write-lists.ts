@@ -8,6 +8,12 @@ import { name, tableName } from '../../sql/sql.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 import { castColumn, findSqlType } from './parameters.ts'
 
+/** See `WritingDialect.deleteAll`. */
+export function compileDeleteAll(stored: StoredTable): Statement {
+  const [key, list] = compareKey(stored, 1)
+  return finish(`delete from ${tableName(stored.table)} where ${key} = any(${list})`)
+}
+
 /** See `WritingDialect.link`. */
 export function compileLink(stored: StoredTable, { column }: StoredColumn): Statement {
   const own = name(column)

@@ -8,6 +8,11 @@ import { name, tableName } from '../../sql/sql.ts'
 
 const LISTED = '(select value from json_each(?))'
 
+/** See `WritingDialect.deleteAll`. */
+export function compileDeleteAll({ table, key }: StoredTable): Statement {
+  return finish(`delete from ${tableName(table)} where ${name(key[0]!.column)} in ${LISTED}`)
+}
+
 /** See `WritingDialect.link`. */
 export function compileLink({ table, key, version }: StoredTable, { column }: StoredColumn): Statement {
   const own = name(column)

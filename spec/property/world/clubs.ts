@@ -135,6 +135,12 @@ const POSTED: Readonly<Record<string, string>> = {
   sponsors: 'tag',
 }
 
+/** Lists whose records are deleted by their path. */
+const DELETED: readonly string[] = [
+  ...['notes', 'teams', 'events', 'tags', 'sponsors', 'players', 'fans', 'branches', 'friends'].map(list => `clubs/${list}`),
+  'grounds/events',
+]
+
 /** The bodies of all resources, which nest each other a few levels deep. */
 const bodies = fc.letrec<Record<string, unknown>>(tie => {
   const deep = (key: string): Arbitrary<unknown> => tie(key)
@@ -142,8 +148,7 @@ const bodies = fc.letrec<Record<string, unknown>>(tie => {
     players: { name: word, number: fc.option(small), club: ref(small, deep('club')) },
     teams: { name, club: ref(small, deep('club')) },
     notes: { text: word, club: ref(small, deep('club')), about: ref(big, deep('player')) },
-    // Not `ranked`: of members that come into several ordered lists MikroORM inserts the rows in an order of its own.
-    tags: { id: word, name, clubs: list(ref(small, deep('club'))) },
+    tags: { id: word, name, clubs: list(ref(small, deep('club'))), ranked: list(ref(small, deep('club'))) },
     badges: { text: word, club: fc.option(ref(small, deep('club'))) },
     grounds: { name, club: ref(small, deep('club')), events: list(ref(small, deep('event'))) },
     events: { club: ref(small, deep('club')), place: ref(small, deep('ground')) },
@@ -222,8 +227,14 @@ const bodies = fc.letrec<Record<string, unknown>>(tie => {
         {
           weight: 1,
           arbitrary: fc
-            .tuple(small, fc.constantFrom('clubs/1/notes', 'clubs/2/teams', 'notes', 'teams', 'events'))
-            .map(([key, at]) => ({ method: 'DELETE', path: at.includes('/') ? `/v1/${at}` : `/v1/${at}/${key}` })),
+            .tuple(small, fc.constantFrom('notes', 'teams', 'events'))
+            .map(([key, at]) => ({ method: 'DELETE', path: `/v1/${at}/${key}` })),
+        },
+        {
+          weight: 2,
+          arbitrary: fc
+            .tuple(small, fc.constantFrom(...DELETED), fc.constantFrom('', '', '', '?id=1,2', '?id=a,b'))
+            .map(([key, at, query]) => ({ method: 'DELETE', path: `/v1/${at.replace('/', `/${key}/`)}${query}` })),
         },
       )
     }),

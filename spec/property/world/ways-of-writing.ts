@@ -1,5 +1,5 @@
 /** Two ways of writing: what the specs share that compare statements of a plan with MikroORM's unit of work, on SQLite and on PostgreSQL. */
-import type { Change } from '../../../lib/index.ts'
+import type { Change, RestEngine } from '../../../lib/index.ts'
 import type { RowWriter } from '../../../lib/postgres/row-writer.ts'
 import type { RowWriter as SqliteRowWriter } from '../../../lib/sqlite/row-writer.ts'
 
@@ -20,6 +20,17 @@ export function countWritten(writer: Pick<RowWriter, 'run'> | Pick<SqliteRowWrit
     return run.call(this, statement, parameters)
   }
   return written
+}
+
+/**
+ * The pivot tables of ordered lists, each with the column that links the owner and the one that has the order. Their rows are compared list by list, without the
+ * latter: MikroORM inserts the rows of several lists in an order of its own.
+ */
+export function orderedLists({ orm }: RestEngine): ReadonlyMap<string, { readonly owner: string; readonly position: string }> {
+  const lists = [...orm.getMetadata()].flatMap(({ props }) =>
+    props.filter(({ kind, fixedOrder, owner }) => kind === 'm:n' && fixedOrder && owner),
+  )
+  return new Map(lists.map(prop => [prop.pivotTable, { owner: prop.joinColumns[0]!, position: prop.fixedOrderColumn! }]))
 }
 
 /** The changes by resource and record. One statement may write several rows, in any order, and of tables that do not refer to each other either may be first. */

@@ -2,7 +2,8 @@
  * Makes the start of a process shorter that loads MikroORM with SQLite. The command uses it; others say `node --import mikro-rest/quick-start`.
  * Node keeps the code that it compiles, and finds Kysely, which MikroORM loads as 254 modules, in one file that the package brings: the same code, of
  * the same version. Kysely of another version is loaded as usual. It must run before everything else, so that there is one Kysely in the process.
- * What modules of MikroORM import from each other by relative paths is not looked for: a path there is that of a file.
+ * What modules of MikroORM import from each other by relative paths is not looked for: a path there is that of a file. A package that they import by name is looked
+ * for once for each of MikroORM's packages, where Node looks for it anew for each module.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import module from 'node:module'
@@ -12,22 +13,35 @@ const packed = new Map()
 
 const RELATIVE = /^\.\.?\/.*\.js$/
 
-/** A module of MikroORM itself: its packages may hold others, such as `pg`, which is no ES module. */
-const MIKRO_ORM = /\/node_modules\/@mikro-orm\/(?!.*\/node_modules\/)/
+/** The folder of a package of MikroORM: it may hold other packages, such as `pg`, which is no ES module. */
+const MIKRO_ORM = /^.*\/node_modules\/@mikro-orm\/[^/]+\/(?!.*\/node_modules\/)/
+
+/** What the names are that modules of MikroORM import: by the folder of the package, the name and the conditions. */
+const named = new Map()
 
 module.enableCompileCache?.()
 // Node before 22.15 has no such hooks, and starts as usual.
 module.registerHooks?.({
   resolve(specifier, context, next) {
-    if (RELATIVE.test(specifier) && MIKRO_ORM.test(context.parentURL))
-      return { url: new URL(specifier, context.parentURL).href, format: 'module', shortCircuit: true }
-    const found = next(specifier, context)
-    if (specifier !== 'kysely') return found
-    let url = packed.get(found.url)
-    if (url === undefined) packed.set(found.url, (url = findPacked(found.url) ?? found.url))
-    return { ...found, url }
+    const folder = MIKRO_ORM.exec(context.parentURL)?.[0]
+    if (folder === undefined || Object.keys(context.importAttributes ?? {}).length > 0) return find(specifier, context, next)
+    if (RELATIVE.test(specifier)) return { url: new URL(specifier, context.parentURL).href, format: 'module', shortCircuit: true }
+    if (/^[.#/]/.test(specifier)) return find(specifier, context, next)
+    const key = JSON.stringify([folder, specifier, context.conditions])
+    let found = named.get(key)
+    if (found === undefined) named.set(key, (found = { ...find(specifier, context, next), shortCircuit: true }))
+    return found
   },
 })
+
+/** Finds a module as Node does, and Kysely in its one file. */
+function find(specifier, context, next) {
+  const found = next(specifier, context)
+  if (specifier !== 'kysely') return found
+  let url = packed.get(found.url)
+  if (url === undefined) packed.set(found.url, (url = findPacked(found.url) ?? found.url))
+  return { ...found, url }
+}
 
 /** Finds the file that holds the Kysely of a URL, whose version is in its name. */
 function findPacked(url) {

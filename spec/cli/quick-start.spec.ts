@@ -76,6 +76,25 @@ describe('a quick start', () => {
     assert.ok(usual.asked > 50 && usual.one, JSON.stringify(usual))
   })
 
+  it('looks for a package once for each of those of MikroORM that import it', async () => {
+    const asked = `import { registerHooks } from 'node:module'
+      globalThis.asked = {}
+      registerHooks({ resolve: (specifier, context, next) => {
+        const [, from] = /.*\\/node_modules\\/@mikro-orm\\/([^/]+)/.exec(context.parentURL) ?? []
+        if (from !== undefined && !/^[.]|^node:|^[a-z_]+$/.test(specifier)) globalThis.asked[from + ' ' + specifier] = (globalThis.asked[from + ' ' + specifier] ?? 0) + 1
+        return next(specifier, context)
+      } })`
+    const script = `
+      const { MikroORM, Utils } = await import('@mikro-orm/sqlite')
+      const core = await import('@mikro-orm/core')
+      const most = Math.max(...Object.values(globalThis.asked))
+      console.log(JSON.stringify({ most, found: Object.keys(globalThis.asked).length > 3, one: Utils === core.Utils }))`
+    const first = ['--import', `data:text/javascript,${encodeURIComponent(asked)}`]
+    assert.deepEqual(await run(script, true, first), { most: 1, found: true, one: true })
+    const usual = (await run(script, false, first)) as { most: number }
+    assert.ok(usual.most > 10, JSON.stringify(usual))
+  })
+
   it('gives the exports of Kysely under their names', async () => {
     const list = `const kysely = await import('kysely')
       console.log(JSON.stringify(Object.entries(kysely).map(([name, value]) => [name, typeof value, value?.name ?? '']).sort()))`

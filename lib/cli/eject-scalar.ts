@@ -56,7 +56,7 @@ export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly 
 
 /** Functions that read elements of lists, which PostgreSQL gives as texts; a list may be in a list. By what they make of a text. */
 const READERS: readonly { readonly given: string; readonly meant: unknown; readonly name: string; readonly code: string }[] = [
-  { given: '1', meant: 1, name: 'readNumber', code: 'item === null ? null : Number(item)' },
+  { given: '1', meant: 1, name: 'readNumber', code: 'item === null || !Number.isFinite(Number(item)) ? null : Number(item)' },
   { given: 't', meant: true, name: 'readBoolean', code: "item === null ? null : item === true || item === 't'" },
 ]
 

@@ -18,7 +18,7 @@ const TABLES = `
   create domain posint as int check (value > 0);
   create table author (id int generated always as identity primary key, name varchar(20) not null unique, born date, mentor_id int references author);
   create table book (code char(5) primary key, title text not null default 'new', author_id int not null references author on delete cascade, price numeric(10,2),
-    exact numeric, m mood default 'ok', n posint, ip inet, iv interval, tags text[], counts int[], flags boolean[], j json, f real, at timestamp default now(),
+    exact numeric, m mood default 'ok', n posint, ip inet, iv interval, tags text[], counts int[], rates float8[], flags boolean[], j json, f real, at timestamp default now(),
     twice text generated always as (title || title) stored, state text check (state in ('a', 'b')));
   create table tag (id bigserial primary key, label text);
   create table book_tag (code char(5) references book, tag_id bigint references tag, primary key (code, tag_id));
@@ -26,7 +26,7 @@ const TABLES = `
   create table log (what text);
   create view heading as select title, m from book;
   insert into author (name, born) values ('Ann', '1990-01-02');
-  insert into book (code, author_id, price, exact, ip, iv, tags, counts, flags, j, f, at) values ('ab', 1, 1.5, 2.50, '::1', '1 day', '{a,NULL}', '{{1,2},{3,NULL}}', '{t}', '[1]', 0.1, '2020-01-02');
+  insert into book (code, author_id, price, exact, ip, iv, tags, counts, rates, flags, j, f, at) values ('ab', 1, 1.5, 2.50, '::1', '1 day', '{a,NULL}', '{{1,2},{3,NULL}}', '{1.5,NaN}', '{t}', '[1]', 0.1, '2020-01-02');
   insert into tag (label) values ('x'); insert into book_tag values ('ab', 1); insert into log values ('x')`
 
 const REQUESTS: readonly (readonly [string, string, unknown?])[] = [

@@ -86,6 +86,8 @@ class Pair extends Type<unknown, unknown> {
   }
 }
 
+const Box = defineEntity({ name: 'Box', embeddable: true, properties: { size: p.type(Half).nullable() } })
+
 const Thing = defineEntity({
   name: 'Thing',
   properties: {
@@ -95,6 +97,9 @@ const Thing = defineEntity({
     code: p.type(Hex).nullable(),
     size: p.type(Half).nullable(),
     pair: p.type(Pair).nullable(),
+    box: () => p.embedded(Box).object().nullable(),
+    boxed: () => p.manyToOne(Thing).nullable(),
+    boxes: () => p.oneToMany(Thing).mappedBy('boxed'),
   },
 })
 
@@ -116,7 +121,7 @@ describe('custom types on PostgreSQL', { skip: await findNoServer() }, () => {
     }
     const thing = { at: '2026-01-02T03:04:05.678Z', sure: 'yes', code: 'ff00', size: 12, pair: [1, 'x'] }
     const made = await same('POST', '/v1/things', {}, thing)
-    assert.deepEqual(made['thing'], { id: 1, ...thing })
+    assert.deepEqual(made['thing'], { id: 1, ...thing, box: null, boxed: null, boxes: [] })
     await same('POST', '/v1/things', {}, { sure: 'no', size: 3 })
     await same('PUT', '/v1/things/1', {}, made['thing'])
     await same('PUT', '/v1/things/2', {}, { ...thing, size: 4 })
@@ -129,5 +134,16 @@ describe('custom types on PostgreSQL', { skip: await findNoServer() }, () => {
       await same('GET', '/v1/things', { sort: `${name}.desc` })
     }
     await same('GET', '/v1/things', { 'at>': '2025-01-01T00:00:00.000Z', 'size>=': '4' })
+    // Numbers inside of a JSON document sort as such.
+    for (const size of [10, 9, -4, -1, 100]) await same('POST', '/v1/things', {}, { box: { size }, boxed: size === 9 ? 2 : 1 })
+    const sorted = await same('GET', '/v1/things', { sort: 'box.size', attributes: 'box', 'id>': '2' })
+    assert.deepEqual(
+      (sorted['things'] as { box: { size: number } }[]).map(({ box }) => box.size),
+      [-4, -1, 9, 10, 100],
+    )
+    await same('GET', '/v1/things', { 'box.size>=': '-2' })
+    await same('GET', '/v1/things', { 'box.size': '9,100' })
+    await same('GET', '/v1/things', { sort: 'boxes.box.size.desc' })
+    await same('GET', '/v1/things', { sort: 'boxes.sure' })
   })
 })

@@ -15,7 +15,7 @@ import { findDecoder, readValue } from './decode.ts'
 import { compileMatches } from './match-text.ts'
 import { castColumn, findSqlType, numberParameters } from './parameters.ts'
 import { differs } from './write-rows.ts'
-import { collate, compileBareOperand, compileBareValue, compileDocument, compileOperand, compileStoredValue } from './stored-value.ts'
+import { collate, compileBareOperand, compileBareValue, compileDocument, compileOperand, compileSortedValue } from './stored-value.ts'
 
 const NO_ENUMS: ReadonlySet<string> = new Set()
 
@@ -30,7 +30,7 @@ export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> =
     formatBoolean: String,
 
     document: compileDocument,
-    stored: compileStoredValue,
+    stored: compileSortedValue,
     shown: compileBareValue,
     exactText: value => value,
 
@@ -59,8 +59,8 @@ export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> =
     extreme(which, value, { kind }) {
       // There is no least boolean, and up to version 17 no least UUID.
       if (kind === 'boolean') return sql`${which}((${value})::int)`
-      // Rows have no least one up to version 17.
-      if (kind === 'jsonValue')
+      // Rows have no least one up to version 17; what a type of the application's own stores may have none either.
+      if (kind === 'jsonValue' || kind === 'custom')
         return sql`(array_agg(${value} order by ${value}${which === 'max' ? ' desc' : ''}) filter (where ${value} is distinct from null))[1]`
       return kind === 'uuid' ? sql`${which}((${value})::text collate "C")` : sql`${which}(${value})`
     },

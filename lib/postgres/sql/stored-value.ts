@@ -35,6 +35,12 @@ export function compileStoredValue(attribute: ScalarAttribute, columns: ColumnSc
   return collate(compileBareValue(attribute, columns), attribute.type)
 }
 
+/** Returns the same as a sort key. A type of the application's own may store a number or a text in a JSON document: it sorts as what it is. */
+export function compileSortedValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
+  const isOwn = attribute.source.kind === 'document' && attribute.type.kind === 'custom'
+  return isOwn ? compileSortedWithin(attribute, [], columns) : compileStoredValue(attribute, columns)
+}
+
 /** Returns what stands at the keys of a JSON document, as a value of a type. Dates of a document are texts of one form, which sort as time does. */
 export function compileDocument(column: string, keys: readonly string[], type: ScalarType): string {
   const path = keys.map(key => `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(',')

@@ -21,7 +21,9 @@ import type { Task } from './tasks.ts'
 export type Points = Readonly<Record<string, readonly (readonly [size: number, microseconds: number])[]>>
 
 /** Milliseconds: before timing, and of a batch. A call that takes longer is a batch. */
-const WARM_UP = 200
+const WARM_UP = 300
+/** Before the first size, which is timed again. */
+const FIRST_WARM_UP = 2000
 /** Of tasks, before the first size: MikroORM's unit of work is compiled only after hundreds of calls. */
 const LONG_WARM_UP = 3000
 const BATCH = 8
@@ -66,7 +68,7 @@ async function timeTrials(growth: Growth, name: (typeof CONTENDERS)[number]): Pr
     const opened = await open(name, growth.world(size))
     try {
       for (const trial of growth.trials.filter(({ from = 0 }) => size >= from)) {
-        const microseconds = await time(opened.answerTo(trial), size)
+        const microseconds = await time(opened.answerTo(trial), size, index === 0 ? FIRST_WARM_UP : WARM_UP)
         if (index > 0) points[trial.name]!.push([size, microseconds])
       }
     } finally {

@@ -1,7 +1,7 @@
 /**
  * Bench of growth: how the cost of a request grows with rows, the page, expanded relations, filters and the entities of the model, by the engine and by hand; how the
  * cost of nested bodies, replaced lists, seeds, JSON files, the journal and worlds grows with their size; and how the cost of creating an engine grows, beside MikroORM
- * with its schema. Takes about six minutes.
+ * with its schema. Takes about ten minutes.
  *
  *     npm run bench:growth
  *     npm run bench:growth -- --rounds 1 rows page    one round, and only the growths whose name has one of the words

@@ -10,12 +10,13 @@ import type { Coroutine } from '../base/awaitable.ts'
 import { RestError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Connection, RowsWritten } from '../database/dialect.ts'
-import { keyFromCount } from '../model/key.ts'
+import { keyFromCount, keyToSegment } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
-import type { Resource, ToManyAttribute } from '../model/model.ts'
+import type { Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { StoredTable } from '../model/stored-table.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import type { Reader, View } from '../read/reader.ts'
+import { NO_PARAMETERS } from '../request/query-string.ts'
 import { checkVersion } from './apply.ts'
 import { addTouched, bindColumns, bindDiffers, bindInsert, bindKey, bindUpdate } from './bind-write.ts'
 import type { BoundColumns, BoundStatement } from './bind-write.ts'
@@ -55,6 +56,15 @@ interface Asked {
   readonly values: MadeValues
   /** The key in the path, as the client has sent it. */
   readonly id?: string
+}
+
+/** What is known of a record before it changes. */
+interface Found {
+  readonly view: View
+  /** Its version, where the request depends on it. */
+  readonly current: Record<string, unknown> | undefined
+  /** The record that the answer shows. */
+  readonly shown: Address
 }
 
 export class PlannedWriter {
@@ -155,14 +165,41 @@ export class PlannedWriter {
     return bound.key ?? keyFromCount(counted, asked.resource)
   }
 
+  /** Returns how statements change the record that a to-one links; undefined where the unit of work does. */
+  planLinked({ target }: ToOneAttribute, body: JsonObject, view: View): PlannedBody | undefined {
+    const plan = this.planUpdate(target, body, view)
+    // What is beside the record may be the one that links it, which the unit of work has loaded.
+    return plan?.body.isWide === true ? undefined : plan
+  }
+
+  /** Changes the record that a to-one links; answers with the one that links it. */
+  *updateLinked(plan: PlannedBody, owner: Address, link: ToOneAttribute, body: JsonObject, view: View): Coroutine<Written | undefined> {
+    yield* this.#versions.read(owner, view, false)
+    const { visibility } = view
+    if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, visibility)))) throw notFound(owner.resource, owner.id)
+    const [key] = yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, link, { ...view, parameters: NO_PARAMETERS }))
+    // The unit of work creates one.
+    if (key === undefined) return undefined
+    const address = { resource: link.target, key, id: keyToSegment(key, link.target) }
+    const { version } = link.target
+    const isGiven = version !== undefined && body[version.name] !== undefined
+    const current = isGiven ? yield* this.#versions.read(address, { ...view, ctx: { ...view.ctx, headers: {} } }, true) : undefined
+    return yield* this.#update(plan, address, body, { view, current, shown: owner })
+  }
+
   *update(plan: PlannedBody, address: Address, body: JsonObject, view: View): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { version } = resource
-    const { values } = plan
-    const relations = this.#relations(values)
     // A new record could get the key of one that does not exist.
     if (plan.body.isWide && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
     const current = yield* this.#versions.read(address, view, version !== undefined && body[version.name] !== undefined)
+    return yield* this.#update(plan, address, body, { view, current, shown: address })
+  }
+
+  *#update(plan: PlannedBody, address: Address, body: JsonObject, { view, current, shown }: Found): Coroutine<Written | undefined> {
+    const { resource, key, id } = address
+    const { values } = plan
+    const relations = this.#relations(values)
     const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, id }
     const change = yield* this.#validate(plan.body, asked)
     if (current !== undefined) yield* this.#checkVersion(current, change, plan.body, asked)
@@ -173,7 +210,7 @@ export class PlannedWriter {
     const columns = bindColumns(own, plan.row.stored, this.#connection, documents)
     let answer: Promise<JsonRecord | undefined> | undefined
     const ask = (): void => {
-      const reading = this.#reader.record(resource, key, view)
+      const reading = this.#reader.record(shown.resource, shown.key, view)
       answer = reading instanceof Promise ? reading : undefined
       // Where the change fails, the reading behind it does so, too.
       answer?.catch(() => {})
@@ -182,9 +219,9 @@ export class PlannedWriter {
     const behind = plan.body.isWide || view.trace !== undefined ? undefined : ask
     if (columns === undefined || !(yield* this.#change(columns, plan.row, key, asked, behind))) return this.#leave(plan.body)
     if (plan.body.isWide) yield* relations.replace(change.lists, resource, key)
-    const record = yield* wait(answer ?? this.#reader.record(resource, key, view))
-    if (record === undefined) throw notFound(resource, id)
-    return { resource, key, record }
+    const record = yield* wait(answer ?? this.#reader.record(shown.resource, shown.key, view))
+    if (record === undefined) throw notFound(shown.resource, shown.id)
+    return { resource: shown.resource, key: shown.key, record }
   }
 
   /** Leaves a write to the unit of work, with all that has been written. */

@@ -164,7 +164,11 @@ export class Writer {
 
   /** Changes the record that the to-one links, or creates and links one when there is none. */
   #changeLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
-    return this.#transaction(work => this.#updateLinked(address, attribute, body, view, work), view)
+    const plan = this.#planned.planLinked(attribute, body, view)
+    const steps = (work: Work): Coroutine<Written> => this.#updateLinked(address, attribute, body, view, work)
+    return plan === undefined
+      ? this.#transaction(steps, view)
+      : this.#write(() => this.#planned.updateLinked(plan, address, attribute, body, view), steps, view, plan.values)
   }
 
   *#updateLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {

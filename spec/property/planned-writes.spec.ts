@@ -46,6 +46,8 @@ const PLANNED: readonly Request[] = [
   { method: 'POST', path: '/v1/clubs/1/players', body: { name: 'q', number: 9 } },
   { method: 'POST', path: '/v1/clubs/1/sponsors', body: { id: 's', name: 's' } },
   { method: 'POST', path: '/v1/clubs/2/branches', body: { name: 'y', teams: [{ name: 'z' }] } },
+  { method: 'PUT', path: '/v1/clubs/2/ground', body: { name: 'new' } },
+  { method: 'PUT', path: '/v1/players/1/club', body: { name: 'newer', version: 2 } },
   { method: 'DELETE', path: '/v1/events/2' },
   { method: 'DELETE', path: '/v1/clubs/1/sponsors' },
   { method: 'DELETE', path: '/v1/clubs/2/events' },

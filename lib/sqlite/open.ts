@@ -25,6 +25,7 @@ import { followClock } from '../orm/model-time.ts'
 import { skipUpdateOfCreated } from '../orm/on-update.ts'
 import { openReadOnly } from './database/open-read-only.ts'
 import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
+import { readDateLinks } from '../orm/date-links.ts'
 import { quoteJsonDefaults } from '../orm/json-defaults.ts'
 import { leaveMissingColumns, listQueries, noteBroken } from '../orm/query-columns.ts'
 import { checkMembers } from '../orm/orm-members.ts'
@@ -153,6 +154,7 @@ async function openWith(
   if (hasGlobs) connection.attach(await MikroORM.init(optionsOn(connection.shareWithOrm())))
   checkMembers(connection.orm, DRIVER_MEMBERS)
   correctMetadata(connection.orm)
+  readDateLinks(connection.orm)
   quoteJsonDefaults(connection.orm, false)
   noteModel(connection.orm, notes)
   skipUpdateOfCreated(connection.orm)

@@ -27,10 +27,11 @@ describeStores('a record that links another one by a time', () => {
       pair: () => p.manyToOne(Pair).nullable(),
       key: () => p.manyToOne(Alpha).mapToPk().nullable(),
       slot: () => p.manyToOne(Slot).targetKey('at').nullable(),
+      inner: () => p.manyToOne(Key).nullable(),
       version: p.integer().version(),
     },
   })
-  const links = { one: MOMENT, pair: `${MOMENT}~1`, key: MOMENT, slot: 1 }
+  const links = { one: MOMENT, pair: `${MOMENT}~1`, key: MOMENT, slot: 1, inner: MOMENT }
 
   it('is written when something of it has changed', async () => {
     const seed = { alphas: [{ moment: MOMENT }], pairs: [{ moment: MOMENT, number: 1 }], slots: [{ at: MOMENT }] }

@@ -1,5 +1,5 @@
 /**
- * Date links: links to records whose key is a time. The driver gives the key as a text, which MikroORM reads as a time in the record itself alone: to it each loaded
+ * Date links: links to records whose key is a time. The driver gives the key as a text or a number, which MikroORM reads as a time in the record itself alone: to it each loaded
  * link would differ from the key of its record, and each flush would write the record again, and count its version.
  */
 import { ReferenceKind } from '@mikro-orm/core'
@@ -18,6 +18,7 @@ function isPlainLink({ kind, mappedBy, mapToPk, polymorphic, targetKey, fieldNam
 }
 
 function refersToDate({ targetMeta }: EntityProperty): boolean {
-  const [{ kind, runtimeType }] = targetMeta!.getPrimaryProps() as [EntityProperty]
-  return kind === ReferenceKind.SCALAR && runtimeType === 'Date'
+  const [key] = targetMeta!.getPrimaryProps() as [EntityProperty]
+  // The key may be a link itself.
+  return key.kind === ReferenceKind.SCALAR ? key.runtimeType === 'Date' : key.targetMeta !== targetMeta && refersToDate(key)
 }

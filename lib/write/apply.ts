@@ -22,7 +22,7 @@ import { load, entityName, reference } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
 import { changeOwnLink, nameLink, refuseRemovedOwner, unlinkFromOwner } from './unlink.ts'
 import { owningAttribute } from './relation-sides.ts'
-import type { LinkInput, ListInput, RecordInput, RecordRef } from './write-plan.ts'
+import type { LinkInput, ListInput, RecordInput, RecordRef } from './record-input.ts'
 
 /** Creates a record with all that is nested in it. `implied` is what its owner sets. */
 export function create(change: RecordInput, work: Work, implied: Entity = {}): Awaitable<Entity> {

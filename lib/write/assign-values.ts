@@ -12,7 +12,7 @@ import { addTo, toProperties } from './entity-data.ts'
 import { isEntity } from './entity-links.ts'
 import type { EntityName } from './unit-of-work.ts'
 import { requireEmbedded } from './required-attributes.ts'
-import type { EmbeddedValue, RecordInput, ValueInput } from './write-plan.ts'
+import type { EmbeddedValue, RecordInput, ValueInput } from './record-input.ts'
 
 /** Adds the embedded objects that a new record needs and the body leaves out, which it may where all their attributes may be left out. */
 export function addNeededEmbedded(data: Entity, attributes: readonly Attribute[]): Entity {

@@ -12,7 +12,7 @@ import { fromProperty, toProperty } from '../values/scalar-type.ts'
 import { toEmbedded } from './entity-data.ts'
 import { compute } from './made-values.ts'
 import type { MadeValues } from './made-values.ts'
-import type { EmbeddedValue, RecordInput, ValueInput } from './write-plan.ts'
+import type { EmbeddedValue, RecordInput, ValueInput } from './record-input.ts'
 
 /** A statement with its parameters. */
 export interface BoundStatement {

@@ -16,7 +16,7 @@ import { lookForOne, lookForSome, lookForTaken } from './look-ups.ts'
 import { owningAttribute, owningName } from './relation-sides.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
-import type { LinkInput, RecordInput, RecordRef, ValueInput } from './write-plan.ts'
+import type { LinkInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
 
 const WHOLE = { filters: [], limit: 1, offset: 0 } as const
 

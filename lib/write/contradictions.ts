@@ -9,7 +9,7 @@ import type { KeyValues } from '../model/key.ts'
 import { findHierarchyRoot } from '../model/model.ts'
 import type { RelationAttribute, Resource, ToManyAttribute } from '../model/model.ts'
 import { owningAttribute } from './relation-sides.ts'
-import type { RecordInput, RecordRef } from './write-plan.ts'
+import type { RecordInput, RecordRef } from './record-input.ts'
 
 /** A record of a body: the change that creates it, or the name of a record that exists. */
 type Identity = RecordInput | string

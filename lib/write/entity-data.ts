@@ -4,7 +4,7 @@ import type { Entity } from '../model/entity-key.ts'
 import { isObject } from '../base/json.ts'
 import type { ScalarAttribute } from '../model/model.ts'
 import { toProperty } from '../values/scalar-type.ts'
-import type { EmbeddedValue, ValueInput } from './write-plan.ts'
+import type { EmbeddedValue, ValueInput } from './record-input.ts'
 
 /** Returns the plain values of a change by property. An embedded object becomes an object of its properties. */
 export function toProperties(changes: readonly ValueInput[]): Entity {

@@ -6,8 +6,8 @@ import type { JsonObject } from '../base/json.ts'
 import { isObject } from '../base/json.ts'
 import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { StoredProperty } from '../model/stored-table.ts'
-import { planRows } from './plan-write.ts'
-import type { RowPlan } from './plan-write.ts'
+import { planRows } from './plan-rows.ts'
+import type { RowPlan } from './plan-rows.ts'
 import { owningAttribute } from './relation-sides.ts'
 
 /** What a body is about beside the record itself. */

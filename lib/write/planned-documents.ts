@@ -10,7 +10,7 @@ import type { KeyValues } from '../model/key.ts'
 import type { EmbeddedAttribute, Resource } from '../model/model.ts'
 import { readRows } from '../read/run-read.ts'
 import type { Documents } from './bind-write.ts'
-import type { RecordInput, ValueInput } from './write-plan.ts'
+import type { RecordInput, ValueInput } from './record-input.ts'
 
 const NONE: Documents = new Map()
 

@@ -13,9 +13,9 @@ import type { PivotTable, StoredColumn, StoredTable } from '../model/stored-tabl
 import { MOST_ROWS, addTouched, bindInsert, bindKey, bindRows, bindUpdate, countTogether, findStatement } from './bind-write.ts'
 import type { BoundInsert } from './bind-write.ts'
 import type { MadeValues } from './made-values.ts'
-import { planRows } from './plan-write.ts'
+import { planRows } from './plan-rows.ts'
 import { owningAttribute } from './relation-sides.ts'
-import type { LinkInput, ListInput, RecordInput, RecordRef } from './write-plan.ts'
+import type { LinkInput, ListInput, RecordInput, RecordRef } from './record-input.ts'
 
 /** Says that statements cannot do the write after all. */
 export class Unplanned extends Error {}

@@ -13,10 +13,10 @@ import { checkChanges, findGivenKey, recordName } from './check-database.ts'
 import type { MadeValues } from './made-values.ts'
 import { isInsertedOnce, leadsTo, planNew } from './plan-body.ts'
 import type { BodyPlan } from './plan-body.ts'
-import { planRows } from './plan-write.ts'
+import { planRows } from './plan-rows.ts'
 import { PlannedRelations, Unplanned, isOneRow } from './planned-relations.ts'
 import type { SeedData } from './seed-rows.ts'
-import type { RecordInput } from './write-plan.ts'
+import type { RecordInput } from './record-input.ts'
 
 /**
  * Inserts the records of a seed and returns whether statements could.

@@ -1,6 +1,6 @@
 /**
  * Planned writer: creates and changes a record by statements, inside the transaction of the request, where no code of the application takes part in it
- * and the model asks for no more than that (plan-write.ts). The steps and the errors are those of writer.ts.
+ * and the model asks for no more than that (plan-rows.ts). The steps and the errors are those of writer.ts.
  * Each method gives undefined where nothing has been written, since a value is more than a statement can say: the unit of work writes it then.
  */
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
@@ -24,8 +24,8 @@ import { outsideScope } from './check-outcome.ts'
 import { MadeValues } from './made-values.ts'
 import { planChanges, planMember, planNew } from './plan-body.ts'
 import type { BodyPlan } from './plan-body.ts'
-import { canWrite, planRows } from './plan-write.ts'
-import type { RowPlan } from './plan-write.ts'
+import { canWrite, planRows } from './plan-rows.ts'
+import type { RowPlan } from './plan-rows.ts'
 import { readDocuments } from './planned-documents.ts'
 import { PlannedRelations, Unplanned, withLink } from './planned-relations.ts'
 import { implyOwner, owningAttribute } from './relation-sides.ts'
@@ -34,7 +34,7 @@ import type { ChangeValidator } from './validate-change.ts'
 import type { Validation } from './validate-record.ts'
 import type { Address, Written } from './written.ts'
 import { findAskedClass } from './record-class.ts'
-import type { RecordInput } from './write-plan.ts'
+import type { RecordInput } from './record-input.ts'
 
 /** How statements write what the body of a request is about. */
 export interface PlannedBody {

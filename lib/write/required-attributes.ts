@@ -10,7 +10,7 @@ import type { Attribute, EmbeddedAttribute } from '../model/model.ts'
 import { hasVisibleTarget } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import { ValidationContext, joinPath } from './validation-context.ts'
-import type { LinkInput, ValueInput } from './write-plan.ts'
+import type { LinkInput, ValueInput } from './record-input.ts'
 
 /** A new object whose attributes are required. */
 interface NewObject {

@@ -30,7 +30,7 @@ import { ValidationContext } from './validation-context.ts'
 import { validateRecord } from './validate-record.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { translateDatabaseError } from './database-errors.ts'
-import type { RecordInput, RecordRef } from './write-plan.ts'
+import type { RecordInput, RecordRef } from './record-input.ts'
 
 /** Access rules do not apply to records that the application inserts. */
 const WITHOUT_RULES = {

@@ -11,7 +11,7 @@ import type { Attribute, RelationAttribute } from '../model/model.ts'
 import { fromProperty } from '../values/scalar-type.ts'
 import { hasKey, unwrap } from './entity-links.ts'
 import { owningAttribute } from './relation-sides.ts'
-import type { RecordInput, RecordRef } from './write-plan.ts'
+import type { RecordInput, RecordRef } from './record-input.ts'
 
 /** Adds the errors of links whose foreign keys share columns with another attribute that has other values. */
 export function checkShared(change: RecordInput, entity: Entity | undefined, errors: FieldErrors): void {

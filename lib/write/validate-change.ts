@@ -25,7 +25,7 @@ import { givesStoredForms, listRefusedLinks, listRendered, omitUnchanged, omitUn
 import { ValidationContext } from './validation-context.ts'
 import { validateRecord } from './validate-record.ts'
 import type { Validation } from './validate-record.ts'
-import type { RecordInput } from './write-plan.ts'
+import type { RecordInput } from './record-input.ts'
 
 /** A change, with the errors of its body. */
 interface ValidatedInput {

@@ -29,7 +29,7 @@ import { requireAttributes } from './required-attributes.ts'
 import { validateScalar } from './validate-scalar.ts'
 import { suggestName } from './validation-context.ts'
 import type { ValidationContext } from './validation-context.ts'
-import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './write-plan.ts'
+import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
 
 /** The place of a record: facts about it that its body does not give. */
 export interface Validation {

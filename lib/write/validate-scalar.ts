@@ -3,7 +3,7 @@ import type { ScalarAttribute } from '../model/model.ts'
 import { countCharacters, describeScalar, readScalar } from '../values/scalar-type.ts'
 import { suggestName } from './validation-context.ts'
 import type { ValidationContext } from './validation-context.ts'
-import type { ValueInput } from './write-plan.ts'
+import type { ValueInput } from './record-input.ts'
 
 export function validateScalar(attribute: ScalarAttribute, value: unknown, context: ValidationContext): ValueInput | undefined {
   const { type } = attribute

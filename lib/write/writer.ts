@@ -40,7 +40,7 @@ import type { JsonObject } from '../base/json.ts'
 import { parseBranchLink } from './fixed-attributes.ts'
 import { requireObject } from './validate-record.ts'
 import type { Address, Written } from './written.ts'
-import type { RecordInput } from './write-plan.ts'
+import type { RecordInput } from './record-input.ts'
 
 export class Writer {
   readonly #connection: Connection

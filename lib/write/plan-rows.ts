@@ -1,5 +1,5 @@
 /**
- * Plan writing: finds out which columns of the records of a resource statements can write without MikroORM's unit of work. The decision is by the model; whether
+ * Plan rows: finds out which columns of the records of a resource statements can write without MikroORM's unit of work. The decision is by the model; whether
  * they can write what a body is about, plan-body.ts decides.
  */
 import type { Connection } from '../database/dialect.ts'

@@ -1,4 +1,4 @@
-/** The write plan: a valid body in terms of the model. Plain data: validate-record.ts makes it, apply.ts carries it out. */
+/** Record input: a valid body in terms of the model. Plain data: validate-record.ts makes it, apply.ts and planned-writer.ts carry it out. */
 import type { KeyValues } from '../model/key.ts'
 import type { EmbeddedAttribute, Resource, ScalarAttribute, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 

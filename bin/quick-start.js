@@ -14,7 +14,7 @@ const packed = new Map()
 const RELATIVE = /^\.\.?\/.*\.js$/
 
 /** The folder of a package of MikroORM: it may hold other packages, such as `pg`, which is no ES module. */
-const MIKRO_ORM = /^.*\/node_modules\/@mikro-orm\/[^/]+\/(?!.*\/node_modules\/)/
+const MIKRO_ORM = /^.*\/node_modules\/@mikro-orm\/[^/]+\/(?!(?:.*\/)?node_modules\/)/
 
 /** What the names are that modules of MikroORM import: by the folder of the package, the name and the conditions. */
 const named = new Map()

@@ -34,10 +34,11 @@ export function compileInsert(stored: StoredTable, columns: readonly StoredColum
   const sets = (keepsUnique ? [key, ...uniques] : []).filter(set => set.every(({ column }) => places.has(column)))
   const guards = sets.map(set => `not exists (select from ${tableName(table)} where ${isTaken(set)})`)
   const where = guards.length === 0 ? '' : ` where ${guards.join(' and ')}`
-  // A parameter has one type wherever it stands: where its column has a domain for its type, what that is based on.
+  // A parameter has one type wherever it stands: where its column has a domain for its type, what that is based on. By the name of the table as a type it could
+  // be another one: PostgreSQL has types called line, point and name.
   const compared = new Set(sets.flat().map(({ column }) => column))
   const values = [...places].map(([column, place]) =>
-    compared.has(column) ? takeType(place, `(null::${tableName(table)}).${name(column)}`) : place,
+    compared.has(column) ? takeType(place, `(select ${name(column)} from ${tableName(table)} limit 0)`) : place,
   )
   return returnKeys(`${formatInto(stored, columns)} select ${values.join(', ')}${where}`, stored, columns)
 }

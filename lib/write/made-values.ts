@@ -54,7 +54,7 @@ export function compute(computed: Computed, entity: object, em: EntityManager, v
 export function makeOnce(asked: object, em: EntityManager, make: () => unknown): unknown {
   const values = current ?? repeated.get(em)
   if (values === undefined) return make()
-  // What the function itself does is no part of the write.
+  // A write that the function itself begins has values of its own.
   current = undefined
   return values.next(asked, make)
 }

@@ -22,7 +22,7 @@ import type { RecordInput } from './record-input.ts'
  * Inserts the records of a seed and returns whether statements could.
  *
  * @param changes the records, valid by the model
- * @param values what functions of the model give, for whoever inserts the records then
+ * @param values keeps the values that functions of the model give; the unit of work uses them again where statements cannot insert the records
  */
 export async function insertPlanned(
   data: SeedData,

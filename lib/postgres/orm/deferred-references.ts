@@ -7,9 +7,9 @@ import { ReferenceKind } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 
 /**
- * Makes the statements of the schema while references that MikroORM does not write in their order wait for the end of the transaction. It is for the schema alone:
- * MikroORM writes links to what it has yet to insert in one go if it takes them for deferred, and in two on SQLite, each of which counts as a version. What is
- * unique is so at once, as on SQLite.
+ * Makes the statements of the schema with deferred foreign keys, where MikroORM does not write records in the order of their references. Its metadata says so only
+ * meanwhile: MikroORM would insert a record with a deferred link in one step, where it takes two on SQLite, and each step counts as a version. Unique constraints are
+ * not deferred, as on SQLite.
  */
 export async function withDeferredReferences<T>(orm: MikroORM, make: () => Promise<T>): Promise<T> {
   const undo: (() => void)[] = []

@@ -155,8 +155,8 @@ export function refusal(error: Error): string | undefined {
 const OF_PARAMETER = /^(?:unnamed portal|portal ".*") parameter \$\d/m
 
 /**
- * Whether a text is no value of its type, where that says so as of a statement: names of what is not there (`regclass`), and texts with a syntax of their own
- * (`jsonpath`, `tsvector`, `ltree`, `hstore`). An error of a statement has its place in that, or in one of a function.
+ * Whether the error is about a given text that its type refuses, although the server uses the code of a faulty statement for it: the name of an object that does
+ * not exist (`regclass`), or a text with a syntax of its own (`jsonpath`, `tsvector`, `ltree`, `hstore`). An error in a statement has a position.
  */
 function isAboutValue(error: Error): boolean {
   const { code, position, internalQuery, where, file } = error as ServerError

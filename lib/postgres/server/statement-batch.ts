@@ -110,7 +110,7 @@ class StatementBatch extends Query {
   handleError(error: unknown, connection: Connection): void {
     for (const [sql, name] of this.#preparing) {
       this.#prepared.pending.delete(sql)
-      // What the server has prepared outlives the error. Which of them it got to is not known: closing one that is not there is no error.
+      // A prepared statement outlives the error. The client does not know which of them the server has prepared; closing one that does not exist is no error.
       if (connection.stream.writable) connection.close({ type: 'S', name }, true)
     }
     this.reject(error)

@@ -24,7 +24,7 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], col
   const [first] = values as [ValueRef]
   const label = findEnum(attribute, enums)
   if (label !== undefined && values.length <= MANY) {
-    // The labels that are meant, found once: so an index on the column serves, and a text that is no label equals nothing. Domains over enums have no operators.
+    // The server looks the labels up once, so an index on the column serves. A text that is no label equals nothing. A domain over an enum has no operators.
     const meant = compileIsOneOf(
       text('l::text'),
       values.map(value => filterValue(value, attribute)),

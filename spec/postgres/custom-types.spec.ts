@@ -29,6 +29,19 @@ class When extends Type<{ at: string } | null, Date | null> {
   }
 }
 
+/** Stored as a number or as a text. */
+class Either extends Type<string, number | string> {
+  override convertToDatabaseValue(value: string): number | string {
+    return /^-?\d+$/.test(value) ? Number(value) : value
+  }
+  override convertToJSValue(value: number | string): string {
+    return String(value)
+  }
+  override getColumnType(): string {
+    return 'text'
+  }
+}
+
 /** Reads a boolean as strictly as the driver gives it. */
 class YesNo extends Type<string, boolean> {
   override convertToDatabaseValue(value: string): boolean {
@@ -98,7 +111,11 @@ class Price extends Type<number, number> {
   }
 }
 
-const Box = defineEntity({ name: 'Box', embeddable: true, properties: { size: p.type(Half).nullable(), price: p.type(Price).nullable() } })
+const Box = defineEntity({
+  name: 'Box',
+  embeddable: true,
+  properties: { size: p.type(Half).nullable(), price: p.type(Price).nullable(), either: p.type(Either).nullable() },
+})
 
 const Thing = defineEntity({
   name: 'Thing',
@@ -158,6 +175,23 @@ describe('custom types on PostgreSQL', { skip: await findNoServer() }, () => {
       )
     }
     await same('GET', '/v1/things', { 'box.size': '9,100' })
+    for (const either of ['7', '10', '-3', 'a', 'B', '10a', '1e21']) await same('POST', '/v1/things', {}, { box: { either, price: 1e19 } })
+    for (const operator of ['', '!=', '<', '<=', '>', '>=']) {
+      for (const [name, values] of [
+        ['size', ['-2', '-1', '9', '10', '100']],
+        ['price', ['-1', '9', '9.5', '10000000000000000000']],
+        ['either', ['-3', '7', '9', '10', '10a', 'a', 'Z', '1e21']],
+      ] as const)
+        for (const value of values) {
+          const { things } = await same('GET', '/v1/things', { [`box.${name}${operator}`]: value, attributes: 'id' })
+          if (operator === '>=' && name === 'size' && value === '-2')
+            assert.deepEqual(
+              (things as { id: number }[]).map(({ id }) => id),
+              [3, 4, 6, 7],
+            )
+        }
+    }
+    await same('GET', '/v1/things', { 'boxes.box.size>': '9', sort: 'box.either.desc' })
     await same('GET', '/v1/things', { sort: 'boxes.box.price.desc' })
     await same('GET', '/v1/things', { sort: 'boxes.sure' })
   })

@@ -5,7 +5,7 @@ import { filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
 import { literal, name, sql, text } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { JSON_VALUE, NUMBER } from './value-forms.ts'
+import { JSON_VALUE, NUMBER, STORED_NUMBER } from './value-forms.ts'
 
 /** A place in a list, or a key that looks like one. */
 const PLACE = /^(?:0|[1-9]\d*)$/
@@ -58,6 +58,21 @@ export function compareWithin(operand: Operand, operator: '=' | '<' | '<=' | '>'
   const number = sql`${filterValue(ref, attribute, NUMBER)}::numeric`
   const texts = sql`case when ${number} is null then (${value} #>> '{}') collate "C" ${operator} ${given} end`
   return sql`(case jsonb_typeof(${value}) when 'string' then ${texts} when 'number' then (${value})::numeric ${operator} ${number} end)`
+}
+
+/** Compiles a comparison of what a type of the application's own stores in a JSON document, which may be a number or a text: numbers come before texts, as they sort. */
+export function compareStoredWithin(
+  { hops, attribute }: Operand,
+  operator: '=' | '<' | '<=' | '>' | '>=',
+  ref: ValueRef,
+  columns: ColumnScope,
+): Sql {
+  const value = compileWithin(attribute, [], columns.through(hops))
+  const number = sql`${filterValue(ref, attribute, STORED_NUMBER)}::numeric`
+  const compareNumber = (stored: Sql): Sql => sql`coalesce(${stored} ${operator} ${number}, ${text(String(operator.startsWith('<')))})`
+  const words = sql`(${value} #>> '{}') collate "C" ${operator} ${filterValue(ref, attribute)}`
+  const compareText = sql`case when ${number} is null then ${words} else ${text(String(operator.startsWith('>')))} end`
+  return sql`(case jsonb_typeof(${value}) when 'number' then ${compareNumber(sql`(${value})::numeric`)} when 'boolean' then ${compareNumber(sql`((${value})::boolean)::int::numeric`)} when 'string' then ${compareText} end)`
 }
 
 /** Returns a plain value as one that sorts: numbers, and booleans as such, come before texts. An object or an array is no plain value. */

@@ -5,8 +5,8 @@ import { MANY, areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/fil
 import type { ColumnScope } from '../../sql/flavour.ts'
 import { bind, joinEvenly, sql, text } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { compareWithin } from './compare-json.ts'
-import { compileBareOperand, compileOperand } from './stored-value.ts'
+import { compareStoredWithin, compareWithin } from './compare-json.ts'
+import { compileBareOperand, compileOperand, isOwnInDocument } from './stored-value.ts'
 import { TIME_NEXT } from './value-forms.ts'
 
 /**
@@ -16,9 +16,10 @@ import { TIME_NEXT } from './value-forms.ts'
  */
 export function isOneOfValues(operand: Operand, values: readonly ValueRef[], columns: ColumnScope, enums: ReadonlySet<string>): Sql {
   const { attribute } = operand
-  if (attribute.source.kind === 'within')
+  const compare = attribute.source.kind === 'within' ? compareWithin : isOwnInDocument(attribute) ? compareStoredWithin : undefined
+  if (compare !== undefined)
     return sql`(${joinEvenly(
-      values.map(value => compareWithin(operand, '=', value, columns)),
+      values.map(value => compare(operand, '=', value, columns)),
       ' or ',
     )})`
   const [first] = values as [ValueRef]
@@ -62,6 +63,7 @@ function findEnum(
 export function compareValue({ operand, operator, value }: Condition & { kind: 'compare' }, columns: ColumnScope): Sql {
   const { attribute } = operand
   if (attribute.source.kind === 'within') return compareWithin(operand, operator, value, columns)
+  if (isOwnInDocument(attribute)) return compareStoredWithin(operand, operator, value, columns)
   const stored = compileOperand(operand, columns)
   // A column may hold finer times than are shown: those of the given millisecond are equal to it.
   if (attribute.type.kind === 'datetime' && operator === '>') return sql`${stored} >= ${filterValue(value, attribute, TIME_NEXT)}`

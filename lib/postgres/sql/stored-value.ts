@@ -37,8 +37,12 @@ export function compileStoredValue(attribute: ScalarAttribute, columns: ColumnSc
 
 /** Returns the same as a sort key. A type of the application's own may store a number or a text in a JSON document: it sorts as what it is. */
 export function compileSortedValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
-  const isOwn = attribute.source.kind === 'document' && attribute.type.kind === 'custom'
-  return isOwn ? compileSortedWithin(attribute, [], columns) : compileStoredValue(attribute, columns)
+  return isOwnInDocument(attribute) ? compileSortedWithin(attribute, [], columns) : compileStoredValue(attribute, columns)
+}
+
+/** Whether a type of the application's own stores the attribute in a JSON document. */
+export function isOwnInDocument({ source, type }: ScalarAttribute): boolean {
+  return source.kind === 'document' && type.kind === 'custom'
 }
 
 /** Returns what stands at the keys of a JSON document, as a value of a type. Dates of a document are texts of one form, which sort as time does. */

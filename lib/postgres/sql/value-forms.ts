@@ -34,6 +34,13 @@ export const NUMBER: OwnForm = {
   },
 }
 
+/** The number that a stored value is; NULL where it is none. A boolean is compared as a number, as it sorts. */
+export const STORED_NUMBER: OwnForm = {
+  of: 'value',
+  encode: value =>
+    typeof value === 'boolean' ? String(Number(value)) : typeof value === 'number' || typeof value === 'bigint' ? String(value) : null,
+}
+
 /** What no stored JSON value holds: NUL, and halves of characters. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f]..)/i
 

@@ -1,4 +1,5 @@
 /** Opens the contenders of the bench on a database, and compares their answers. */
+import type { EngineOptions } from '../../lib/index.ts'
 import { assertSame, comparable } from '../contenders.ts'
 import { entities } from '../seed.ts'
 import type { Size } from '../seed.ts'
@@ -46,9 +47,10 @@ function wrapApi(name: ContenderName, api: Partial<Api> & { close(): Promise<voi
   }
 }
 
-async function openEngine(url: string): Promise<Contender> {
+/** @param options what is not as usual; by default it keeps no journal */
+export async function openEngine(url: string, options: Pick<EngineOptions, 'journal'> = { journal: 0 }): Promise<Contender> {
   const { RestEngine } = await import('../../lib/index.ts')
-  const engine = await RestEngine.create({ entities, database: { url, poolSize: 10 }, schema: 'keep', journal: 0 })
+  const engine = await RestEngine.create({ entities, database: { url, poolSize: 10 }, schema: 'keep', ...options })
   return {
     name: 'engine',
     answers: () => true,

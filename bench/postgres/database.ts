@@ -5,7 +5,7 @@
 import { Client } from 'pg'
 import { ownDatabase } from '../../spec/postgres/server-database.ts'
 import type { Size } from '../seed.ts'
-import { FIRST_NAMES, TEAMS } from '../seed.ts'
+import { FIRST_NAMES, TEAMS, entities } from '../seed.ts'
 
 /** Without the log of the test kit, whose triggers slow every write: an engine adds it to an empty database alone. */
 const TABLES = `
@@ -18,10 +18,10 @@ const TABLES = `
 
 /** Indexes by which a text is sorted and looked for by its beginning have the collation that compares bytes. */
 const INDEXES = `
-  create index "user_email_index" on "user" ("email" collate "C");
-  create index "team_users_team_id_index" on "team_users" ("team_id");
-  create index "team_users_user_id_index" on "team_users" ("user_id");
-  create index "site_user_id_index" on "site" ("user_id")`
+  create index if not exists "user_email_index" on "user" ("email" collate "C");
+  create index if not exists "team_users_team_id_index" on "team_users" ("team_id");
+  create index if not exists "team_users_user_id_index" on "team_users" ("user_id");
+  create index if not exists "site_user_id_index" on "site" ("user_id")`
 
 /** Returns what inserts the rows, the same as on SQLite. */
 function rowsOf({ users, sites }: Size): string {
@@ -39,13 +39,25 @@ function rowsOf({ users, sites }: Size): string {
 /** One process for a session: the time of helpers could not be told from that of others. */
 const SETTINGS = `do $$ begin execute format('alter database %I set max_parallel_workers_per_gather = 0', current_database()); end $$`
 
-/** Runs work on a database of its own. */
-export async function withDatabase<T>(size: Size, work: (url: string) => Promise<T>): Promise<T> {
+/** Keeps what is filled in here out of the log. */
+const SILENT = "set mikro_rest.log = 'off'"
+
+/**
+ * Runs work on a database of its own.
+ *
+ * @param isLogged whether an engine makes the tables, and with them the log of the test kit
+ */
+export async function withDatabase<T>(size: Size, work: (url: string) => Promise<T>, isLogged = false): Promise<T> {
   await using own = await ownDatabase()
   const { url } = own.database
+  if (isLogged) {
+    const { RestEngine } = await import('../../lib/index.ts')
+    const engine = await RestEngine.create({ entities, database: url })
+    await engine.close()
+  }
   const client = new Client({ connectionString: url })
   await client.connect()
-  for (const text of [TABLES, rowsOf(size), INDEXES, SETTINGS, 'vacuum analyze']) await client.query(text)
+  for (const text of [isLogged ? SILENT : TABLES, rowsOf(size), INDEXES, SETTINGS, 'vacuum analyze']) await client.query(text)
   await client.end()
   return await work(url)
 }

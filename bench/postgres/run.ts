@@ -16,12 +16,12 @@ import type { MemoryUse } from '../run-trial.ts'
 import { LARGE_SIZE, SIZE } from '../seed.ts'
 import { byRound, figure, inTurns } from '../summary.ts'
 import { wordsOf } from '../words.ts'
-import { CONTENDERS, compare, open, withApart } from './contenders.ts'
+import { CONTENDERS, compare, open, openEngine, withApart } from './contenders.ts'
 import type { Contender, ContenderName } from './contenders.ts'
 import { withDatabase } from './database.ts'
 import { PROCESS, Processes } from './processes.ts'
 import { Processor, named } from './processor.ts'
-import { LARGE_READINGS, READINGS, WRITES } from './trials.ts'
+import { LARGE_READINGS, NOTED_WRITES, READINGS, WRITES } from './trials.ts'
 import type { PostgresTrial } from './trials.ts'
 
 /** More memory than on the small table: what the garbage collector had not taken yet. */
@@ -31,7 +31,7 @@ const COUNTS = [1, 2, 4] as const
 const TIMES = { round: 400, warmUp: 1500 }
 
 /** Writes last: contenders whose code cannot write have other rows then. */
-const trials = [...READINGS, ...LARGE_READINGS, ...WRITES]
+const trials = [...READINGS, ...LARGE_READINGS, ...WRITES, ...NOTED_WRITES]
 const { rounds, docs, isWanted } = wordsOf({ rounds: 15, names: [...trials.map(({ name }) => name), 'processes', 'memory'] })
 const noServer = await findNoServer()
 if (noServer !== false) {
@@ -77,11 +77,31 @@ function show(trial: PostgresTrial, samples: ReadonlyMap<ContenderName, Samples>
 }
 
 async function timeAll(wanted: readonly PostgresTrial[], url: string): Promise<void> {
+  if (wanted.length > 0)
+    await timeBeside(
+      wanted,
+      url,
+      CONTENDERS.map(name => () => open(name, named(url, name))),
+    )
+}
+
+/** Times writes in a database that an engine has made, beside the same hand-written ones in one without the log. */
+async function timeNoted(wanted: readonly PostgresTrial[]): Promise<void> {
   if (wanted.length === 0) return
+  await withDatabase(SIZE, url =>
+    withDatabase(
+      SIZE,
+      own => timeBeside(wanted, url, [() => open('by hand', named(url, 'by hand')), () => openEngine(named(own, 'engine'), {})]),
+      true,
+    ),
+  )
+}
+
+async function timeBeside(wanted: readonly PostgresTrial[], url: string, opening: readonly (() => Promise<Contender>)[]): Promise<void> {
   await using processor = await Processor.open(url)
   const contenders: Contender[] = []
   try {
-    for (const name of CONTENDERS) contenders.push(await open(name, named(url, name)))
+    for (const openNext of opening) contenders.push(await openNext())
     for (const trial of wanted) await time(trial, contenders, processor)
   } finally {
     for (const contender of contenders) await contender.close()
@@ -126,10 +146,11 @@ function megabytes(bytes: number): string {
 }
 
 const wanted = trials.filter(({ name }) => isWanted(name))
-const [small, large] = [wanted.filter(trial => !LARGE_READINGS.includes(trial)), wanted.filter(trial => LARGE_READINGS.includes(trial))]
-if (wanted.length > 0)
+const ofGroup = (group: readonly PostgresTrial[]): PostgresTrial[] => group.filter(trial => wanted.includes(trial))
+const [small, large, noted] = [ofGroup([...READINGS, ...WRITES]), ofGroup(LARGE_READINGS), ofGroup(NOTED_WRITES)]
+if (small.length + large.length > 0)
   await withApart({ users: 1000, sites: 5000 }, async contenders => {
-    for (const trial of wanted) await compare(trial, contenders, 10)
+    for (const trial of [...small, ...large]) await compare(trial, contenders, 10)
   })
 report.say(
   `${SIZE.users.toLocaleString('en')} users with ${SIZE.sites.toLocaleString('en')} sites; medians of ${rounds} rounds in one process.`,
@@ -143,6 +164,7 @@ await withDatabase(SIZE, async url => {
   }
   report.versus({ what: 'microseconds per call', base: 'by hand', own: 'engine' })
   await timeAll(small, url)
+  await timeNoted(noted)
   if (large.length > 0 || isWanted('memory'))
     await withDatabase(LARGE_SIZE, async other => {
       await timeAll(large, other)

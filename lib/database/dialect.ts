@@ -278,6 +278,9 @@ export interface WritingDialect {
   toParameter(value: unknown): unknown
 }
 
+/** What a request does in its transaction behind a statement that writes: it may write again, it reads what may be refused, or nothing that could fail. */
+export type BehindWrite = 'writes' | 'reads' | 'nothing'
+
 /** What a statement has written. */
 export interface RowsWritten {
   /** The number of rows. */
@@ -350,8 +353,12 @@ export interface Connection {
    * @param repeatable see `write`
    */
   transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable?: boolean): Awaitable<T>
-  /** Runs a statement that writes, inside a transaction. Errors are those that MikroORM would throw. */
-  run(statement: Statement, parameters: readonly unknown[]): Awaitable<RowsWritten>
+  /**
+   * Runs a statement that writes, inside a transaction. Errors are those that MikroORM would throw.
+   *
+   * @param behind what the request does behind it (default: it may write); behind the last one that writes a server is asked at once for what has changed
+   */
+  run(statement: Statement, parameters: readonly unknown[], behind?: BehindWrite): Awaitable<RowsWritten>
   /** The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is none. */
   load(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined>
   /** Whether a record of the entity is one row of one table and no more, so that it exists when it can be loaded. */

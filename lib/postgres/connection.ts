@@ -9,7 +9,7 @@ import type { Clock } from '../base/clock.ts'
 import type { RunStatement, Traces } from '../base/trace.ts'
 import type { PoolClient } from 'pg'
 import type { ChangeRecorder, ChangeSink, Watched } from '../database/changes.ts'
-import type { Connection, Dialect, Reading, RowsWritten, Statement } from '../database/dialect.ts'
+import type { BehindWrite, Connection, Dialect, Reading, RowsWritten, Statement } from '../database/dialect.ts'
 import type { StatementsExplained, UnindexedLink } from '../database/explained-statements.ts'
 import type { Resource } from '../model/model.ts'
 import type { StoredTable } from '../model/stored-table.ts'
@@ -78,12 +78,7 @@ export class PostgresConnection implements Connection {
     this.dialect = createDialect(flavour)
     this.#readings = new Readings(sessions, transactions)
     this.#unitsOfWork = new UnitsOfWork(this.host, () => this.orm, readOnly)
-    this.#rows = new RowWriter(
-      sessions,
-      transactions,
-      () => this.orm,
-      () => this.#readings.traces?.current,
-    )
+    this.#rows = new RowWriter(this.host, () => this.orm)
   }
 
   /** What MikroORM is to be made with. */
@@ -229,8 +224,8 @@ export class PostgresConnection implements Connection {
     return false
   }
 
-  run(statement: Statement, parameters: readonly unknown[]): Promise<RowsWritten> {
-    return this.#rows.run(statement, parameters)
+  run(statement: Statement, parameters: readonly unknown[], behind: BehindWrite = 'writes'): Promise<RowsWritten> {
+    return this.#rows.run(statement, parameters, behind)
   }
 
   insertRows(): boolean {

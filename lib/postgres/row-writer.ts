@@ -1,24 +1,18 @@
 /** Row writer: runs the statements by which the engine writes rows without MikroORM's unit of work, on the session of the transaction that the caller runs in. */
 import { EntityManager } from '@mikro-orm/postgresql'
 import type { MikroORM } from '@mikro-orm/core'
-import type { RowsWritten, Statement } from '../database/dialect.ts'
+import type { BehindWrite, RowsWritten, Statement } from '../database/dialect.ts'
 import { ManagerCheck } from '../orm/plain-manager.ts'
-import type { Trace } from '../base/trace.ts'
-import type { Sessions } from './server/sessions.ts'
-import type { Transactions } from './server/transactions.ts'
+import type { OrmHost } from './orm/lent-dialect.ts'
 
 export class RowWriter {
-  readonly #sessions: Sessions
-  readonly #transactions: Transactions
+  readonly #host: OrmHost
   readonly #orm: () => MikroORM
-  readonly #trace: () => Trace | undefined
   readonly #managers = new ManagerCheck(EntityManager)
 
-  constructor(sessions: Sessions, transactions: Transactions, orm: () => MikroORM, trace: () => Trace | undefined) {
-    this.#sessions = sessions
-    this.#transactions = transactions
+  constructor(host: OrmHost, orm: () => MikroORM) {
+    this.#host = host
     this.#orm = orm
-    this.#trace = trace
   }
 
   /** See `Connection.writesAlone`. */
@@ -27,16 +21,20 @@ export class RowWriter {
   }
 
   /** See `Connection.run`. */
-  async run({ sql }: Statement, parameters: readonly unknown[]): Promise<RowsWritten> {
+  async run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): Promise<RowsWritten> {
+    const { sessions, transactions, observer } = this.#host
     const { em } = this.#orm()
     const text = em.config.get('onQuery')(sql, parameters)
-    this.#transactions.checkTime()
-    const trace = this.#trace()
+    transactions.checkTime()
+    const trace = this.#host.trace()
     const before = trace?.enter('sql')
     const begun = performance.now()
     let written: number | undefined
     try {
-      const { rows, tags } = await this.#sessions.readAll(this.#transactions.current!.session!, [{ sql: text, parameters }])
+      const session = transactions.current!.session!
+      const running = sessions.readAll(session, [{ sql: text, parameters }])
+      observer()?.writes(session, behind !== 'writes')
+      const { rows, tags } = await running
       written = Number(tags[0]!.slice(tags[0]!.lastIndexOf(' ')))
       const [[counted = 0] = []] = rows[0]!
       return { rows: written, counted: BigInt(counted as string) }

@@ -4,8 +4,8 @@
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../base/awaitable.ts'
-import type { Coroutine } from '../base/awaitable.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Awaitable, Coroutine } from '../base/awaitable.ts'
+import type { Connection, RowsWritten } from '../database/dialect.ts'
 import { findHierarchyRoot, owningLinks } from '../model/model.ts'
 import type { Resource, ToManyAttribute } from '../model/model.ts'
 import type { Reader, View } from '../read/reader.ts'
@@ -48,11 +48,19 @@ export class PlannedRemoval {
   *remove({ stored }: RowPlan, address: Address, view: View): Coroutine<Written> {
     const { resource, key, id } = address
     yield* this.#versions.read(address, view, false)
-    const record = yield* wait(this.#reader.record(resource, key, view))
+    const { statement, parameters } = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
+    const remove = (): Awaitable<RowsWritten> => this.#connection.run(statement, parameters, 'nothing')
+    const reading = this.#reader.record(resource, key, view)
+    let removing: Awaitable<RowsWritten> | undefined
+    // A server takes it before it has answered the reading. It is undone where the record may not be removed. Stages of a trace follow each other.
+    if (reading instanceof Promise && resource.referrers.length === 0 && view.trace === undefined) {
+      removing = remove()
+      if (removing instanceof Promise) removing.catch(() => {})
+    }
+    const record = yield* wait(reading)
     if (record === undefined) throw notFound(resource, id)
     if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new Caller(this.#connection, this.#reader, view))
-    const bound = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
-    yield* wait(this.#connection.run(bound.statement, bound.parameters))
+    yield* wait(removing ?? remove())
     return { resource, key, record }
   }
 
@@ -66,9 +74,10 @@ export class PlannedRemoval {
     const keys = yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, list, view))
     const removed = keys.map(key => ({ resource: target, key }))
     yield* checkReferrers(removed, new Caller(this.#connection, this.#reader, view))
-    for (const { statement, parameters } of bindDeleteAll(stored, keys, target, this.#connection)) {
+    const statements = bindDeleteAll(stored, keys, target, this.#connection)
+    for (const [index, { statement, parameters }] of statements.entries()) {
       try {
-        yield* wait(this.#connection.run(statement, parameters))
+        yield* wait(this.#connection.run(statement, parameters, index === statements.length - 1 ? 'reads' : 'writes'))
       } catch (error) {
         throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
       }

@@ -274,7 +274,7 @@ export class PlannedWriter {
     behind?: () => void,
   ): Coroutine<RowsWritten> {
     try {
-      const running = this.#connection.run(statement, parameters)
+      const running = this.#connection.run(statement, parameters, asked.isWide ? 'writes' : 'reads')
       if (running instanceof Promise) behind?.()
       return yield* wait(running)
     } catch (error) {

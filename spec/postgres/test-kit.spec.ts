@@ -194,6 +194,36 @@ describe('changed rows on PostgreSQL', { skip: await findNoServer() }, () => {
     assert.deepEqual(engine.requests.at(-1)!.changes, [])
   })
 
+  it('are those of every table that a request has changed, whichever the one before it has', async () => {
+    await using schema = ownSchema()
+    await using engine = await open(schema)
+    const changesOf = async (...[method, path, body]: [string, string, unknown?]): Promise<unknown> => {
+      const { status } = await engine.handle(method, path, undefined, body)
+      assert.equal(status, 200)
+      return engine.requests.at(-1)!.changes!.map(({ type, resource, id }) => `${type} ${resource} ${id}`)
+    }
+    for (const word of ['c', 'd']) {
+      assert.deepEqual(await changesOf('POST', '/v1/tags', { word }), [`insert tags ${word}`])
+      assert.deepEqual(await changesOf('PATCH', '/v1/books/1', { title: word }), ['update books 1'])
+      assert.deepEqual(await changesOf('PATCH', '/v1/authors/1', { tags: [word] }), ['update authors 1'])
+      assert.deepEqual(await changesOf('PATCH', '/v1/authors/1', { name: word }), ['update authors 1'])
+    }
+    await schema.run(`create function note() returns trigger language plpgsql as $$ begin
+      insert into tag (word) values (new.title); update book set title = 'of a trigger' where id = new.id; return null; end $$;
+      create trigger note after update on book for each row when (new.title <> 'of a trigger') execute function note()`)
+    assert.deepEqual(await changesOf('PATCH', '/v1/authors/1', { name: 'e' }), ['update authors 1'])
+    assert.deepEqual(await changesOf('PATCH', '/v1/books/1', { title: 'f' }), ['update books 1', 'insert tags f'])
+    await schema.run('drop trigger note on book')
+    // A write that is refused leaves nothing behind for the next one.
+    assert.equal((await post(engine, '/v1/tags', { word: 'c' })).status, 409)
+    assert.deepEqual(await changesOf('POST', '/v1/tags', { word: 'g' }), ['insert tags g'])
+    // Neither does a table that goes.
+    await schema.run('drop table tag cascade')
+    const statuses: number[] = []
+    for (let time = 0; time < 2; time++) statuses.push((await engine.handle('PATCH', '/v1/books/1', undefined, { title: 'h' })).status)
+    assert.equal(statuses.at(-1), 200)
+  })
+
   it('are what engine.expect counts, by requests and by MikroORM', async () => {
     await using schema = ownSchema()
     await using engine = await open(schema)

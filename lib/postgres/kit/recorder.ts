@@ -9,6 +9,7 @@ import { findTouched, gatherLists, readLink } from '../../sql/list-changes.ts'
 import type { ListNow, PendingChange, TouchedList } from '../../sql/list-changes.ts'
 import type { CompiledImage } from '../../sql/row-image.ts'
 import type { Sessions } from '../server/sessions.ts'
+import type { Answered } from '../server/statement-batch.ts'
 import type { WriteObserver } from '../server/write-observer.ts'
 import { trimLog } from './change-log.ts'
 import type { ChangeLog } from './change-log.ts'
@@ -39,8 +40,26 @@ interface OpenChanges {
   /** The position up to which they have been read. */
   read: number
   pending: PendingChange[]
+  /** What has been asked for behind the last statement that writes. */
+  asked: AskedEntries | undefined
   /** Whom the changes of the transaction, and of each savepoint in it, belong to. */
   readonly owners: { readonly savepoint: string | undefined; readonly sink: ChangeSink | undefined; readonly from: number }[]
+}
+
+/** New entries of a transaction that have been asked for. */
+interface AskedEntries {
+  /** The positions behind which they stand. */
+  readonly limits: readonly number[]
+  /** What is read together with the tables that have changed, since these have changed lately. */
+  readonly guessed: readonly WatchedRows[]
+  /** The tables, and the entries of what was guessed. */
+  readonly answer: Promise<Answered['rows']>
+}
+
+/** An entry of the log, by its position. */
+interface Entry {
+  readonly at: number
+  readonly change: PendingChange['change']
 }
 
 /** A changed row, as the log has it. */
@@ -88,6 +107,8 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   /** The highest position that has been read: entries that are made from now on stand behind it. */
   #highest = 0
   #committed = 0
+  /** What is read of the tables that the last transaction has changed: the next one often changes them, too. */
+  #lately: readonly WatchedRows[] = []
 
   constructor(parts: RecorderParts) {
     this.#parts = parts
@@ -99,7 +120,15 @@ export class Recorder implements ChangeRecorder, WriteObserver {
 
   begin(session: PoolClient): void {
     const owner = { savepoint: undefined, sink: this.#parts.current(), from: 0 }
-    this.#open.set(session, { start: this.#highest, read: this.#highest, pending: [], owners: [owner] })
+    this.#open.set(session, { start: this.#highest, read: this.#highest, pending: [], asked: undefined, owners: [owner] })
+  }
+
+  writes(session: PoolClient, isLast: boolean): void {
+    const open = this.#open.get(session)
+    if (open === undefined) return
+    open.asked = isLast && this.#isHeard(open) ? this.#askEntries(session, open) : undefined
+    // It fails where the statement before it does, which is reported then.
+    open.asked?.answer.catch(() => {})
   }
 
   async savepoint(session: PoolClient, name: string): Promise<void> {
@@ -114,6 +143,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   }
 
   rollbackTo(session: PoolClient, name: string): void {
+    this.writes(session, false)
     const from = this.#end(session, name)
     if (from !== undefined) this.#open.get(session)!.pending.length = from
   }
@@ -132,20 +162,45 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   /** Reads what has been logged since the last time. */
   async collect(session: PoolClient): Promise<void> {
     const open = this.#open.get(session)
-    if (open === undefined || (this.watchers.size === 0 && open.owners.every(({ sink }) => sink === undefined))) return
-    const { compiled, sessions } = this.#parts
-    const limits = [open.read, open.start]
-    const touched = await sessions.read(session, compiled.touched, limits)
+    if (open === undefined || !this.#isHeard(open)) return
+    const { limits, guessed, answer } = open.asked ?? this.#askEntries(session, open)
+    open.asked = undefined
+    const [touched = [], ...likely] = await answer
     if (touched.length === 0) return
+    const changed = touched.flatMap(([oid]) => this.#parts.compiled.byTable.get(Number(oid)) ?? [])
+    this.#lately = changed
+    const others = changed.filter(each => this.#isWanted(each, open) && !guessed.includes(each))
+    const rest = others.length === 0 ? [] : await this.#ask(session, others, limits)
+    const found = [...guessed, ...others].flatMap((each, index) => [...likely, ...rest][index]!.flatMap(row => readEntry(each, row)))
     const { sink } = open.owners.at(-1)!
-    const rows = touched
-      .flatMap(([oid]) => compiled.byTable.get(Number(oid)) ?? [])
-      .filter(({ table }) => sink !== undefined || this.#isWatched(table))
-    const found = await Promise.all(rows.map(async each => ({ each, rows: await sessions.read(session, each.sql, limits) })))
-    const changes = found.flatMap(({ each, rows: logged }) => logged.flatMap(row => readEntry(each, row)))
-    for (const { change } of changes.toSorted((a, b) => a.at - b.at)) open.pending.push({ sink, change })
+    for (const { change } of found.toSorted((a, b) => a.at - b.at)) open.pending.push({ sink, change })
     open.read = Math.max(...touched.map(([, last]) => Number(last)))
     if (open.read > this.#highest) this.#highest = open.read
+  }
+
+  #isHeard({ owners }: OpenChanges): boolean {
+    return this.watchers.size > 0 || owners.some(({ sink }) => sink !== undefined)
+  }
+
+  #isWanted({ table }: WatchedRows, { owners }: OpenChanges): boolean {
+    return owners.at(-1)!.sink !== undefined || this.#isWatched(table)
+  }
+
+  #askEntries(session: PoolClient, open: OpenChanges): AskedEntries {
+    const limits = [open.read, open.start]
+    const guessed = this.#lately.filter(each => this.#isWanted(each, open))
+    return { limits, guessed, answer: this.#ask(session, [{ sql: this.#parts.compiled.touched }, ...guessed], limits) }
+  }
+
+  async #ask(session: PoolClient, statements: readonly { readonly sql: string }[], limits: readonly number[]): Promise<Answered['rows']> {
+    try {
+      const asked = statements.map(({ sql }) => ({ sql, parameters: limits }))
+      return (await this.#parts.sessions.readAll(session, asked)).rows.slice(0, asked.length)
+    } catch (error) {
+      // A table that was guessed may have gone meanwhile.
+      this.#lately = []
+      throw error
+    }
   }
 
   #isWatched(table: string | undefined): boolean {
@@ -177,7 +232,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
 }
 
 /** Makes changes of an entry of the log. */
-function readEntry(watched: WatchedRows, row: Row): { readonly at: number; readonly change: PendingChange['change'] }[] {
+function readEntry(watched: WatchedRows, row: Row): Entry[] {
   const at = Number(row[0])
   if (watched.kind === 'table') return [{ at, change: new LoggedRow(watched.watched, watched.image, row) }]
   const { list, width } = watched

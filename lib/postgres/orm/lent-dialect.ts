@@ -106,6 +106,7 @@ class LentConnection implements DatabaseConnection {
   }
 
   async #execute<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    this.#host.observer()?.writes(this.session, false)
     const trace = this.#host.trace()
     const before = trace?.enter('sql')
     const begun = performance.now()

@@ -6,6 +6,12 @@ export interface WriteObserver {
   readonly isAsked: boolean
   /** A transaction has begun. */
   begin(session: PoolClient): void
+  /**
+   * A statement has been sent that may write.
+   *
+   * @param isLast whether no other one follows in this transaction
+   */
+  writes(session: PoolClient, isLast: boolean): void
   /** Is called before a savepoint is made. */
   savepoint(session: PoolClient, name: string): Promise<void>
   /** Is called before a savepoint is released. */

@@ -14,10 +14,10 @@ export interface Request {
 export function countWritten(writer: Pick<RowWriter, 'run'> | Pick<SqliteRowWriter, 'run'>): Map<string, number> {
   const written = new Map<string, number>()
   const run = writer.run as RowWriter['run']
-  writer.run = function (this: RowWriter, statement, parameters) {
+  writer.run = function (this: RowWriter, statement, parameters, behind) {
     const [word] = statement.sql.split(' ', 1)
     written.set(word!, (written.get(word!) ?? 0) + 1)
-    return run.call(this, statement, parameters)
+    return run.call(this, statement, parameters, behind)
   }
   return written
 }

@@ -1,0 +1,92 @@
+/** How often a write waits for a PostgreSQL server: what is asked of it together goes to it in one turn. Counted by a proxy between the engine and the server. */
+import assert from 'node:assert/strict'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { describe, it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/postgresql'
+import { RestEngine } from '../../lib/index.ts'
+import { findNoServer, ownSchema } from './server-database.ts'
+
+const Person = defineEntity({
+  name: 'Person',
+  properties: { id: p.integer().primary(), name: p.string(), notes: () => p.oneToMany(Note).mappedBy('person') },
+})
+const Note = defineEntity({
+  name: 'Note',
+  properties: { id: p.integer().primary(), text: p.string(), person: () => p.manyToOne(Person).nullable() },
+})
+
+/** Passes on what client and server say, and counts how often the client says something again after the server has. */
+class CountingProxy implements AsyncDisposable {
+  turns = 0
+  readonly #sockets = new Set<Socket>()
+  readonly #server
+
+  constructor(host: string, port: number) {
+    this.#server = createServer(client => {
+      const server = connect(port, host)
+      let isAnswered = true
+      for (const [from, to] of [
+        [client, server],
+        [server, client],
+      ] as const) {
+        this.#sockets.add(from.setNoDelay(true))
+        from.on('data', chunk => {
+          if (from === client && isAnswered) this.turns++
+          isAnswered = from === server
+          to.write(chunk)
+        })
+        from.on('error', () => to.destroy())
+        from.on('close', () => to.destroy())
+      }
+    })
+  }
+
+  async listen(): Promise<number> {
+    await new Promise<void>(resolve => this.#server.listen(0, '127.0.0.1', resolve))
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    await new Promise(resolve => this.#server.close(resolve))
+  }
+}
+
+describe('a write on PostgreSQL', { skip: await findNoServer() }, () => {
+  for (const [title, journal] of [
+    ['waits for its statements, for its answer and for the end of its transaction', 0],
+    ['waits no longer where the journal has the rows that have changed', 100],
+  ] as const)
+    it(title, async () => {
+      await using schema = ownSchema()
+      const direct = new URL(schema.database.url)
+      await using proxy = new CountingProxy(direct.hostname, Number(direct.port))
+      direct.hostname = '127.0.0.1'
+      direct.port = String(await proxy.listen())
+      await using engine = await RestEngine.create({
+        entities: [Person, Note],
+        database: { ...schema.database, url: direct.href },
+        journal,
+      })
+      const turnsOf = async (method: string, path: string, body?: unknown): Promise<number> => {
+        proxy.turns = 0
+        const { status } = await engine.handle(method, path, undefined, body)
+        assert.equal(status, 200)
+        return proxy.turns
+      }
+      for (const text of ['warm', 'up']) {
+        await turnsOf('POST', '/v1/notes', { text })
+        await turnsOf('PATCH', '/v1/notes/1', { text: `${text} again` })
+      }
+      await turnsOf('DELETE', '/v1/notes/2')
+      assert.deepEqual(
+        {
+          create: await turnsOf('POST', '/v1/notes', { text: 'a' }),
+          update: await turnsOf('PATCH', '/v1/notes/1', { text: 'b' }),
+          delete: await turnsOf('DELETE', '/v1/notes/1'),
+        },
+        { create: 3, update: 2, delete: 2 },
+      )
+    })
+})

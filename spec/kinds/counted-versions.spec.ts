@@ -114,3 +114,32 @@ describeStores('links of classes in tables of their own', store => {
     }
   })
 })
+
+describeStores('a member of a many-to-many list', () => {
+  const Tag = defineEntity({
+    name: 'Tag',
+    properties: { id: p.integer().primary(), info: p.json().nullable(), version: p.integer().version() },
+  })
+  const Note = defineEntity({
+    name: 'Note',
+    properties: { id: p.integer().primary(), tags: () => p.manyToMany(Tag) },
+  })
+  const infos: unknown[] = [-1, 1.5, true, 'text', { a: [1, null] }, null]
+
+  it('is not written when the list is', async () => {
+    const tags = infos.map((info, index) => ({ id: index + 1, info }))
+    const seed = { tags, notes: [{ id: 1, tags: tags.map(({ id }) => id) }] }
+    await using engine = await createEngine({ entities: [Tag, Note], seed, orm })
+    const { result, sql } = await watchStatements(() => engine.handle('PUT', '/v1/notes/1/tags', '', [1]))
+    assert.equal(result.status, 200, JSON.stringify(result.body))
+    assert.deepEqual(
+      sql.filter(text => text.startsWith('update')),
+      [],
+    )
+    const { body } = await engine.handle('GET', '/v1/tags', 'attributes=info,version')
+    assert.deepEqual(
+      body.tags,
+      infos.map(info => ({ info, version: 1 })),
+    )
+  })
+})

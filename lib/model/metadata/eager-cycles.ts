@@ -56,7 +56,8 @@ export async function loadList(list: Collection<object>, em: EntityManager): Pro
   const isAlone =
     property.where !== undefined || isInEagerCircle(em.getMetadata().get(owner.constructor as never)) || isInEagerCircle(target)
   if (!isAlone) {
-    await list.init({ filters: false })
+    // A refresh would note the rows as the driver gives them, such as a number in JSON, and the next flush would write members that nobody has changed.
+    await list.init({ filters: false, refresh: false })
     for (const member of list.getItems()) correctNotedLinks(member, em)
     return
   }

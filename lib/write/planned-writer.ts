@@ -202,10 +202,11 @@ export class PlannedWriter {
     const relations = this.#relations(values)
     const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, id }
     const change = yield* this.#validate(plan.body, asked)
-    if (current !== undefined) yield* this.#checkVersion(current, change, plan.body, asked)
-    if (plan.body.isWide && (yield* relations.areRefused(change.lists, resource, key))) return undefined
+    // What a new object lacks is said before an old version is.
     const documents = yield* readDocuments(change, key, this.#connection)
     if (documents === undefined) return undefined
+    if (current !== undefined) yield* this.#checkVersion(current, change, plan.body, asked)
+    if (plan.body.isWide && (yield* relations.areRefused(change.lists, resource, key))) return undefined
     const own = plan.body.isWide ? yield* relations.createLinked(change) : change
     const columns = bindColumns(own, plan.row.stored, this.#connection, documents)
     let answer: Promise<JsonRecord | undefined> | undefined

@@ -126,4 +126,18 @@ describeStores('optimistic locking', () => {
       assert.deepEqual(codes, ['unique_conflict', 'version_conflict'])
     }
   })
+
+  it('an old version is said after what a new object lacks, however the record is written', async () => {
+    const Place = defineEntity({ name: 'Place', embeddable: true, properties: { city: p.string(), zip: p.string().nullable() } })
+    const properties = { id: p.integer().primary(), place: () => p.embedded(Place).object().nullable(), version: p.integer().version() }
+    const House = defineEntity({ name: 'House', properties })
+    for (const subscribers of [[], [{ afterFlush: () => {} }]]) {
+      await using own = await createEngine({ entities: [House], seed: { houses: [{ id: 1 }] }, orm: { subscribers } })
+      const lacking = await own.handle('PATCH', '/v1/houses/1', '', { place: { zip: '1' }, version: 7 })
+      const [error] = lacking.body.errors as { attribute: string }[]
+      assert.deepEqual([lacking.status, error?.attribute], [422, 'place.city'])
+      const late = await own.handle('PATCH', '/v1/houses/1', '', { place: { city: 'x' }, version: 7 })
+      assert.deepEqual([late.status, late.body.code], [409, 'version_conflict'])
+    }
+  })
 })

@@ -8,7 +8,7 @@ import type { ReadPlan } from '../plan/read-plan.ts'
 import { compileWhere, asksAll } from './compile-where.ts'
 import { FromClause, formatTable } from './from-clause.ts'
 import type { Tables } from './from-clause.ts'
-import { Select } from './select.ts'
+import { Select, pageClause } from './select.ts'
 import { bind, join, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 import { sortDirection, sortValue } from './sort-term.ts'
@@ -58,7 +58,7 @@ function finishCounted(plan: ReadPlan, root: FromClause, tables: Tables, { colum
   // The columns of the table may have these names, too.
   const last = flavour.keyOrder('f.k', resource.key[0]!.type)
   const order = join([...plan.order.map((term, index) => sortDirection(term, text(`f.s${index}`), root)), last], ', ')
-  const page = sql`select * from ${FOUND} as f order by ${order} limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`
+  const page = sql`select * from ${FOUND} as f order by ${order} ${pageClause(flavour)}`
   const parts = [
     sql`with ${FOUND} as materialized (${found.body()} limit ${bind({ from: 'most' })} + 1)`,
     sql`select ${join(columns, ', ')}, (select count(*) from ${FOUND}) from (${page}) as f`,

@@ -9,8 +9,8 @@ import { compileIds, compileNode } from './compile-node.ts'
 import { asksAll, compileWhere } from './compile-where.ts'
 import type { Flavour } from './flavour.ts'
 import { FromClause, formatTable } from './from-clause.ts'
-import { Select } from './select.ts'
-import { bind, join, sql, text, tuple } from './sql.ts'
+import { Select, pageClause } from './select.ts'
+import { join, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 import { sortTerm } from './sort-term.ts'
 
@@ -67,7 +67,7 @@ function compileLateLookUp(plan: ReadPlan, root: FromClause, rows: Select): (() 
     if (where.length > 0) parts.push(sql`where ${isWatched ? root.tables.flavour.mark(key, true) : ''}${join(where, ' and ')}`)
     else if (isWatched) parts.push(text(root.tables.flavour.mark(key, true, true)))
     rows.mark = ''
-    parts.push(sql`order by ${join(order, ', ')} limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`)
+    parts.push(sql`order by ${join(order, ', ')} ${pageClause(root.tables.flavour)}`)
     rows.where = [sql`${tuple(root.key)} in (${join(parts, ' ')})`]
     rows.page = false
     return (statement = rows.finish('rows'))

@@ -93,6 +93,8 @@ export interface Flavour {
    * @param type undefined for a column that is not an attribute
    */
   readonly keyOrder: (column: string, type: ScalarType | undefined) => Sql
+  /** Returns a parameter as the number of rows that LIMIT takes. */
+  readonly rowLimit: (parameter: Sql) => Sql
   /** Returns an expression of the application's as one that ORDER BY does not take for the position of a column. */
   readonly sortedFormula: (value: Sql) => Sql
   /** Returns a condition as a value that sorts false before true, and that can be added. */

@@ -72,9 +72,14 @@ export class Select {
     const parts = [sql`select ${this.columns.length === 0 ? '1' : join(this.columns, ', ')} from ${this.from}`, ...this.joins]
     if (this.where.length > 0) parts.push(sql`where ${this.mark}${join(this.where, ' and ')}`)
     if (this.order.length > 0) parts.push(sql`${this.where.length > 0 ? '' : this.wholeMark}order by ${join(this.order, ', ')}`)
-    if (this.page) parts.push(sql`limit ${bind({ from: 'limit' })} offset ${bind({ from: 'offset' })}`)
+    if (this.page) parts.push(pageClause(this.#flavour))
     return join(parts, ' ')
   }
+}
+
+/** Returns the end of a statement that gives one page. */
+export function pageClause(flavour: Flavour): Sql {
+  return sql`limit ${flavour.rowLimit(bind({ from: 'limit' }))} offset ${bind({ from: 'offset' })}`
 }
 
 /** The columns are the key of the request. */

@@ -271,6 +271,8 @@ export function listParameters(sql: string): { columns: (string | undefined)[]; 
       column = readColumnBefore(flat, index)
     } else if (isWord(token, 'limit', 'offset')) {
       column = token
+    } else if (token === '+' && isWord(flat[index - 1], 'limit')) {
+      // The sign of `Flavour.rowLimit`.
     } else if (!isWord(token, '(', ',', 'not', 'select', 'value', 'from', 'json_each', 'any')) {
       // `in (select value from json_each(?))` holds the keys of several rows.
       column = undefined

@@ -8,6 +8,7 @@ import { filterValue } from '../../sql/filter-value.ts'
 import type { Flavour } from '../../sql/flavour.ts'
 import { bind, join, sql, text, tuple } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
+import type { ScalarType } from '../../values/scalar-type.ts'
 import type { CaseFolding } from './case-folding.ts'
 import { isNullWithin } from './compare-json.ts'
 import { compareValue, isOneOfValues } from './compare-value.ts'
@@ -54,16 +55,10 @@ export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> =
       return sql`${value}${descending ? ' desc' : ''}${nulls}`
     },
     keyOrder: (column, type) => (type === undefined ? text(column) : collate(text(castColumn(column, type)), type)),
+    rowLimit: parameter => parameter,
     sortedFormula: value => sql`coalesce(${value}, null)`,
     truth: condition => `(${condition})::int`,
-    extreme(which, value, { kind }) {
-      // There is no least boolean, and up to version 17 no least UUID.
-      if (kind === 'boolean') return sql`${which}((${value})::int)`
-      // Rows have no least one up to version 17; what a type of the application's own stores may have none either.
-      if (kind === 'jsonValue' || kind === 'custom')
-        return sql`(array_agg(${value} order by ${value}${which === 'max' ? ' desc' : ''}) filter (where ${value} is distinct from null))[1]`
-      return kind === 'uuid' ? sql`${which}((${value})::text collate "C")` : sql`${which}(${value})`
-    },
+    extreme: compileExtreme,
     extremeOfAll: (which, values) => sql`${which === 'min' ? 'least' : 'greatest'}(${join(values, ', ')})`,
     countDistinct: (key, isThere) => `count(distinct (${key.join(', ')})) filter (where ${isThere})`,
     reach: undefined,
@@ -71,6 +66,16 @@ export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> =
     findDecoder,
     readValue,
   }
+}
+
+/** The least or greatest value of a group. */
+function compileExtreme(which: 'min' | 'max', value: Sql, { kind }: ScalarType): Sql {
+  // There is no least boolean, and up to version 17 no least UUID.
+  if (kind === 'boolean') return sql`${which}((${value})::int)`
+  // Rows have no least one up to version 17; what a type of the application's own stores may have none either.
+  if (kind === 'jsonValue' || kind === 'custom')
+    return sql`(array_agg(${value} order by ${value}${which === 'max' ? ' desc' : ''}) filter (where ${value} is distinct from null))[1]`
+  return kind === 'uuid' ? sql`${which}((${value})::text collate "C")` : sql`${which}(${value})`
 }
 
 /** `a = any(the keys of the rows above)`; keys of several parts come as one JSON text. */

@@ -431,7 +431,7 @@ describe('parameters', () => {
     const of = ({ statements }: Explanation, text: string): unknown[] =>
       statements.filter(statement => statement.sql.includes(text)).map(({ parameters }) => parameters)
     // A column that is called like a secret is one, also where the model shows it; the rest of the statement is not.
-    assert.deepEqual(of(await engine.explain('GET', '/v1/keys?password=guess&label=l1&limit=5'), 'limit ?'), [['[secret]', 'l1', 5, 0]])
+    assert.deepEqual(of(await engine.explain('GET', '/v1/keys?password=guess&label=l1&limit=5'), 'limit +?'), [['[secret]', 'l1', 5, 0]])
     assert.deepEqual(of(await engine.explain('GET', '/v1/keys'), 'json_each'), [['[1,2]']])
     const native = await engine.explain('POST', '/v1/native')
     assert.equal(native.status, 200, JSON.stringify(native.response.body))
@@ -538,7 +538,7 @@ describe('mikro-rest --explain', () => {
     await command.until('the hint', () => command.stdout.includes('create index "users_name_index"'))
     const printed = command.stdout.slice(command.stdout.indexOf('GET /v1/users'))
     assert.match(printed, /^GET \/v1\/users\?sort=name&limit=1&depth=0 200 [\d.]+ ms\n {2}parse /)
-    assert.match(printed, /\n +order by t0\."name", t0\."id"\n +limit \? offset \?\n +\[1,0\]\n +! SCAN t0 {2}\(users: 20,000 rows\)\n/)
+    assert.match(printed, /\n +order by t0\."name", t0\."id"\n +limit \+\? offset \?\n +\[1,0\]\n +! SCAN t0 {2}\(users: 20,000 rows\)\n/)
     assert.match(printed, / {2}hint: all 20,000 rows of "users" are sorted; an index on "name" of users would have them in order\.\n/)
     assert.equal(await command.stop(), 0)
   })

@@ -3,6 +3,8 @@
  * costs as much as reading a record does.
  */
 
+import { keepSurroundings } from './surroundings.ts'
+
 /** A value that may be there already. */
 export type Awaitable<T> = T | Promise<T>
 
@@ -68,7 +70,7 @@ class Pending<T> implements IterableIterator<Promise<T>, T, T> {
 /** Runs a coroutine: at once up to its end, or up to the first promise. */
 export function runCoroutine<T>(coroutine: Coroutine<T>): Awaitable<T> {
   const step = coroutine.next()
-  return step.done === true ? step.value : resume(coroutine, step)
+  return step.done === true ? step.value : keepSurroundings(() => resume(coroutine, step))
 }
 
 async function resume<T>(coroutine: Coroutine<T>, first: IteratorResult<Promise<unknown>, T>): Promise<T> {

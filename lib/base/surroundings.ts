@@ -14,19 +14,57 @@ interface Frame {
 
 const frames = new AsyncLocalStorage<Frame>()
 
+/** The innermost frame of work that has ended when it returns; undefined: the AsyncLocalStorage has it. */
+let now: Frame | undefined
+
 /** As an AsyncLocalStorage of its own. */
 export class Surroundings<T extends object | true> {
   /** The value of the work that runs; undefined outside of any. */
   get current(): T | undefined {
-    return find(frames.getStore(), this)?.value as T | undefined
+    return find(now ?? frames.getStore(), this)?.value as T | undefined
   }
 
   /** Runs work such that all that it calls and waits for finds the value. */
   run<Result, Arguments extends unknown[]>(value: T, work: (...args: Arguments) => Result, ...args: Arguments): Result {
-    const outer = frames.getStore()
+    const inner = this.#enter(value)
+    return inner === frames.getStore() ? work(...args) : runWithin(inner, work, ...args)
+  }
+
+  /**
+   * Runs work such that all that it calls finds the value, without the cost of an asynchronous context. What the work leaves to be done later does not find the value, unless it
+   * begins within `keepSurroundings`.
+   */
+  runAtOnce<Result>(value: T, work: () => Result): Result {
+    const before = now
+    now = this.#enter(value)
+    try {
+      return work()
+    } finally {
+      now = before
+    }
+  }
+
+  /** Returns the frames with one of this owner. */
+  #enter(value: T): Frame {
+    const outer = now ?? frames.getStore()
     const own = find(outer, this)
-    if (own?.value === value) return work(...args)
-    return frames.run({ owner: this, value, outer: own === undefined ? outer : without(own, outer!) }, work, ...args)
+    if (own?.value === value) return outer!
+    return { owner: this, value, outer: own === undefined ? outer : without(own, outer!) }
+  }
+}
+
+/** Runs work that may go on later, or is not the engine's own, such that all that it calls and waits for finds what the caller finds. */
+export function keepSurroundings<Result>(work: () => Result): Result {
+  return now === undefined ? work() : runWithin(now, work)
+}
+
+function runWithin<Result, Arguments extends unknown[]>(frame: Frame, work: (...args: Arguments) => Result, ...args: Arguments): Result {
+  const before = now
+  now = undefined
+  try {
+    return frames.run(frame, work, ...args)
+  } finally {
+    now = before
   }
 }
 

@@ -350,13 +350,14 @@ export interface Connection {
   /**
    * Runs work in a transaction, one at a time, as `write` does, for work that writes by `run` alone. At once where nobody is to be waited for.
    *
-   * @param repeatable see `write`
+   * @param repeatable see `write`; such work waits for nothing of the application's
    */
   transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable?: boolean): Awaitable<T>
   /**
    * Runs a statement that writes, inside a transaction. Errors are those that MikroORM would throw.
    *
-   * @param behind what the request does behind it (default: it may write); behind the last one that writes a server is asked at once for what has changed
+   * @param behind what the request does behind it (default: it may write); behind the last one that writes a server is asked at once for what has changed, and one in memory that is
+   *   the first one, too, with nothing behind it, needs no transaction
    */
   run(statement: Statement, parameters: readonly unknown[], behind?: BehindWrite): Awaitable<RowsWritten>
   /** The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is none. */

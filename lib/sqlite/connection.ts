@@ -8,7 +8,7 @@ import type { Awaitable } from '../base/awaitable.ts'
 import type { Clock } from '../base/clock.ts'
 import type { RunStatement, Traces } from '../base/trace.ts'
 import type { ChangeRecorder, ChangeSink, Watched } from '../database/changes.ts'
-import type { Connection, Reading, Statement, TableRows, RowsWritten } from '../database/dialect.ts'
+import type { BehindWrite, Connection, Reading, Statement, TableRows, RowsWritten } from '../database/dialect.ts'
 import type { StatementsExplained, UnindexedLink } from '../database/explained-statements.ts'
 import type { Resource } from '../model/model.ts'
 import type { StoredTable } from '../model/stored-table.ts'
@@ -50,7 +50,7 @@ export class SqliteConnection implements Connection {
     this.#readings = new Readings(content, this.transactions, this.#observers)
     const host = this.#makeHost()
     this.#unitsOfWork = new UnitsOfWork(content, this.transactions, new SharedSqliteDialect(host).alone(), () => this.orm)
-    this.#rows = new RowWriter(content, host, () => this.orm)
+    this.#rows = new RowWriter(content, this.transactions, host, () => this.orm)
   }
 
   get keepsConstraints(): boolean {
@@ -130,8 +130,8 @@ export class SqliteConnection implements Connection {
     return this.#unitsOfWork.write(work, end)
   }
 
-  transact<T>(work: () => Awaitable<T>, end?: RequestAbort): Awaitable<T> {
-    return this.#unitsOfWork.transact(work, end)
+  transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Awaitable<T> {
+    return this.#unitsOfWork.transact(work, end, repeatable)
   }
 
   writesAlone(): boolean {
@@ -150,8 +150,8 @@ export class SqliteConnection implements Connection {
     return this.content.keys.counts(table)
   }
 
-  run(statement: Statement, parameters: readonly unknown[]): RowsWritten {
-    return this.#rows.run(statement, parameters)
+  run(statement: Statement, parameters: readonly unknown[], behind: BehindWrite = 'writes'): RowsWritten {
+    return this.#rows.run(statement, parameters, behind)
   }
 
   insertRows(tables: readonly TableRows[], em: EntityManager): boolean {
@@ -167,6 +167,7 @@ export class SqliteConnection implements Connection {
   }
 
   deferReferences(): void {
+    this.transactions.begin()
     this.content.handle.db.pragma('defer_foreign_keys = on')
   }
 

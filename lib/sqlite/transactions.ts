@@ -22,6 +22,12 @@ export interface OpenTransaction {
   trx?: Transaction
   /** Whether it has begun and not ended. */
   open: boolean
+  /**
+   * Is called before a row is written in it. In the database it may begin not before that.
+   *
+   * @param isLast whether nothing follows that could fail
+   */
+  begin?(isLast?: boolean): void
   /** Keeps the writes that are nested in it apart. */
   readonly nested: Lock
   /** Aborts it. */
@@ -53,6 +59,21 @@ export class Transactions {
     return this.#current.run(transaction, work, ...args)
   }
 
+  /** The same for work that waits for nothing: see `Surroundings.runAtOnce`. */
+  runAtOnce<T>(transaction: OpenTransaction, work: () => T): T {
+    return this.#current.runAtOnce(transaction, work)
+  }
+
+  /** Begins the transaction that the caller runs in: see `OpenTransaction.begin`. */
+  begin(isLast = false): void {
+    this.current?.begin?.(isLast)
+  }
+
+  /** Whether the statements of the request are measured that the caller runs in. */
+  get isTraced(): boolean {
+    return this.#observers.trace !== undefined
+  }
+
   /** Refuses another statement when the time of the request is over that the caller runs in. */
   checkTime(): void {
     this.#current.current?.end?.checkTime()
@@ -71,7 +92,10 @@ export class Transactions {
 
   /** Returns the right to use the connection: at once when it is free, or when the caller is inside of a transaction. */
   enter(signal?: AbortSignal): Awaitable<Entered> {
-    if (this.current !== undefined) return NESTED
+    if (this.current !== undefined) {
+      this.begin()
+      return NESTED
+    }
     const transaction = this.#current.current
     const entered = (release: () => void): Entered => ({
       nested: false,
@@ -90,11 +114,6 @@ export class Transactions {
     const transaction = this.#current.current
     // One that has begun already is over: what was left running in it has begun this one.
     if (transaction === undefined || transaction.trx !== undefined) this.#begunByHand = performance.now()
-  }
-
-  /** The transaction that has just begun is the engine's own, and known to all that runs in it. */
-  claim(): void {
-    this.#begunByHand = undefined
   }
 
   /** Runs a transaction of MikroORM's; `begin` says when it has begun. */

@@ -15,10 +15,37 @@ import type { OpenTransaction, Transactions } from './transactions.ts'
 
 type Work<T> = (em: EntityManager) => Awaitable<T>
 
-/** Work at once that has begun and not ended. */
-interface Started {
-  readonly transaction: OpenTransaction
-  readonly release: () => void
+/** Work at once. */
+class WorkAtOnce implements OpenTransaction {
+  readonly outer = undefined
+  open = true
+  readonly nested = new Lock()
+  readonly end: RequestAbort | undefined
+  readonly #content: Content
+  readonly #own: ReusableTransaction
+  readonly #release: () => void
+  /** Whether it has begun in the database. */
+  begun = false
+
+  constructor(content: Content, own: ReusableTransaction, release: () => void, end: RequestAbort | undefined) {
+    this.#content = content
+    this.#own = own
+    this.#release = release
+    this.end = end
+  }
+
+  /** A statement that nothing follows is a transaction by itself; what takes too long is taken back. */
+  begin(isLast = false): void {
+    if (this.begun) return
+    if (isLast && this.end?.deadline === undefined) return this.#content.writing()
+    this.#own.begin()
+    this.begun = true
+  }
+
+  leave(): void {
+    this.open = false
+    this.#release()
+  }
 }
 
 export class UnitsOfWork {
@@ -78,32 +105,31 @@ export class UnitsOfWork {
   }
 
   /** See `Connection.transact`. */
-  transact<T>(work: () => Awaitable<T>, end?: RequestAbort): Awaitable<T> {
+  transact<T>(steps: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Awaitable<T> {
     this.#content.assertWritable()
-    if (!this.#isFree()) return this.write(work, end)
+    if (!this.#isFree()) return this.write(steps, end)
     // It is free.
-    const release = this.#transactions.lock.acquire() as () => void
-    const transaction: OpenTransaction = { outer: undefined, open: true, nested: new Lock(), end }
-    const started = { transaction, release }
+    const work = new WorkAtOnce(this.#content, this.#own, this.#transactions.lock.acquire() as () => void, end)
+    // Work that may run again waits for nothing of the application's. In memory nobody else writes before it does.
+    const isAlone = repeatable && !this.#content.handle.hasPlace && !this.#transactions.isTraced
     try {
-      this.#own.begin()
+      if (!isAlone) work.begin()
     } catch (error) {
-      leave(started)
+      work.leave()
       // Another process has locked the file, which is waited for.
-      if (isBusy(error)) return this.write(work, end)
+      if (isBusy(error)) return this.write(steps, end)
       throw error
     }
-    this.#transactions.claim()
     let result: Awaitable<T>
     try {
-      result = this.#transactions.run(transaction, work)
+      result = repeatable ? this.#transactions.runAtOnce(work, steps) : this.#transactions.run(work, steps)
     } catch (error) {
-      return this.#fail(started, error)
+      return this.#fail(work, error)
     }
-    if (!(result instanceof Promise)) return this.#commit(started, result)
+    if (!(result instanceof Promise)) return this.#commit(work, result)
     return result.then(
-      value => this.#commit(started, value),
-      (error: unknown) => this.#fail(started, error),
+      value => this.#commit(work, value),
+      (error: unknown) => this.#fail(work, error),
     )
   }
 
@@ -113,34 +139,34 @@ export class UnitsOfWork {
     return !lock.held && !this.#content.handle.db.inTransaction && current === undefined
   }
 
-  #commit<T>(started: Started, result: T): Awaitable<T> {
+  #commit<T>(work: WorkAtOnce, result: T): Awaitable<T> {
     let committed: Awaitable<void>
     try {
-      started.transaction.end?.checkTime()
-      committed = this.#own.commit()
+      work.end?.checkTime()
+      committed = work.begun ? this.#own.commit() : undefined
     } catch (error) {
-      return this.#fail(started, error)
+      return this.#fail(work, error)
     }
     if (!(committed instanceof Promise)) {
-      leave(started)
+      work.leave()
       return result
     }
     return committed.then(
       () => {
-        leave(started)
+        work.leave()
         return result
       },
-      (error: unknown) => this.#fail(started, error),
+      (error: unknown) => this.#fail(work, error),
     )
   }
 
-  #fail(started: Started, error: unknown): never {
+  #fail(work: WorkAtOnce, error: unknown): never {
     try {
-      this.#own.rollback()
+      if (work.begun) this.#own.rollback()
     } catch (failure) {
       this.#warnOfRollback(failure as Error)
     }
-    leave(started)
+    work.leave()
     throw error
   }
 
@@ -148,9 +174,4 @@ export class UnitsOfWork {
     // It must not hide why it was needed.
     this.#orm().config.getLogger().warn('query', `Failed to roll back transaction: ${message}`)
   }
-}
-
-function leave({ transaction, release }: Started): void {
-  transaction.open = false
-  release()
 }

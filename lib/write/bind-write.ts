@@ -3,6 +3,7 @@
  * gives, `onCreate`, `onUpdate`. Gives nothing where a value turns out to be more than a statement can say: then the unit of work writes it, as nothing has run yet.
  */
 import { LruCache } from '../base/lru-cache.ts'
+import { keepSurroundings } from '../base/surroundings.ts'
 import type { Connection, Statement, WritingDialect } from '../database/dialect.ts'
 import { keyFromCount } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
@@ -258,7 +259,7 @@ function toLinkValue(key: KeyValues, { key: parts }: Resource): unknown {
 function makeWith(given: Record<string, unknown>, { construct }: StoredTable, connection: Connection): Record<string, unknown> | undefined {
   if (construct === undefined) return undefined
   const from = Date.now()
-  const made = construct()
+  const made = keepSurroundings(construct)
   connection.retime(made, given, from)
   return made
 }

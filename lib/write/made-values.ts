@@ -3,6 +3,7 @@
  * of work or in another transaction: it gets the values that have been made, in the order in which they were asked for, and each function is called once.
  */
 import type { EntityManager } from '@mikro-orm/core'
+import { keepSurroundings } from '../base/surroundings.ts'
 import type { Computed } from '../model/stored-table.ts'
 
 /** The values of the write that asks now. Functions of the model answer at once. */
@@ -44,7 +45,7 @@ export class MadeValues {
 export function compute(computed: Computed, entity: object, em: EntityManager, values: MadeValues): unknown {
   current = values
   try {
-    return computed(entity, em)
+    return keepSurroundings(() => computed(entity, em))
   } finally {
     current = undefined
   }

@@ -21,7 +21,7 @@ export class SharedSqliteDialect implements Dialect {
 
   /** A transaction to be begun again and again, by whoever has the right to use the connection. MikroORM runs nothing in it. */
   alone(): ReusableTransaction {
-    return new ReusableTransaction(this.#driver, new SharedConnection(this.host, STANDING, 0))
+    return new ReusableTransaction(this.host, this.#driver)
   }
 
   createQueryCompiler(): QueryCompiler {
@@ -42,17 +42,22 @@ const STANDING: Entered = Object.freeze({ release: () => {}, nested: false })
 
 /** A transaction that begins and ends without anybody waiting. */
 export class ReusableTransaction {
+  readonly #host: ConnectionHost
   readonly #driver: SharedDriver
   readonly #connection: SharedConnection
 
-  constructor(driver: SharedDriver, connection: SharedConnection) {
+  constructor(host: ConnectionHost, driver: SharedDriver) {
+    this.#host = host
     this.#driver = driver
-    this.#connection = connection
+    this.#connection = new SharedConnection(host, STANDING, 0)
   }
 
   /** @throws at once when another process has locked the file. */
   begin(): void {
-    this.#driver.beginAtOnce(this.#connection)
+    this.#host.observer?.begin()
+    // At once, so that another process that writes to the file waits here.
+    this.#connection.run('begin immediate')
+    this.#connection.inside = true
   }
 
   commit(): Awaitable<void> {

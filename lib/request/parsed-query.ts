@@ -28,7 +28,7 @@ const NO_QUERY = new ParsedQuery(Object.freeze([]))
 
 /** How many queries are kept, and how long they may be: a long one has values that hardly come twice. */
 const QUERIES = 100
-const MAX_LENGTH = 100
+const MAX_LENGTH = 300
 
 /** The queries that one engine has parsed. */
 export class QueryCache {

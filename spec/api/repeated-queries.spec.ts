@@ -51,6 +51,20 @@ describe('repeated queries', () => {
     }
   })
 
+  it('are answered as the first time where they are long', async () => {
+    await using engine = await create()
+    for (const length of [10, 50, 100, 250]) {
+      const others = Array.from({ length }, (_, index) => `x${index}`).join(',')
+      for (let time = 0; time < 3; time++) {
+        for (const name of ['first', 'second']) {
+          const query = { name: `${others},${name}`, depth: '0', attributes: 'name' }
+          for (const form of [query, new URLSearchParams(query)])
+            assert.match(await ask(engine, '/v1/tags', form), new RegExp(`"count":1,.*"tags":\\[\\{"name":"${name}"\\}\\]`))
+        }
+      }
+    }
+  })
+
   it('are refused each time', async () => {
     await using engine = await create()
     for (let time = 0; time < 3; time++) {

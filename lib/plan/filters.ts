@@ -38,6 +38,7 @@ export function planFilters(filters: readonly RawFilter[], context: FilterContex
 
 /** An attribute that bears a reserved name is filtered with an underscore after it. */
 function withoutReservedMark(path: string, { root, visibility, vocabulary }: FilterContext): string {
+  if (!path.includes('_')) return path
   const [first = '', ...rest] = path.split('.')
   const bare = first.slice(0, -1)
   if (!first.endsWith('_') || !vocabulary.names.has(bare)) return path
@@ -56,7 +57,7 @@ function planPath(written: string, filter: RawFilter, index: number, context: Fi
     limits,
     visibility,
     intoJson: true,
-    alternatives: [...vocabulary.names],
+    alternatives: vocabulary.names,
     spelling: ({ path: rest, prefix, attributes }) =>
       suggestFilter(rest, filter.text, {
         prefix,

@@ -45,7 +45,7 @@ export interface PathContext {
   /** Whether the path may go on inside a JSON value. */
   readonly intoJson?: boolean
   /** Other names that could have been meant instead of the first segment. */
-  readonly alternatives?: readonly string[]
+  readonly alternatives?: Iterable<string>
   /** How a path that is unknown may have been meant. */
   readonly spelling?: (unknown: UnknownPath) => SuggestedSpelling | undefined
 }

@@ -25,7 +25,9 @@ export function bind(binding: Binding): Sql {
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | string)[]): Sql {
   let result = strings[0]!
   let bindings: Binding[] | undefined
-  for (const [index, part] of parts.entries()) {
+  // By index: a request of a new shape puts a hundred fragments together, and entries() makes an array for each part.
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index]!
     if (typeof part === 'string') {
       result += part
     } else {

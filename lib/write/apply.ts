@@ -14,7 +14,7 @@ import type { Attribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttr
 import { addNeededEmbedded, assignValues } from './assign-values.ts'
 import { recordName } from './check-database.ts'
 import { nameByAccessor, toProperties } from './entity-data.ts'
-import { hasKey, findHolder, holdsLink, linkedValue, needsKey, requireTargetKey, setLink } from './entity-links.ts'
+import { hasKey, findHolder, holdsLink, isInherited, linkedValue, needsKey, requireTargetKey, setLink } from './entity-links.ts'
 import { isListed, keepOnly, loadInverse, loadCollection, loadShownMembers } from './load-related.ts'
 import { writeOneSide } from './ordered-lists.ts'
 import { refuseShared } from './shared-columns.ts'
@@ -50,7 +50,7 @@ async function createWithRelations(change: RecordInput, data: Entity, work: Work
   for (const { attribute, within, link } of change.links) {
     if (attribute.owner)
       findHolder(data, within)[attribute.property] =
-        link === null ? null : await computeLinkValue(attribute, await resolveLink(link, attribute, work), work)
+        link === null ? null : await computeLinkValue(attribute, await resolveLink(link, attribute, work), work, change.resource)
   }
   const entity = createEntity(change, data, work)
   for (const { attribute, link } of change.links) {
@@ -74,12 +74,18 @@ export async function resolveLink(ref: RecordRef, { target, targetKey }: ToOneAt
   return ref.kind === 'existing' && targetKey !== undefined ? (await load(target, ref.key, work))! : resolveRecord(ref, target, work)
 }
 
-/** Returns the value for the property of a link; a new entity may have to be written first, so that it has its key. */
-async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em }: Work): Promise<unknown> {
+/**
+ * Returns the value for the property of a link; a new entity may have to be written first, so that it has its key.
+ *
+ * @param of the class of a new record that has the link
+ */
+async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em }: Work, of?: Resource): Promise<unknown> {
   const { targetKey } = attribute
+  const isNew = em.getUnitOfWork().getOriginalEntityData(entity) === undefined
+  // MikroORM would lose the link, or look for it in the wrong table.
+  if (isNew && of !== undefined && isInherited(attribute, of, em)) await em.flush()
   if (targetKey !== undefined) {
     // The database sets a default of its own when the record is written.
-    const isNew = em.getUnitOfWork().getOriginalEntityData(entity) === undefined
     if (isNew && (entity[targetKey.property] ?? null) === null) await em.flush()
     requireTargetKey(attribute, entity)
   }
@@ -90,7 +96,7 @@ async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em 
 /** Links a record by its own foreign key to the owner: the inverse side of a one-to-one, or a member of a one-to-many list. */
 async function linkToOwner(ref: RecordRef, relation: RelationAttribute, owner: Entity, work: Work): Promise<Entity> {
   const other = owningAttribute(relation)!
-  const value = await computeLinkValue(other, owner, work)
+  const value = await computeLinkValue(other, owner, work, ref.kind === 'new' ? ref.record.resource : undefined)
   if (ref.kind === 'new') {
     refuseShared(relation, ref, undefined, owner)
     return create(ref.record, work, { [other.property]: value })

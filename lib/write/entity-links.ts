@@ -7,7 +7,7 @@ import { restError } from '../base/errors.ts'
 import { keyOfEntity, keyOfProperty, toPrimaryKey } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
 import { sameKey } from '../model/key.ts'
-import type { EmbeddedAttribute, ToOneAttribute } from '../model/model.ts'
+import type { EmbeddedAttribute, Resource, ToOneAttribute } from '../model/model.ts'
 
 /** Returns the embedded object that a link is in, or the entity itself. */
 export function findHolder(entity: Entity, within: readonly EmbeddedAttribute[] = []): Entity {
@@ -33,6 +33,11 @@ export function hasKey(entity: Entity): boolean {
  */
 export function needsKey({ holdsKey, target }: ToOneAttribute): boolean {
   return holdsKey || target.keyNames.filter(name => target.byName.get(name)?.kind === 'toOne').length > 1
+}
+
+/** Whether a class with a table of its own has the link from a class above, in whose table the foreign key is. */
+export function isInherited({ property }: ToOneAttribute, { entity }: Resource, em: EntityManager): boolean {
+  return em.getMetadata().get(entity as never).tptParent?.properties[property as never] !== undefined
 }
 
 /** Returns the value of a property that links an entity: the entity, or its key. */

@@ -100,6 +100,46 @@ describeStores('links of classes in tables of their own', store => {
     )
   })
 
+  it('lead to new records, whichever of the classes has the column', async () => {
+    const Part = defineEntity({
+      name: 'Part',
+      inheritance: 'tpt',
+      properties: { id: p.integer().primary(), of: () => p.manyToOne(Part).nullable(), parts: () => p.oneToMany(Part).mappedBy('of') },
+    })
+    const Wheel = defineEntity({
+      name: 'Wheel',
+      extends: Part,
+      properties: { hub: () => p.manyToOne(Part).nullable(), version: p.integer().version() },
+    })
+    await using engine = await createEngine({ entities: [Animal, Dog, Collar, Part, Wheel] })
+    const send = async (method: string, path: string, body: unknown): Promise<unknown> => {
+      const answer = await engine.handle(method, path, 'depth=2', body)
+      assert.equal(answer.status, 200, JSON.stringify(answer.body))
+      return answer.body[answer.body.resource]
+    }
+    const dog = await send('POST', '/v1/dogs', { friend: { friend: {} } })
+    assert.deepEqual(dog, { id: 3, friend: { id: 2, friend: 1, version: 2 }, version: 1, bone: null })
+    await engine.seed({ dogs: [{ id: 7, friend: {} }] })
+    const { body } = await engine.handle('GET', '/v1/dogs/7')
+    assert.deepEqual(body.dog, { id: 7, friend: 8, version: 2, bone: null })
+    const wheel = await send('POST', '/v1/wheels', { id: 1, of: { id: 2 }, hub: { id: 3, parts: [] }, parts: [{ id: 4 }] })
+    assert.deepEqual(wheel, {
+      id: 1,
+      of: { id: 2, of: null, parts: [1] },
+      parts: [{ id: 4, of: 1, parts: [] }],
+      hub: { id: 3, of: null, parts: [] },
+      version: 1,
+    })
+    const both = await send('PUT', '/v1/wheels/1', { of: { id: 5 }, hub: { id: 6 }, parts: [] })
+    assert.deepEqual(both, {
+      id: 1,
+      of: { id: 5, of: null, parts: [1] },
+      parts: [],
+      hub: { id: 6, of: null, parts: [] },
+      version: 2,
+    })
+  })
+
   it('are unique at once, and a conflict that shows at the end is one, too', async () => {
     const seed = { dogs: [{ id: 1 }, { id: 2, bone: 1 }], collars: [{ id: 1, animal: 1, late: 1 }, { id: 2 }] }
     await using engine = await createEngine({ entities: [Animal, Dog, Collar], seed, orm })

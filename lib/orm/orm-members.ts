@@ -4,6 +4,7 @@
  */
 import { ChangeSetComputer, EntityComparator, ObjectHydrator, UnitOfWork, Utils } from '@mikro-orm/core'
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
+import { DATE_KEYS } from './date-keys.ts'
 
 /** Some members of one class or object. */
 export interface Needed {
@@ -20,6 +21,7 @@ const LINKS: readonly Needed[] = [
 const ALWAYS: readonly Needed[] = [
   { holder: 'UnitOfWork', object: UnitOfWork.prototype, members: ['getCommitOrder'] },
   { holder: 'EntityComparator', object: EntityComparator.prototype, members: ['wrap', 'safeKey'] },
+  DATE_KEYS,
   { holder: 'ObjectHydrator', object: ObjectHydrator.prototype, members: ['safeKey'] },
 ]
 

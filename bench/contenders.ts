@@ -64,11 +64,16 @@ async function openByHand(db: Database): Promise<Contender> {
 async function openFloor(db: Database): Promise<Contender> {
   const { Floor } = await import('./floor.ts')
   const floor = new Floor(db)
+  let server: Server | undefined
   return {
     answer: (trial, call) => floor.answer(trial.request(call)),
-    serve: () => Promise.reject(new Error('The floor is not served.')),
+    serve: async () => listen((server = (await import('./serve-floor.ts')).serveFloor(floor))),
     tables: async () => db.prepare<[], string>(SCHEMA).pluck().all(),
-    close: async () => void db.close(),
+    async close() {
+      server?.close()
+      server?.closeAllConnections()
+      db.close()
+    },
   }
 }
 

@@ -33,7 +33,7 @@ function text(length: number): (value: unknown) => string {
   return value => (typeof value === 'string' && value.length <= length ? value : refuse(`a text of ${length} characters`))
 }
 
-function refuse(what: string): never {
+export function refuse(what: string): never {
   throw new TypeError(`Expected: ${what}.`)
 }
 

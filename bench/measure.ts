@@ -14,7 +14,7 @@ import type { AtPace } from './pace.ts'
 import { TABLES, rowsOf } from './seed.ts'
 import type { Size } from './seed.ts'
 import { inTurns } from './summary.ts'
-import { targetOf } from './trials.ts'
+import { sentBy } from './trials.ts'
 import type { HttpTrial, Trial } from './trials.ts'
 import { agree } from './warm-up.ts'
 
@@ -99,7 +99,6 @@ interface Served {
 }
 
 async function serve({ script, contender }: Side, trial: Trial): Promise<Served> {
-  const texts = Array.from({ length: 500 }, (_, call) => textOf({ method: 'GET', target: targetOf(trial, call) }))
   const metered = ['--import', new URL('peers/meter.js', import.meta.url).href]
   const server = spawn(process.execPath, [...loader, ...metered, script, 'serve', contender], { stdio: ['pipe', 'pipe', 'inherit', 'ipc'] })
   const closed = once(server, 'close')
@@ -111,7 +110,7 @@ async function serve({ script, contender }: Side, trial: Trial): Promise<Served>
   }
   const first = await Promise.race([once(server.stdout!, 'data') as Promise<[Buffer]>, closed.then(() => undefined)])
   if (first === undefined) throw new Error('The server has not started.')
-  const next = overAndOver(texts)
+  const next = textsOf(trial)
   return {
     async ask() {
       const [started, before] = [performance.now(), await spent()]
@@ -127,11 +126,19 @@ async function serve({ script, contender }: Side, trial: Trial): Promise<Served>
   }
 }
 
+/** The texts of the requests of a trial. What changes something is never sent twice: the second time it would change nothing. */
+function textsOf(trial: Trial): () => string {
+  const text = (call: number): string => textOf(sentBy(trial, call))
+  if (trial.request(0).method === 'GET') return overAndOver(Array.from({ length: 500 }, (_, call) => text(call)))
+  let call = 0
+  return () => text(call++)
+}
+
 /**
- * What two servers answer, each in a process of its own, once they are warm. They are asked in turns, a few times over, since the machine may change its pace:
+ * What servers answer, each in a process of its own, once they are warm. They are asked in turns, a few times over, since the machine may change its pace:
  * a sample of one belongs to that of the other in the same place.
  */
-async function loadsOf(sides: readonly [Side, Side], trial: Trial): Promise<readonly [LoadSample[], LoadSample[]]> {
+async function loadsOf(sides: readonly Side[], trial: Trial): Promise<readonly LoadSample[][]> {
   const servers: Served[] = []
   try {
     for (const side of sides) servers.push(await serve(side, trial))
@@ -140,9 +147,9 @@ async function loadsOf(sides: readonly [Side, Side], trial: Trial): Promise<read
       // Also by connections that have been closed meanwhile.
       while (costs.length < MOST_WARM_UPS && !agree(costs)) costs.push((await server.ask()).microseconds)
     }
-    const samples = [[], []] as [LoadSample[], LoadSample[]]
+    const samples = sides.map((): LoadSample[] => [])
     for (let turn = 0; turn < 4; turn++)
-      for (const index of inTurns([0, 1] as const, turn)) samples[index].push(await servers[index]!.ask())
+      for (const index of inTurns([...sides.keys()], turn)) samples[index]!.push(await servers[index]!.ask())
     return samples
   } finally {
     for (const server of servers) await server.end()
@@ -150,17 +157,15 @@ async function loadsOf(sides: readonly [Side, Side], trial: Trial): Promise<read
 }
 
 /** The same in new processes each round. */
-export async function roundsOfLoads(
-  sides: readonly [Side, Side],
+export async function roundsOfLoads<const Sides extends readonly Side[]>(
+  sides: Sides,
   rounds: number,
   { trial }: HttpTrial,
-): Promise<readonly [LoadSample[][], LoadSample[][]]> {
-  const given = [[], []] as [LoadSample[][], LoadSample[][]]
-  for (let round = 0; round < rounds; round++) {
-    const loads = await loadsOf(sides, trial)
-    for (const index of [0, 1] as const) given[index].push(loads[index])
-  }
-  return given
+): Promise<{ readonly [Index in keyof Sides]: LoadSample[][] }> {
+  const given = sides.map((): LoadSample[][] => [])
+  for (let round = 0; round < rounds; round++)
+    for (const [index, loads] of (await loadsOf(sides, trial)).entries()) given[index]!.push(loads)
+  return given as unknown as { readonly [Index in keyof Sides]: LoadSample[][] }
 }
 
 /** Writes files with as many rows into a folder, which is gone when `work` is done. */

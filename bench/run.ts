@@ -60,18 +60,20 @@ async function timeFirst(): Promise<void> {
 async function timeHttp(): Promise<void> {
   const wanted = HTTP.filter(({ name }) => isWanted(name))
   const spent: Comparison[] = []
-  report.versus({ what: `requests a second, by ${CONNECTIONS}`, base: 'by hand', own: 'engine' })
+  report.versus({ what: `requests a second, by ${CONNECTIONS}`, base: 'by hand', own: 'engine', floor: true })
   for (const http of wanted) {
-    const [base, own] = await roundsOfLoads(SIDES, rounds, http)
+    const sides = [...SIDES, ...(http.trial.floor === true ? [FLOOR] : [])]
+    const [base, own, floor] = await roundsOfLoads(sides, rounds, http)
     const samples = (of: keyof LoadSample) => ({
-      base: base.flat().map(load => load[of]),
-      own: own.flat().map(load => load[of]),
+      base: base!.flat().map(load => load[of]),
+      own: own!.flat().map(load => load[of]),
+      floor: floor?.flat().map(load => load[of]),
       paired: true,
     })
     report.compare({ name: http.name, ...samples('perSecond'), aim: http.aim, more: true })
     spent.push({ name: http.name, ...samples('microseconds') })
   }
-  report.versus({ what: 'microseconds of the server for each', base: 'by hand', own: 'engine' })
+  report.versus({ what: 'microseconds of the server for each', base: 'by hand', own: 'engine', floor: true })
   for (const comparison of spent) report.compare(comparison)
 }
 

@@ -1,6 +1,7 @@
 /** The trials as data: a request for the engine, and its hand-written equal. Both vary with the number of the call. */
 import type { QueryInput } from '../lib/index.ts'
 import type { ByHand, NewUser, NewUserWithSites } from './by-hand.ts'
+import type { HttpRequest } from './load.ts'
 import { FIRST_NAMES, TEAMS } from './seed.ts'
 import type { Size } from './seed.ts'
 
@@ -279,12 +280,15 @@ export const HTTP: readonly HttpTrial[] = [
   { name: 'HTTP: list of 100, depth 1', aim: 0.9, trial: list(1, 1) },
   { name: 'HTTP: one record, depth 0', aim: 0.92, trial: record(0) },
   { name: 'HTTP: one record, depth 1', aim: 0.92, trial: record(1) },
+  { name: 'HTTP: create', aim: 0.8, trial: CREATE },
+  { name: 'HTTP: update', aim: 0.8, trial: UPDATE },
 ]
 
-/** Returns the path with the query of a call. */
-export function targetOf(trial: Trial, call: number): string {
-  const { path, query } = trial.request(call)
-  return `${path}?${new URLSearchParams(query as Record<string, string>).toString()}`
+/** Returns the request of a call as it is sent. */
+export function sentBy(trial: Trial, call: number): HttpRequest {
+  const { method, path, query, body } = trial.request(call)
+  const text = new URLSearchParams(query as Record<string, string> | undefined).toString()
+  return { method, target: text === '' ? path : `${path}?${text}`, body }
 }
 
 const SORTS = ['id', 'name', 'email', 'active', 'score'].flatMap(name => [name, `${name}.desc`])

@@ -1,10 +1,18 @@
 /** The trials of the benchmark: figures compare only where the answers are the same, so here is the proof that they are. No time is measured. */
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { describe, it } from 'node:test'
 import { comparable, compare, open } from '../../bench/contenders.ts'
-import { HTTP, LARGE, MEMORY, SHAPES, TRIALS, shapeOf, targetOf } from '../../bench/trials.ts'
+import { textOf } from '../../bench/load.ts'
+import type { HttpRequest } from '../../bench/load.ts'
+import { HTTP, LARGE, MEMORY, SHAPES, TRIALS, sentBy, shapeOf } from '../../bench/trials.ts'
 
 const size = { users: 1000, sites: 5000 }
+
+function fetchFrom(port: number, { method, target, body }: HttpRequest): Promise<Response> {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+  return fetch(`http://127.0.0.1:${port}${target}`, { method, ...sent })
+}
 
 describe('the trials of the benchmark', () => {
   for (const trial of [...TRIALS, ...LARGE, MEMORY]) {
@@ -46,21 +54,52 @@ describe('the trials of the benchmark', () => {
   })
 
   it('answer the same over HTTP', async () => {
-    const [byHand, engine] = [await open('by hand', { size }), await open('engine', { size })]
+    const contenders = [await open('by hand', { size }), await open('engine', { size }), await open('floor', { size })]
     try {
-      const [one, other] = [await byHand.serve(), await engine.serve()]
+      const [byHand, engine, floor] = await Promise.all(contenders.map(contender => contender.serve()))
       for (const { name, trial } of HTTP) {
         for (let call = 0; call < 10; call++) {
-          const target = targetOf(trial, call)
-          const [wanted, given] = await Promise.all([one, other].map(port => fetch(`http://127.0.0.1:${port}${target}`)))
-          assert.equal(wanted!.status, 200)
-          assert.equal(given!.headers.get('content-type'), wanted!.headers.get('content-type'))
-          assert.equal(comparable(await given!.text()), comparable(await wanted!.text()), `${name}: ${target}`)
+          const sent = sentBy(trial, call)
+          const wanted = await fetchFrom(byHand!, sent)
+          assert.equal(wanted.status, 200)
+          const text = comparable(await wanted.text())
+          for (const port of trial.floor === true ? [engine!, floor!] : [engine!]) {
+            const given = await fetchFrom(port, sent)
+            assert.equal(given.headers.get('content-type'), wanted.headers.get('content-type'))
+            assert.equal(comparable(await given.text()), text, `${name}: ${sent.method} ${sent.target}`)
+          }
         }
       }
     } finally {
-      await byHand.close()
-      await engine.close()
+      for (const contender of contenders) await contender.close()
+    }
+  })
+
+  it('have a floor over HTTP, which refuses what is not as HTTP has it, and answers in order', async () => {
+    const floor = await open('floor', { size })
+    const port = await floor.serve()
+    try {
+      const put = (body: string | Uint8Array<ArrayBuffer>, type = 'application/json'): Promise<Response> =>
+        fetch(`http://127.0.0.1:${port}/v1/users/1`, { method: 'PUT', body, headers: { 'content-type': type } })
+      const refused = [
+        [await put('{"name":"Ann"}', 'text/plain'), /JSON/],
+        [await put(JSON.stringify({ name: 'A'.repeat(2 ** 20) })), /a shorter body/],
+        [await put(Uint8Array.of(0x22, 0xff, 0x22)), /not valid for encoding utf-8/],
+        [await fetchFrom(port, { method: 'GET', target: '/v1/users/1?depth=0&depth=1' }), /each parameter once/],
+      ] as const
+      for (const [response, detail] of refused) {
+        assert.equal(response.status, 400)
+        assert.match(await response.text(), detail)
+      }
+      const connection = connect(port, '127.0.0.1')
+      const read = textOf({ method: 'GET', target: '/v1/users/1?depth=0' })
+      const change = textOf({ method: 'PUT', target: '/v1/users/1', body: { name: 'Bob' } })
+      connection.write(change + read + read.replace('localhost', 'example.test'))
+      let text = ''
+      for await (const chunk of connection) if (/a local name/.test((text += String(chunk)))) break
+      assert.match(text, /"name":"Bob".*"name":"Bob".*HTTP\/1\.1 400/s)
+    } finally {
+      await floor.close()
     }
   })
 

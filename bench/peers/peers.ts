@@ -210,6 +210,8 @@ const offsetOf = (call: number): number => PAGE_SIZE * (call % 9)
 /** The request of a call; calls are numbered from 0 on, without a gap. Undefined when all that could be deleted is. */
 export function requestOf(peer: Peer, operation: OperationName, call: number): HttpRequest | undefined {
   const users = peer.path('users')
+  // The record without the IDs of its sites, which no other one shows.
+  const alone = peer === ENGINE ? '?depth=0' : ''
   const get = (query: Omit<PageQuery, 'offset'>): HttpRequest => ({
     method: 'GET',
     target: `${users}?${peer.query({ offset: offsetOf(call), ...query })}`,
@@ -222,11 +224,11 @@ export function requestOf(peer: Peer, operation: OperationName, call: number): H
     case 'sort':
       return get({ byScore: true })
     case 'one record':
-      return { method: 'GET', target: `${users}/${idOf(call)}${peer === ENGINE ? '?depth=0' : ''}` }
+      return { method: 'GET', target: `${users}/${idOf(call)}${alone}` }
     case 'create':
-      return { method: 'POST', target: users, body: bodyOf(peer, newUser(peer, call)) }
+      return { method: 'POST', target: `${users}${alone}`, body: bodyOf(peer, newUser(peer, call)) }
     case 'update':
-      return { method: peer.change, target: `${users}/${idOf(call)}`, body: bodyOf(peer, { name: `Name ${call}` }) }
+      return { method: peer.change, target: `${users}/${idOf(call)}${alone}`, body: bodyOf(peer, { name: `Name ${call}` }) }
     case 'delete':
       return call < PEERS_SIZE.sites ? { method: 'DELETE', target: `${peer.path('sites')}/${1 + call}` } : undefined
   }

@@ -42,8 +42,10 @@ const MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 export function isCalendarDate(text: string): boolean {
   const match = DATE.exec(text)
-  if (match === null) return false
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  return match !== null && isInMonth(Number(match[3]), Number(match[2]), Number(match[1]))
+}
+
+function isInMonth(day: number, month: number, year: number): boolean {
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
   return day >= 1 && day <= (month === 2 && isLeap ? 29 : (MONTHS[month - 1] ?? 0))
 }
@@ -53,13 +55,46 @@ export function parseLenientDatetime(text: string): number | undefined {
   return parseDatetime(text.replace(/ ?(?:UTC|GMT)$/, 'Z').replace(/ (?=Z|[+-]\d\d(?::?\d\d)?$)/, ''))
 }
 
+/** Days from March 1 of the year 0, which the months are counted from, to the beginning of 1970. */
+const EPOCH = 719_468
+
+/** Parses a date-time as JSON.stringify writes a Date, which is what most clients send; undefined for any other text. By hand in a fraction of the time of Date. */
+function parseExact(text: string): number | undefined {
+  if (
+    text[4] !== '-' ||
+    text[7] !== '-' ||
+    text[10] !== 'T' ||
+    text[13] !== ':' ||
+    text[16] !== ':' ||
+    text[19] !== '.' ||
+    text[23] !== 'Z'
+  )
+    return undefined
+  const [year, month, day] = [readDigits(text, 0, 4), readDigits(text, 5, 7), readDigits(text, 8, 10)]
+  const [hour, minute, second] = [readDigits(text, 11, 13), readDigits(text, 14, 16), readDigits(text, 17, 19)]
+  const time = (hour * 60 + minute) * 60_000 + second * 1000 + readDigits(text, 20, 23)
+  if (!(isInMonth(day, month, year) && hour < 24 && minute < 60 && second < 60) || Number.isNaN(time)) return undefined
+  const fromMarch = (month + 9) % 12
+  const years = month > 2 ? year : year - 1
+  const leapDays = Math.floor(years / 4) - Math.floor(years / 100) + Math.floor(years / 400)
+  return (365 * years + leapDays + Math.floor((153 * fromMarch + 2) / 5) + day - 1 - EPOCH) * DAY_MS + time
+}
+
+/** Reads a part of a text as a number; NaN where something else than a digit is in it. */
+function readDigits(text: string, from: number, to: number): number {
+  let number = 0
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - 0x30
+    if (digit < 0 || digit > 9) return NaN
+    number = number * 10 + digit
+  }
+  return number
+}
+
 /** Parses a date-time to milliseconds since 1970. Finer digits are cut off, because a JavaScript Date has none. */
 export function parseDatetime(text: string): number | undefined {
-  // As JSON.stringify writes a Date, which is what most clients send. V8 takes a 30th of February in this form for a day in March.
-  if (text.length === ISO_LENGTH && text.endsWith('Z')) {
-    const time = Date.parse(text)
-    if (!Number.isNaN(time) && formatIso(time) === text) return time
-  }
+  const exact = text.length === ISO_LENGTH ? parseExact(text) : undefined
+  if (exact !== undefined) return exact
   const match = DATETIME.exec(text)
   if (match === null || !isCalendarDate(match[1]!)) return undefined
   const [, date, clock = '00:00', seconds = '00', fraction = '', zone = 'Z'] = match

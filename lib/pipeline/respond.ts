@@ -80,13 +80,15 @@ function tagged(resource: Resource, record: JsonRecord | null): Record<string, s
 
 /** One record, or null for an empty to-one. */
 export function respondRecord(resource: Resource, record: JsonRecord | null, timestamp: string): RestResponse {
-  return ok(envelopeOf(resource)([timestamp, record]) as Envelope, tagged(resource, record))
+  return ok(envelopeOf(resource, shown)([timestamp, record]) as Envelope, tagged(resource, record))
 }
 
-const envelopes = new WeakMap<Resource, Builder>()
+/** The functions that make the bodies of records that are shown, and of those that have been created or deleted. */
+const shown = new WeakMap<Resource, Builder>()
+const done = new WeakMap<Resource, Builder>()
 
 /** Returns the function that makes the body of a record. It is generated: a literal with a name that differs by resource costs as much as a good part of the reading. */
-function envelopeOf(resource: Resource): Builder {
+function envelopeOf(resource: Resource, envelopes: typeof shown): Builder {
   let build = envelopes.get(resource)
   if (build === undefined) {
     const source = new BuilderSource()
@@ -96,6 +98,7 @@ function envelopeOf(resource: Resource): Builder {
       ['timestamp', 'r[0]'],
       ['resource', JSON.stringify(singular)],
       [singular, 'r[1]'],
+      ...(envelopes === done ? [['status', '"OK"'] as const] : []),
     ] as const
     envelopes.set(resource, (build = source.finish(source.object(entries))))
   }
@@ -107,8 +110,13 @@ export function respondValue(resource: Resource, attribute: Attribute, value: un
 }
 
 export function respondCreated(resource: Resource, record: JsonRecord, location: string, status: number, timestamp: string): RestResponse {
-  const body: Envelope = { success: true, timestamp, resource: resource.singular, [resource.singular]: record, status: 'OK' }
-  return { status, headers: { 'content-type': JSON_TYPE, location, ...tagged(resource, record) }, body }
+  const etag = formatVersionTag(resource, record)
+  const headers = { 'content-type': JSON_TYPE, location }
+  return {
+    status,
+    headers: etag === undefined ? headers : { ...headers, etag },
+    body: envelopeOf(resource, done)([timestamp, record]) as Envelope,
+  }
 }
 
 /** Several new records, by what was answered to each. */
@@ -132,7 +140,7 @@ function readRecord(body: unknown): unknown {
 }
 
 export function respondDeleted(resource: Resource, record: JsonRecord, timestamp: string): RestResponse {
-  return ok({ success: true, timestamp, resource: resource.singular, [resource.singular]: record, status: 'OK' })
+  return ok(envelopeOf(resource, done)([timestamp, record]) as Envelope)
 }
 
 export function respondDeletedList(resource: Resource, records: readonly JsonRecord[], timestamp: string): RestResponse {

@@ -45,8 +45,8 @@ export class RowWriter {
     this.#transactions.begin(behind === 'nothing')
     try {
       const text = em.config.get('onQuery')(sql, parameters)
-      const { numAffectedRows, insertId } = this.#connection.execute(text, parameters)
-      return { rows: Number(numAffectedRows ?? 0n), counted: insertId ?? 0n }
+      const { changes, lastInsertRowid } = this.#connection.write(text, parameters)
+      return { rows: changes, counted: BigInt(lastInsertRowid) }
     } catch (error) {
       throw driverOf(em).convertException(error as Error)
     }

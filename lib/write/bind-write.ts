@@ -286,15 +286,30 @@ function toParameter(value: unknown, { toColumn }: StoredColumn, writing: Writin
 /** The statements of a table that are kept: clients decide which attributes a body gives. */
 const SHAPES = 200
 
-const statements = new WeakMap<StoredTable, LruCache<Statement>>()
+interface Known {
+  readonly shapes: LruCache<Statement>
+  /** The last statement of each kind: the text of its shape costs more than a look at its columns. */
+  readonly last: Map<string, { readonly columns: readonly StoredColumn[]; readonly statement: Statement }>
+}
+
+const statements = new WeakMap<StoredTable, Known>()
 
 /** Returns a statement of a table for a set of columns, which is compiled when it is first asked for. */
 export function findStatement(kind: string, stored: StoredTable, columns: readonly StoredColumn[], compile: () => Statement): Statement {
   let known = statements.get(stored)
-  if (known === undefined) statements.set(stored, (known = new LruCache(SHAPES)))
+  if (known === undefined) statements.set(stored, (known = { shapes: new LruCache(SHAPES), last: new Map() }))
+  const last = known.last.get(kind)
+  if (last !== undefined && areSame(last.columns, columns)) return last.statement
   let shape = kind
   for (const { column } of columns) shape += `\0${column}`
-  let statement = known.get(shape)
-  if (statement === undefined) known.set(shape, (statement = compile()))
+  let statement = known.shapes.get(shape)
+  if (statement === undefined) known.shapes.set(shape, (statement = compile()))
+  known.last.set(kind, { columns, statement })
   return statement
+}
+
+function areSame(some: readonly StoredColumn[], others: readonly StoredColumn[]): boolean {
+  if (some.length !== others.length) return false
+  for (let index = 0; index < some.length; index++) if (some[index] !== others[index]) return false
+  return true
 }

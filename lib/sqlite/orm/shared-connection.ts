@@ -2,6 +2,7 @@
  * Shared connection: runs the statements of MikroORM on the open database of the engine, with cached prepared statements and exact 64-bit integers, and
  * reports them to observers and traces.
  */
+import type Database from 'better-sqlite3'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { whenFree } from '../database/busy.ts'
 import type { PreparedQuery } from '../database/prepared.ts'
@@ -78,16 +79,32 @@ export class SharedConnection implements DatabaseConnection {
   }
 
   #execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
+    return this.#observed(sql, parameters, runStatement<R>)
+  }
+
+  /** Runs a statement that writes rows, and returns none. */
+  write(sql: string, parameters: readonly unknown[]): Database.RunResult {
+    const { trace } = this.#host
+    if (trace === undefined) return this.#observed(sql, parameters, runWriting)
+    return trace.statement(
+      sql,
+      parameters,
+      ({ changes }) => changes,
+      () => this.#observed(sql, parameters, runWriting),
+    )
+  }
+
+  #observed<R>(sql: string, parameters: readonly unknown[], run: (statement: PreparedQuery, parameters: readonly unknown[]) => R): R {
     this.#host.checkTime()
     const statement = this.#prepare(sql)
     const { observer } = this.#host
-    if (observer === undefined || statement.readonly) return runStatement(statement, parameters)
+    if (observer === undefined || statement.readonly) return run(statement, parameters)
     if (SCHEMA_CHANGE.test(sql)) observer.beforeSchemaChange()
     else observer.prepare()
     const { position } = observer
-    let result: QueryResult<R>
+    let result: R
     try {
-      result = runStatement(statement, parameters)
+      result = run(statement, parameters)
     } catch (error) {
       // SQLite undoes a statement that fails; the transaction may go on.
       observer.rollbackTo(position)
@@ -116,6 +133,10 @@ export class SharedConnection implements DatabaseConnection {
 
 function endedError(cause?: unknown): Error {
   return new Error('The database has ended the transaction, after a failure.', { cause })
+}
+
+function runWriting(statement: PreparedQuery, parameters: readonly unknown[]): Database.RunResult {
+  return statement.run(parameters)
 }
 
 function runStatement<R>(statement: PreparedQuery, parameters: readonly unknown[]): QueryResult<R> {

@@ -73,7 +73,7 @@ function parseExact(text: string): number | undefined {
   const [year, month, day] = [readDigits(text, 0, 4), readDigits(text, 5, 7), readDigits(text, 8, 10)]
   const [hour, minute, second] = [readDigits(text, 11, 13), readDigits(text, 14, 16), readDigits(text, 17, 19)]
   const time = (hour * 60 + minute) * 60_000 + second * 1000 + readDigits(text, 20, 23)
-  if (!(isInMonth(day, month, year) && hour < 24 && minute < 60 && second < 60) || Number.isNaN(time)) return undefined
+  if (!(isInMonth(day, month, year) && hour < 24 && minute < 60 && second < 60) || Number.isNaN(year + time)) return undefined
   const fromMarch = (month + 9) % 12
   const years = month > 2 ? year : year - 1
   const leapDays = Math.floor(years / 4) - Math.floor(years / 100) + Math.floor(years / 400)

@@ -26,4 +26,15 @@ describe('a date-time', () => {
     const property = fc.property(texts, text => assert.equal(parseDatetime(text), readByDate(text), text))
     return check(property, { label: 'texts', runs: 5000 })
   })
+
+  it('with another character in the place of a digit is refused', () => {
+    const time = fc.integer({ min: Date.parse('0000-01-01'), max: Date.parse('9999-12-31') })
+    const property = fc.property(time, fc.nat(22), fc.constantFrom(...' x/:;-+é'), (milliseconds, place, character) => {
+      const text = formatIso(milliseconds)
+      const other = text.slice(0, place) + character + text.slice(place + 1)
+      assert.ok(!Number.isNaN(parseDatetime(other) ?? 0), other)
+      if (/\d/.test(text[place]!)) assert.equal(parseDatetime(other), undefined, other)
+    })
+    return check(property, { label: 'characters', runs: 2000 })
+  })
 })

@@ -12,9 +12,9 @@ export function readDateLinks(orm: MikroORM): void {
   }
 }
 
-function isPlainLink({ kind, mappedBy, mapToPk, polymorphic, targetKey, fieldNames }: EntityProperty): boolean {
+function isPlainLink({ kind, mappedBy, polymorphic, targetKey, fieldNames }: EntityProperty): boolean {
   const isOwning = kind === ReferenceKind.MANY_TO_ONE || (kind === ReferenceKind.ONE_TO_ONE && mappedBy === undefined)
-  return isOwning && !mapToPk && polymorphic !== true && targetKey === undefined && fieldNames.length === 1
+  return isOwning && polymorphic !== true && targetKey === undefined && fieldNames.length === 1
 }
 
 function refersToDate({ targetMeta }: EntityProperty): boolean {

@@ -42,6 +42,21 @@ describeStores('a record whose key is a time', () => {
     assert.deepEqual([status, body.slot], [200, { at, size: 7, visit: null, day: null }])
   })
 
+  it('is not changed by the key that it holds already', async () => {
+    const Hour = defineEntity({
+      name: 'Hour',
+      properties: {
+        at: p.datetime(3).primary(),
+        next: () => p.manyToOne(Hour).mapToPk().nullable(),
+        version: p.integer().version(),
+      },
+    })
+    await using engine = await createEngine({ entities: [Hour], seed: { hours: [{ at, next: at }] }, orm })
+    const { body: before } = await engine.handle('GET', `/v1/hours/${at}`)
+    const { body } = await engine.handle('PUT', `/v1/hours/${at}`, '', { next: at })
+    assert.deepEqual(body.hour, before.hour)
+  })
+
   it('is another one than that of the next millisecond', async () => {
     await using engine = await createEngine({ entities: [Slot, Visit, Day], seed, orm })
     for (const day of MOMENTS) {

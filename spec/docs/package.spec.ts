@@ -240,8 +240,8 @@ describe('the package', { timeout: TIMEOUT }, () => {
     ]) {
       assert.ok(paths.includes(path), path)
     }
-    // What PostgreSQL needs is 160,000 bytes of it.
-    assert.ok(packed.unpackedSize < 2_958_000 + 160_000, `${packed.unpackedSize} bytes`)
+    // What PostgreSQL needs is 165,000 bytes of it.
+    assert.ok(packed.unpackedSize < 2_965_000 + 165_000, `${packed.unpackedSize} bytes`)
   })
 
   it('has no dead link', async () => {

@@ -150,7 +150,7 @@ const ofGroup = (group: readonly PostgresTrial[]): PostgresTrial[] => group.filt
 const [small, large, noted] = [ofGroup([...READINGS, ...WRITES]), ofGroup(LARGE_READINGS), ofGroup(NOTED_WRITES)]
 if (small.length + large.length > 0)
   await withApart({ users: 1000, sites: 5000 }, async contenders => {
-    for (const trial of [...small, ...large]) await compare(trial, contenders, 10)
+    for (const trial of ofGroup([...READINGS, ...LARGE_READINGS, ...WRITES])) await compare(trial, contenders, 10)
   })
 report.say(
   `${SIZE.users.toLocaleString('en')} users with ${SIZE.sites.toLocaleString('en')} sites; medians of ${rounds} rounds in one process.`,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/core'
 import { Client } from 'pg'
 import { RestEngine, createServer } from '../../lib/index.ts'
@@ -222,6 +223,32 @@ describe('changed rows on PostgreSQL', { skip: await findNoServer() }, () => {
     const statuses: number[] = []
     for (let time = 0; time < 2; time++) statuses.push((await engine.handle('PATCH', '/v1/books/1', undefined, { title: 'h' })).status)
     assert.equal(statuses.at(-1), 200)
+  })
+
+  it('are found by the index of a log that has become long, by sessions that have seen it short, too', async () => {
+    await using schema = ownSchema()
+    await using engine = await open({ database: { ...schema.database, poolSize: 1 } })
+    const patch = (title: string): ReturnType<RestEngine['handle']> => engine.handle('PATCH', '/v1/books/1', undefined, { title })
+    for (let count = 0; count < 10; count++) await patch(`short ${count}`)
+    await schema.run('analyze mikro_changes')
+    for (let count = 0; count < 10; count++) await patch(`counted ${count}`)
+    await engine.seed({ tags: Array.from({ length: 3_000 }, (_, index) => ({ word: `word ${index}` })) })
+    await patch('long')
+    const readByScan = async (): Promise<number> => {
+      // What a session has read counts when it has been idle for a while, or has ended.
+      await schema.run('select pg_stat_clear_snapshot()')
+      const [row] = await schema.run("select seq_tup_read as rows from pg_stat_user_tables where relid = 'mikro_changes'::regclass")
+      return Number(row!['rows'])
+    }
+    await sleep(1_500)
+    await patch('counted')
+    await sleep(1_500)
+    const before = await readByScan()
+    for (let count = 0; count < 10; count++) await patch(`again ${count}`)
+    await sleep(1_500)
+    await patch('counted')
+    await sleep(1_500)
+    assert.ok((await readByScan()) - before < 3_000, `${(await readByScan()) - before} rows`)
   })
 
   it('are what engine.expect counts, by requests and by MikroORM', async () => {

@@ -200,6 +200,11 @@ export async function trimLog(session: PoolClient, { quoted }: ChangeLog): Promi
   )
 }
 
+/** Has the server count the entries, after which it plans the statements that read them anew. A role that does not own the log leaves that to the server. */
+export async function measureLog(session: PoolClient, { quoted }: ChangeLog): Promise<void> {
+  await command(session, `analyze ${quoted}`)
+}
+
 /** @throws Error in one line when entries behind a position have been forgotten. */
 export async function checkKept(session: PoolClient, { quoted }: ChangeLog, position: number, what: string): Promise<void> {
   const [[forgotten] = []] = await ask(session, `select old from ${quoted} where n = 0`)

@@ -11,12 +11,15 @@ import type { CompiledImage } from '../../sql/row-image.ts'
 import type { Sessions } from '../server/sessions.ts'
 import type { Answered } from '../server/statement-batch.ts'
 import type { WriteObserver } from '../server/write-observer.ts'
-import { trimLog } from './change-log.ts'
+import { measureLog, trimLog } from './change-log.ts'
 import type { ChangeLog } from './change-log.ts'
 import type { CompiledWatch, WatchedRows } from './watch.ts'
 
 /** Transactions after which the log is made shorter, where it has become too long. */
 const TRIM_EVERY = 1_000
+
+/** Entries from which on the server is to find those of a transaction by the index. */
+const MANY_ENTRIES = 1_000
 
 /** The bytes of a change beside the texts of its row. */
 const ROW_BYTES = 100
@@ -107,6 +110,8 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   /** The highest position that has been read: entries that are made from now on stand behind it. */
   #highest = 0
   #committed = 0
+  /** The position at which the server is told how long the log has become. */
+  #measureAt = MANY_ENTRIES
   /** What is read of the tables that the last transaction has changed: the next one often changes them, too. */
   #lately: readonly WatchedRows[] = []
 
@@ -228,6 +233,10 @@ export class Recorder implements ChangeRecorder, WriteObserver {
       for (const watcher of this.watchers) watcher.add(change)
     }
     if (++this.#committed % TRIM_EVERY === 0) await trimLog(session, this.#parts.log)
+    // A session that has prepared its statements for a short log would go on to read all of it.
+    if (this.#highest < this.#measureAt) return
+    this.#measureAt = this.#highest * 2
+    await measureLog(session, this.#parts.log)
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Date keys: MikroORM keeps loaded records by the text of their key, which of a time is the one for people, in whole seconds, and looks them up by the one of ISO 8601. So it found none,
- * made another entity for each link to a record, and put it in the place of the one that was changed: the change was not written.
+ * Date keys: MikroORM stores a loaded record whose key is a time under the text of `Date.toString()`, in whole seconds, and looks it up by the text of ISO 8601. It does not
+ * find the record, makes another entity for each link to it, and puts that in the place of the changed one: the change is lost. The corrected serializer stores the
+ * record under the text of ISO 8601.
  */
 import { EntityComparator } from '@mikro-orm/core'
 import type { EntityMetadata } from '@mikro-orm/core'

@@ -176,7 +176,8 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#lately = changed
     const others = changed.filter(each => this.#isWanted(each, open) && !guessed.includes(each))
     const rest = others.length === 0 ? [] : await this.#ask(session, others, limits)
-    const found = [...guessed, ...others].flatMap((each, index) => [...likely, ...rest][index]!.flatMap(row => readEntry(each, row)))
+    const entries = [...likely, ...rest]
+    const found = [...guessed, ...others].flatMap((each, index) => entries[index]!.flatMap(row => readEntry(each, row)))
     const { sink } = open.owners.at(-1)!
     for (const { change } of found.toSorted((a, b) => a.at - b.at)) open.pending.push({ sink, change })
     open.read = Math.max(...touched.map(([, last]) => Number(last)))

@@ -110,7 +110,7 @@ class StatementBatch extends Query {
   handleError(error: unknown, connection: Connection): void {
     for (const [sql, name] of this.#preparing) {
       this.#prepared.pending.delete(sql)
-      // A prepared statement outlives the error. The client does not know which of them the server has prepared; closing one that does not exist is no error.
+      // The server keeps what it has prepared before the error. The client closes all of them: the server takes it without an error if one does not exist.
       if (connection.stream.writable) connection.close({ type: 'S', name }, true)
     }
     this.reject(error)

@@ -70,9 +70,9 @@ export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> =
 
 /** The least or greatest value of a group. */
 function compileExtreme(which: 'min' | 'max', value: Sql, { kind }: ScalarType): Sql {
-  // There is no least boolean, and up to version 17 no least UUID.
+  // PostgreSQL has no min() and max() of booleans, and up to version 17 none of UUIDs.
   if (kind === 'boolean') return sql`${which}((${value})::int)`
-  // Rows have no least one up to version 17; what a type of the application's own stores may have none either.
+  // PostgreSQL has none of rows up to version 17, and may have none of the column of a custom type.
   if (kind === 'jsonValue' || kind === 'custom')
     return sql`(array_agg(${value} order by ${value}${which === 'max' ? ' desc' : ''}) filter (where ${value} is distinct from null))[1]`
   return kind === 'uuid' ? sql`${which}((${value})::text collate "C")` : sql`${which}(${value})`

@@ -26,6 +26,8 @@ export interface Statement {
   readonly bindings: readonly Binding[]
   /** What it may cost; undefined where that is little. */
   readonly costs?: Costs
+  /** Whether its rows come as the bare values of their one column, without an array for each. */
+  readonly isBare?: boolean
 }
 
 /** What an estimate of a statement's work goes by. */
@@ -107,7 +109,7 @@ export interface CompiledChild {
   /** The rows whose records have the relation; undefined: all. */
   readonly only?: (row: Row) => boolean
   readonly statement: Statement
-  /** The same for one record: a plain comparison with its key instead of a list of keys. */
+  /** The same for one record: a plain comparison with its key instead of a list of keys. Bare rows are IDs as they are shown. */
   readonly single: Statement
   /** Whether one row may come with several owners. */
   readonly isPivoted: boolean
@@ -155,6 +157,8 @@ export interface ReadingStep {
    * one and the number to the other.
    */
   readonly counted?: CountedPage | undefined
+  /** Whether no row but the first is needed. */
+  readonly isOne?: boolean
   /** Whether no statement of the reading follows the batch. A reading that does not say so may have more; one that says so and is one statement needs no transaction. */
   readonly isLast?: boolean
 }

@@ -66,9 +66,15 @@ function requestChild(child: CompiledChild, owners: Owners, context: LevelContex
 }
 
 /** Requests one relation of one record: its related rows need not be sorted by owner. */
-function requestOfOne(child: CompiledChild, { rows, records, times }: Owners, context: LevelContext): void {
-  const { given, next } = context
-  const take = (found: readonly Row[]): void => {
+function requestOfOne(child: CompiledChild, owners: Owners, context: LevelContext): void {
+  const take = child.single.isBare === true ? takeIds(child, owners, context) : takeRows(child, owners, context)
+  const link = linkAt(owners.rows[0]!, child.from)
+  if (link === undefined) take([])
+  else context.steps.push(requestLinked(child, link, take, context))
+}
+
+function takeRows(child: CompiledChild, { records, times }: Owners, { given, next }: LevelContext): Take {
+  return found => {
     const related = build(found, child.node, given)
     const shown = times === undefined || times[0] === 1 ? undefined : found.map(() => times[0]!)
     weigh(found, child.node, shown, child.name, given)
@@ -76,9 +82,15 @@ function requestOfOne(child: CompiledChild, { rows, records, times }: Owners, co
       next.push({ owners: { rows: found, records: related, times: shown }, node: child.node })
     put(records[0]!, child, child.cardinality === 'one' ? (related[0] ?? null) : related)
   }
-  const link = linkAt(rows[0]!, child.from)
-  if (link === undefined) take(NO_ROWS)
-  else context.steps.push(requestLinked(child, link, take, context))
+}
+
+/** Takes bare rows, which are the IDs of a list. */
+function takeIds(child: CompiledChild, { records, times }: Owners, { given }: LevelContext): Take {
+  return ids => {
+    const places = times === undefined ? ids.length : ids.length * times[0]!
+    given.room?.take(places, places * child.node.bytes, true, child.name)
+    put(records[0]!, child, ids)
+  }
 }
 
 /** Requests one relation of several records. */

@@ -8,7 +8,17 @@ import { bindParameters } from '../database/bind.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
 import type { HookContext } from '../request/hook-context.ts'
 import { isPlain, toJson } from '../base/json.ts'
-import type { CompiledNode, CompiledRead, CountedPage, Dialect, Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
+import type {
+  CompiledNode,
+  CompiledRead,
+  CountedPage,
+  Dialect,
+  Reading,
+  ReadingStep,
+  Row,
+  RowBound,
+  Statement,
+} from '../database/dialect.ts'
 import { attachAll } from './attach-relations.ts'
 import { build, weigh } from './build-records.ts'
 import type { JsonRecord } from './build-records.ts'
@@ -61,7 +71,7 @@ export function* readRecords(read: CompiledRead, given: Arguments, dialect: Dial
 
 /** Reads the first record of a plan, if there is one. */
 export function* readFirst(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<JsonRecord | undefined> {
-  const [rows] = (yield [requestRows(read.rows, read.node, given, dialect, read.node.children.length === 0)]) as [readonly Row[]]
+  const [rows] = (yield [requestFirst(read, given, dialect)]) as [readonly Row[]]
   const records = build(rows, read.node, given)
   weigh(rows, read.node, undefined, undefined, given)
   if (rows.length > 0 && read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
@@ -181,9 +191,17 @@ class CountStep implements ReadingStep {
 }
 
 function requestRows(statement: Statement, { areIds }: CompiledNode, given: Arguments, dialect: Dialect, isLast = false): ReadingStep {
-  const { room } = given
-  const bound = room === undefined ? undefined : { room, areIds, times: 1, at: undefined }
-  return { statement, parameters: bindParameters(statement, given, dialect), bound, isLast }
+  return { statement, parameters: bindParameters(statement, given, dialect), bound: findBound(areIds, given), isLast }
+}
+
+/** Requests the first row of a plan. */
+function requestFirst({ rows, node: { areIds, children } }: CompiledRead, given: Arguments, dialect: Dialect): ReadingStep {
+  const parameters = bindParameters(rows, given, dialect)
+  return { statement: rows, parameters, bound: findBound(areIds, given), isLast: children.length === 0, isOne: true }
+}
+
+function findBound(areIds: boolean, { room }: Arguments): RowBound | undefined {
+  return room === undefined ? undefined : { room, areIds, times: 1, at: undefined }
 }
 
 /** Waits for a reading, then for the functions of the application that render its values. */

@@ -23,16 +23,21 @@ function isLink({ columns, parts }: Links, { compared }: Flavour): Sql {
   )
 }
 
-/** The statement that reads a relation of many records, and the one that reads it of one. */
+/**
+ * The statement that reads a relation of many records, and the one that reads it of one.
+ *
+ * @param id the column that alone is read of one, as bare values; undefined: all columns are
+ */
 export function compileStatements(
   select: Select,
   about: string,
   links: Links,
   where: readonly Sql[],
+  id?: Sql,
 ): { statement: Statement; single: Statement } {
   const { flavour } = select.tables
   select.where = [flavour.isInLinks(links.columns, links.parts), ...where]
   const statement = select.finish(about)
   select.where = [isLink(links, flavour), ...where]
-  return { statement, single: select.finish(about) }
+  return { statement, single: id === undefined ? select.finish(about) : select.finishBare(id, about) }
 }

@@ -13,11 +13,12 @@ import { decodeDocument, documentAt } from './decode-document.ts'
 import { sortTerm } from './sort-term.ts'
 import { FromClause, discriminatorCondition, startList, formatTable } from './from-clause.ts'
 import { addKey, keyExpression, keyThere } from './row-key.ts'
-import { VALUE_BYTES, estimateBytes, scalarExpression } from './scalar-value.ts'
+import { VALUE_BYTES, estimateBytes, isLong, scalarExpression } from './scalar-value.ts'
 import type { NodeContext } from './scalar-value.ts'
-import { existing, keyOrder } from './select.ts'
+import { existing, isExact, keyOrder } from './select.ts'
 import type { Select } from './select.ts'
 import { name, sql, text } from './sql.ts'
+import type { Sql } from './sql.ts'
 
 /** Compiles what is read of the records of one node; their columns are added to the statement. */
 export function compileNode(node: RecordNode, scope: FromClause, select: Select): CompiledNode {
@@ -283,9 +284,22 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
     to,
     parts,
     isPivoted: via.kind === 'pivot',
-    ...compileStatements(select, attribute.name, { columns: opened.links, parts }, opened.existing === undefined ? [] : [opened.existing]),
+    ...compileStatements(
+      select,
+      attribute.name,
+      { columns: opened.links, parts },
+      opened.existing === undefined ? [] : [opened.existing],
+      field.kind === 'references' ? findBareId(opened.scope) : undefined,
+    ),
     node: compiled,
   }
+}
+
+/** Returns the column of the key where what a statement reads of it is the ID as it is shown, and short. */
+function findBareId({ key: [column], resource, tables: { flavour } }: FromClause): Sql | undefined {
+  const [part] = resource.key
+  if (!flavour.readsBare || resource.key.length > 1 || isExact(part!)) return undefined
+  return isLong(part!.type) || flavour.findDecoder(part!.type) !== undefined ? undefined : text(column!)
 }
 
 /** Compiles the IDs of records, where nothing else of them is read. */

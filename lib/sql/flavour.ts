@@ -112,6 +112,8 @@ export interface Flavour {
   /** Counts what a path of relations reaches, for all records at once; undefined where the database has no means for it. */
   readonly reach: Reach | undefined
 
+  /** Whether rows of one column can come as bare values. */
+  readonly readsBare: boolean
   /** Returns the decoder of what a statement reads of a key, or undefined where that is the JSON value. */
   readonly findDecoder: (type: ScalarType) => Decoder | undefined
   /** Returns JavaScript for the JSON form of what a statement reads of an attribute: an expression over an expression. NULL is null. */

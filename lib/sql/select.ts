@@ -67,9 +67,14 @@ export class Select {
     return this.#flavour.finish(this.body(), this.tables.watched ?? [], about)
   }
 
+  /** Returns the statement that reads one column alone, as bare values. */
+  finishBare(column: Sql, about: string): Statement {
+    return { ...this.#flavour.finish(this.body([column]), this.tables.watched ?? [], about), isBare: true }
+  }
+
   /** Returns the statement as part of another one. */
-  body(): Sql {
-    const parts = [sql`select ${this.columns.length === 0 ? '1' : join(this.columns, ', ')} from ${this.from}`, ...this.joins]
+  body(columns: readonly Sql[] = this.columns): Sql {
+    const parts = [sql`select ${columns.length === 0 ? '1' : join(columns, ', ')} from ${this.from}`, ...this.joins]
     if (this.where.length > 0) parts.push(sql`where ${this.mark}${join(this.where, ' and ')}`)
     if (this.order.length > 0) parts.push(sql`${this.where.length > 0 ? '' : this.wholeMark}order by ${join(this.order, ', ')}`)
     if (this.page) parts.push(pageClause(this.#flavour))

@@ -148,11 +148,8 @@ export class Readings {
     const { handle } = this.#content
     const { trace } = this.#observers
     if (end?.deadline !== undefined) return this.#runInTime(reading, end, end.deadline, trace)
-    if (trace === undefined)
-      return runSteps(reading, handle.pages, ({ statement, parameters, bound }) => handle.all(statement.sql, parameters, bound))
-    return runSteps(reading, handle.pages, ({ statement: { sql }, parameters, bound }) =>
-      trace.statement(sql, parameters, countRows, () => handle.all(sql, parameters, bound)),
-    )
+    if (trace === undefined) return runSteps(reading, handle.pages, step => handle.read(step))
+    return runSteps(reading, handle.pages, step => trace.statement(step.statement.sql, step.parameters, countRows, () => handle.read(step)))
   }
 
   /** Statements that may take long are run with looks at the clock. */
@@ -166,15 +163,14 @@ export class Readings {
     const begun = performance.now()
     let now = begun
     try {
-      return runSteps(reading, handle.pages, ({ statement, parameters, bound }) => {
+      return runSteps(reading, handle.pages, step => {
+        const { statement, parameters } = step
         const { costs } = statement
         end.about = costs?.about
         if (now >= deadline) end.checkTime()
         const sql = costs !== undefined && lookOut.isCostly(costs, deadline, now) ? costs.watched : statement.sql
         const rows =
-          trace === undefined
-            ? handle.all(sql, parameters, bound)
-            : trace.statement(statement.sql, parameters, countRows, () => handle.all(sql, parameters, bound))
+          trace === undefined ? handle.read(step, sql) : trace.statement(statement.sql, parameters, countRows, () => handle.read(step, sql))
         now = performance.now()
         return rows
       })

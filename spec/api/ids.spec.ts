@@ -214,3 +214,53 @@ describeTargets('ids of several parts', { entities: [Day] }, target => {
     }
   })
 })
+
+const Plain = defineEntity({ name: 'Plain', properties: { id: p.integer().primary() } })
+const Count = defineEntity({ name: 'Count', properties: { id: p.bigint('number').primary() } })
+const Moment = defineEntity({ name: 'Moment', properties: { id: p.datetime(3).primary() } })
+const Shelf = defineEntity({
+  name: 'Shelf',
+  properties: {
+    id: p.integer().primary(),
+    plains: () => p.manyToMany(Plain),
+    counts: () => p.manyToMany(Count),
+    bigs: () => p.manyToMany(Big),
+    huges: () => p.manyToMany(Huge),
+    words: () => p.manyToMany(Word),
+    tokens: () => p.manyToMany(Token),
+    moments: () => p.manyToMany(Moment),
+  },
+})
+const HELD = {
+  plains: [3, 5],
+  counts: [7, 9007199254740991],
+  bigs: ['7', '9007199254740993'],
+  huges: ['9007199254740993', '9007199254740995'],
+  words: ['a', 'b'],
+  tokens: ['0190b0aa-0000-7000-8000-00000000000a', '0190b0aa-0000-7000-8000-00000000000b'],
+  moments: ['2020-01-01T00:00:00.001Z', '2020-01-01T00:00:00.002Z'],
+}
+
+describeTargets('lists of ids of any type', { entities: [Shelf, Plain, Count, Big, Huge, Word, Token, Moment] }, target => {
+  const members = {
+    plains: HELD.plains.map(id => ({ id })),
+    counts: HELD.counts.map(id => ({ id })),
+    bigs: HELD.bigs.map(id => ({ id, name: 'big' })),
+    huges: HELD.huges.map(id => ({ id, name: 'huge' })),
+    words: HELD.words.map(word => ({ word })),
+    tokens: HELD.tokens.map(id => ({ id })),
+    moments: HELD.moments.map(id => ({ id })),
+  }
+
+  it('are the same in one record, in what a write answers, and on a page', async () => {
+    const made = await target.call('POST', '/v1/shelves', undefined, { id: 1, ...members })
+    assert.deepEqual(made.body.shelf, { id: 1, ...HELD }, JSON.stringify(made.body))
+    assert.deepEqual((await target.call('GET', '/v1/shelves/1')).body.shelf, { id: 1, ...HELD })
+    assert.deepEqual((await target.call('PUT', '/v1/shelves/1', undefined, { words: ['b'] })).body.shelf, { id: 1, ...HELD, words: ['b'] })
+    await target.call('POST', '/v1/shelves', undefined, { id: 2 })
+    const [first, second] = (await target.call('GET', '/v1/shelves', { depth: 1 })).body.shelves
+    assert.deepEqual(first, { id: 1, ...HELD, words: ['b'] })
+    assert.deepEqual(second, { id: 2, plains: [], counts: [], bigs: [], huges: [], words: [], tokens: [], moments: [] })
+    assert.deepEqual((await target.call('GET', '/v1/shelves/2')).body.shelf, second)
+  })
+})

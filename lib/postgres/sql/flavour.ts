@@ -63,6 +63,7 @@ export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> =
     countDistinct: (key, isThere) => `count(distinct (${key.join(', ')})) filter (where ${isThere})`,
     reach: undefined,
 
+    readsBare: false,
     findDecoder,
     readValue,
   }

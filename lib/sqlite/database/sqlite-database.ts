@@ -1,6 +1,6 @@
 /** An open SQLite database with its prepared statements. */
 import Database from 'better-sqlite3'
-import type { RowBound } from '../../database/dialect.ts'
+import type { ReadingStep, Row, RowBound } from '../../database/dialect.ts'
 import { parameterError } from '../../base/errors.ts'
 import { LruCache } from '../../base/lru-cache.ts'
 import { CountedPages } from '../sql/counted-pages.ts'
@@ -52,16 +52,22 @@ function isTooLarge(error: unknown): boolean {
 /** Milliseconds for which the measured size of the database is used. */
 const SIZE_LIFE = 1000
 
-/** Reads the rows of a statement, and stops when the answer has no room for more. */
-function readCounted(statement: Database.Statement, parameters: readonly unknown[], { room, areIds, at }: RowBound): unknown[][] {
-  const rows: unknown[][] = []
+/** Reads the rows of a statement, or their bare values, and stops when the answer has no room for more. */
+function readCounted(statement: Database.Statement, parameters: readonly unknown[], { room, areIds, at }: RowBound): Row[] {
+  const rows: Row[] = []
   let bytes = 0
-  for (const row of statement.iterate(...parameters) as IterableIterator<unknown[]>) {
-    for (const value of row) if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length
+  for (const row of statement.iterate(...parameters) as IterableIterator<Row>) {
+    if (Array.isArray(row)) for (const value of row) if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length
     rows.push(row)
     room.check(rows.length, bytes, areIds, at)
   }
   return rows
+}
+
+/** Reads the first row. */
+function readOne(statement: Database.Statement, parameters: readonly unknown[]): readonly Row[] {
+  const row = (parameters.length === 1 ? statement.get(parameters[0]) : statement.get(...parameters)) as Row | undefined
+  return row === undefined ? [] : [row]
 }
 
 export class SqliteDatabase {
@@ -69,6 +75,8 @@ export class SqliteDatabase {
   readonly lookOut: TimeChecks
   readonly pages: CountedPages
   readonly #readers = new LruCache<Database.Statement>(READERS, { bytes: STATEMENT_BYTES, weigh })
+  /** Those whose rows are bare values. */
+  readonly #bareReaders = new LruCache<Database.Statement>(READERS, { bytes: STATEMENT_BYTES >> 2, weigh })
   readonly #prepared = new LruCache<PreparedQuery>(PREPARED, { bytes: STATEMENT_BYTES >> 1, weigh })
   readonly #reach: ReachableCounter
   #followsTime = false
@@ -149,33 +157,45 @@ export class SqliteDatabase {
     return this.db.prepare('select name from sqlite_sequence where seq = 9223372036854775807').pluck().get() as string | undefined
   }
 
-  /** Reads rows as arrays. Where an answer may lack room for them, they are counted one by one. */
-  all(sql: string, parameters: readonly unknown[], bound?: RowBound): readonly unknown[][] {
+  /** Reads rows as arrays. */
+  all(sql: string, parameters: readonly unknown[]): readonly Row[] {
+    return this.read({ statement: { sql, bindings: [] }, parameters })
+  }
+
+  /**
+   * Reads the rows of a step. Where an answer may lack room for them, they are counted one by one.
+   *
+   * @param sql the text that is run, where it is another one than that of the statement
+   */
+  read(step: ReadingStep, sql = step.statement.sql): readonly Row[] {
     try {
-      return this.#all(sql, parameters, bound)
+      return this.#read(step, sql)
     } finally {
       this.#reach.clear()
     }
   }
 
-  #all(sql: string, parameters: readonly unknown[], bound: RowBound | undefined): readonly unknown[][] {
-    let statement = this.#readers.get(sql)
+  #read({ statement: { isBare }, parameters, bound, isOne }: ReadingStep, sql: string): readonly Row[] {
+    const readers = isBare === true ? this.#bareReaders : this.#readers
+    let statement = readers.get(sql)
     if (statement === undefined) {
       statement = this.#prepareRead(sql, bound)
+      if (isBare === true) statement.pluck()
       // A very long statement contains a list of values, and rarely occurs again.
-      if (sql.length <= MAX_TEXT) this.#readers.set(sql, statement)
+      if (sql.length <= MAX_TEXT) readers.set(sql, statement)
     }
+    if (isOne === true) return readOne(statement, parameters)
     if (bound !== undefined && this.#size() * bound.times > bound.room.most) return readCounted(statement, parameters, bound)
     // A call with few arguments costs less than a spread.
     switch (parameters.length) {
       case 0:
-        return statement.all() as unknown[][]
+        return statement.all() as Row[]
       case 1:
-        return statement.all(parameters[0]) as unknown[][]
+        return statement.all(parameters[0]) as Row[]
       case 2:
-        return statement.all(parameters[0], parameters[1]) as unknown[][]
+        return statement.all(parameters[0], parameters[1]) as Row[]
       default:
-        return statement.all(...parameters) as unknown[][]
+        return statement.all(...parameters) as Row[]
     }
   }
 
@@ -228,6 +248,7 @@ export class SqliteDatabase {
 
   close(): void {
     this.#readers.clear()
+    this.#bareReaders.clear()
     this.#prepared.clear()
     this.db.close()
   }

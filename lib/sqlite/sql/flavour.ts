@@ -64,6 +64,7 @@ export const SQLITE_FLAVOUR: Flavour = {
     count: (from, steps) => sql`mikro_reach(${from}, ${join(steps, ', ')})`,
   },
 
+  readsBare: true,
   findDecoder,
   readValue,
 }

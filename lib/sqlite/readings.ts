@@ -130,7 +130,7 @@ export class Readings {
       end?.throwIfReached()
       if (this.#content.handle.db.inTransaction) return this.#readLater(this.#transactions.lock, reading, end)
       return this.run(reading(), end)
-    }, performance.now())
+    })
   }
 
   async #readLater<T>(lock: Lock, reading: () => Reading<T>, end: RequestAbort | undefined): Promise<T> {

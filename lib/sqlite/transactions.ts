@@ -140,7 +140,7 @@ export class Transactions {
     if (this.current !== undefined) throw new Error(`engine.${what}: not possible inside a write, whose outcome is not known yet.`)
     const release = await this.lock.acquire()
     try {
-      return await whenFree(work, performance.now())
+      return await whenFree(work)
     } finally {
       release()
     }

@@ -94,7 +94,10 @@ async function evaluateAllRules(changes: readonly RecordInput[], isStored: boole
 function needsNoStatement(change: RecordInput, checking: Checking): boolean {
   const { links, lists, values, resource } = change
   if (checking.uniquesLater === true)
-    return listReferences(change).every(({ ref }) => ref.kind === 'new' && needsNoStatement(ref.record, checking))
+    return (
+      (links.length === 0 && lists.length === 0) ||
+      listReferences(change).every(({ ref }) => ref.kind === 'new' && needsNoStatement(ref.record, checking))
+    )
   if (links.length > 0 || lists.length > 0) return false
   const unique = findUniqueNames(resource)
   return !values.some(({ attribute }) => unique.has(attribute.name))

@@ -25,19 +25,21 @@ interface NewObject {
 export function requireAttributes(given: JsonObject, { attributes, filled = [], action }: NewObject, context: ValidationContext): void {
   const missing: Attribute[] = []
   for (const attribute of attributes) {
+    if (!attribute.required) continue
     const { name } = attribute
-    if (!attribute.required || filled.includes(name)) continue
+    if (Object.hasOwn(given, name) && given[name] !== undefined) continue
+    if (filled.includes(name)) continue
     // In a seed the other record may set the link.
     if (context.seeding && attribute.kind === 'toOne' && !attribute.owner) continue
-    if (Object.hasOwn(given, name) && given[name] !== undefined) continue
     context.errors.describe(() => {
       const path = joinPath(context.path, name)
       return { code: 'required', detail: `"${path}" must be given.`, attribute: path }
     })
     missing.push(attribute)
   }
+  if (missing.length === 0) return
   const { visibility } = context
-  if (missing.every(attribute => filled.includes(attribute.name) || hasVisibleTarget(attribute, visibility))) return
+  if (missing.every(attribute => hasVisibleTarget(attribute, visibility))) return
   throw restError('forbidden', `You may not ${action}: a link that is needed leads to what you may not see.`)
 }
 

@@ -47,7 +47,8 @@ export class ChangeValidator {
   *validate(body: JsonObject, resource: Resource, validation: Validation, view: View, entity?: Entity): Coroutine<RecordInput> {
     const { visibility, trace } = view
     const before = trace?.enter('validate')
-    const { change, errors } = yield* this.#validateByModel(body, resource, validation, view)
+    const asked = yield* wait(this.#validateByModel(body, resource, validation, view))
+    const { change, errors } = validation.mode === 'update' ? yield* this.#omitUnchanged(asked, body, resource, validation, view) : asked
     // First of all, so that errors of a nested body reveal nothing to callers who may not create such records.
     if (visibility !== EVERYTHING && (change.links.length > 0 || change.lists.length > 0)) yield* wait(this.#authorizeNested(change, view))
     if (entity !== undefined && change.values.some(({ attribute }) => attribute.kind === 'embedded')) {
@@ -103,22 +104,28 @@ export class ChangeValidator {
     return permitted
   }
 
-  /** Validates a body against the model. A value that equals the one shown is not a change, even where the model would refuse it. */
-  *#validateByModel(body: JsonObject, resource: Resource, validation: Validation, view: View): Coroutine<ValidatedInput> {
-    const { visibility } = view
-    const ask = (given: JsonObject): Awaitable<ValidatedInput> =>
-      retryWithRules(visibility, () => {
-        const errors = new FieldErrors(this.#reader.limits)
-        const context = new ValidationContext(errors, { dialect: this.#connection.dialect, visibility })
-        return { change: validateRecord(given, resource, validation, context), errors }
-      })
-    const asked = yield* wait(ask(body))
-    const { key, mode } = validation
-    if (mode !== 'update' || key === undefined) return asked
+  #validateByModel(body: JsonObject, resource: Resource, validation: Validation, { visibility }: View): Awaitable<ValidatedInput> {
+    return retryWithRules(visibility, () => {
+      const errors = new FieldErrors(this.#reader.limits)
+      const context = new ValidationContext(errors, { dialect: this.#connection.dialect, visibility })
+      return { change: validateRecord(body, resource, validation, context), errors }
+    })
+  }
+
+  /** Leaves out the values that equal those shown, which are not changes, even where the model would refuse them. */
+  *#omitUnchanged(
+    asked: ValidatedInput,
+    body: JsonObject,
+    resource: Resource,
+    validation: Validation,
+    view: View,
+  ): Coroutine<ValidatedInput> {
+    const { key } = validation
+    if (key === undefined) return asked
     const isPlain = asked.errors.listed.length === 0 && !this.#connection.mayHoldMisfits
     if (isPlain && !givesStoredForms(body, resource)) return asked
     const rest = omitUnchanged(body, resource, yield* this.#readShown(body, resource, key, view))
-    return rest === body ? asked : yield* wait(ask(rest))
+    return rest === body ? asked : yield* wait(this.#validateByModel(rest, resource, validation, view))
   }
 
   /** Returns what is shown of a record: its stored values, and the rendered values of attributes that the body gives. */

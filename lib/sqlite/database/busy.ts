@@ -20,15 +20,15 @@ export function isBusy(error: unknown): boolean {
 /**
  * Runs work that needs the file: at once when it is not locked.
  *
- * @param since when the wait began, by performance.now(), so that callers in a queue share one limit
+ * @param since when the wait began, by performance.now(), so that callers in a queue share one limit; undefined: it begins now
  * @throws the error of the attempt; SQLITE_BUSY when the file is still locked after `BUSY_TIMEOUT_MS`.
  */
-export function whenFree<T>(attempt: () => T, since: number): Awaitable<T> {
+export function whenFree<T>(attempt: () => T, since?: number): Awaitable<T> {
   try {
     return attempt()
   } catch (error) {
     if (!isBusy(error)) throw error
-    return tryAgain(attempt, since, error)
+    return tryAgain(attempt, since ?? performance.now(), error)
   }
 }
 

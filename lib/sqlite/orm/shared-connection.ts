@@ -30,28 +30,20 @@ export class SharedConnection implements DatabaseConnection {
   }
 
   run(sql: string): void {
-    this.#run(sql, () => this.#prepare(sql))
+    const { trace } = this.#host
+    if (trace === undefined) this.#prepare(sql).run([])
+    else trace.statement(sql, [], countChanges, () => this.#prepare(sql).run([]))
   }
 
   /** Commits the transaction. SQLite says by itself whether there still is one; asking it first would cost as much as a tenth of a short write. */
   commit(): void {
+    const { trace } = this.#host
     try {
-      this.#run('commit', () => this.#host.prepare('commit'))
+      if (trace === undefined) this.#host.prepare('commit').run([])
+      else trace.statement('commit', [], countChanges, () => this.#host.prepare('commit').run([]))
     } catch (error) {
       throw this.#host.inTransaction ? error : endedError(error)
     }
-  }
-
-  #run(sql: string, prepare: () => PreparedQuery): void {
-    const { trace } = this.#host
-    if (trace === undefined) prepare().run([])
-    else
-      trace.statement(
-        sql,
-        [],
-        ({ changes }) => changes,
-        () => prepare().run([]),
-      )
   }
 
   #prepare(sql: string): PreparedQuery {
@@ -86,12 +78,7 @@ export class SharedConnection implements DatabaseConnection {
   write(sql: string, parameters: readonly unknown[]): Database.RunResult {
     const { trace } = this.#host
     if (trace === undefined) return this.#observed(sql, parameters, runWriting)
-    return trace.statement(
-      sql,
-      parameters,
-      ({ changes }) => changes,
-      () => this.#observed(sql, parameters, runWriting),
-    )
+    return trace.statement(sql, parameters, countChanges, () => this.#observed(sql, parameters, runWriting))
   }
 
   #observed<R>(sql: string, parameters: readonly unknown[], run: (statement: PreparedQuery, parameters: readonly unknown[]) => R): R {
@@ -133,6 +120,10 @@ export class SharedConnection implements DatabaseConnection {
 
 function endedError(cause?: unknown): Error {
   return new Error('The database has ended the transaction, after a failure.', { cause })
+}
+
+function countChanges({ changes }: Database.RunResult): number {
+  return changes
 }
 
 function runWriting(statement: PreparedQuery, parameters: readonly unknown[]): Database.RunResult {

@@ -3,7 +3,6 @@
  * engine's reads, lets code inside a transaction in again instead of waiting for itself for ever, and gives the lock back when `begin` fails.
  */
 import type { DatabaseConnection, Driver } from 'kysely'
-import { chain } from '../../base/awaitable.ts'
 import type { Awaitable } from '../../base/awaitable.ts'
 import { whenFree } from '../database/busy.ts'
 import type { ConnectionHost } from './connection-host.ts'
@@ -76,13 +75,13 @@ export class SharedDriver implements Driver {
     this.#host.committing()
     observer?.beforeCommit()
     // Others who read the file let nobody change it.
-    return chain(
-      whenFree(() => connection.commit(), performance.now()),
-      () => {
-        connection.inside = false
-        observer?.afterCommit()
-      },
-    )
+    const committed = whenFree(() => connection.commit())
+    return committed instanceof Promise ? committed.then(() => this.#committed(connection)) : this.#committed(connection)
+  }
+
+  #committed(connection: SharedConnection): void {
+    connection.inside = false
+    this.#host.observer?.afterCommit()
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {

@@ -5,8 +5,10 @@ import type { ChangeSink, ListChange, RowChange, WatchedList } from '../database
 import type { Builder, CompiledRead, Dialect, Reading, Row } from '../database/dialect.ts'
 import { keyFromJson } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
+import type { Resource } from '../model/model.ts'
 import { planListOrder } from '../plan/order.ts'
 import { readRecords, readRows } from '../read/run-read.ts'
+import type { ScalarValue } from '../values/scalar-type.ts'
 import { compileRead } from './compile-read.ts'
 import type { Flavour } from './flavour.ts'
 import { compileListOrder } from './list-order.ts'
@@ -213,18 +215,35 @@ function undo({ compiled, inserted, target, row }: LinkChange, { ids, places }: 
   if (compiled.position !== undefined && compiled.order?.ranks === undefined) places?.set(target, Number(row[compiled.position]))
 }
 
-/** Returns the IDs of a list in its order; those whose place nothing shows any more stand at the end. */
+/**
+ * Returns the IDs of a list in its order. Members whose place nothing shows any more, since their records are gone, stand where their keys say; at the end of a
+ * list with an order of its own.
+ */
 function inOrder({ ids, places }: ListState, { attribute }: WatchedList): unknown[] {
-  if (places !== undefined) {
+  const { target, orderBy, via } = attribute
+  const isByKey = orderBy.length === 0 && via.orderColumn === undefined
+  const list = [...ids]
+  if (places !== undefined && !(isByKey && list.some(id => !places.has(id)))) {
     const placeOf = (id: unknown): number => places.get(id) ?? Number.MAX_VALUE
-    return [...ids].toSorted((a, b) => placeOf(a) - placeOf(b))
+    return list.toSorted((a, b) => placeOf(a) - placeOf(b) || compareIds(a, b, target))
   }
-  if (attribute.orderBy.length > 0 || attribute.via.orderColumn !== undefined || attribute.target.key.length > 1) return [...ids]
-  return [...ids].toSorted((a, b) => {
-    const [first, second] =
-      typeof a === 'string' && /^-?\d+$/.test(a) && attribute.target.key[0]!.type.kind === 'bigint'
-        ? [BigInt(a), BigInt(b as string)]
-        : [a as string, b as string]
-    return first < second ? -1 : first > second ? 1 : 0
-  })
+  // Nothing has left it.
+  if (places === undefined && (!isByKey || target.key.length > 1)) return list
+  return list.toSorted((a, b) => compareIds(a, b, target))
+}
+
+/** Compares IDs by their keys, part by part; as texts where another program has written what is no key. */
+function compareIds(a: unknown, b: unknown, target: Resource): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  const [first, second] = [keyFromJson(a, target), keyFromJson(b, target)]
+  if (first === undefined || second === undefined) return compareValues(String(a), String(b))
+  for (let part = 0; part < first.length; part++) {
+    const order = compareValues(first[part]!, second[part]!)
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+function compareValues(a: ScalarValue, b: ScalarValue): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }

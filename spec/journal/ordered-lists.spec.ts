@@ -89,6 +89,24 @@ describeStores('the journal of ordered lists', () => {
       assert.deepEqual([change?.before, change?.after], [{ songs: ['d', 'c'] }, { songs: ['c'] }])
     })
 
+    it(`shows it in the order of the keys, when members with a key of several parts are deleted, written by ${way}`, async () => {
+      await using engine = await start()
+      const seatsOf = (changes: readonly Change[]): unknown => changes.find(({ resource }) => resource === 'albums')?.before?.['seats']
+      await engine.handle('POST', '/v1/seats', undefined, { row: 100, letter: 'a' })
+      await engine.handle('PUT', '/v1/albums/1', undefined, { seats: ['100~a', '10~b', '9~b', '10~a', '9~a'] })
+      const whole = ['9~a', '9~b', '10~a', '10~b', '100~a']
+      assert.deepEqual(seatsOf(await changesOf(engine, 'DELETE', '/v1/albums/1/seats', { row: 10 })), whole)
+      await engine.handle('POST', '/v1/albums/1/seats', undefined, { row: 10, letter: 'a' })
+      await engine.handle('POST', '/v1/albums/1/seats', undefined, { row: 10, letter: 'b' })
+      assert.deepEqual(seatsOf(await changesOf(engine, 'DELETE', '/v1/albums/1/seats')), whole)
+    })
+
+    it(`shows the members of an order of the model that are deleted by their keys, at its end, written by ${way}`, async () => {
+      await using engine = await start()
+      const [change] = (await changesOf(engine, 'DELETE', '/v1/albums/1/longest')).filter(({ resource }) => resource === 'albums')
+      assert.deepEqual(change?.before, { songs: ['d', 'a', 'c'], longest: ['a', 'b', 'c'] })
+    })
+
     it(`shows the list of a record that is deleted, written by ${way}`, async () => {
       await using engine = await start()
       const [change] = await changesOf(engine, 'DELETE', '/v1/albums/1')

@@ -30,7 +30,7 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], sco
   }
   return compileIsOneOf(
     compileOperand(operand, scope),
-    values.flatMap(value => listForms(value.type).map(form => filterValue(value, attribute, form))),
+    values.flatMap(value => listForms(value.type, attribute).map(form => filterValue(value, attribute, form))),
   )
 }
 
@@ -41,7 +41,7 @@ function compileAny(values: readonly ValueRef[], compare: (value: ValueRef) => S
 /** One of many values of a filter. */
 function isInList(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   const { attribute } = operand
-  const list = compileList(ref, attribute, listForms(ref.type))
+  const list = compileList(ref, attribute, listForms(ref.type, attribute))
   if (isLooseTime(attribute)) return sql`${compileMoment(operand, scope)} in ${list}`
   const value = compileOperand(operand, scope)
   if (mayBeText(attribute)) return sql`(${value} in ${list} or (${value} >= '' and mikro_moment(${value}, 'text') in ${list}))`

@@ -4,12 +4,16 @@ import type { ScalarAttribute } from '../../model/model.ts'
 import type { ValueRef } from '../../plan/read-plan.ts'
 import { bind, sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
+import { mayHoldAny } from '../../values/scalar-type.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 import { MINUTES, NUMBER, UPPER, WORD } from './value-forms.ts'
 
-/** The forms that a value is compared in: a UUID may be stored in upper or lower case, and `true` as a text. */
-export function listForms({ kind }: ScalarType): readonly ValueForm[] {
-  if (kind === 'boolean') return ['value', WORD]
+/**
+ * The forms that a value is compared in: a UUID may be stored in upper or lower case, and where other programs write, or in a document, `true` as a text. Each form
+ * is a comparison more for each row that is gone through.
+ */
+export function listForms({ kind }: ScalarType, { type, source }: ScalarAttribute): readonly ValueForm[] {
+  if (kind === 'boolean') return source.kind === 'column' && !mayHoldAny(type) ? ['value'] : ['value', WORD]
   if (kind === 'time') return ['value', MINUTES]
   return kind === 'any' ? ['value', NUMBER] : kind === 'uuid' ? ['value', UPPER] : ['value']
 }

@@ -93,6 +93,24 @@ describe('stored forms', () => {
     }
   })
 
+  it('compares a boolean in one form in memory, where nobody else writes, and in two in a file', async () => {
+    const parametersOf = async (asked: RestEngine): Promise<readonly unknown[]> =>
+      (await asked.explain('GET', '/v1/readings', { isOpen: true })).statements[0]!.parameters.slice(0, -2)
+    await using memory = await RestEngine.create({
+      entities: [Reading],
+      seed: {
+        readings: [
+          { id: 1, isOpen: true },
+          { id: 2, isOpen: false },
+        ],
+      },
+    })
+    assert.deepEqual(await parametersOf(memory), [1])
+    assert.deepEqual(await parametersOf(engine), [1, 'true'])
+    const { body } = await memory.handle('GET', '/v1/readings', { isOpen: 'true', attributes: 'id' })
+    assert.deepEqual(body['readings'], [{ id: 1 }])
+  })
+
   it('shows bytes as base64, whatever the column is declared to be', async () => {
     assert.equal((await engine.handle('GET', '/v1/readings/23')).body['reading'].age, '/w==')
     assert.equal((await engine.handle('GET', '/v1/readings/41')).body['reading'].label, 'AP8=')

@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { format, resolveConfig } from 'prettier'
+import { format, type FormatConfig } from 'oxfmt'
 import { dots } from './plot.ts'
 import { withFigures } from './readme-figures.ts'
 import { byRound, figure, median, summary } from './summary.ts'
@@ -168,9 +168,10 @@ export class Report {
   }
 }
 
-async function formatted(file: URL, text: string): Promise<string> {
-  const path = fileURLToPath(file)
-  return format(text, { ...(await resolveConfig(path)), filepath: path })
+/** Formats a document as `npm run format` does. */
+export async function formatted(file: URL, text: string): Promise<string> {
+  const options = JSON.parse(readFileSync(new URL('.oxfmtrc.json', root), 'utf8')) as FormatConfig
+  return (await format(fileURLToPath(file), text, options)).code
 }
 
 /** Date and machine. */

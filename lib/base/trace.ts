@@ -11,7 +11,18 @@ import { Surroundings } from './surroundings.ts'
  * envelope).
  */
 export type Stage =
-  'fault' | 'parse' | 'auth' | 'resolve' | 'access' | 'handler' | 'lock' | 'validate' | 'plan' | 'sql' | 'write' | 'render'
+  | 'fault'
+  | 'parse'
+  | 'auth'
+  | 'resolve'
+  | 'access'
+  | 'handler'
+  | 'lock'
+  | 'validate'
+  | 'plan'
+  | 'sql'
+  | 'write'
+  | 'render'
 
 /** A statement that a request has run. */
 export interface RunStatement {

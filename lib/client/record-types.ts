@@ -55,7 +55,8 @@ type IsNamed<K extends string, X extends string> = K extends X ? true : [Extract
 type Behind<X extends string, K extends string> = X extends `${K}.${infer R}` ? R : never
 
 type SelectedBehind<A extends string, K extends string> =
-  (K extends A ? never : Behind<A, K>) | (A extends `!${K}.${infer R}` ? `!${R}` : never)
+  | (K extends A ? never : Behind<A, K>)
+  | (A extends `!${K}.${infer R}` ? `!${R}` : never)
 
 type ShownValue<P, D extends Depth, X extends string, A extends string, K extends string> =
   | (KindIn<P> extends 'toMany'

@@ -5,7 +5,9 @@
  * (`negates`).
  */
 type FilterOperator =
-  { readonly compares: 'values'; readonly ignoresCase: boolean } | { readonly compares: 'order' } | { readonly negates: '=' }
+  | { readonly compares: 'values'; readonly ignoresCase: boolean }
+  | { readonly compares: 'order' }
+  | { readonly negates: '=' }
 
 /** A sign is one of `<` `>`, which stand alone, or ends with `=`. */
 export const OPERATORS = {

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import * as fc from 'fast-check'
-import { format, resolveConfig } from 'prettier'
 import { withFigures } from '../../bench/readme-figures.ts'
+import { formatted } from '../../bench/report.ts'
 import { byRound, figure, inTurns, median, summary, verdictOf } from '../../bench/summary.ts'
 import { read } from '../../bench/words.ts'
 import { check } from '../helpers/check.ts'
@@ -19,9 +18,7 @@ const benches = Object.keys(scripts).filter(name => name.startsWith('bench'))
 
 describe('the figures in the documents', () => {
   it('are the same in the README and in docs/benchmarks.md', async () => {
-    const path = fileURLToPath(new URL('README.md', root))
-    const wanted = await format(withFigures(readme, benchmarks), { ...(await resolveConfig(path)), filepath: path })
-    assert.equal(readme, wanted)
+    assert.equal(readme, await formatted(new URL('README.md', root), withFigures(readme, benchmarks)))
   })
 
   it('stand under the command, the date and the machine they come from', () => {

@@ -3,7 +3,19 @@
  * SQL or the engine; it is slow and literal on purpose, so that it can be checked by reading it beside the contract.
  */
 export type PlainType =
-  'integer' | 'bigint' | 'double' | 'decimal' | 'text' | 'boolean' | 'datetime' | 'date' | 'time' | 'uuid' | 'enum' | 'custom' | 'inside'
+  | 'integer'
+  | 'bigint'
+  | 'double'
+  | 'decimal'
+  | 'text'
+  | 'boolean'
+  | 'datetime'
+  | 'date'
+  | 'time'
+  | 'uuid'
+  | 'enum'
+  | 'custom'
+  | 'inside'
 
 export interface PlainAttribute {
   readonly kind: 'plain'

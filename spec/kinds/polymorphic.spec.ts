@@ -66,7 +66,8 @@ interface World {
 
 /** A record that a comment is about; attributes that it does not have are undefined. */
 type Target =
-  { type: Type; id: number; title?: string; url?: string; size?: number | null; author?: number | null; text?: string | null } | undefined
+  | { type: Type; id: number; title?: string; url?: string; size?: number | null; author?: number | null; text?: string | null }
+  | undefined
 
 function targetOf(world: World, link: Link | null): Target {
   if (link === null) return undefined

@@ -309,8 +309,13 @@ export interface Connection {
   readonly mayHoldMisfits: boolean
   /** The MikroORM instance on the database; made when it is first asked for. */
   readonly orm: MikroORM
-  /** Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed. */
-  read<T>(reading: () => Reading<T>, end?: RequestAbort): T | Promise<T>
+  /**
+   * Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed.
+   *
+   * @param behind inside a transaction of a database that takes statements before it has answered those in front: is called as soon as the last ones of the
+   *   reading have been sent, where they say that they are the last (`ReadingStep.isLast`)
+   */
+  read<T>(reading: () => Reading<T>, end?: RequestAbort, behind?: () => void): T | Promise<T>
   /**
    * Runs reading work at once, also while another request's transaction is open, whose changes it sees then. A database that answers by promises only begins at
    * once: inside a transaction, before anything else that is asked of that.

@@ -118,8 +118,8 @@ export class PostgresConnection implements Connection {
     this.#makeOrm = make
   }
 
-  read<T>(reading: () => Reading<T>, end?: RequestAbort): T | Promise<T> {
-    return this.#readings.read(reading, end)
+  read<T>(reading: () => Reading<T>, end?: RequestAbort, behind?: () => void): T | Promise<T> {
+    return this.#readings.read(reading, end, behind)
   }
 
   readNow<T>(reading: () => Reading<T>): Awaitable<T> {

@@ -29,14 +29,14 @@ export class Readings {
   }
 
   /** See `Connection.read`. */
-  read<T>(reading: () => Reading<T>, end?: RequestAbort): T | Promise<T> {
+  read<T>(reading: () => Reading<T>, end?: RequestAbort, behind?: () => void): T | Promise<T> {
     const started = reading()
     const first = started.next()
     if (first.done === true) return first.value
     const { current } = this.#transactions
     return current?.session === undefined
       ? this.#readAlone(reading, { started, batch: first.value }, end)
-      : this.#readInside(reading, { started, batch: first.value }, current)
+      : this.#readInside(reading, { started, batch: first.value, behind }, current)
   }
 
   /** Runs reading work on a session, whatever runs on it. */
@@ -127,18 +127,16 @@ export class Readings {
   }
 
   /** Reads in an open transaction. A reading that somebody has left behind in it goes on alone, from its beginning, when the transaction has ended. */
-  async #readInside<T>(
-    reading: () => Reading<T>,
-    { started, batch }: { started: Reading<T>; batch: Batch },
-    transaction: OpenTransaction,
-  ): Promise<T> {
+  async #readInside<T>(reading: () => Reading<T>, { started, batch, behind }: BegunInside<T>, transaction: OpenTransaction): Promise<T> {
     this.#transactions.checkTime()
-    let rows = await this.#runBatch(batch, transaction.session!, undefined)
+    let sent = batch
     for (;;) {
-      const step = started.next(rows)
+      const running = this.#runBatch(sent, transaction.session!, undefined)
+      if (isLast(sent)) behind?.()
+      const step = started.next(await running)
       if (step.done === true) return step.value
       if (!transaction.open) return this.read(reading)
-      rows = await this.#runBatch(step.value, transaction.session!, undefined)
+      sent = step.value
     }
   }
 
@@ -187,6 +185,14 @@ export class Readings {
       trace.enter(stage)
     }
   }
+}
+
+/** A reading in a transaction that has begun, with its first statements. */
+interface BegunInside<T> {
+  readonly started: Reading<T>
+  readonly batch: Batch
+  /** See `Connection.read`. */
+  readonly behind: (() => void) | undefined
 }
 
 /** What is sent around the statements of a batch. */

@@ -45,6 +45,8 @@ export interface View {
   readonly trace?: Trace | undefined
   /** Counts the bytes of the answer. */
   readonly tally?: Tally | undefined
+  /** See `Connection.read`. */
+  readonly behind?: (() => void) | undefined
 }
 
 /** The part of a list that is asked for. */
@@ -308,7 +310,7 @@ export class Reader {
     const { trace, end } = view
     const before = trace?.enter('render')
     if (end?.deadline !== undefined) end.asked = view.parameters
-    const result = this.#connection.read(reading, end)
+    const result = this.#connection.read(reading, end, view.behind)
     const finished = given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
     return trace === undefined ? finished : backTo(before!, trace, finished)
   }

@@ -50,13 +50,14 @@ export class PlannedRemoval {
     yield* this.#versions.read(address, view, false)
     const { statement, parameters } = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
     const remove = (): Awaitable<RowsWritten> => this.#connection.run(statement, parameters, 'nothing')
-    const reading = this.#reader.record(resource, key, view)
     let removing: Awaitable<RowsWritten> | undefined
-    // A server takes it before it has answered the reading. It is undone where the record may not be removed. Stages of a trace follow each other.
-    if (reading instanceof Promise && resource.referrers.length === 0 && view.trace === undefined) {
+    // A server takes it before it has answered the last statements of the reading. It is undone where the record may not be removed. Stages of a trace follow each other.
+    const behind = (): void => {
       removing = remove()
       if (removing instanceof Promise) removing.catch(() => {})
     }
+    const isAlone = resource.referrers.length === 0 && view.trace === undefined
+    const reading = this.#reader.record(resource, key, isAlone ? { ...view, behind } : view)
     const record = yield* wait(reading)
     if (record === undefined) throw notFound(resource, id)
     if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new Caller(this.#connection, this.#reader, view))

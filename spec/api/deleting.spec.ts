@@ -1,6 +1,7 @@
 /** DELETE of a record: what it answers, what goes with the record, what is unlinked, and what keeps it from going. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/sqlite'
 import library from '../../fixtures/library/index.ts'
 import { readTables } from '../helpers/stores.ts'
 import { describeTargets } from '../helpers/targets.ts'
@@ -129,4 +130,37 @@ describeTargets('refused deletions', { ...library, seed, fresh: 'suite' }, targe
       assert.equal(answer.body.code, 'record_not_found')
     })
   }
+})
+
+const Site = defineEntity({
+  name: 'Site',
+  properties: { id: p.integer().primary(), name: p.string(), tags: () => p.manyToMany(Tag).inversedBy('sites') },
+})
+const Tag = defineEntity({
+  name: 'Tag',
+  properties: { id: p.integer().primary(), name: p.string(), sites: () => p.manyToMany(Site).mappedBy('tags') },
+})
+
+const listed = {
+  sites: [
+    { id: 1, name: 'a', tags: [1, 2] },
+    { id: 2, name: 'b', tags: [1, 3] },
+  ],
+  tags: [1, 2, 3].map(id => ({ id, name: `t${id}` })),
+}
+
+describeTargets('deleting a record that no other one refers to by a key', { entities: [Site, Tag], seed: listed }, target => {
+  for (const [path, query] of [
+    ['/v1/tags/1', {}],
+    ['/v1/tags/2', { depth: 2 }],
+    ['/v1/tags/3', { expand: 'sites.tags' }],
+    ['/v1/sites/1', { attributes: 'tags' }],
+  ] as const)
+    it(`DELETE ${path} ${JSON.stringify(query)} answers with the lists that go with it`, async () => {
+      const before = await target.call('GET', path, query)
+      const { status, body } = await target.call('DELETE', path, query)
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.deepEqual(body[body.resource], before.body[body.resource])
+      assert.equal((await target.call('GET', path)).status, 404)
+    })
 })

@@ -16,6 +16,11 @@ const Note = defineEntity({
   properties: { id: p.integer().primary(), text: p.string(), person: () => p.manyToOne(Person).nullable() },
 })
 
+const Tag = defineEntity({
+  name: 'Tag',
+  properties: { id: p.integer().primary(), notes: () => p.manyToMany(Note) },
+})
+
 /** Passes on what client and server say, and counts how often the client says something again after the server has. */
 class CountingProxy implements AsyncDisposable {
   turns = 0
@@ -54,9 +59,9 @@ class CountingProxy implements AsyncDisposable {
 }
 
 describe('a write on PostgreSQL', { skip: await findNoServer() }, () => {
-  for (const [title, journal] of [
-    ['waits for its statements, for its answer and for the end of its transaction', 0],
-    ['waits no longer where the journal has the rows that have changed', 100],
+  for (const [title, journal, lists] of [
+    ['waits for its statements, for its answer and for the end of its transaction', 0, 3],
+    ['waits no longer where the journal has the rows that have changed', 100, 4],
   ] as const)
     it(title, async () => {
       await using schema = ownSchema()
@@ -65,7 +70,7 @@ describe('a write on PostgreSQL', { skip: await findNoServer() }, () => {
       direct.hostname = '127.0.0.1'
       direct.port = String(await proxy.listen())
       await using engine = await RestEngine.create({
-        entities: [Person, Note],
+        entities: [Person, Note, Tag],
         database: { ...schema.database, url: direct.href },
         journal,
       })
@@ -88,5 +93,11 @@ describe('a write on PostgreSQL', { skip: await findNoServer() }, () => {
         },
         { create: 3, update: 2, delete: 2 },
       )
+      // The lists of a record are asked for when it is there, and the record is deleted behind them.
+      await turnsOf('POST', '/v1/notes', { text: 'c' })
+      for (const id of [1, 2, 3]) {
+        await turnsOf('POST', '/v1/tags', { notes: [4] })
+        assert.equal(await turnsOf('DELETE', `/v1/tags/${id}`), lists)
+      }
     })
 })

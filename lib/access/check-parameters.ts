@@ -27,12 +27,13 @@ interface Taken {
   readonly what: string
 }
 
+const ONE_RECORD = 'A single record'
 const BY_INDEX: Taken = { reserved: [], filters: false, what: 'The index' }
 const BY_DESCRIPTION: Taken = { reserved: [], filters: false, what: 'The description' }
 const BY_LIST: Taken = { reserved: RESERVED, filters: true, what: 'A list' }
 const BY_PLAIN: Taken = { reserved: [], filters: false, what: 'A plain attribute' }
 const BY_DELETION: Taken = { reserved: RECORD_PARAMETERS, filters: true, what: 'The deletion of a list' }
-const BY_RECORD: Taken = { reserved: RECORD_PARAMETERS, filters: false, what: 'One record' }
+const BY_RECORD: Taken = { reserved: RECORD_PARAMETERS, filters: false, what: ONE_RECORD }
 
 function takenBy(method: string, target: Target): Taken {
   if (target.kind === 'index') return target.isDescription ? BY_DESCRIPTION : BY_INDEX
@@ -58,9 +59,11 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
   const spelling = isKnown ? undefined : suggestParameter(name, each => findParameterName(vocabulary, each), reserved)
   const suggestion = spelling?.suggestion ?? (isKnown ? undefined : findNearest(name, known))
   const takes = known.length === 0 ? 'no parameters' : known.join(', ')
+  const shown = `"${parameter.slice(0, 100)}"`
+  const isOfLists = what === ONE_RECORD && isKnown
   return parameterError({
     code: 'parameter_not_allowed',
-    detail: `${what} takes ${takes}${filters ? ' and filters' : ''}, not "${parameter.slice(0, 100)}".${spelling === undefined ? formatHint(suggestion) : ` ${spelling.detail}`}`,
+    detail: `${isOfLists ? `${shown} works on lists only; a single record takes ${takes}.` : `${what} takes ${takes}${filters ? ' and filters' : ''}, not ${shown}.`}${spelling === undefined ? formatHint(suggestion) : ` ${spelling.detail}`}`,
     parameter,
     allowed: known,
     ...(suggestion === undefined ? {} : { suggestion }),

@@ -237,7 +237,7 @@ function wrongValue(filter: RawFilter, value: string, due: string, allowed?: rea
   const spelling = filter.operator === '=' && !filter.negated ? suggestValue(filter.paths, value) : undefined
   return parameterError({
     code: 'value_invalid',
-    detail: `"${value.slice(0, 100)}" in "${filter.label}" is not ${due}.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
+    detail: `"${filter.label}" must be ${due}, got "${value.slice(0, 100)}".${spelling === undefined ? '' : ` ${spelling.detail}`}`,
     parameter: filter.label,
     value,
     ...(spelling === undefined ? {} : { suggestion: spelling.suggestion }),

@@ -1,4 +1,5 @@
 /** Requests: `curl` commands for a resource, made from its description and its example, so that they work as they stand. */
+import { withArticle } from '../base/article.ts'
 import type { PageApi, PageOperation, PageResource } from './described-api.ts'
 
 export interface ShownRequest {
@@ -22,7 +23,7 @@ export interface PageAddress {
 
 /** Returns the requests that show what can be done with a resource. */
 export function listRequests(resource: PageResource, address: PageAddress): ShownRequest[] {
-  const { list, one, creation, change, id, body, changes, singular, name } = resource
+  const { list, one, creation, change, id, body, changes, singular } = resource
   const read = (kind: ShownRequest['kind'], title: string, operation: PageOperation, path: string): ShownRequest => ({
     kind,
     title,
@@ -38,7 +39,7 @@ export function listRequests(resource: PageResource, address: PageAddress): Show
       : [
           {
             kind: 'write' as const,
-            title: `Create a record of ${name}`,
+            title: `Create ${withArticle(singular)}`,
             command: writeCurl(creation, creation.path, address, body),
             link: undefined,
           },
@@ -48,7 +49,7 @@ export function listRequests(resource: PageResource, address: PageAddress): Show
       : [
           {
             kind: 'write' as const,
-            title: `Change a ${singular}`,
+            title: `Change ${withArticle(singular)}`,
             command: writeCurl(change, fillId(change.path, id)!, address, changes),
             link: undefined,
           },
@@ -119,7 +120,7 @@ function listReadings({ name, attributes, example, parameters }: PageResource, {
       : [
           {
             kind: 'sort' as const,
-            title: `${name} by ${sorted.name}, the last first`,
+            title: titleOfSort(name, sorted),
             query: query(`${sort}=${encodeName(sorted.name)}.desc`, page),
           },
         ]),
@@ -133,6 +134,13 @@ function listReadings({ name, attributes, example, parameters }: PageResource, {
           },
         ]),
   ]
+}
+
+/** Says which records come first: `Categories, Z to A`, `Users by age, largest first`. */
+function titleOfSort(name: string, { name: own, type }: PageResource['attributes'][number]): string {
+  const title = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ')
+  if (type !== 'text') return `${title} by ${own}, ${/date|time/.test(type) ? 'latest' : 'largest'} first`
+  return own === 'name' || own === 'title' ? `${title}, Z to A` : `${title} by ${own}, Z to A`
 }
 
 function encodeName(name: string): string {

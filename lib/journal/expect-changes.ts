@@ -149,7 +149,7 @@ function failure(lines: readonly Line[], requests: readonly JournalEntry[], chan
   const asObject = (side: 'expected' | 'actual'): object =>
     Object.fromEntries(listed.filter(({ expected }) => expected !== 'any').map(line => [line.name, line[side]]))
   return new builtin.assert.AssertionError({
-    message: ['The records have changed otherwise than expected:', '', ...table, '', ...findCauses(requests, changes)].join('\n'),
+    message: ['Unexpected row changes:', '', ...table, '', ...findCauses(requests, changes)].join('\n'),
     expected: asObject('expected'),
     actual: asObject('actual'),
     operator: 'engine.expect',
@@ -175,7 +175,7 @@ function findCauses(requests: readonly JournalEntry[], changes: readonly Change[
   )
   if (requests.length === 0) lines.push('  (none in the journal)')
   if (shown.length < requests.length) lines.unshift(`  (${requests.length - shown.length} more before)`)
-  return ['Requests:', ...lines, '', `All in all: ${summarize(changes)}`]
+  return ['Requests:', ...lines, '', `Total: ${summarize(changes)}`]
 }
 
 function summarize(changes: readonly Change[] | undefined): string {

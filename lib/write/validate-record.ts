@@ -115,7 +115,7 @@ function findAttribute(
     const attributes = (): Attribute[] => resource.attributes.filter(known => isOfClass(known, resource))
     return context.unknownAttribute(name, resource.singular, attributes)
   }
-  return attribute.readOnly && !isOpen ? context.error('read_only', 'is computed and cannot be written.') : attribute
+  return attribute.readOnly && !isOpen ? context.error('read_only', 'is read-only.') : attribute
 }
 
 /** Returns the key that the body of a new record gives, so that nested records may repeat it. */
@@ -180,7 +180,7 @@ function validateObject(attribute: EmbeddedAttribute, value: unknown, draft: Dra
     if (child === undefined || !hasVisibleTarget(child, context.visibility)) {
       place.unknownAttribute(name, attribute.name, () => attributes)
     } else if (child.readOnly) {
-      place.error('read_only', 'is computed and cannot be written.')
+      place.error('read_only', 'is read-only.')
     } else if (child.kind === 'toOne') {
       addLink(child, inner, draft, place)
     } else {

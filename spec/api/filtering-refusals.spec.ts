@@ -99,6 +99,16 @@ const WRONG: Record<string, string[]> = {
 }
 
 describeTargets('values that cannot be of the type', { entities: [Thing], fresh: 'suite' }, target => {
+  it('says what the attribute takes, and what came', async () => {
+    const { detail } = await refuse(target, 'things', { integer: 'abc' })
+    assert.equal(detail, '"integer" must be an integer, got "abc".')
+  })
+
+  it('says which parameters are of lists', async () => {
+    const { errors } = (await target.call('GET', '/v1/things/1', { limit: 1 })).body
+    assert.equal(errors[0].detail, '"limit" works on lists only; a single record takes depth, attributes, expand.')
+  })
+
   for (const [name, values] of Object.entries(WRONG)) {
     for (const value of values) {
       it(`refuses ${name} = ${JSON.stringify(value)}`, async () => {

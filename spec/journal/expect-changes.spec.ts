@@ -97,7 +97,7 @@ describe('engine.expect', () => {
     assert.equal(
       error.message,
       [
-        'The records have changed otherwise than expected:',
+        'Unexpected row changes:',
         '',
         '     resource     expected   actual',
         '  !  orders       +2         +1',
@@ -109,7 +109,7 @@ describe('engine.expect', () => {
         '  POST /v1/orders 422: no changes',
         '  PUT /v1/order_items/1 200: order_items 1 updated',
         '',
-        'All in all: orders 1 inserted; order_items 1 inserted, 1 updated',
+        'Total: orders 1 inserted; order_items 1 inserted, 1 updated',
       ].join('\n'),
     )
     assert.deepEqual(error.expected, { orders: 2, order_items: { inserted: 0, updated: 1, deleted: 0 } })
@@ -140,7 +140,7 @@ describe('engine.expect', () => {
     await engine.expect({ labels: { updated: 1 } }, () => engine.handle('PUT', '/v1/labels/1', undefined, { name: 'z' }))
     const { message } = await failureOf(engine, {}, () => engine.handle('POST', '/v1/labels', undefined, { name: 'x' }))
     assert.match(message, /none in the journal/)
-    assert.match(message, /All in all: labels 1 inserted/)
+    assert.match(message, /Total: labels 1 inserted/)
   })
 
   it('does not count what is rolled back', async () => {

@@ -276,7 +276,7 @@ export interface WritingDialect {
   leave(pivot: PivotTable): Statement
   /** Puts into a many-to-many list, of a list of keys, those that are not in it. Its parameters: the key of the owner, the list, the key of the owner. */
   enter(pivot: PivotTable): Statement
-  /** Reads the keys of an ordered many-to-many list, as texts. Its parameter: the key of the owner. */
+  /** Reads the keys of a many-to-many list, as texts, in its order where it has one. Its parameter: the key of the owner. */
   members(pivot: PivotTable): Statement
   /** The parameter for a value of a column; undefined where it cannot be one. */
   toParameter(value: unknown): unknown

@@ -44,6 +44,11 @@ export class Plans {
     bytes: PLAN_BYTES >> 2,
     weigh: (step, key) => 2 * key.length + ('done' in step ? estimateStatement(step.done) : STEP_BYTES),
   })
+  /** Statements that give those of some keys whose records exist; undefined where there is none. */
+  readonly existing = new LruCache<Step<Statement | undefined>>(PLANS, {
+    bytes: PLAN_BYTES >> 2,
+    weigh: (step, key) => 2 * key.length + ('done' in step && step.done !== undefined ? estimateStatement(step.done) : STEP_BYTES),
+  })
   /** The last plan of one record of each resource. */
   readonly records = new Map<Resource, LastRead>()
   readonly stored = new Map<Resource, CompiledRead>()

@@ -30,7 +30,7 @@ import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters, Vocabulary } from '../request/query-string.ts'
 import { estimateRead, findLast, findOrMake } from './plan-cache.ts'
 import type { CachedRead, Plans } from './plan-cache.ts'
-import { finishRender, readBranch, readExists, readFirst, readLinked, readPage, readRecords, readWithin } from './run-read.ts'
+import { finishRender, readBranch, readExists, readFirst, readLinked, readPage, readRecords, readRows, readWithin } from './run-read.ts'
 import type { JsonRecord, LinkedRecord, Page } from './run-read.ts'
 import { StoredReader } from './stored-reader.ts'
 
@@ -265,6 +265,21 @@ export class Reader {
   /** Whether the record of a key exists for the caller. */
   exists(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
     return chain(this.#compileExists(resource, visibility), statement => this.#isThere(statement, key, visibility))
+  }
+
+  /** Returns those of some keys whose records exist for the caller, as texts; undefined where the database cannot compare them as texts. */
+  existing(resource: Resource, keys: readonly KeyValues[], visibility: Visibility): Awaitable<ReadonlySet<string> | undefined> {
+    const { dialect } = this.#connection
+    const statement = findOrMake(this.#plans.existing, resource.plural, visibility, ({ scopeOf }) => dialect.existing(resource, scopeOf))
+    return chain(statement, known => {
+      if (known === undefined) return undefined
+      const { parameter } = dialect.encodeLinks(keys, { from: [0], parts: resource.key })
+      const given: Arguments = { filters: [], key: NO_KEY, findValues: visibility.findValues, links: parameter, ...WHOLE }
+      return chain(
+        this.#connection.read(() => readRows(known, given, dialect)),
+        rows => new Set(rows.map(([key]) => String(key))),
+      )
+    })
   }
 
   /** Whether the record of a key meets the condition of a list. */

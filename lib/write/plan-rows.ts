@@ -2,11 +2,8 @@
  * Plan rows: finds out which columns of the records of a resource statements can write without MikroORM's unit of work. The decision is by the model; whether
  * they can write what a body is about, plan-body.ts decides.
  */
-import type { Connection } from '../database/dialect.ts'
 import type { Attribute, EmbeddedAttribute, Resource, ScalarAttribute } from '../model/model.ts'
 import type { StoredProperty, StoredTable } from '../model/stored-table.ts'
-import { EVERYTHING } from '../plan/visibility.ts'
-import type { View } from '../read/reader.ts'
 import { cascadesOrUnlinks } from './remove.ts'
 
 /** How statements write the records of a resource. */
@@ -31,11 +28,6 @@ export function planRows(resource: Resource): RowPlan | null {
   let plan = plans.get(resource)
   if (plan === undefined) plans.set(resource, (plan = makePlan(resource)))
   return plan
-}
-
-/** Whether statements may write for a request: all records exist for the caller, and nobody hears of writes. */
-export function canWrite({ visibility }: View, connection: Connection): boolean {
-  return visibility === EVERYTHING && connection.writesAlone()
 }
 
 function makePlan(resource: Resource): RowPlan | null {

@@ -6,7 +6,7 @@
 import { wait } from '../base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../base/awaitable.ts'
 import type { Connection, RowsWritten, Statement } from '../database/dialect.ts'
-import { keyFromCount } from '../model/key.ts'
+import { keyFromCount, keyFromText } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../model/stored-table.ts'
@@ -16,9 +16,8 @@ import type { MadeValues } from './made-values.ts'
 import { planRows } from './plan-rows.ts'
 import { owningAttribute } from './relation-sides.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef } from './record-input.ts'
-
-/** Says that statements cannot do the write after all. */
-export class Unplanned extends Error {}
+import type { RowRules } from './row-rules.ts'
+import { Unplanned } from './unplanned.ts'
 
 /** A column of a table by which its rows link the record, and the parameter for that. */
 interface Linking {
@@ -31,10 +30,13 @@ interface Linking {
 export class PlannedRelations {
   readonly #connection: Connection
   readonly #values: MadeValues
+  readonly #rules: RowRules | undefined
 
-  constructor(connection: Connection, values: MadeValues) {
+  /** @param rules what the caller may do, where that is not everything */
+  constructor(connection: Connection, values: MadeValues, rules?: RowRules) {
     this.#connection = connection
     this.#values = values
+    this.#rules = rules
   }
 
   /** Creates a record, with all that is nested in it and all links of it; returns its key. */
@@ -120,8 +122,14 @@ export class PlannedRelations {
   }
 
   *#resolve(ref: RecordRef & { readonly kind: 'new' }): Coroutine<RecordRef> {
-    const key = yield* this.create(ref.record)
+    const key = yield* this.#createNested(ref.record)
     return { kind: 'existing', key, path: ref.record.path, given: undefined }
+  }
+
+  *#createNested(record: RecordInput): Coroutine<KeyValues> {
+    const key = yield* this.create(record)
+    this.#rules?.touch(record.resource, key, 'made')
+    return key
   }
 
   /** Replaces the members that link the record by their own foreign key. Those before are written first: the new ones may take over a unique value. */
@@ -129,7 +137,8 @@ export class PlannedRelations {
     const linking = this.#findLinking(list, resource, key)
     const { stored, column, owner, target } = linking
     const { writing } = this.#connection.dialect
-    const kept = this.#listKeys(items, target)
+    const stays = this.#rules === undefined ? items : yield* this.#keepUnseen(linking, items, list, this.#rules)
+    const kept = this.#listKeys(stays, target)
     if (list.orphanRemoval) {
       yield* wait(
         this.#run(
@@ -138,7 +147,7 @@ export class PlannedRelations {
         ),
       )
     } else if (planRows(target)!.touched.length > 0) {
-      yield* this.#setEach(yield* this.#findOthers(linking, items), linking, null)
+      yield* this.#setEach(yield* this.#findOthers(linking, stays), linking, null)
     } else if (owningAttribute(list)!.nullable) {
       yield* wait(
         this.#run(
@@ -148,6 +157,17 @@ export class PlannedRelations {
       )
     }
     yield* this.#enterForeign(list, items, resource, key)
+  }
+
+  /** Returns the items with the members that do not exist for the caller, which stay; refuses to take out others where the caller may not. */
+  *#keepUnseen(linking: Linking, items: readonly RecordRef[], list: ToManyAttribute, rules: RowRules): Coroutine<readonly RecordRef[]> {
+    const { target } = linking
+    const others = toKeys(yield* this.#findOthers(linking, items), target)
+    if (others.length === 0) return items
+    yield* rules.permit(target, list.orphanRemoval ? 'delete' : 'update')
+    const unseen = yield* rules.findUnseen(target, others)
+    if (!list.orphanRemoval) for (const key of others) if (!unseen.includes(key)) rules.touch(target, key, 'linked')
+    return [...items, ...unseen.map(toItem)]
   }
 
   /** Reads the keys of the records that link the record by their own foreign key and are not among the items. */
@@ -165,9 +185,14 @@ export class PlannedRelations {
     const { writing } = this.#connection.dialect
     const link = owningAttribute(relation)!
     const created = items.flatMap(item => (item.kind === 'new' ? [withLink(item.record, link, key)] : []))
-    if (created.every(isOneRow)) yield* this.insertAll(created)
-    else for (const record of created) yield* this.create(record)
+    // Rows that are inserted together do not say their keys, by which they are held against the rules.
+    if (created.every(isOneRow) && this.#rules?.hides(target) !== true) yield* this.insertAll(created)
+    else for (const record of created) yield* this.#createNested(record)
     if (!items.some(({ kind }) => kind === 'existing')) return
+    if (this.#rules !== undefined) {
+      yield* this.#rules.permit(target, 'update')
+      for (const item of items) if (item.kind === 'existing') this.#rules.touch(target, item.key, 'linked')
+    }
     const members = this.#listKeys(items, target)
     if (planRows(target)!.touched.length === 0) {
       yield* wait(
@@ -196,9 +221,33 @@ export class PlannedRelations {
   /** Replaces the members of a many-to-many list. */
   *#replacePivot(list: ToManyAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues, isNew: boolean): Coroutine<void> {
     const keys: KeyValues[] = []
-    for (const item of items) keys.push(item.kind === 'existing' ? item.key : yield* this.create(item.record))
-    if (!isNew && !(yield* this.#leavePivot(list, keys, resource, key))) return
+    for (const item of items) keys.push(item.kind === 'existing' ? item.key : yield* this.#createNested(item.record))
+    const unseen = isNew || this.#rules?.hides(list.target) !== true ? [] : yield* this.#findUnseen(list, keys, resource, key, this.#rules)
+    if (!isNew && !(yield* this.#leavePivot(list, [...keys, ...unseen], resource, key))) return
     yield* this.enterPivot(list, keys, resource, key)
+  }
+
+  /** Returns the keys of the members of a many-to-many list that do not exist for the caller, who cannot take them out. */
+  *#findUnseen(
+    list: ToManyAttribute,
+    keys: readonly KeyValues[],
+    resource: Resource,
+    key: KeyValues,
+    rules: RowRules,
+  ): Coroutine<readonly KeyValues[]> {
+    const members = yield* this.#readMembers(list, resource, key)
+    const given = new Set(keys.map(each => String(this.#toParameter(each, list.target))))
+    const others = members.filter(member => !given.has(String(member)))
+    const unseen = yield* rules.findUnseen(list.target, toKeys(others, list.target))
+    // The unit of work has an order of its own for what the caller is not shown.
+    if (unseen.length > 0 && findPivot(list, resource).order !== undefined) throw new Unplanned()
+    return unseen
+  }
+
+  *#readMembers(list: ToManyAttribute, resource: Resource, key: KeyValues): Coroutine<readonly unknown[]> {
+    const { writing } = this.#connection.dialect
+    const members = findPivotStatement(list, 'members', () => writing.members(findPivot(list, resource)))
+    return yield* this.#read(members, [this.#toParameter(key, resource)])
   }
 
   /** Takes out of a many-to-many list what does not stay in it: in an ordered one all, unless nothing comes in or moves; returns whether anything may be put in. */
@@ -208,8 +257,7 @@ export class PlannedRelations {
     const owner = this.#toParameter(key, resource)
     const leave = findPivotStatement(list, 'leave', () => writing.leave(pivot))
     if (pivot.order !== undefined) {
-      const members = findPivotStatement(list, 'members', () => writing.members(pivot))
-      const before = (yield* this.#read(members, [owner])).map(String)
+      const before = (yield* this.#readMembers(list, resource, key)).map(String)
       const after = new Set(keys.map(each => String(this.#toParameter(each, list.target))))
       const kept = before.filter(member => after.has(member))
       if ([...after].some((member, index) => member !== kept[index])) {
@@ -282,6 +330,20 @@ export class PlannedRelations {
   #refuse(error: unknown): never {
     throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
   }
+}
+
+/** Returns keys of one part that the database has given as texts. */
+function toKeys(texts: readonly unknown[], target: Resource): readonly KeyValues[] {
+  return texts.map(text => {
+    const key = keyFromText(String(text), target)
+    // A file of others may hold a key of another type.
+    if (key === undefined) throw new Unplanned()
+    return key
+  })
+}
+
+function toItem(key: KeyValues): RecordRef {
+  return { kind: 'existing', key, path: '', given: undefined }
 }
 
 /** Whether a new record is a row that links none but records that are there. */

@@ -14,9 +14,10 @@ import type { MadeValues } from './made-values.ts'
 import { isInsertedOnce, leadsTo, planNew } from './plan-body.ts'
 import type { BodyPlan } from './plan-body.ts'
 import { planRows } from './plan-rows.ts'
-import { PlannedRelations, Unplanned, isOneRow } from './planned-relations.ts'
+import { PlannedRelations, isOneRow } from './planned-relations.ts'
 import type { SeedData } from './seed-rows.ts'
 import type { RecordInput } from './record-input.ts'
+import { Unplanned } from './unplanned.ts'
 
 /**
  * Inserts the records of a seed and returns whether statements could.

@@ -4,6 +4,7 @@
  * Each method gives undefined where nothing has been written, since a value is more than a statement can say: the unit of work writes it then.
  */
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
+import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../base/awaitable.ts'
 import type { Coroutine } from '../base/awaitable.ts'
@@ -15,6 +16,7 @@ import type { KeyValues } from '../model/key.ts'
 import type { Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { StoredTable } from '../model/stored-table.ts'
 import type { JsonRecord } from '../read/run-read.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { checkVersion } from './apply.ts'
@@ -24,10 +26,10 @@ import { outsideScope } from './check-outcome.ts'
 import { MadeValues } from './made-values.ts'
 import { planChanges, planMember, planNew } from './plan-body.ts'
 import type { BodyPlan } from './plan-body.ts'
-import { canWrite, planRows } from './plan-rows.ts'
+import { planRows } from './plan-rows.ts'
 import type { RowPlan } from './plan-rows.ts'
 import { readDocuments } from './planned-documents.ts'
-import { PlannedRelations, Unplanned, withLink } from './planned-relations.ts'
+import { PlannedRelations, withLink } from './planned-relations.ts'
 import { implyOwner, owningAttribute } from './relation-sides.ts'
 import type { VersionReader } from './read-version.ts'
 import type { ChangeValidator } from './validate-change.ts'
@@ -35,6 +37,8 @@ import type { Validation } from './validate-record.ts'
 import type { Address, Written } from './written.ts'
 import { findAskedClass } from './record-class.ts'
 import type { RecordInput } from './record-input.ts'
+import { RowRules } from './row-rules.ts'
+import { Unplanned } from './unplanned.ts'
 
 /** How statements write what the body of a request is about. */
 export interface PlannedBody {
@@ -54,6 +58,8 @@ interface Asked {
   readonly isWide: boolean
   /** See `PlannedBody`. */
   readonly values: MadeValues
+  /** What the caller may do, where that is not everything. */
+  readonly rules: RowRules | undefined
   /** The key in the path, as the client has sent it. */
   readonly id?: string
 }
@@ -81,40 +87,40 @@ export class PlannedWriter {
   }
 
   /** Returns how statements insert the record that a body describes; undefined where the unit of work does. */
-  planInsert(resource: Resource, body: JsonObject, view: View): PlannedBody | undefined {
+  planInsert(resource: Resource, body: JsonObject): PlannedBody | undefined {
     // A body may say of which class the record is.
     const own = findAskedClass(resource, body)
     const row = planRows(own)
     const plan = row === null ? undefined : planNew(row, own, body)
     // What is another link where a value is not of its attribute's type, the unit of work finds out.
-    return row !== null && plan !== undefined && !(plan.linksOthers && this.#connection.mayHoldMisfits) && this.#writes(plan, view)
+    return row !== null && plan !== undefined && !(plan.linksOthers && this.#connection.mayHoldMisfits) && this.#writes(plan)
       ? { row, body: plan, values: new MadeValues() }
       : undefined
   }
 
   /** Returns how statements create a record as a member of a list of one that is there; undefined where the unit of work does. */
-  planAppend({ resource }: Address, list: ToManyAttribute, body: JsonObject, view: View): PlannedBody | undefined {
+  planAppend({ resource }: Address, list: ToManyAttribute, body: JsonObject): PlannedBody | undefined {
     const row = planRows(resource) === null ? null : planRows(list.target)
     const plan = row === null ? undefined : planMember(row, list, body)
-    return row !== null && plan !== undefined && !(plan.linksOthers && this.#connection.mayHoldMisfits) && this.#writes(plan, view)
+    return row !== null && plan !== undefined && !(plan.linksOthers && this.#connection.mayHoldMisfits) && this.#writes(plan)
       ? { row, body: plan, values: new MadeValues() }
       : undefined
   }
 
   /** Returns how statements make the changes of a body; undefined where the unit of work does. */
-  planUpdate(resource: Resource, body: JsonObject, view: View): PlannedBody | undefined {
+  planUpdate(resource: Resource, body: JsonObject): PlannedBody | undefined {
     const row = planRows(resource)
     const plan = row === null ? undefined : planChanges(row, resource, body, this.#connection.mayHoldMisfits)
-    return row !== null && plan !== undefined && this.#writes(plan, view) ? { row, body: plan, values: new MadeValues() } : undefined
+    return row !== null && plan !== undefined && this.#writes(plan) ? { row, body: plan, values: new MadeValues() } : undefined
   }
 
-  #writes({ pivots }: BodyPlan, view: View): boolean {
+  #writes({ pivots }: BodyPlan): boolean {
     for (const table of pivots.keys()) if (this.#connection.countsKeys(table)) return false
-    return canWrite(view, this.#connection)
+    return this.#connection.writesAlone()
   }
 
-  #relations(values: MadeValues): PlannedRelations {
-    return new PlannedRelations(this.#connection, values)
+  #relations({ values, rules }: Pick<Asked, 'values' | 'rules'>): PlannedRelations {
+    return new PlannedRelations(this.#connection, values, rules)
   }
 
   *insert(
@@ -124,10 +130,13 @@ export class PlannedWriter {
     view: View,
   ): Coroutine<Written | undefined> {
     const { isWide } = plan
-    const asked: Asked = { resource, body, view, validation: { mode: 'create' }, isWide, values }
+    const rules = RowRules.of(this.#reader, view)
+    const asked: Asked = { resource, body, view, validation: { mode: 'create' }, isWide, values, rules }
     const change = yield* this.#validate(plan, asked)
-    const key = isWide ? yield* this.#relations(values).create(change) : yield* this.#insert(change, stored, asked)
+    yield* wait(this.#reader.prepare(resource, view))
+    const key = isWide ? yield* this.#relations(asked).create(change) : yield* this.#insert(change, stored, asked)
     if (key === undefined) return undefined
+    if (rules !== undefined) yield* rules.confirm()
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw outsideScope(resource)
     return { resource, key, record }
@@ -144,13 +153,17 @@ export class PlannedWriter {
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
     yield* this.#versions.read(owner, view, false)
     const { isWide } = plan
-    const asked: Asked = { resource, body, view, validation: { mode: 'create', ...implyOwner(list, owner.key) }, isWide, values }
+    const rules = RowRules.of(this.#reader, view)
+    const validation: Validation = { mode: 'create', ...implyOwner(list, owner.key) }
+    const asked: Asked = { resource, body, view, validation, isWide, values, rules }
     const change = yield* this.#validate(plan, asked)
+    yield* wait(this.#reader.prepare(resource, view))
     const link = owningAttribute(list)
     const own = link === undefined ? change : withLink(change, link, owner.key)
-    const key = isWide ? yield* this.#relations(values).create(own) : yield* this.#insert(own, row.stored, asked)
+    const key = isWide ? yield* this.#relations(asked).create(own) : yield* this.#insert(own, row.stored, asked)
     if (key === undefined) return undefined
-    if (link === undefined) yield* this.#relations(values).enterPivot(list, [key], owner.resource, owner.key)
+    if (link === undefined) yield* this.#relations(asked).enterPivot(list, [key], owner.resource, owner.key)
+    if (rules !== undefined) yield* rules.confirm()
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw outsideScope(resource)
     return { resource, key, record }
@@ -166,20 +179,21 @@ export class PlannedWriter {
   }
 
   /** Returns how statements change the record that a to-one links; undefined where the unit of work does. */
-  planLinked({ target }: ToOneAttribute, body: JsonObject, view: View): PlannedBody | undefined {
-    const plan = this.planUpdate(target, body, view)
+  planLinked({ target }: ToOneAttribute, body: JsonObject): PlannedBody | undefined {
+    const plan = this.planUpdate(target, body)
     // What is beside the record may be the one that links it, which the unit of work has loaded.
     return plan?.body.isWide === true ? undefined : plan
   }
 
   /** Changes the record that a to-one links; answers with the one that links it. */
   *updateLinked(plan: PlannedBody, owner: Address, link: ToOneAttribute, body: JsonObject, view: View): Coroutine<Written | undefined> {
-    yield* this.#versions.read(owner, view, false)
-    const { visibility } = view
+    const { visibility, ctx } = view
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, visibility)))) throw notFound(owner.resource, owner.id)
+    yield* this.#versions.read(owner, view, false)
     const [key] = yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, link, { ...view, parameters: NO_PARAMETERS }))
     // The unit of work creates one.
     if (key === undefined) return undefined
+    yield* wait(authorize(link.target, 'update', visibility, ctx))
     const address = { resource: link.target, key, id: keyToSegment(key, link.target) }
     const { version } = link.target
     const isGiven = version !== undefined && body[version.name] !== undefined
@@ -190,8 +204,9 @@ export class PlannedWriter {
   *update(plan: PlannedBody, address: Address, body: JsonObject, view: View): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { version } = resource
-    // A new record could get the key of one that does not exist.
-    if (plan.body.isWide && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
+    // A new record could get the key of one that does not exist; and nothing else is said of one that does not exist for the caller.
+    if ((plan.body.isWide || view.visibility !== EVERYTHING) && !(yield* wait(this.#reader.exists(resource, key, view.visibility))))
+      throw notFound(resource, id)
     const current = yield* this.#versions.read(address, view, version !== undefined && body[version.name] !== undefined)
     return yield* this.#update(plan, address, body, { view, current, shown: address })
   }
@@ -199,9 +214,11 @@ export class PlannedWriter {
   *#update(plan: PlannedBody, address: Address, body: JsonObject, { view, current, shown }: Found): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { values } = plan
-    const relations = this.#relations(values)
-    const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, id }
+    const rules = RowRules.of(this.#reader, view)
+    const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, rules, id }
+    const relations = this.#relations(asked)
     const change = yield* this.#validate(plan.body, asked)
+    yield* wait(this.#reader.prepare(shown.resource, view))
     // What a new object lacks is said before an old version is.
     const documents = yield* readDocuments(change, key, this.#connection)
     if (documents === undefined) return undefined
@@ -220,9 +237,13 @@ export class PlannedWriter {
     const behind = plan.body.isWide || view.trace !== undefined ? undefined : ask
     if (columns === undefined || !(yield* this.#change(columns, plan.row, key, asked, behind))) return this.#leave(plan.body)
     if (plan.body.isWide) yield* relations.replace(change.lists, resource, key)
+    if (rules !== undefined) {
+      yield* rules.confirm()
+      if (shown !== address) yield* rules.requireStays(resource, key)
+    }
     const record = yield* wait(answer ?? this.#reader.record(shown.resource, shown.key, view))
-    if (record === undefined) throw notFound(shown.resource, shown.id)
-    return { resource: shown.resource, key: shown.key, record }
+    if (record === undefined && rules === undefined) throw notFound(shown.resource, shown.id)
+    return { resource: shown.resource, key: shown.key, record: record ?? (yield* rules!.showLeft(shown)) }
   }
 
   /** Leaves a write to the unit of work, with all that has been written. */

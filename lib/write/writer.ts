@@ -25,7 +25,6 @@ import type { MadeValues } from './made-values.ts'
 import { traitsOf } from './model-traits.ts'
 import type { ModelTraits } from './model-traits.ts'
 import { checkPrecondition } from './precondition.ts'
-import { Unplanned } from './planned-relations.ts'
 import { PlannedRemoval } from './planned-removal.ts'
 import { PlannedWriter } from './planned-writer.ts'
 import { VersionReader } from './read-version.ts'
@@ -41,6 +40,7 @@ import { parseBranchLink } from './fixed-attributes.ts'
 import { requireObject } from './validate-record.ts'
 import type { Address, Written } from './written.ts'
 import type { RecordInput } from './record-input.ts'
+import { Unplanned } from './unplanned.ts'
 
 export class Writer {
   readonly #connection: Connection
@@ -65,7 +65,7 @@ export class Writer {
   /** POST of a collection. */
   create(resource: Resource, body: unknown, view: View): Awaitable<Written> {
     requireObject(body, `of the attributes of the new ${resource.singular}`)
-    const plan = this.#planned.planInsert(resource, body, view)
+    const plan = this.#planned.planInsert(resource, body)
     const steps = (work: Work): Coroutine<Written> => this.#create(resource, body, view, work)
     return plan === undefined
       ? this.#transaction(steps, view)
@@ -83,7 +83,7 @@ export class Writer {
   /** POST of a list attribute. */
   append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
     requireObject(body, `of the attributes of the new ${attribute.target.singular}`)
-    const plan = this.#planned.planAppend(owner, attribute, body, view)
+    const plan = this.#planned.planAppend(owner, attribute, body)
     const steps = (work: Work): Coroutine<Written> => this.#append(owner, attribute, body, view, work)
     return plan === undefined
       ? this.#transaction(steps, view)
@@ -131,7 +131,7 @@ export class Writer {
   }
 
   #change(address: Address, body: JsonObject, view: View): Awaitable<Written> {
-    const plan = this.#planned.planUpdate(address.resource, body, view)
+    const plan = this.#planned.planUpdate(address.resource, body)
     const steps = (work: Work): Coroutine<Written> => this.#update(address, body, view, work)
     return plan === undefined
       ? this.#transaction(steps, view)
@@ -164,7 +164,7 @@ export class Writer {
 
   /** Changes the record that the to-one links, or creates and links one when there is none. */
   #changeLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
-    const plan = this.#planned.planLinked(attribute, body, view)
+    const plan = this.#planned.planLinked(attribute, body)
     const steps = (work: Work): Coroutine<Written> => this.#updateLinked(address, attribute, body, view, work)
     return plan === undefined
       ? this.#transaction(steps, view)
@@ -199,7 +199,7 @@ export class Writer {
 
   /** DELETE of a record; returns it as it was. */
   delete(address: Address, view: View): Awaitable<Written> {
-    const plan = this.#removal.plan(address.resource, view)
+    const plan = this.#removal.plan(address.resource)
     const steps = (work: Work): Coroutine<Written> => this.#delete(address, view, work)
     return plan === undefined ? this.#transaction(steps, view) : this.#write(() => this.#removal.remove(plan, address, view), steps, view)
   }
@@ -252,7 +252,7 @@ export class Writer {
 
   /** DELETE of a list: removes the related records that meet the filters; returns them as they were. */
   deleteRelated(address: Address, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
-    const plan = this.#removal.planRelated(address, attribute, view)
+    const plan = this.#removal.planRelated(address, attribute)
     const steps = (work: Work): Coroutine<readonly JsonRecord[]> => this.#deleteRelated(address, attribute, view, work)
     return plan === undefined
       ? this.#transaction(steps, view)
@@ -321,8 +321,12 @@ export class Writer {
       values?.beginIn(em)
       return runCoroutine(this.#workIn(em, steps, view))
     }
-    const isRepeatable = view.visibility === EVERYTHING && !this.#traits.renders
-    return runCoroutine(this.#transact(() => this.#connection.write(work, view.end, isRepeatable), view))
+    return runCoroutine(this.#transact(() => this.#connection.write(work, view.end, this.#isRepeatable(view)), view))
+  }
+
+  /** Whether a write calls no function of the application, which is called once for a request and may wait: it may begin anew. */
+  #isRepeatable({ visibility }: View): boolean {
+    return visibility === EVERYTHING && !this.#traits.renders
   }
 
   /** Writes by the statements of a plan; by a unit of work where they turn out to be not enough. */
@@ -336,7 +340,7 @@ export class Writer {
       return runCoroutine(this.#inTime(planned(), view))
     }
     try {
-      return yield* this.#transact(() => this.#connection.transact(work, view.end, !this.#traits.renders), view)
+      return yield* this.#transact(() => this.#connection.transact(work, view.end, this.#isRepeatable(view)), view)
     } catch (error) {
       if (error instanceof Unplanned) return undefined
       throw error

@@ -11,6 +11,7 @@ import { PostgresConnection } from '../../lib/postgres/connection.ts'
 import { RowWriter } from '../../lib/postgres/row-writer.ts'
 import { check, runs } from '../helpers/check.ts'
 import { Cars, carRequests } from '../property/world/cars.ts'
+import { clubRules, ruledRequests } from '../property/world/club-rules.ts'
 import { CLUBS, Clubs, clubRequests, clubSeeds } from '../property/world/clubs.ts'
 import { countWritten, orderedLists, sortChanges } from '../property/world/ways-of-writing.ts'
 import type { Request } from '../property/world/ways-of-writing.ts'
@@ -52,13 +53,19 @@ class Twins implements AsyncDisposable {
   }
 
   /** @param entities makes the entities, for each engine anew */
-  static async of(entities: () => unknown[], seed: Record<string, unknown[]> = {}): Promise<Twins> {
+  static async of(
+    entities: () => unknown[],
+    seed: Record<string, unknown[]> = {},
+    rules: (entities: unknown[]) => unknown[] = () => [],
+  ): Promise<Twins> {
     const causes: unknown[] = []
     const make = async (orm: object): Promise<Side> => {
       const schema = ownSchema()
+      const own = entities()
       const engine = await RestEngine.create({
         database: schema.database,
-        entities: entities() as never,
+        entities: own as never,
+        resources: rules(own) as never,
         seed: seed as never,
         orm,
         clock: () => new Date('2026-01-01T00:00:00Z'),
@@ -145,6 +152,16 @@ describe('planned writes on PostgreSQL', { skip: await findNoServer() }, () => {
         await twins.compare()
       }),
       { label: 'clubs', runs: 4 },
+    ))
+
+  it('answer and store as the unit of work, under the rules of any caller', () =>
+    check(
+      fc.asyncProperty(fc.array(ruledRequests, { minLength: 15, maxLength: 30, size: 'max' }), async requests => {
+        await using twins = await Twins.of(() => new Clubs().entities, CLUBS, clubRules)
+        for (const request of requests) await twins.ask(request)
+        await twins.compare()
+      }),
+      { label: 'rules', runs: 4 },
     ))
 
   it('ask for the answer of a change without waiting for the change, and begin anew where another one got in the way', async () => {

@@ -67,7 +67,7 @@ export function compileEnter({ table, owner, ownerType, member, memberType }: Pi
 
 /** See `WritingDialect.members`. */
 export function compileMembers({ table, owner, member, order }: PivotTable): Statement {
-  return finish(`select ${name(member)} from ${tableName(table)} where ${name(owner)} = $1 order by ${name(order!)}`)
+  return finish(`select ${name(member)} from ${tableName(table)} where ${name(owner)} = $1${inOrder(order)}`)
 }
 
 /** Returns the key of a table in the form in which it is compared, and a list of keys. */
@@ -84,6 +84,10 @@ function findListedType(type: ScalarType): string {
 /** Returns the type of the column itself, where it is an unusual one: an enum takes no text. */
 function findOwnType(type: ScalarType): string {
   return type.column ?? findListedType(type)
+}
+
+function inOrder(order: string | undefined): string {
+  return order === undefined ? '' : ` order by ${name(order)}`
 }
 
 function count(version: StoredTable['version']): string {

@@ -58,7 +58,11 @@ export function compileEnter({ table, owner, member }: PivotTable): Statement {
 
 /** See `WritingDialect.members`. */
 export function compileMembers({ table, owner, member, order }: PivotTable): Statement {
-  return finish(`select cast(${name(member)} as text) from ${tableName(table)} where ${name(owner)} = ? order by ${name(order!)}`)
+  return finish(`select cast(${name(member)} as text) from ${tableName(table)} where ${name(owner)} = ?${inOrder(order)}`)
+}
+
+function inOrder(order: string | undefined): string {
+  return order === undefined ? '' : ` order by ${name(order)}`
 }
 
 function count(version: StoredTable['version']): string {

@@ -7,7 +7,8 @@ import { RestError, restError } from '../base/errors.ts'
 import type { HttpMethod } from '../base/http-methods.ts'
 import { describeKey, keyFromText } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
-import { isValue, listTargets } from '../model/model.ts'
+import { plainIds } from '../model/ids-name.ts'
+import { isIds, isValue, listTargets } from '../model/model.ts'
 import { NO_VERSION, formatRoot } from '../request/address.ts'
 import type { Request } from '../request/parse-request.ts'
 import { DESCRIPTION } from '../request/reserved-paths.ts'
@@ -126,7 +127,7 @@ function unknownResource({ base, segments: [, first = '', second] }: RequestPath
 function findAttribute(resource: Resource, name: string): Attribute {
   const attribute = resource.byName.get(name)
   // A hidden attribute may be written by its path; for all other methods it does not exist.
-  if (attribute !== undefined) return attribute
+  if (attribute !== undefined) return isIds(attribute) ? plainIds(attribute) : attribute
   throw unknownAttribute(resource, name)
 }
 

@@ -86,16 +86,17 @@ export function formatInference({ collections }: JsonFile): string[] {
 }
 
 function describe(attribute: InferredAttribute, { idType, hasIds }: InferredCollection): string {
-  const { name } = attribute
+  const { name, key } = attribute
+  const relation = key === name ? '' : ` (${name})`
   switch (attribute.kind) {
     case 'id':
       return `${name} ${hasIds ? idType : 'by position'}`
     case 'plain':
       return `${name} ${attribute.type}${attribute.nullable ? '?' : ''}`
     case 'toOne':
-      return `${name} → ${attribute.target}${attribute.nullable ? '?' : ''}`
+      return `${key} → ${attribute.target}${attribute.nullable ? '?' : ''}${relation}`
     case 'toMany':
-      return `${name} → ${attribute.target}[]`
+      return `${key} → ${attribute.target}[]${relation}`
   }
 }
 

@@ -20,8 +20,41 @@ export type ClientEntity = { readonly '~entity': unknown } | (abstract new (...a
 /** An ID in a path, or of a related record. The parts of a composite key are one text: `'3~5'`. */
 export type Id = number | string | bigint
 
+/**
+ * An entity whose relations have names of their own for their IDs, as `resource(Post, { attributes: { user: { ids: 'userId' } } })` gives them.
+ *
+ * @example
+ * const api = client(engine, { posts: Post as WithIds<typeof Post, { user: 'userId' }> })
+ */
+export type WithIds<S, I extends Readonly<Record<string, string>>> = S & { readonly '~ids': I }
+
 /** Properties by name, each as its builder. */
-export type PropertiesIn<S> = S extends { readonly '~entity': infer E; readonly properties: infer P }
+export type PropertiesIn<S> = S extends { readonly '~ids': infer I extends Readonly<Record<string, string>> }
+  ? IdsProperties<EntityProperties<S>, I>
+  : EntityProperties<S>
+
+/** The properties, with the IDs of relations as plain values under their own names. */
+type IdsProperties<P, I extends Readonly<Record<string, string>>> = {
+  [N in keyof P | I[keyof I]]: N extends keyof P ? (N extends keyof I ? Beside<P[N]> : P[N]) : IdsOf<P, I, N>
+}
+
+interface Beside<P> {
+  readonly '~type'?: { value: ValueIn<P> }
+  readonly '~options': OptionsIn<P> & { readonly beside: true }
+}
+
+type IdsOf<P, I, N> = { [K in keyof I & keyof P]: I[K] extends N ? IdsProperty<P[K]> : never }[keyof I & keyof P]
+
+interface IdsProperty<P> {
+  readonly '~type'?: { value: KeyOf<ValueIn<P>> }
+  readonly '~options': KindIn<P> extends 'toMany'
+    ? { readonly array: true }
+    : IsNullable<P> extends true
+      ? { readonly nullable: true }
+      : object
+}
+
+type EntityProperties<S> = S extends { readonly '~entity': infer E; readonly properties: infer P }
   ? [ExtractDefineEntityProperties<E>] extends [never]
     ? P
     : ExtractDefineEntityProperties<E>

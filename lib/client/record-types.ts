@@ -32,11 +32,15 @@ type IsShown<P, K extends string, D extends Depth, X extends string, A extends s
     ? false
     : IsSelected<K, A> extends false
       ? false
-      : D extends 0
+      : D extends 0 | ShownBeside<P, K, A>
         ? KindIn<P> extends 'toOne' | 'toMany'
           ? IsNamed<K, X>
           : true
         : true
+
+/** Whether a relation whose IDs have a name of their own is left out at depth 1: unless `attributes` names it. */
+type ShownBeside<P, K extends string, A extends string> =
+  OptionsIn<P> extends { readonly beside: true } ? (IsNamed<K, Included<A>> extends true ? never : 1) : never
 
 type Included<A extends string> = A extends `!${string}` ? never : A
 

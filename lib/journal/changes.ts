@@ -4,7 +4,7 @@
  */
 import type { RawChange, RowImage, Watched, WatchedList, WatchedTable } from '../database/changes.ts'
 import type { JsonRecord } from '../read/run-read.ts'
-import { findHierarchyRoot } from '../model/model.ts'
+import { findHierarchyRoot, shownName } from '../model/model.ts'
 import type { Model, Resource } from '../model/model.ts'
 import { planStored } from '../plan/plan.ts'
 import type { Field } from '../plan/read-plan.ts'
@@ -50,7 +50,9 @@ export function listWatched(models: readonly Model[]): Watched {
     table.resource.attributes.flatMap((attribute): WatchedList[] => {
       if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot' || attribute.hidden) return []
       // The rows of a pivot table that is an entity are records themselves.
-      return attribute.via.owner && !own.has(attribute.via.table) ? [{ table, attribute: { ...attribute, via: attribute.via } }] : []
+      return attribute.via.owner && !own.has(attribute.via.table)
+        ? [{ table, attribute: { ...attribute, name: shownName(attribute), via: attribute.via } }]
+        : []
     }),
   )
   return { tables, lists }
@@ -95,8 +97,11 @@ function listRowFields(field: Field): Field[] {
       const { kind } = field.attribute.source
       return kind === 'column' || kind === 'document' ? [field] : []
     }
-    case 'reference':
-      return field.attribute.owner && field.attribute.formula === undefined ? [field] : []
+    case 'reference': {
+      const { attribute } = field
+      if (!attribute.owner || attribute.formula !== undefined) return []
+      return attribute.ids === undefined ? [field] : [{ kind: 'reference', attribute: { ...attribute, name: attribute.ids } }]
+    }
     case 'oneOf':
       return [field]
     case 'embedded': {

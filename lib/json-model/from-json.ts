@@ -13,7 +13,7 @@ import { camelCase, defaultNames, toSingular } from '../model/resource-names.ts'
 import type { SeedData } from '../write/seed-rows.ts'
 import { ENVELOPE_KEYS } from '../base/envelope.ts'
 import { resource } from '../model/resource-config.ts'
-import type { OpenOption, ResourceDefinition } from '../model/resource-config.ts'
+import type { OpenOption, ResourceConfig, ResourceDefinition } from '../model/resource-config.ts'
 import { markInferred } from '../write/seed-rows.ts'
 import { checkNames } from '../base/suggest.ts'
 
@@ -35,8 +35,9 @@ export interface JsonModel {
  * - `id` is the key: integers or texts; or else `_id`, `Id`, `ID` or `uuid`, or the key that `options.id` says. Without any, records are numbered from 1.
  *   New records get the next integer, or a random UUID.
  * - An attribute is an integer, a number, a text, a boolean, or else JSON; it can be null when a record leaves it out or has null there.
- * - `userId`, `user_id` or `idUser` is the relation `user` when there is a collection `users` (or `user`) and all values are IDs of its records, which get
- *   the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, are the list `tags`. So are `adminUserId`, `user: 1` and `tags: [1]`.
+ * - `userId`, `user_id` or `idUser` is the ID of the relation `user` when there is a collection `users` (or `user`) and all values are IDs of its records, which
+ *   get the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, are those of the list `tags`. So are `adminUserId`, `user: 1` and `tags: [1]`. Keys stay
+ *   as they are: `userId` is shown, taken, filtered and sorted by, and `user` is beside it for paths, `expand`, depth 2 and nested bodies.
  * - An empty list gets the attributes of its first new record. With `options.open` every record may bring new ones.
  * - Odd data, such as two records with one ID, is served as well as possible, with a note; `options.strict` refuses it.
  *
@@ -101,6 +102,8 @@ function buildSeed({ attributes, records, ids }: InferredCollection, index: numb
 /** The property that holds what requests add to records. */
 const HOLDER = 'openAttributes'
 
+type Rules = ResourceConfig<Record<string, unknown>>
+
 const READ_ONLY = { create: false, update: false, delete: false } as const
 
 /** Defines a resource with the name of its collection, where that is not the default name. */
@@ -115,22 +118,28 @@ function renameKeys(
   if (single) {
     // A single object is neither created nor deleted, be it by a list of another resource.
     const shut = { access: { create: false, delete: false } } as const
-    return resource(schema, { name, singular: name, single: ids[0]!, ...shut, ...describeOpen(collection) })
+    return resource(schema, { name, singular: name, single: ids[0]!, ...shut, ...describeOpen(collection), ...describeIds(collection) })
   }
-  const rules = { ...(isOfValues ? { access: READ_ONLY } : {}), ...describeOpen(collection) }
+  const rules: Rules = { ...(isOfValues ? { access: READ_ONLY } : {}), ...describeOpen(collection), ...describeIds(collection) }
   const isStandard = standard.plural === name && !ENVELOPE_KEYS.has(standard.singular) && !standard.accepted.some(each => others.has(each))
   if (isStandard) return Object.keys(rules).length > 0 ? resource(schema, rules) : undefined
   const singular = toSingular(name)
   return resource(schema, { name, ...(others.has(singular) || ENVELOPE_KEYS.has(singular) ? {} : { singular }), ...rules })
 }
 
-/** Which attributes requests may add: none that the data has by another name. */
+/** Which attributes requests may add. */
 function describeOpen(collection: InferredCollection): { readonly open?: OpenOption } {
-  const { open, attributes } = collection
+  const { open } = collection
   if (open === undefined) return {}
-  const except = attributes.filter(({ key, name }) => key !== name).map(({ key }) => key)
   const property = findHolderName(collection)
-  return { open: { property, ...(open === 'once' ? { once: true } : {}), ...(except.length > 0 ? { except } : {}) } }
+  return { open: { property, ...(open === 'once' ? { once: true } : {}) } }
+}
+
+/** The names that IDs have in the data, where the relation has another: records keep them. */
+function describeIds(collection: InferredCollection): Pick<Rules, 'attributes'> {
+  const renamed = collection.attributes.filter(({ kind, key, name }) => (kind === 'toOne' || kind === 'toMany') && key !== name)
+  if (renamed.length === 0) return {}
+  return { attributes: Object.fromEntries(renamed.map(({ key, name }) => [findPropertyName(collection, name), { ids: key }])) }
 }
 
 /** Finds the name of the property that holds what requests add. */

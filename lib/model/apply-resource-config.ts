@@ -7,6 +7,7 @@ import { withArticle } from '../base/article.ts'
 import type { Action, HookContext } from '../request/hook-context.ts'
 import { restError } from '../base/errors.ts'
 import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlText } from './model.ts'
+import { readIdsName } from './ids-name.ts'
 import { isResourceName } from './resource-names.ts'
 import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig } from './resource-config.ts'
 import type { ScalarKind, ScalarType } from '../values/scalar-type.ts'
@@ -32,7 +33,7 @@ const CONFIG = [
   'update',
   'delete',
 ]
-const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable']
+const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable', 'ids']
 export const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'delete']
 
 /** Returns the attributes of a resource with the application's rules, followed by its computed attributes. */
@@ -48,7 +49,10 @@ export function applyAttributeConfigs(className: string, attributes: readonly At
     }
     checkAttributeRules(rules[name], `${where}: attributes.${name}`)
   }
-  return [...attributes.map(attribute => applyRules(attribute, rules[attribute.property])), ...readComputed(where, attributes, config)]
+  const own = attributes.map(attribute =>
+    readIdsName(applyRules(attribute, rules[attribute.property]), rules[attribute.property]?.ids, where),
+  )
+  return [...own, ...readComputed(where, attributes, config)]
 }
 
 function checkAttributeRules(rules: unknown, where: string): void {
@@ -56,7 +60,7 @@ function checkAttributeRules(rules: unknown, where: string): void {
   checkNames(rules, ATTRIBUTE_RULES, where)
   for (const [name, value] of Object.entries(rules)) {
     if (value === undefined) continue
-    const due = name === 'render' ? 'function' : 'boolean'
+    const due = name === 'render' ? 'function' : name === 'ids' ? 'string' : 'boolean'
     if (typeof value !== due) throw new TypeError(`${where}: "${name}" must be ${withArticle(due)}.`)
   }
 }

@@ -114,7 +114,15 @@ export interface Variants {
   readonly byValue: ReadonlyMap<string, readonly InnerAttribute[]>
 }
 
-export interface ToOneAttribute extends AttributeBase {
+/** A relation may have two names: its own, and one for the IDs alone, by which records show them. */
+interface RelationNames {
+  /** The name of the IDs: `userId` of the relation `user`. The relation itself is then shown where it is expanded. */
+  readonly ids?: string | undefined
+  /** Only of what `byName` has under the name of the IDs: the name of the relation. */
+  readonly idsOf?: string
+}
+
+export interface ToOneAttribute extends AttributeBase, RelationNames {
   readonly kind: 'toOne'
   readonly target: Resource
   /** Whether this table holds the foreign key; on the inverse side the target's table does. */
@@ -189,7 +197,7 @@ export function referredParts({ key }: Resource, targetKey: TargetKey | undefine
 /** The action of the database on a row when the row it refers to is deleted. */
 export type DeleteRule = 'refuse' | 'cascade' | 'unlink'
 
-export interface ToManyAttribute extends AttributeBase {
+export interface ToManyAttribute extends AttributeBase, RelationNames {
   readonly kind: 'toMany'
   readonly target: Resource
   /** One-to-many: rows of the target hold our key in these columns. Many-to-many: rows of a pivot table hold both. */
@@ -297,6 +305,7 @@ export interface Resource {
   readonly singular: string
   readonly accepted: readonly string[]
   readonly attributes: readonly Attribute[]
+  /** The attributes, and the IDs of relations that have a name of their own: see `indexAttributes`. */
   readonly byName: ReadonlyMap<string, Attribute>
   readonly key: readonly KeyPart[]
   /** Public names of the attributes that make the key. */
@@ -345,6 +354,35 @@ export interface Model {
   readonly flags: ReadonlySet<string>
   /** Whether a request may add attributes to a resource. */
   readonly isOpen: boolean
+}
+
+/**
+ * Returns the attributes by their names, and the IDs of relations by theirs: as the relation under that name, with `idsOf`. Classes of one hierarchy may have
+ * different attributes of one name; a name means the first.
+ */
+export function indexAttributes(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
+  const byName = new Map<string, Attribute>()
+  for (const attribute of attributes) {
+    if (!byName.has(attribute.name)) byName.set(attribute.name, attribute)
+    if (!isRelation(attribute) || attribute.ids === undefined || byName.has(attribute.ids)) continue
+    byName.set(attribute.ids, Object.freeze({ ...attribute, name: attribute.ids, ids: undefined, idsOf: attribute.name }))
+  }
+  return byName
+}
+
+/** Returns the name under which a record shows an attribute that is not expanded. */
+export function shownName(attribute: Attribute): string {
+  return isRelation(attribute) ? (attribute.ids ?? attribute.name) : attribute.name
+}
+
+/** Whether the attribute is the IDs of a relation, under their own name. */
+export function isIds(attribute: Attribute): attribute is RelationAttribute & { readonly idsOf: string } {
+  return isRelation(attribute) && attribute.idsOf !== undefined
+}
+
+/** Returns the relation that an attribute is the IDs of, or the attribute itself. */
+export function withoutIds<A extends Attribute>(attribute: A, byName: ReadonlyMap<string, Attribute>): A {
+  return isIds(attribute) ? (byName.get(attribute.idsOf) as A) : attribute
 }
 
 export function isRelation(attribute: Attribute): attribute is RelationAttribute {

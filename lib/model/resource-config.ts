@@ -29,6 +29,11 @@ export interface AttributeRules<E, K extends PropertyName<E>> {
   readonly filterable?: boolean
   /** Whether it can be sorted by its stored value. Default: true, but false when it is rendered. */
   readonly sortable?: boolean
+  /**
+   * Of a relation: a name for its IDs, such as `userId` for `user` or `tagIds` for `tags`. Records show them, and bodies, filters and sort keys take them, under
+   * this name; the relation itself is shown where it is expanded or at depth 2. Default: one name for both.
+   */
+  readonly ids?: string
 }
 
 /** SQL with bound values: `?` stands for each. A value that is a function is asked for the value by every request. MikroORM's `raw('...', [...])` is one. */

@@ -1,10 +1,12 @@
 /** Body schemas: the schemas of bodies of POST and PUT: writable attributes alone, relations as IDs or as objects that make new records. */
+import { isIds, isRelation } from '../model/model.ts'
 import type { Attribute, EmbeddedAttribute, InnerAttribute, RelationAttribute, Resource, ToOneOfAttribute } from '../model/model.ts'
 import { branchesFor, hasVisibleTarget } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import { filledSide, owningName } from '../write/relation-sides.ts'
 import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'
+import { withIds } from './record-schemas.ts'
 import { anyOf, exceptNull, describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
 import { bodySchema, compositeKeySchema } from './scalar-schemas.ts'
@@ -55,6 +57,10 @@ export class BodySchemas {
   }
 
   #writable(attribute: Attribute, mode: Mode): Schema {
+    if (isIds(attribute)) {
+      const id = idInBody(attribute.target)
+      return attribute.kind === 'toMany' ? { type: 'array', items: id } : attribute.nullable ? orNull(id) : id
+    }
     switch (attribute.kind) {
       case 'scalar': {
         const schema = bodySchema(attribute.type)
@@ -85,21 +91,25 @@ export class BodySchemas {
     mode: Mode,
     { given, typeName }: { readonly given?: string | undefined; readonly typeName?: string },
   ): Schema {
-    const members = resource.attributes.flatMap(attribute => {
+    const members = withIds(resource).flatMap(attribute => {
       const schema = this.attribute(attribute, mode)
       return schema === undefined ? [] : [{ attribute, schema }]
     })
     const discriminator = typeName === undefined ? {} : { [typeName]: { const: resource.singular } }
     const isDue = ({ name, required, of }: Attribute): boolean =>
       mode === 'new' && name !== given && (required || isClassNeeded(resource, name)) && of === undefined
-    return describeObject({
+    const due = members.map(({ attribute }) => attribute).filter(isDue)
+    // A relation is given by its IDs or by its own name.
+    const either = due.flatMap(({ name, ...rest }) => ('ids' in rest && rest.ids !== undefined ? [[rest.ids, name]] : []))
+    const object = describeObject({
       properties: { ...discriminator, ...Object.fromEntries(members.map(({ attribute, schema }) => [attribute.name, schema])) },
       required: [
         ...Object.keys(discriminator),
-        ...members.filter(({ attribute }) => isDue(attribute)).map(({ attribute }) => attribute.name),
+        ...due.filter(attribute => !isRelation(attribute) || (attribute.ids ?? attribute.idsOf) === undefined).map(({ name }) => name),
       ],
       isOpen: resource.open !== undefined && !(resource.open.once && resource.open.learned.length > 0),
     })
+    return either.length === 0 ? object : { ...object, allOf: either.map(names => ({ anyOf: names.map(name => ({ required: [name] })) })) }
   }
 
   #embedded(attribute: EmbeddedAttribute, mode: Mode): Schema {

@@ -11,7 +11,7 @@ import { Failures } from './failures.ts'
 import { describeGrammar } from './grammar.ts'
 import { Operations } from './operations.ts'
 import { Parameters } from './parameters.ts'
-import { RecordSchemas } from './record-schemas.ts'
+import { RecordSchemas, withIds } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
 import { NO_VERSION, formatRoot } from '../request/address.ts'
 import { describedVisibility, findSegment } from './source.ts'
@@ -61,7 +61,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
     if (resource.key.length > 0) paths.add(own, operations.record(own, resource))
   }
   for (const { resource, path } of named.filter(each => each.resource.key.length > 0)) {
-    for (const attribute of resource.attributes) {
+    for (const attribute of withIds(resource)) {
       const own = `${recordPath(path, resource)}/${encodeURIComponent(attribute.name)}`
       paths.add(own, operations.attribute(own, resource, attribute))
     }

@@ -3,7 +3,7 @@
  * attributes, no resource with rules or scopes and no link to one, and no values that functions of the application make.
  */
 import type { Attribute, Resource, ScalarAttribute } from '../model/model.ts'
-import { isRelation, isValue, listTargets } from '../model/model.ts'
+import { isRelation, isValue, listTargets, shownName } from '../model/model.ts'
 import { EVERYTHING, isVisible } from '../plan/visibility.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters } from '../request/query-string.ts'
@@ -14,7 +14,7 @@ import type { ApiSource } from './source.ts'
 /** Returns the parameters that read an example; undefined where a resource has nothing to show to everybody. */
 export function exampleParameters(resource: Resource): Parameters | undefined {
   if (!isOpenToAll(resource) || resource.hierarchy !== undefined) return undefined
-  const names = resource.attributes.filter(isOpen).map(({ name }) => name)
+  const names = resource.attributes.filter(isOpen).map(shownName)
   return names.length === 0 ? undefined : { ...NO_PARAMETERS, depth: 1, attributes: names, expand: [] }
 }
 
@@ -22,8 +22,9 @@ export function exampleParameters(resource: Resource): Parameters | undefined {
 export function completeExample(record: JsonRecord, { attributes }: Resource): JsonRecord {
   const complete: JsonRecord = {}
   for (const attribute of attributes) {
-    if (attribute.name in record) complete[attribute.name] = record[attribute.name]
-    else if (isLeftOpen(attribute)) complete[attribute.name] = attribute.kind === 'toMany' ? [] : null
+    const name = shownName(attribute)
+    if (name in record) complete[name] = record[name]
+    else if (isLeftOpen(attribute)) complete[name] = attribute.kind === 'toMany' ? [] : null
   }
   return complete
 }
@@ -59,18 +60,19 @@ export function exampleBody(resource: Resource, { examples }: ApiSource): JsonRe
   const body: JsonRecord = {}
   for (const attribute of resource.attributes) {
     if (attribute.readOnly || (!attribute.required && !fresh.has(attribute.name) && !isShownInBody(attribute, resource))) continue
-    const shown = record?.[attribute.name]
+    const name = shownName(attribute)
+    const shown = record?.[name]
     if (fresh.has(attribute.name) && attribute.kind === 'scalar') body[attribute.name] = freshValue(attribute, shown)
-    else if (shown !== undefined && shown !== null && attribute.kind !== 'toMany') body[attribute.name] = shown
+    else if (shown !== undefined && shown !== null && attribute.kind !== 'toMany') body[name] = shown
     else if (attribute.required) {
       if (attribute.kind !== 'scalar') return undefined
       body[attribute.name] = madeUp(attribute)
     }
-    if (attribute.required && body[attribute.name] === undefined) return undefined
+    if (attribute.required && body[name] === undefined) return undefined
   }
   // What may be linked once only is linked by the example already.
   const isTaken = resource.attributes.some(
-    ({ kind, name, ...rest }) => kind === 'toOne' && 'unique' in rest && rest.unique && body[name] !== undefined,
+    attribute => attribute.kind === 'toOne' && attribute.unique && body[shownName(attribute)] !== undefined,
   )
   return isTaken ? undefined : body
 }

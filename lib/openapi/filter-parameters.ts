@@ -2,6 +2,8 @@
  * Filter parameters: the filters of a list as parameters, each named without the `=` that ends its operator: generated clients add that, and encode the rest.
  * Own attributes, and those behind so many to-one relations as the options say.
  */
+import { plainIds } from '../model/ids-name.ts'
+import { isIds } from '../model/model.ts'
 import type { Attribute, Resource, ScalarAttribute } from '../model/model.ts'
 import { isVisible } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
@@ -12,6 +14,7 @@ import { isText } from '../values/scalar-type.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'
+import { withIds } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
 
 /** A filter operator whose sign ends with `=`, which is what stands between a parameter and its value. */
@@ -84,7 +87,7 @@ export class FilterParameters {
 
   #make(resource: Resource): readonly Schema[] {
     if (this.#hops === undefined) return []
-    const paths = this.#paths(resource.attributes, '', this.#hops, true).map(found => ({
+    const paths = this.#paths(withIds(resource), '', this.#hops, true).map(found => ({
       ...found,
       path: this.#written(found.path, resource),
     }))
@@ -97,6 +100,7 @@ export class FilterParameters {
       const path = `${prefix}${attribute.name}`
       const own = { path, end: attribute, isOwn }
       if (attribute.kind === 'embedded') return attribute.array ? [] : this.#paths(attribute.attributes, `${path}.`, hops, isOwn)
+      if (isIds(attribute)) return attribute.kind === 'toMany' ? [own] : [{ ...own, end: plainIds(attribute) }]
       if (attribute.kind !== 'toOne' || hops === 0) return [own]
       // The key of what is linked is what the relation itself is compared with.
       const inside = attribute.target.attributes.filter(({ name }) => !attribute.target.keyNames.includes(name))

@@ -3,7 +3,8 @@ import { findActions } from '../access/actions.ts'
 import { allowedMethods } from '../access/resolve-path.ts'
 import type { Target } from '../access/resolve-path.ts'
 import type { Attribute, RelationAttribute, Resource, ToOneOfAttribute } from '../model/model.ts'
-import { isValue } from '../model/model.ts'
+import { plainIds } from '../model/ids-name.ts'
+import { isIds, isValue } from '../model/model.ts'
 import { branchesFor, existsFor, hasVisibleTarget } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import { showsVersion } from './answers.ts'
@@ -85,7 +86,14 @@ export class Operations {
 
   attribute(path: string, resource: Resource, attribute: Attribute): Schema {
     const { visibility } = this.#describers
-    const target: Target = { kind: 'attribute', resource, path, key: [], id: '', attribute }
+    const target: Target = {
+      kind: 'attribute',
+      resource,
+      path,
+      key: [],
+      id: '',
+      attribute: isIds(attribute) ? plainIds(attribute) : attribute,
+    }
     return this.#item(
       path,
       target,
@@ -95,7 +103,7 @@ export class Operations {
         if (method === 'PUT' && attribute.readOnly) return undefined
         // PATCH does what PUT does.
         if (method === 'PATCH') return undefined
-        if (isValue(attribute)) return this.#ofValue(method, resource, attribute)
+        if (isValue(attribute) || isIds(attribute)) return this.#ofValue(method, resource, attribute)
         if (attribute.kind === 'toMany') return this.#ofList(method, resource, attribute)
         return attribute.kind === 'toOne' ? this.#ofLink(method, resource, attribute) : this.#polymorphic(method, resource, attribute)
       },

@@ -1,6 +1,6 @@
 /** Record schemas: the schemas of records in answers: attributes that some caller may see, relations as IDs or as objects. */
 import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
-import { isRelation, listTargets } from '../model/model.ts'
+import { isIds, isRelation, listTargets } from '../model/model.ts'
 import { branchesFor, existsFor } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import { pascalCase } from './components.ts'
@@ -42,6 +42,10 @@ export class RecordSchemas {
   /** Returns the schema of the value of an attribute. */
   attribute(attribute: Attribute): Schema {
     if (attribute.render !== undefined) return { description: 'What the application shows of it.' }
+    if (isIds(attribute)) {
+      const id = idSchema(attribute.target)
+      return attribute.kind === 'toMany' ? { type: 'array', items: id } : orNullIf(mayBeEmpty(attribute), id)
+    }
     switch (attribute.kind) {
       case 'scalar': {
         const schema = attribute.source.kind === 'getter' ? ANY : answerSchema(attribute.type)
@@ -67,7 +71,7 @@ export class RecordSchemas {
 
   /** @param typeName the discriminator attribute, for a record of one of several resources */
   #object(resource: Resource, typeName: string | undefined): Schema {
-    const shown = resource.attributes.filter(attribute => existsFor(attribute, this.#visibility))
+    const shown = withIds(resource).filter(attribute => existsFor(attribute, this.#visibility))
     const own = Object.fromEntries(shown.map(attribute => [attribute.name, this.attribute(attribute)]))
     const discriminator = typeName === undefined ? {} : { [typeName]: { const: resource.singular } }
     const required = [
@@ -83,6 +87,8 @@ export class RecordSchemas {
   #isAlwaysShown(attribute: Attribute, resource: Resource | undefined): boolean {
     if (this.#options.sparse || attribute.flag !== undefined || attribute.render !== undefined || attribute.of !== undefined) return false
     if (!isRelation(attribute) && attribute.kind !== 'toOneOf') return true
+    if (isIds(attribute)) return attribute.target.rules.access[attribute.kind === 'toMany' ? 'list' : 'get'] === true
+    if (isRelation(attribute) && attribute.ids !== undefined) return false
     if (!this.#showsRelations || resource === undefined || resource.rules.depth === 0) return false
     const action = attribute.kind === 'toMany' ? 'list' : 'get'
     return listTargets(attribute).every(({ rules }) => rules.access[action] === true)
@@ -113,6 +119,13 @@ export class RecordSchemas {
     // No foreign key keeps such links.
     return orNull(anyOf(links))
   }
+}
+
+/** Returns the attributes of a resource, the IDs of relations that have their own name before these. */
+export function withIds({ attributes, byName }: Resource): readonly Attribute[] {
+  return attributes.flatMap(attribute =>
+    isRelation(attribute) && attribute.ids !== undefined ? [byName.get(attribute.ids)!, attribute] : [attribute],
+  )
 }
 
 /** A JSON document of other programs may lack what the model has. */

@@ -182,7 +182,8 @@ function get({ request, target, view, ctx }: Operation, services: Services): Awa
     case 'attribute': {
       const { resource, key, attribute } = target
       if (attribute.kind === 'toOneOf') return getPolymorphic(target, attribute, view, services)
-      refuseHidden(resource, attribute, view.visibility)
+      // The IDs of a relation exist where the relation does.
+      refuseHidden(resource, resource.byName.get(attribute.name) ?? attribute, view.visibility)
       if (attribute.kind === 'toMany') {
         const range = findPageRange(parameters, limits)
         return chain(reader.relatedPage(resource, key, attribute, range, view), page => {

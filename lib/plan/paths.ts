@@ -4,7 +4,7 @@ import { RestError, parameterError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import type { SuggestedSpelling } from '../request/habits.ts'
 import type { Limits } from '../base/limits.ts'
-import { isRelation } from '../model/model.ts'
+import { isIds, isRelation, withoutIds } from '../model/model.ts'
 import type { Attribute, PolymorphicTarget, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from '../model/model.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 import { EVERYTHING, branchesFor, existsFor, isVisible, visibleNames } from './visibility.ts'
@@ -129,6 +129,10 @@ function walkFrom(start: AttributeHolder, first: number, relations: number, curs
         })
       }
     }
+    if (isIds(attribute)) {
+      if (!isLast) throw leadsNowhere(name, index, attribute, cursor)
+      return walkToIds(hops, withoutIds(attribute, holder.byName), name)
+    }
     if (isLast) return { hops, attribute }
     if (attribute.kind === 'toOneOf') return { hops, fork: attribute, branches: walkBranches(attribute, index + 1, relations, cursor) }
     if (attribute.kind === 'scalar') {
@@ -136,13 +140,7 @@ function walkFrom(start: AttributeHolder, first: number, relations: number, curs
       if (context.intoJson === true && isJson && attribute.source.kind !== 'getter') {
         return { hops, attribute: attributeWithin(attribute, names.slice(index + 1), path, context) }
       }
-      const spelling = context.spelling?.(unknownPath(path, index, [attribute]))
-      throw parameterError({
-        code: 'attribute_unknown',
-        detail: `"${name}" is a plain attribute, so "${path}" leads nowhere.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
-        parameter: context.parameter,
-        ...(spelling === undefined ? {} : { suggestion: spelling.suggestion }),
-      })
+      throw leadsNowhere(name, index, attribute, cursor)
     }
     if (attribute.kind === 'embedded') {
       holder = { byName: attribute.byName, attributes: attribute.attributes, called: name }
@@ -153,6 +151,25 @@ function walkFrom(start: AttributeHolder, first: number, relations: number, curs
   }
   /* node:coverage ignore next */
   throw new Error(`walkPath: the path "${path}" has no segments.`)
+}
+
+/** The end of a path at the IDs of a relation: a list is compared by its members, and a link by the key of what it links, which has a type and an order. */
+function walkToIds(hops: readonly RelationAttribute[], relation: RelationAttribute, name: string): Walked {
+  if (relation.kind === 'toMany') return { hops, attribute: relation }
+  const { target, filterable, sortable } = relation
+  const key = target.byName.get(target.keyNames[0]!)
+  if (key?.kind !== 'scalar') return { hops, attribute: relation }
+  return { hops: [...hops, relation], attribute: { ...key, name, filterable, sortable, render: undefined } }
+}
+
+function leadsNowhere(name: string, index: number, attribute: Attribute, { path, context }: PathCursor): RestError {
+  const spelling = context.spelling?.(unknownPath(path, index, [attribute]))
+  return parameterError({
+    code: 'attribute_unknown',
+    detail: `"${name}" is a plain attribute, so "${path}" leads nowhere.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
+    parameter: context.parameter,
+    ...(spelling === undefined ? {} : { suggestion: spelling.suggestion }),
+  })
 }
 
 /** The rest of a path in each of the entities that has it. */

@@ -4,7 +4,7 @@
  */
 import { parameterError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
-import { isValue } from '../model/model.ts'
+import { isIds, isValue } from '../model/model.ts'
 import type { Attribute, PolymorphicTarget, EmbeddedAttribute, Resource, ToOneOfAttribute } from '../model/model.ts'
 import { findParameterName } from '../request/query-string.ts'
 import type { Vocabulary } from '../request/query-string.ts'
@@ -117,9 +117,23 @@ function isWanted(attribute: Attribute, said: ParsedSelection): boolean {
 }
 
 function buildNode(resource: Resource, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): RecordNode {
-  const wanted = resource.attributes.filter(attribute => isWanted(attribute, said))
-  const fields = wanted.flatMap(attribute => buildField(attribute, depth, said, visibility) ?? [])
+  const shown = resource.attributes.flatMap(attribute => {
+    const ids = findIds(attribute, resource)
+    const own = isWanted(attribute, said) && (ids === undefined || isNamed(attribute, depth, said)) ? [attribute] : []
+    return ids !== undefined && isWanted(ids, said) ? [ids, ...own] : own
+  })
+  const fields = shown.flatMap(attribute => buildField(attribute, depth, said, visibility) ?? [])
   return { resource, fields }
+}
+
+/** Returns the attribute of the IDs of a relation that have a name of their own. */
+function findIds(attribute: Attribute, { byName }: Resource): Attribute | undefined {
+  return (attribute.kind === 'toOne' || attribute.kind === 'toMany') && attribute.ids !== undefined ? byName.get(attribute.ids) : undefined
+}
+
+/** Whether a relation is shown beside its IDs: where its records are, or where it is asked for by its name. */
+function isNamed({ name }: Attribute, depth: 0 | 1 | 2, said: ParsedSelection): boolean {
+  return depth === 2 || said.expanded.has(name) || said.include?.has(name) === true
 }
 
 function buildField(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field | undefined {
@@ -128,6 +142,12 @@ function buildField(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelectio
   if (attribute.kind === 'embedded') {
     if (!isVisible(attribute, visibility)) return undefined
     return embeddedField(attribute, depth, attribute.render === undefined ? inside(said, attribute.name) : WHOLE, visibility)
+  }
+  if (isIds(attribute)) {
+    if (!isVisible(attribute, visibility)) return undefined
+    return attribute.kind === 'toOne'
+      ? { kind: 'reference', attribute }
+      : { kind: 'references', attribute, order: planListOrder(attribute) }
   }
   // An expanded relation is rendered at the depth of its owner, any other at one less.
   const shown = said.expanded.has(attribute.name) ? depth : depth === 2 ? 1 : undefined

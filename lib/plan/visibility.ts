@@ -9,7 +9,7 @@ import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { Action } from '../request/hook-context.ts'
 import type { Attribute, PolymorphicTarget, Resource, ToOneOfAttribute } from '../model/model.ts'
-import { isRelation, isValue, listTargets } from '../model/model.ts'
+import { isRelation, isValue, listTargets, shownName } from '../model/model.ts'
 import type { Condition, ScopeLookup } from './read-plan.ts'
 
 /** A question that a plan depends on: whether records or lists of a resource may be seen, or which of its rows exist. */
@@ -125,13 +125,14 @@ export function branchesFor({ branches }: ToOneOfAttribute, visibility: Visibili
 
 /** Names of all attributes that exist for the caller, for hints. */
 export function visibleNames(attributes: readonly Attribute[], visibility: Visibility): string[] {
-  return attributes.filter(attribute => isVisible(attribute, visibility)).map(attribute => attribute.name)
+  const visible = attributes.filter(attribute => isVisible(attribute, visibility))
+  return visible.flatMap(attribute => [...new Set([shownName(attribute), attribute.name])])
 }
 
 /** Names of the attributes that exist for every caller, for hints where the rules have not been evaluated yet. */
 export function openNames(attributes: readonly Attribute[]): string[] {
   return visibleNames(attributes, EVERYTHING).filter(name => {
-    const attribute = attributes.find(other => other.name === name)!
+    const attribute = attributes.find(other => other.name === name || shownName(other) === name)!
     if (isValue(attribute)) return true
     return listTargets(attribute).some(({ rules: { access } }) => (attribute.kind === 'toMany' ? access.list : access.get) === true)
   })

@@ -4,6 +4,7 @@
  */
 import type { Conformity, DescribedOperation } from '../conformity/conformity.ts'
 import type { Schema } from '../openapi/schema.ts'
+import { shownName } from '../model/model.ts'
 import type { Attribute, Resource, ScalarAttribute, ToOneAttribute } from '../model/model.ts'
 import { fakeValues } from '../testing/fake-values.ts'
 import type { Random } from '../testing/random.ts'
@@ -30,8 +31,8 @@ export async function makeBody(maker: BodyMaker, resource: Resource, random: Ran
   const overrides: Record<string, unknown> = {}
   const unique = new Set([...resource.keyNames, ...resource.uniques.flat().map(path => path.split('.')[0]!)])
   for (const attribute of resource.attributes) {
-    const { name } = attribute
-    if (attribute.readOnly || unique.has(name) || attribute.of !== undefined) continue
+    const name = shownName(attribute)
+    if (attribute.readOnly || unique.has(attribute.name) || attribute.of !== undefined) continue
     if (attribute.kind === 'toOne' && linking === 'ids' && (attribute.needed || random.fraction() < 0.3)) {
       const id = pickLink(attribute, maker, random)
       if (id !== undefined) overrides[name] = id
@@ -67,9 +68,9 @@ export function makeChange(maker: BodyMaker, resource: Resource, record: ShownRe
   const unique = new Set([...resource.keyNames, ...resource.uniques.flat().map(path => path.split('.')[0]!)])
   const body: Record<string, unknown> = {}
   for (const attribute of resource.attributes) {
-    const { name } = attribute
+    const name = shownName(attribute)
     if (attribute.readOnly || !isPlainlyShown(attribute) || maker.isSetOnUpdate(resource, attribute)) continue
-    if (unique.has(name) || record[name] === undefined || random.fraction() < 0.4) continue
+    if (unique.has(attribute.name) || record[name] === undefined || random.fraction() < 0.4) continue
     if (attribute.kind === 'scalar' && isChosen(attribute)) {
       const value = attribute.nullable && random.fraction() < 0.1 ? null : makeValue(attribute, resource, random, maker.now, record[name])
       if (value !== undefined) body[name] = value

@@ -3,6 +3,8 @@
  * with their queries, for all checks.
  */
 import type { Conformity, DescribedOperation } from '../conformity/conformity.ts'
+import { plainIds } from '../model/ids-name.ts'
+import { isIds } from '../model/model.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
 import { formatRoot } from '../request/address.ts'
 import { findParameterName } from '../request/query-string.ts'
@@ -142,7 +144,7 @@ export class Subject {
       found = names.get(name)
       names = found?.kind === 'embedded' ? found.byName : found?.kind === 'toOne' ? found.target.byName : new Map()
     }
-    return found
+    return found?.kind === 'toOne' && isIds(found) ? plainIds(found) : found
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { restError } from '../base/errors.ts'
 import type { RestError } from '../base/errors.ts'
+import { isIds } from '../model/model.ts'
 import type {
   Attribute,
   EmbeddedAttribute,
@@ -66,7 +67,7 @@ export class RecordDrafts {
   /** Adds a record with all that it needs. */
   add(resource: Resource, overrides: Overrides, context: DraftContext): RecordDraft {
     const { path, stream, implied, linkedFrom, needs = [], referredBy, inherited } = context
-    const body: Record<string, unknown> = { ...overrides }
+    const body = nameRelations(overrides, resource)
     chooseClass(resource, body)
     const own = findAskedClass(resource, body)
     const draft: RecordDraft = {
@@ -199,6 +200,15 @@ export class RecordDrafts {
     }
     return holder
   }
+}
+
+/** Returns the values that a caller gives, those of IDs under the names of their relations. */
+function nameRelations(overrides: Overrides, { byName }: Resource): Record<string, unknown> {
+  const entries = Object.entries(overrides).map(([name, value]): [string, unknown] => {
+    const attribute = byName.get(name)
+    return [attribute !== undefined && isIds(attribute) ? attribute.idsOf : name, value]
+  })
+  return Object.fromEntries(entries)
 }
 
 /** Returns the attributes of a resource, the to-ones with the fewest columns first: those with more may share columns with them. */

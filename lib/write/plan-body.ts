@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../base/json.ts'
 import { isObject } from '../base/json.ts'
+import { withoutIds } from '../model/model.ts'
 import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { StoredProperty } from '../model/stored-table.ts'
 import { planRows } from './plan-rows.ts'
@@ -110,10 +111,12 @@ class BodyWalk implements BodyPlan {
     for (const name in body) {
       const value = body[name]
       if (value === undefined) continue
-      const attribute = resource.byName.get(name)
+      const named = resource.byName.get(name)
       // Validation refuses an unknown name.
-      if (attribute === undefined || attribute === implied) continue
-      const property = properties.get(name)
+      if (named === undefined) continue
+      const attribute = withoutIds(named, resource.byName)
+      if (attribute === implied) continue
+      const property = properties.get(attribute.name)
       if (
         !(property === undefined ? this.#takesRelation(resource, attribute, value) : this.#takesValue(resource, attribute, property, value))
       )

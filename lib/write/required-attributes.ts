@@ -7,6 +7,7 @@ import { restError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Attribute, EmbeddedAttribute } from '../model/model.ts'
+import { shownName } from '../model/model.ts'
 import { hasVisibleTarget } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import { ValidationContext, joinPath } from './validation-context.ts'
@@ -26,9 +27,9 @@ export function requireAttributes(given: JsonObject, { attributes, filled = [], 
   const missing: Attribute[] = []
   for (const attribute of attributes) {
     if (!attribute.required) continue
-    const { name } = attribute
-    if (Object.hasOwn(given, name) && given[name] !== undefined) continue
-    if (filled.includes(name)) continue
+    const name = shownName(attribute)
+    if (isGiven(given, name) || (name !== attribute.name && isGiven(given, attribute.name))) continue
+    if (filled.includes(attribute.name)) continue
     // In a seed the other record may set the link.
     if (context.seeding && attribute.kind === 'toOne' && !attribute.owner) continue
     context.errors.describe(() => {
@@ -41,6 +42,10 @@ export function requireAttributes(given: JsonObject, { attributes, filled = [], 
   const { visibility } = context
   if (missing.every(attribute => hasVisibleTarget(attribute, visibility))) return
   throw restError('forbidden', `You may not ${action}: a link that is needed leads to what you may not see.`)
+}
+
+function isGiven(given: JsonObject, name: string): boolean {
+  return Object.hasOwn(given, name) && given[name] !== undefined
 }
 
 /** Only asked whether attributes are there, not what they hold. */

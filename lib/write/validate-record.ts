@@ -4,6 +4,7 @@
  */
 import { withArticle } from '../base/article.ts'
 import { restError } from '../base/errors.ts'
+import { builtin } from '../base/builtins.ts'
 import { isObject } from '../base/json.ts'
 import type { JsonObject } from '../base/json.ts'
 import { describeKey, keyFromJson } from '../model/key.ts'
@@ -19,6 +20,7 @@ import type {
   ToOneOfAttribute,
   Variants,
 } from '../model/model.ts'
+import { isIds, withoutIds } from '../model/model.ts'
 import { branchesFor, hasVisibleTarget } from '../plan/visibility.ts'
 import { readScalar } from '../values/scalar-type.ts'
 import { findFixed } from './fixed-attributes.ts'
@@ -71,8 +73,10 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
     const value = body[name]
     if (value === undefined) continue
     const place = context.at(name)
-    const attribute = findAttribute(name, resource, implied, place)
-    if (attribute === undefined) continue
+    const named = findAttribute(name, resource, implied, place)
+    if (named === undefined) continue
+    const attribute = withoutIds(named, resource.byName)
+    if (isIds(named) && !takesIds(named, body, place)) continue
     const fixed = findFixed(attribute, resource, validation)
     if (fixed !== undefined) {
       if (!fixed.isSame(value)) place.error(fixed.code, fixed.text, { value })
@@ -96,6 +100,28 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
   return { resource, path: context.path, values, links: draft.links, lists }
 }
 
+/** Whether the IDs of a relation are to be set: they must be plain, and say what the relation says where a body gives both, which then sets them. */
+function takesIds(ids: RelationAttribute & { readonly idsOf: string }, body: JsonObject, context: ValidationContext): boolean {
+  const { kind, target, idsOf } = ids
+  const value = body[ids.name]
+  const isPlain =
+    kind === 'toOne' ? isIdOrNull(value, target) : Array.isArray(value) && value.every(id => id !== null && isIdOrNull(id, target))
+  if (!isPlain) {
+    const what = kind === 'toOne' ? `the ID of ${withArticle(target.singular)}` : `an array of IDs of ${target.plural}`
+    context.error('value_invalid', `must be ${what} (${describeKey(target)}); "${idsOf}" takes the attributes of a new one.`, { value })
+    return false
+  }
+  const other = body[idsOf]
+  if (other === undefined) return true
+  if (!builtin.util.isDeepStrictEqual(value, other))
+    context.error('conflict', `contradicts "${idsOf}": both say what one record links.`, { value })
+  return false
+}
+
+function isIdOrNull(value: unknown, target: Resource): boolean {
+  return value === null || readKey(value, target) !== undefined
+}
+
 /** Returns the attribute of a name that a body may give; adds an error where there is none, or where it cannot be written. */
 function findAttribute(
   name: string,
@@ -110,7 +136,7 @@ function findAttribute(
     (attribute.hidden && attribute.readOnly && !isOpen) ||
     !isOfClass(attribute, resource) ||
     // The place of the record shows that the link exists.
-    !(name === implied?.name || hasVisibleTarget(attribute, context.visibility))
+    !(withoutIds(attribute, resource.byName).name === implied?.name || hasVisibleTarget(attribute, context.visibility))
   ) {
     const attributes = (): Attribute[] => resource.attributes.filter(known => isOfClass(known, resource))
     return context.unknownAttribute(name, resource.singular, attributes)

@@ -6,6 +6,7 @@ import { Collection, defineEntity, p } from '@mikro-orm/core'
 import type { Hidden, Ref } from '@mikro-orm/core'
 import type { Page } from '../../lib/client/index.ts'
 import { RestEngine, client } from '../../lib/index.ts'
+import type { WithIds } from '../../lib/index.ts'
 
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- two generic functions are the same type only when their bodies are
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
@@ -302,3 +303,24 @@ client(engine, { users: 'User' })
 // @ts-expect-error -- no such option
 client(engine, { users: User }, { versoin: 'v1' })
 ;(await (await api.login({ email: 'a', password: 'b' })).users.list()).count satisfies number
+
+// IDs under a name of their own are plain values; the relation is in the type where it is shown.
+{
+  const engine = await RestEngine.create({ entities: [User] })
+  const api = client(engine, { posts: Post as WithIds<typeof Post, { user: 'userId'; editor: 'editorId'; labels: 'labelCodes' }> })
+  const plain = await api.posts.get(1)
+  same<(typeof plain)['editorId'], number | null>()
+  same<(typeof plain)['userId'], number>()
+  same<(typeof plain)['labelCodes'], string[]>()
+  // @ts-expect-error -- is shown where it is expanded
+  void plain.user
+  const expanded = await api.posts.get(1, { expand: 'user' })
+  void expanded.user.name
+  void expanded.userId
+  const deep = await api.posts.get(1, { depth: 2 })
+  void deep.user.name
+  await api.posts.list({ userId: 1, 'userId>=': 2, 'user.name': 'Ann', sort: 'userId.desc' })
+  await api.posts.create({ title: 'x', userId: 1 })
+  // @ts-expect-error -- an ID is plain
+  await api.posts.create({ title: 'x', userId: { name: 'x' } })
+}

@@ -141,19 +141,19 @@ describe('fromJson', () => {
       tags: [{ id: 1 }, { id: 2 }],
     })
     assert.deepEqual(await get(engine, '/v1/blogPosts'), [
-      { id: 1, user: 'u1', comments: [1, 2] },
-      { id: 2, user: null, comments: [] },
+      { id: 1, userId: 'u1', comments: [1, 2] },
+      { id: 2, userId: null, comments: [] },
     ])
     assert.deepEqual(await get(engine, '/v1/users?blogPosts.comments.id=2'), [{ id: 'u1', blogPosts: [1] }])
     assert.deepEqual(await get(engine, '/v1/comments'), [
-      { id: 1, blog_post: 1, comment: null, tags: [2, 1], comments: [2] },
-      { id: 2, blog_post: 1, comment: 1, tags: [], comments: [] },
+      { id: 1, blog_post_id: 1, commentId: null, tag_ids: [2, 1], comments: [2] },
+      { id: 2, blog_post_id: 1, commentId: 1, tag_ids: [], comments: [] },
     ])
     assert.deepEqual(await get(engine, '/v1/tags'), [
       { id: 1, comments: [1] },
       { id: 2, comments: [1] },
     ])
-    const unknown = await engine.handle('PUT', '/v1/blogPosts/1', undefined, { user: 'nobody' })
+    const unknown = await engine.handle('PUT', '/v1/blogPosts/1', undefined, { userId: 'nobody' })
     assert.equal((unknown.body as { errors: { code: string }[] }).errors[0]?.code, 'reference_not_found')
   })
 
@@ -170,13 +170,13 @@ describe('fromJson', () => {
 
   it('relates one way where the other side has the name already', async () => {
     await using engine = await serving({ posts: [{ id: 1, userId: 1 }], users: [{ id: 1, posts: 'many' }] })
-    assert.deepEqual(await get(engine, '/v1/posts'), [{ id: 1, user: 1 }])
+    assert.deepEqual(await get(engine, '/v1/posts'), [{ id: 1, userId: 1 }])
     assert.deepEqual(await get(engine, '/v1/users'), [{ id: 1, posts: 'many' }])
   })
 
   it('takes records that refer to one another in a circle', async () => {
     await using engine = await serving({ users: [{ id: 1, teamId: 1, userId: 1 }], teams: [{ id: 1, userId: 1 }] })
-    assert.deepEqual(await get(engine, '/v1/users'), [{ id: 1, team: 1, user: 1, users: [1], teams: [1] }])
+    assert.deepEqual(await get(engine, '/v1/users'), [{ id: 1, teamId: 1, userId: 1, users: [1], teams: [1] }])
   })
 
   it('takes attributes of any name', async () => {
@@ -295,7 +295,10 @@ describe('a JSON file', () => {
       command.stdout,
       /Inferred from blog\.json:\n {2}users {5}3 records {2}id integer, name text, .*address json\?, newsletter boolean/,
     )
-    assert.match(command.stdout, /\n {2}posts .*rating number\?, user → users, tags → tags\[\], comments ← comments\.post\n/)
+    assert.match(
+      command.stdout,
+      /\n {2}posts .*rating number\?, userId → users \(user\), tagIds → tags\[\] \(tags\), comments ← comments\.post\n/,
+    )
     assert.match(command.stdout, /\n {2}profile {3}an object {2}id by position, name text, since integer\n/)
     const { body } = await send(origin, 'GET', '/v1/posts?user.name=Ann*&sort=views.desc&expand=tags&attributes=title,tags')
     assert.deepEqual(body['posts'], [

@@ -73,7 +73,7 @@ describe('fromJson of odd data', () => {
       odd: [{ _id: 1 }, { _id: 1 }],
     })
     assert.deepEqual(await get(engine, 'a/x'), { _id: 'x', n: 1, d: ['y'] })
-    assert.deepEqual(await get(engine, 'd'), [{ _id: 'y', a: 'x' }])
+    assert.deepEqual(await get(engine, 'd'), [{ _id: 'y', aId: 'x' }])
     assert.deepEqual(await get(engine, 'c/7'), { Id: 7 })
     assert.deepEqual(await get(engine, 'b/3d1f8a50-9c5e-4d8e-9d0e-0123456789ab'), { uuid: '3d1f8a50-9c5e-4d8e-9d0e-0123456789ab' })
     assert.deepEqual(await get(engine, 'odd'), [
@@ -164,8 +164,8 @@ describe('fromJson', () => {
       likes: [{ id: 1, idUser: 2, post: 1 }],
     })
     assert.deepEqual(await get(engine, 'posts'), [
-      { id: 1, user: 1, adminUser: 2, plan: 'free', tags: [2, 1], likes: [1] },
-      { id: 2, user: 2, adminUser: 2, plan: 'pro', tags: [], likes: [] },
+      { id: 1, userId: 1, adminUserId: 2, planId: 'free', tags: [2, 1], likes: [1] },
+      { id: 2, userId: 2, adminUserId: 2, planId: 'pro', tags: [], likes: [] },
     ])
     assert.deepEqual(await get(engine, 'likes?expand=user&attributes=user'), [
       { user: { id: 2, posts: [2], postsAsAdminUser: [1, 2], likes: [1] } },
@@ -230,7 +230,7 @@ describe('Much data', () => {
       await using engine = await serving(data)
       assert.deepEqual(await get(engine, 'posts/p19999'), {
         id: 'p19999',
-        user: 2000,
+        userId: 2000,
         rating: 19_999 / 7,
         tags: [2],
         meta: { a: [19_999] },

@@ -121,9 +121,9 @@ describe('An open JSON model', () => {
       const refused = await engine.handle('POST', '/v1/users', '', body)
       assert.deepEqual([refused.status, codes(refused)], [422, ['attribute_unknown']], name)
     }
-    // The key of the file is served as a relation.
-    const { body } = await engine.handle('POST', '/v1/posts', '', { title: 'x', userId: 1 })
-    assert.equal((body as { errors: { suggestion?: string }[] }).errors[0]!.suggestion, 'user')
+    // The key of a relation is known: it is not a new name.
+    const { body } = await engine.handle('POST', '/v1/posts', '', { title: 'x', userId: 'x' })
+    assert.equal((body as { errors: { code?: string }[] }).errors[0]!.code, 'value_invalid')
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`n${index}`, index]))
     assert.equal((await engine.handle('POST', '/v1/comments', '', many)).status, 200)
     assert.equal((await engine.handle('POST', '/v1/comments', '', { more: 1 })).status, 422)

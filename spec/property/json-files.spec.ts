@@ -60,7 +60,7 @@ const recordsArb = (max: number): fc.Arbitrary<Json[]> =>
     })
 const dataArb = fc.record({ users: recordsArb(4), posts: recordsArb(5), tags: recordsArb(3) })
 
-/** What the API shows, in the terms of the data: relations by their keys, what is null and was not there left out. */
+/** What the API shows of the keys of the data; what is null and was not there left out. */
 async function shown(engine: RestEngine, file: Awaited<ReturnType<typeof readJsonFile>>): Promise<Json> {
   const all: Json = {}
   for (const { name, attributes, records } of file.collections) {
@@ -68,7 +68,7 @@ async function shown(engine: RestEngine, file: Awaited<ReturnType<typeof readJso
     const rows = new Map(((body as Json)[name] as Json[]).map(row => [row['id'], row]))
     all[name] = records.map(record => {
       const row = rows.get(record['id'])!
-      const pairs = attributes.map(({ key, name: attribute }) => [key, row[attribute]] as const)
+      const pairs = attributes.map(({ key }) => [key, row[key]] as const)
       return Object.fromEntries(pairs.filter(([key, value]) => Object.hasOwn(record, key) || (value !== null && !isEmpty(value))))
     })
   }
@@ -147,7 +147,7 @@ describeStores('JSON files', { except: 'jsonb' }, () => {
               const source = 'from' in step ? list[step.from % Math.max(1, list.length)] : undefined
               // What another record has is a valid value.
               const body = Object.fromEntries(
-                attributes.filter(({ kind }) => kind !== 'id').map(each => [each.name, source?.[each.name] ?? null]),
+                attributes.filter(({ kind }) => kind !== 'id').map(each => [each.key, source?.[each.key] ?? null]),
               )
               const status =
                 step.kind === 'create'
@@ -178,9 +178,9 @@ describeStores('JSON files', { except: 'jsonb' }, () => {
             assert.equal(byId.size, list.length)
             for (const row of list) {
               const record = byId.get(row['id'])!
-              for (const { kind, key, name: attribute } of attributes) {
+              for (const { kind, key } of attributes) {
                 const found = Object.hasOwn(record, key) ? record[key] : null
-                assert.deepEqual(kind === 'toMany' ? (found ?? []) : found, row[attribute], `${name}.${key}`)
+                assert.deepEqual(kind === 'toMany' ? (found ?? []) : found, row[key], `${name}.${key}`)
               }
             }
           }

@@ -4,7 +4,7 @@
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { isRaw } from '@mikro-orm/core'
-import { isValue, tableColumns, listTargets } from '../model.ts'
+import { indexAttributes, isValue, tableColumns, listTargets } from '../model.ts'
 import type { Attribute, Hierarchy, Resource, TableSource } from '../model.ts'
 import { unsupported } from './unsupported.ts'
 import { findTableName } from './table-of.ts'
@@ -151,15 +151,8 @@ export function addInherited(drafts: Drafts): void {
     draft.hierarchy = { ...draft.hierarchy, attribute: attribute?.name }
     const attributes = own.get(draft)!.map(each => (each.name === attribute?.name ? attribute : each))
     draft.attributes = Object.freeze([...attributes, ...added(draft, attributes, own)])
-    draft.byName = indexByName(draft.attributes)
+    draft.byName = indexAttributes(draft.attributes)
   }
-}
-
-function indexByName(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
-  const byName = new Map<string, Attribute>()
-  // Classes may have different attributes of one name; a path means the first.
-  for (const attribute of attributes) if (!byName.has(attribute.name)) byName.set(attribute.name, attribute)
-  return byName
 }
 
 /** The discriminator as an attribute. A body may leave it out where the resource determines the class. */

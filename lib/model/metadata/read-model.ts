@@ -5,13 +5,14 @@
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../../base/article.ts'
 import { applyAttributeConfigs, readRules } from '../apply-resource-config.ts'
+import { checkIdsNames } from '../ids-name.ts'
 import { unreadableIn } from './getters.ts'
 import { DescribedType } from './described-type.ts'
 import { defaultNames } from '../resource-names.ts'
 import type { ResourceNames } from '../resource-names.ts'
 import { NOTHING_LEARNED, applyOpen } from '../open-attributes.ts'
 import type { LearnedNames } from '../open-attributes.ts'
-import { owningLinks, formatPath, findHierarchyRoot, tableColumns } from '../model.ts'
+import { owningLinks, formatPath, findHierarchyRoot, indexAttributes, tableColumns } from '../model.ts'
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from '../model.ts'
 import { markFileNumbers } from './file-numbers.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
@@ -59,7 +60,7 @@ export function readModel(
   }
   for (const [meta, draft] of drafts)
     draft.attributes = Object.freeze(draft.attributes.map(attribute => withPivot(keepingShared(attribute, draft.attributes), meta, orm)))
-  for (const draft of drafts.values()) draft.byName = new Map(draft.attributes.map(attribute => [attribute.name, attribute]))
+  for (const draft of drafts.values()) draft.byName = indexAttributes(draft.attributes)
   addReferrers([...drafts.values()])
   addInherited(drafts)
   for (const draft of drafts.values()) hideUnserved(draft)
@@ -251,7 +252,7 @@ function findConfigs(
 function hideUnserved(draft: Mutable<Resource>): void {
   if (draft.attributes.every(isShown)) return
   draft.attributes = Object.freeze(draft.attributes.map(hidden))
-  draft.byName = new Map(draft.attributes.map(attribute => [attribute.name, attribute]))
+  draft.byName = indexAttributes(draft.attributes)
 }
 
 function isShown(attribute: Attribute): boolean {
@@ -366,6 +367,7 @@ function fill(
     if (byName.has(attribute.name)) throw unsupported(meta, attribute.property, `the name "${attribute.name}" is taken by another property`)
     byName.set(attribute.name, attribute)
   }
+  checkIdsNames(attributes, `resource(${meta.className})`)
   draft.attributes = Object.freeze([...attributes])
   draft.byName = byName
   draft.open = open

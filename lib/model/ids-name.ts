@@ -1,0 +1,42 @@
+/** IDs name: the option `ids` gives the IDs of a relation a name of their own. Refuses it where a record does not show plain IDs of one resource. */
+import type { Attribute, RelationAttribute, ScalarAttribute } from './model.ts'
+
+/**
+ * Returns the relation with the name of its IDs; the attribute itself where there is none.
+ *
+ * @throws TypeError for what is not a plain relation
+ */
+export function readIdsName(attribute: Attribute, ids: string | undefined, where: string): Attribute {
+  if (ids === undefined) return attribute
+  const at = `${where}: attributes.${attribute.property}: "ids"`
+  if (ids === '') throw new TypeError(`${at} must be a name.`)
+  if (attribute.kind === 'toMany') return Object.freeze({ ...attribute, ids })
+  if (attribute.kind !== 'toOne') throw new TypeError(`${at} is for relations to records of one resource.`)
+  const isPlain = attribute.owner && attribute.targetKey === undefined && attribute.columns.length === 1 && attribute.formula === undefined
+  if (!isPlain || attribute.primary)
+    throw new TypeError(`${at} is for links by one column of the record itself that is not part of its key.`)
+  return Object.freeze({ ...attribute, ids })
+}
+
+/** @throws TypeError where another attribute has the name of some IDs */
+export function checkIdsNames(attributes: readonly Attribute[], where: string): void {
+  const names = new Set(attributes.map(({ name }) => name))
+  for (const attribute of attributes) {
+    if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') continue
+    const { ids } = attribute
+    if (ids === undefined) continue
+    if (names.has(ids))
+      throw new TypeError(`${where}: attributes.${attribute.property}: "ids": the name "${ids}" is taken by another attribute.`)
+    names.add(ids)
+  }
+}
+
+/** Returns the IDs of a relation as the plain value that a path of its own reads and sets. */
+export function plainIds(relation: RelationAttribute): ScalarAttribute {
+  const { name, property, nullable, hidden, readOnly, required, needed, flag, filterable, sortable } = relation
+  const rules = { name, property, nullable, hidden, readOnly, required, needed, flag, filterable, sortable, render: undefined }
+  const plain = { kind: 'scalar', ...rules, primary: false, version: false } as const
+  if (relation.kind === 'toMany') return { ...plain, type: { kind: 'json' }, source: { kind: 'getter' } }
+  const source = { kind: 'column', column: relation.columns[0]!, rawDefault: false, generated: false } as const
+  return { ...plain, type: relation.target.key[0]!.type, source }
+}

@@ -2,9 +2,10 @@
  * Computes the rows that a request has changed. The database reports each row as it changes (`RowChange`, `ListChange`).
  * `computeNetChanges` merges the reports into one change for each record.
  */
+import { shownName } from '../model/ids-name.ts'
 import type { RawChange, RowImage, Watched, WatchedList, WatchedTable } from '../database/changes.ts'
 import type { JsonRecord } from '../read/run-read.ts'
-import { findHierarchyRoot, shownName } from '../model/model.ts'
+import { findHierarchyRoot } from '../model/model.ts'
 import type { Model, Resource } from '../model/model.ts'
 import { planStored } from '../plan/plan.ts'
 import type { Field } from '../plan/read-plan.ts'

@@ -356,35 +356,6 @@ export interface Model {
   readonly isOpen: boolean
 }
 
-/**
- * Returns the attributes by their names, and the IDs of relations by theirs: as the relation under that name, with `idsOf`. Classes of one hierarchy may have
- * different attributes of one name; a name means the first.
- */
-export function indexAttributes(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
-  const byName = new Map<string, Attribute>()
-  for (const attribute of attributes) {
-    if (!byName.has(attribute.name)) byName.set(attribute.name, attribute)
-    if (!isRelation(attribute) || attribute.ids === undefined || byName.has(attribute.ids)) continue
-    byName.set(attribute.ids, Object.freeze({ ...attribute, name: attribute.ids, ids: undefined, idsOf: attribute.name }))
-  }
-  return byName
-}
-
-/** Returns the name under which a record shows an attribute that is not expanded. */
-export function shownName(attribute: Attribute): string {
-  return isRelation(attribute) ? (attribute.ids ?? attribute.name) : attribute.name
-}
-
-/** Whether the attribute is the IDs of a relation, under their own name. */
-export function isIds(attribute: Attribute): attribute is RelationAttribute & { readonly idsOf: string } {
-  return isRelation(attribute) && attribute.idsOf !== undefined
-}
-
-/** Returns the relation that an attribute is the IDs of, or the attribute itself. */
-export function withoutIds<A extends Attribute>(attribute: A, byName: ReadonlyMap<string, Attribute>): A {
-  return isIds(attribute) ? (byName.get(attribute.idsOf) as A) : attribute
-}
-
 export function isRelation(attribute: Attribute): attribute is RelationAttribute {
   return attribute.kind === 'toOne' || attribute.kind === 'toMany'
 }

@@ -1,5 +1,6 @@
 /** Body schemas: the schemas of bodies of POST and PUT: writable attributes alone, relations as IDs or as objects that make new records. */
-import { isIds, isRelation } from '../model/model.ts'
+import { isIds } from '../model/ids-name.ts'
+import { isRelation } from '../model/model.ts'
 import type { Attribute, EmbeddedAttribute, InnerAttribute, RelationAttribute, Resource, ToOneOfAttribute } from '../model/model.ts'
 import { branchesFor, hasVisibleTarget } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'

@@ -2,8 +2,9 @@
  * Examples: a record of each resource as answers show it, and a body that creates one like it. They have only what everybody may read: no hidden or private
  * attributes, no resource with rules or scopes and no link to one, and no values that functions of the application make.
  */
+import { shownName } from '../model/ids-name.ts'
 import type { Attribute, Resource, ScalarAttribute } from '../model/model.ts'
-import { isRelation, isValue, listTargets, shownName } from '../model/model.ts'
+import { isRelation, isValue, listTargets } from '../model/model.ts'
 import { EVERYTHING, isVisible } from '../plan/visibility.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters } from '../request/query-string.ts'

@@ -2,8 +2,7 @@
  * Filter parameters: the filters of a list as parameters, each named without the `=` that ends its operator: generated clients add that, and encode the rest.
  * Own attributes, and those behind so many to-one relations as the options say.
  */
-import { plainIds } from '../model/ids-name.ts'
-import { isIds } from '../model/model.ts'
+import { isIds, plainIds } from '../model/ids-name.ts'
 import type { Attribute, Resource, ScalarAttribute } from '../model/model.ts'
 import { isVisible } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'

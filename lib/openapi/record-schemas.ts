@@ -1,6 +1,7 @@
 /** Record schemas: the schemas of records in answers: attributes that some caller may see, relations as IDs or as objects. */
+import { isIds } from '../model/ids-name.ts'
 import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
-import { isIds, isRelation, listTargets } from '../model/model.ts'
+import { isRelation, listTargets } from '../model/model.ts'
 import { branchesFor, existsFor } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import { pascalCase } from './components.ts'

@@ -1,10 +1,11 @@
 /** Plan paths: walks the dotted paths of filters, sort keys, attributes and expand through the model, and refuses with a hint what is not there. */
+import { isIds, withoutIds } from '../model/ids-name.ts'
 import { withArticle, withCapitalArticle } from '../base/article.ts'
 import { RestError, parameterError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import type { SuggestedSpelling } from '../request/habits.ts'
 import type { Limits } from '../base/limits.ts'
-import { isIds, isRelation, withoutIds } from '../model/model.ts'
+import { isRelation } from '../model/model.ts'
 import type { Attribute, PolymorphicTarget, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from '../model/model.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 import { EVERYTHING, branchesFor, existsFor, isVisible, visibleNames } from './visibility.ts'

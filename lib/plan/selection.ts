@@ -2,9 +2,10 @@
  * Plan the selection: depth, expand and attributes become the tree of fields that an answer shows.
  * Refuses with parameter_invalid: unknown names, and an expand of what is not a relation.
  */
+import { isIds } from '../model/ids-name.ts'
 import { parameterError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
-import { isIds, isValue } from '../model/model.ts'
+import { isValue } from '../model/model.ts'
 import type { Attribute, PolymorphicTarget, EmbeddedAttribute, Resource, ToOneOfAttribute } from '../model/model.ts'
 import { findParameterName } from '../request/query-string.ts'
 import type { Vocabulary } from '../request/query-string.ts'

@@ -5,11 +5,12 @@
  * Rules are the application's functions, which may take their time or fail, so only those are asked that a plan comes upon. Planning itself cannot wait: it
  * stops at a rule that has not been evaluated yet (`RuleNotEvaluated`), and begins anew once it is. The answers are kept, so that each is asked once a request.
  */
+import { shownName } from '../model/ids-name.ts'
 import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import type { Action } from '../request/hook-context.ts'
 import type { Attribute, PolymorphicTarget, Resource, ToOneOfAttribute } from '../model/model.ts'
-import { isRelation, isValue, listTargets, shownName } from '../model/model.ts'
+import { isRelation, isValue, listTargets } from '../model/model.ts'
 import type { Condition, ScopeLookup } from './read-plan.ts'
 
 /** A question that a plan depends on: whether records or lists of a resource may be seen, or which of its rows exist. */

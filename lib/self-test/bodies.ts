@@ -2,9 +2,9 @@
  * Bodies: generated bodies of POST and PUT. Those that make records are completed as `engine.given` completes them; relations link records that exist, or make
  * new ones. A wrong body is a good one with one mistake, which the OpenAPI document refuses, too.
  */
+import { shownName } from '../model/ids-name.ts'
 import type { Conformity, DescribedOperation } from '../conformity/conformity.ts'
 import type { Schema } from '../openapi/schema.ts'
-import { shownName } from '../model/model.ts'
 import type { Attribute, Resource, ScalarAttribute, ToOneAttribute } from '../model/model.ts'
 import { fakeValues } from '../testing/fake-values.ts'
 import type { Random } from '../testing/random.ts'

@@ -3,8 +3,7 @@
  * with their queries, for all checks.
  */
 import type { Conformity, DescribedOperation } from '../conformity/conformity.ts'
-import { plainIds } from '../model/ids-name.ts'
-import { isIds } from '../model/model.ts'
+import { isIds, plainIds } from '../model/ids-name.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
 import { formatRoot } from '../request/address.ts'
 import { findParameterName } from '../request/query-string.ts'

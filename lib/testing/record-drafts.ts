@@ -2,9 +2,9 @@
  * Record drafts: completes what a caller gives to the structure of a graph. A draft stands for each record that is to be inserted, parents included; its slots
  * are the attributes whose values are still to be made up. Rejects relations that need each other in a circle.
  */
+import { isIds } from '../model/ids-name.ts'
 import { restError } from '../base/errors.ts'
 import type { RestError } from '../base/errors.ts'
-import { isIds } from '../model/model.ts'
 import type {
   Attribute,
   EmbeddedAttribute,

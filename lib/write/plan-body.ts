@@ -2,9 +2,9 @@
  * Plan a body: finds out whether statements can write all records that a body is about: those nested in it, and those whose links its lists set. The decision
  * is by the model and by the names in the body, before anything runs.
  */
+import { withoutIds } from '../model/ids-name.ts'
 import type { JsonObject } from '../base/json.ts'
 import { isObject } from '../base/json.ts'
-import { withoutIds } from '../model/model.ts'
 import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { StoredProperty } from '../model/stored-table.ts'
 import { planRows } from './plan-rows.ts'

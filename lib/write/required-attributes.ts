@@ -2,12 +2,12 @@
  * Required attributes: finds those that a new record, or a new embedded object, was not given. Refuses with forbidden where one is a link that does not exist
  * for the caller: an error that asks for it would reveal it.
  */
+import { shownName } from '../model/ids-name.ts'
 import { FieldErrors } from '../base/body-errors.ts'
 import { restError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Attribute, EmbeddedAttribute } from '../model/model.ts'
-import { shownName } from '../model/model.ts'
 import { hasVisibleTarget } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import { ValidationContext, joinPath } from './validation-context.ts'

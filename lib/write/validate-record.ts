@@ -2,6 +2,7 @@
  * Validate: turns a body into a RecordInput, or reports all its errors at once. Checks everything that needs the model only; check-database.ts checks what needs
  * the database: whether linked records exist, whether values are unique.
  */
+import { isIds, withoutIds } from '../model/ids-name.ts'
 import { withArticle } from '../base/article.ts'
 import { restError } from '../base/errors.ts'
 import { builtin } from '../base/builtins.ts'
@@ -20,7 +21,6 @@ import type {
   ToOneOfAttribute,
   Variants,
 } from '../model/model.ts'
-import { isIds, withoutIds } from '../model/model.ts'
 import { branchesFor, hasVisibleTarget } from '../plan/visibility.ts'
 import { readScalar } from '../values/scalar-type.ts'
 import { findFixed } from './fixed-attributes.ts'

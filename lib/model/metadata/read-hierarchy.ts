@@ -2,9 +2,10 @@
  * Read the hierarchy: entities that inherit from each other, in one table (STI) or in a table each (TPT), and entities that are queries (virtual ones).
  * Used by read-model.ts alone. A record of a class shows the attributes of its own class, whatever resource it is read through.
  */
+import { indexAttributes } from '../ids-name.ts'
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { isRaw } from '@mikro-orm/core'
-import { indexAttributes, isValue, tableColumns, listTargets } from '../model.ts'
+import { isValue, tableColumns, listTargets } from '../model.ts'
 import type { Attribute, Hierarchy, Resource, TableSource } from '../model.ts'
 import { unsupported } from './unsupported.ts'
 import { findTableName } from './table-of.ts'

@@ -22,12 +22,7 @@ export type Source =
   /** Not stored at all: it may be written, for life-cycle hooks to use. */
   | { readonly kind: 'none' }
 
-/**
- * An SQL expression over the columns of a table.
- *
- * @param alias the alias of the table, as it stands in SQL
- * @param quote quotes an identifier as the database does
- */
+/** An SQL expression over the columns of a table, by its alias as it stands in SQL; `quote` quotes an identifier as the database does. */
 export type Formula = (alias: string, quote: (identifier: string) => string) => SqlText
 
 /** SQL text with `?` for each bound value. */
@@ -56,6 +51,9 @@ interface AttributeBase {
   readonly flag: string | undefined
   /** Gives another value in answers. */
   readonly render: Renderer | undefined
+  /** Of a relation: the name of its IDs, where they have one of their own (`userId`); `idsOf`: the relation's, of what `byName` has under that. */
+  readonly ids?: string | undefined
+  readonly idsOf?: string
   /** In a hierarchy, the values of the discriminator of the classes that have the attribute; undefined: all of them. */
   readonly of?: ReadonlySet<string>
 }
@@ -114,15 +112,7 @@ export interface Variants {
   readonly byValue: ReadonlyMap<string, readonly InnerAttribute[]>
 }
 
-/** A relation may have two names: its own, and one for the IDs alone, by which records show them. */
-interface RelationNames {
-  /** The name of the IDs: `userId` of the relation `user`. The relation itself is then shown where it is expanded. */
-  readonly ids?: string | undefined
-  /** Only of what `byName` has under the name of the IDs: the name of the relation. */
-  readonly idsOf?: string
-}
-
-export interface ToOneAttribute extends AttributeBase, RelationNames {
+export interface ToOneAttribute extends AttributeBase {
   readonly kind: 'toOne'
   readonly target: Resource
   /** Whether this table holds the foreign key; on the inverse side the target's table does. */
@@ -197,7 +187,7 @@ export function referredParts({ key }: Resource, targetKey: TargetKey | undefine
 /** The action of the database on a row when the row it refers to is deleted. */
 export type DeleteRule = 'refuse' | 'cascade' | 'unlink'
 
-export interface ToManyAttribute extends AttributeBase, RelationNames {
+export interface ToManyAttribute extends AttributeBase {
   readonly kind: 'toMany'
   readonly target: Resource
   /** One-to-many: rows of the target hold our key in these columns. Many-to-many: rows of a pivot table hold both. */
@@ -305,7 +295,6 @@ export interface Resource {
   readonly singular: string
   readonly accepted: readonly string[]
   readonly attributes: readonly Attribute[]
-  /** The attributes, and the IDs of relations that have a name of their own: see `indexAttributes`. */
   readonly byName: ReadonlyMap<string, Attribute>
   readonly key: readonly KeyPart[]
   /** Public names of the attributes that make the key. */

@@ -1,6 +1,7 @@
 /** Checks and converts values of callers, hooks and renderers that must be JSON. */
 import { withArticle } from './article.ts'
 import { restError } from './errors.ts'
+import { thresholds } from './thresholds.ts'
 
 /** Levels of objects and arrays in a body. */
 const MAX_NESTING = 200
@@ -20,13 +21,10 @@ export function isPlain(value: unknown): boolean {
 /** Values that have just been parsed, with their texts. */
 const texts = new WeakMap<object, string>()
 
-/** Shorter texts are parsed, checked and copied in no time. */
-const LONG_TEXT = 4096
-
 /** Parses JSON. A long value that is not nested too deep is marked as JSON, so that it is not walked through again. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
-  if (text.length >= LONG_TEXT && typeof value === 'object' && value !== null && !exceedsNesting(text)) texts.set(value, text)
+  if (text.length >= thresholds.keptJson && typeof value === 'object' && value !== null && !exceedsNesting(text)) texts.set(value, text)
   return value
 }
 

@@ -7,6 +7,7 @@
  */
 import { ChangeSetComputer, Utils, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityProperty, MetadataStorage, Platform, Transaction } from '@mikro-orm/core'
+import { thresholds } from '../base/thresholds.ts'
 import { canCorrectLinks } from './orm-members.ts'
 import { qualifyTable } from '../model/table-name.ts'
 import { name, tableName } from '../sql/sql.ts'
@@ -192,8 +193,8 @@ async function readKeys(
   const column = name(referred.fieldNames[0]!)
   // A chunk must not exceed the limit of parameters.
   const rows: NamedRow[] = []
-  for (let start = 0; start < values.length; start += 10_000) {
-    const chunk = values.slice(start, start + 10_000)
+  for (let start = 0; start < values.length; start += thresholds.lookedUp) {
+    const chunk = values.slice(start, start + thresholds.lookedUp)
     const sql = `select ${columns.join(', ')} from ${tableName(qualifyTable(holder.tableName, holder.schema))} where ${column} in (${chunk.map(() => '?').join(', ')})`
     rows.push(...((await driver.execute(sql, chunk, 'all', transaction)) as NamedRow[]))
   }

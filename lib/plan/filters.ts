@@ -2,6 +2,7 @@
  * Plan filters: each filter of the request becomes a Condition. Each narrows on its own: two filters through one list may be met by two records.
  * Refuses with parameter_invalid: unknown attributes, operators or wildcards that do not go with the type, limits.
  */
+import { thresholds } from '../base/thresholds.ts'
 import { parameterError } from '../base/errors.ts'
 import { suggestFilter } from '../request/habits.ts'
 import type { Limits } from '../base/limits.ts'
@@ -24,9 +25,6 @@ export interface FilterContext {
   readonly visibility: Visibility
   readonly vocabulary: Vocabulary
 }
-
-/** From how many patterns on they are matched by one function: as many comparisons would be more than a statement takes. */
-const MANY_PATTERNS = 8
 
 export function planFilters(filters: readonly RawFilter[], context: FilterContext): Condition[] {
   return filters.map((filter, index) => {
@@ -269,7 +267,7 @@ function planValues(operand: Operand, filter: RawFilter, index: number): Conditi
   const fold = isFolded(filter)
   const plain: Condition[] = texts.length > 0 && !fold ? [{ kind: 'in', operand, values: texts.map(ref) }] : []
   const matched = fold ? [...texts, ...patterns] : patterns
-  if (matched.length > MANY_PATTERNS) return [...plain, { kind: 'matchAny', operand, fold, filter: index }]
+  if (matched.length > thresholds.patterns) return [...plain, { kind: 'matchAny', operand, fold, filter: index }]
   return [
     ...plain,
     ...matched.map((value): Condition => {

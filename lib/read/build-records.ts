@@ -1,12 +1,10 @@
 /** Build records: makes records of rows without their relations, and takes the room that they need from the answer's budget. */
+import { thresholds } from '../base/thresholds.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
 import type { CompiledNode, Row } from '../database/dialect.ts'
 
 /** A record as an answer shows it. */
 export type JsonRecord = Record<string, unknown>
-
-/** Records that are built between two checks of the deadline. */
-const MANY = 1000
 
 /**
  * Takes the room that rows need from the answer's budget.
@@ -41,10 +39,10 @@ export function weigh(
 /** Builds the records of rows, without their relations. */
 export function build(rows: readonly Row[], node: CompiledNode, given: Arguments): JsonRecord[] {
   const records: JsonRecord[] = []
-  if (rows.length < MANY || given.end === undefined) for (const row of rows) records.push(node.build(row) as JsonRecord)
+  if (rows.length < thresholds.recordsInTurn || given.end === undefined) for (const row of rows) records.push(node.build(row) as JsonRecord)
   else
     for (const [index, row] of rows.entries()) {
-      if (index % MANY === 0) given.end.checkTime()
+      if (index % thresholds.recordsInTurn === 0) given.end.checkTime()
       records.push(node.build(row) as JsonRecord)
     }
   if (node.source !== undefined) collectRenders(rows, records, node, given)

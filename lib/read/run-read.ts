@@ -4,6 +4,7 @@
  * one for each request would cost more than reading a record.
  */
 import type { Awaitable } from '../base/awaitable.ts'
+import { thresholds } from '../base/thresholds.ts'
 import { bindParameters } from '../database/bind.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
 import type { HookContext } from '../request/hook-context.ts'
@@ -32,12 +33,9 @@ export interface Page {
   readonly count: number
 }
 
-/** The offset from which it is faster to find the keys of a page first. See docs/benchmarks.md. */
-const DEEP = 1000
-
 /** Reads the page of the limit and offset in the arguments. */
 export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<Page> {
-  const statement = given.offset >= DEEP && read.deep !== undefined ? read.deep() : read.rows
+  const statement = given.offset >= thresholds.deepOffset && read.deep !== undefined ? read.deep() : read.rows
   const { limit, offset } = given
   if (limit === 0) {
     const [[counted]] = (yield [requestRows(read.count!(), read.node, given, dialect, true)]) as [readonly Row[]]

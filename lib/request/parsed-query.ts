@@ -3,6 +3,7 @@
  * kept, and each is parsed and checked once.
  */
 import { LruCache } from '../base/lru-cache.ts'
+import { thresholds } from '../base/thresholds.ts'
 import { pairsOfObject, pairsOfText } from './query-string.ts'
 import type { Pair, Parameters, QueryInput, Vocabulary } from './query-string.ts'
 
@@ -26,9 +27,8 @@ export class ParsedQuery {
 
 const NO_QUERY = new ParsedQuery(Object.freeze([]))
 
-/** How many queries are kept, and how long they may be: a long one has values that hardly come twice. */
+/** How many queries are kept. */
 const QUERIES = 100
-const MAX_LENGTH = 300
 
 /** The queries that one engine has parsed. */
 export class QueryCache {
@@ -47,7 +47,7 @@ export class QueryCache {
     let parsed = known.get(text)
     if (parsed === undefined) {
       parsed = new ParsedQuery(readPairs(target, query))
-      if (text.length <= MAX_LENGTH) known.set(text, parsed)
+      if (text.length <= thresholds.keptQuery) known.set(text, parsed)
     }
     return parsed
   }
@@ -63,7 +63,7 @@ function formatObject(query: QueryInput): string | undefined {
     // NUL separates: no query that is taken contains one.
     if (name.includes('\0') || (typeof value === 'string' && value.includes('\0'))) return undefined
     text += `${name}\0${value}\0`
-    if (text.length > MAX_LENGTH) return undefined
+    if (text.length > thresholds.keptQuery) return undefined
   }
   return text
 }

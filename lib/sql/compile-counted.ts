@@ -61,7 +61,7 @@ function finishCounted(plan: ReadPlan, root: FromClause, tables: Tables, { colum
   const page = sql`select * from ${FOUND} as f order by ${order} ${pageClause(flavour)}`
   const parts = [
     sql`with ${FOUND} as materialized (${found.body()} limit ${bind({ from: 'most' })} + 1)`,
-    sql`select ${join(columns, ', ')}, (select count(*) from ${FOUND}) from (${page}) as f`,
+    sql`select ${join([...columns, sql`(select count(*) from ${FOUND})`], ', ')} from (${page}) as f`,
     sql`join ${formatTable(resource)} as ${root.alias} on ${root.key[0]!} = f.k`,
     ...joins,
     sql`order by ${order}`,

@@ -1,4 +1,5 @@
 /** Filter value: the values and keys of a filter as parameters, one by one or as one list. */
+import { thresholds } from '../base/thresholds.ts'
 import type { ValueForm } from '../database/value-form.ts'
 import type { ScalarAttribute } from '../model/model.ts'
 import type { KeyRef, ValueRef } from '../plan/read-plan.ts'
@@ -12,9 +13,6 @@ export function filterValue(ref: ValueRef, attribute: ScalarAttribute, form: Val
   const { compareSql } = attribute.type.codec ?? {}
   return compareSql === undefined ? value : { ...value, text: compareSql(value.text) }
 }
-
-/** Filters of more values than this pass them as one parameter: the parameters of a statement are limited. */
-export const MANY = 32
 
 /** Whether all values come from one filter of the request. */
 export function areOfOneFilter(refs: readonly { readonly from: ValueRef['from'] }[]): boolean {
@@ -42,7 +40,7 @@ export function keyIn(columns: readonly string[], keys: readonly KeyRef[], flavo
   const compared = (column: string, index: number): Sql => text(flavour.compared(column, keys[0]!.resource.key[index]!.type))
   if (columns.length === 1) {
     const [{ from, resource }] = keys as [KeyRef]
-    if (keys.length > MANY && from === 'filter' && areOfOneFilter(keys) && resource.key[0]!.type.codec === undefined) {
+    if (keys.length > thresholds.listedValues && from === 'filter' && areOfOneFilter(keys) && resource.key[0]!.type.codec === undefined) {
       const { filter, oneOf } = keys[0] as KeyRef & { from: 'filter' }
       const forms = flavour.keyForms(resource.key[0]!.type)
       return flavour.isInKeys(columns[0]!, { from: 'filterKeys', filter, resource, forms, ...(oneOf === undefined ? {} : { oneOf }) })

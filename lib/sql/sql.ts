@@ -1,4 +1,5 @@
 /** SQL fragments: text with the bindings of its `?` in the order of the text, put together by a template tag. */
+import { thresholds } from '../base/thresholds.ts'
 import type { Binding } from '../database/binding.ts'
 import type { SqlText } from '../model/model.ts'
 import { splitTable } from '../model/table-name.ts'
@@ -47,7 +48,7 @@ export function join(parts: readonly Sql[], separator: string): Sql {
 
 /** Joins conditions with `and` or `or`, by halves: a parser nests what stands in a row as deep as it is long, and its depth is limited. */
 export function joinEvenly(parts: readonly Sql[], separator: ' and ' | ' or '): Sql {
-  if (parts.length <= 64) return join(parts, separator)
+  if (parts.length <= thresholds.joined) return join(parts, separator)
   const middle = Math.ceil(parts.length / 2)
   return sql`(${joinEvenly(parts.slice(0, middle), separator)})${separator}(${joinEvenly(parts.slice(middle), separator)})`
 }

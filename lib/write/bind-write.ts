@@ -4,6 +4,7 @@
  */
 import { LruCache } from '../base/lru-cache.ts'
 import { keepSurroundings } from '../base/surroundings.ts'
+import { thresholds } from '../base/thresholds.ts'
 import type { Connection, Statement, WritingDialect } from '../database/dialect.ts'
 import { keyFromCount } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
@@ -71,16 +72,11 @@ export function bindInsert(change: RecordInput, stored: StoredTable, connection:
   return { statement, parameters, key, resource, stored, columns }
 }
 
-/** The rows that one statement inserts at most, and their values. */
-export const MOST_ROWS = 64
-const MOST_VALUES = 2000
-/** Up to here there is a statement for each number of rows, beyond for each power of two: clients decide how many there are. */
-const EACH_NUMBER = 8
-
 /** Returns how many of so many rows one statement inserts. */
 export function countTogether(rows: number, { columns: { length } }: BoundInsert): number {
-  const most = length === 0 ? 1 : Math.max(1, Math.min(rows, MOST_ROWS, Math.floor(MOST_VALUES / length)))
-  return most <= EACH_NUMBER ? most : 2 ** Math.floor(Math.log2(most))
+  const { insertedRows, insertedValues, insertedEach } = thresholds
+  const most = length === 0 ? 1 : Math.max(1, Math.min(rows, insertedRows, Math.floor(insertedValues / length)))
+  return most <= insertedEach ? most : 2 ** Math.floor(Math.log2(most))
 }
 
 /** Returns the statement that inserts rows with the same columns, of which there are several. */

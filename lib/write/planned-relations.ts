@@ -5,12 +5,13 @@
  */
 import { wait } from '../base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../base/awaitable.ts'
+import { thresholds } from '../base/thresholds.ts'
 import type { Connection, RowsWritten, Statement } from '../database/dialect.ts'
 import { keyFromCount, keyFromText } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../model/model.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../model/stored-table.ts'
-import { MOST_ROWS, addTouched, bindInsert, bindKey, bindRows, bindUpdate, countTogether, findStatement } from './bind-write.ts'
+import { addTouched, bindInsert, bindKey, bindRows, bindUpdate, countTogether, findStatement } from './bind-write.ts'
 import type { BoundInsert } from './bind-write.ts'
 import type { MadeValues } from './made-values.ts'
 import { planRows } from './plan-rows.ts'
@@ -98,7 +99,7 @@ export class PlannedRelations {
     for (const change of changes) {
       const bound = bindInsert(change, planRows(change.resource)!.stored, this.#connection, this.#values)
       if (bound === undefined) throw new Unplanned()
-      if (group.length === MOST_ROWS || (group.length > 0 && group[0]!.statement !== bound.statement)) {
+      if (group.length === thresholds.insertedRows || (group.length > 0 && group[0]!.statement !== bound.statement)) {
         yield* this.#insertGroup(group)
         group = []
       }

@@ -113,6 +113,14 @@ describe('a page that is counted with its rows', () => {
     assert.ok(counted > 10, `${counted} pages were counted`)
   })
 
+  it('shows records of which nothing is shown', async () => {
+    const query = { s0: 3, sort: 'name', attributes: 'team', depth: 0, limit: 2 }
+    const { result, sql } = await watchStatements(() => ask(engine, query))
+    assert.ok(sql.some(text => text.includes('mikro_found')))
+    assert.deepEqual(result.members, [{}, {}])
+    assert.equal(result.count, (await ask(engine, { s0: 3, limit: 0 })).count)
+  })
+
   const statementsOf = async (query: Query, headers = {}): Promise<readonly string[]> => {
     const { sql } = await watchStatements(() => engine.handle('GET', '/v1/members', query, undefined, { headers }))
     return sql.filter(text => text.startsWith('select t') || text.startsWith('select count') || text.startsWith('with'))

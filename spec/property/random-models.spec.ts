@@ -14,6 +14,7 @@ import * as fc from 'fast-check'
 import { createServer, RestEngine } from '../../lib/index.ts'
 import { check, runs, sample } from '../helpers/check.ts'
 import { Command, send } from '../helpers/command.ts'
+import { lowThresholds } from '../helpers/low-thresholds.ts'
 import { idOf, keyParts, ordered } from '../helpers/oracle.ts'
 import type { Json, Row } from '../helpers/oracle.ts'
 import { describeStores } from '../helpers/stores.ts'
@@ -72,6 +73,8 @@ describeStores('random models', store => {
         const random = new Random(shape.salt)
         const path = random.chance(3) ? join(folder, `${crypto.randomUUID()}.sqlite`) : undefined
         {
+          // Half of them take the ways of large tables and long requests.
+          using _ = shape.salt % 2 === 0 ? lowThresholds() : undefined
           await using asking = await Asking.of(model, path)
           await reads(asking, shape.salt, 6)
           await allows(asking)

@@ -1,7 +1,8 @@
 /** Compare value: the value of an attribute with those of a filter. Date-times are compared as they are shown, in milliseconds. */
+import { thresholds } from '../../base/thresholds.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
 import type { Condition, Operand, ValueRef } from '../../plan/read-plan.ts'
-import { MANY, areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'
+import { areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
 import { bind, joinEvenly, sql, text } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -24,7 +25,7 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], col
     )})`
   const [first] = values as [ValueRef]
   const label = findEnum(attribute, enums)
-  if (label !== undefined && values.length <= MANY) {
+  if (label !== undefined && values.length <= thresholds.listedValues) {
     // The server looks the labels up once, and can use an index on the column. A text that is not a label matches no row. PostgreSQL compares no domains over enums, so the column is cast to the enum.
     const meant = compileIsOneOf(
       text('l::text'),
@@ -33,7 +34,7 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], col
     return sql`${columns.through(operand.hops).column(label.column)}::${label.type} = any(array(select l from unnest(enum_range(null::${label.type})) as l where ${meant}))`
   }
   const stored = compileBareOperand(operand, columns)
-  if (values.length > MANY && areOfOneFilter(values) && first.from === 'filter' && attribute.type.codec === undefined) {
+  if (values.length > thresholds.listedValues && areOfOneFilter(values) && first.from === 'filter' && attribute.type.codec === undefined) {
     const { filter, type } = first
     const list = bind({ from: 'filterList', filter, type, forms: ['value'], inDocument: attribute.source.kind === 'document' })
     return sql`${type.kind === 'datetime' ? sql`date_trunc('milliseconds', ${stored})` : stored} = any(${list})`

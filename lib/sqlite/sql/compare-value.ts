@@ -1,6 +1,7 @@
 /** Compare value: the value of an attribute with those of a filter, in the forms in which SQLite may hold it. */
+import { thresholds } from '../../base/thresholds.ts'
 import type { Condition, Operand, ValueRef } from '../../plan/read-plan.ts'
-import { MANY, areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'
+import { areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
 import { joinEvenly, sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -19,7 +20,7 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], sco
     if (values.length > 1 && isList) return isOneOfWithin(operand, values[0]!, scope)
     return compileAny(values, value => compareWithin(operand, '=', value, scope))
   }
-  if (values.length > MANY && isList && attribute.type.codec === undefined) return isInList(operand, values[0]!, scope)
+  if (values.length > thresholds.listedValues && isList && attribute.type.codec === undefined) return isInList(operand, values[0]!, scope)
   if (isRounded(attribute.type)) return compileAny(values, value => compareRounded(operand, '=', value, scope))
   if (mayBeText(attribute)) return compileAny(values, value => equalsTime(operand, value, scope))
   if (isLooseTime(attribute)) {

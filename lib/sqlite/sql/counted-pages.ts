@@ -3,14 +3,9 @@
  * do. It takes the size of the table, the way in which SQLite runs the page, and how many have matched the last times; and it stops at a bound, from which on two
  * statements run as ever. See docs/benchmarks.md for the measures.
  */
+import { thresholds } from '../../base/thresholds.ts'
 import type { ReadingStep, Row, Statement } from '../../database/dialect.ts'
 import type { Estimate } from './estimate.ts'
-
-/** Rows of a table from which on it is tried: two statements on fewer take no longer. */
-const LEAST_ROWS = 4000
-
-/** Matches that are counted at most. */
-const MOST = 1000
 
 /** How often in a row few must have matched after many did. */
 const TRUST = 3
@@ -50,14 +45,15 @@ export class CountedPages {
   #findMost({ statement, parameters, counted }: ReadingStep): number | undefined {
     const table = statement.costs?.visits[0]?.table
     const { limit, offset } = counted!
-    if (table === undefined || offset >= MOST) return undefined
+    const { countedTable, countedMatches, countedShare } = thresholds
+    if (table === undefined || offset >= countedMatches) return undefined
     const rows = this.#estimate.rowsOf(table, performance.now())
-    if (rows < LEAST_ROWS || !Number.isFinite(rows)) return undefined
+    if (rows < countedTable || !Number.isFinite(rows)) return undefined
     const access = this.#estimate.accessOf(statement, parameters)
     if (access === 'look-up') return undefined
     // In the order of an index, a page is full the sooner the more match.
-    const most = access === 'walk' ? Math.sqrt(rows * Math.min(MOST, limit + offset)) / 2 : rows / 10
-    return most <= offset ? undefined : Math.min(MOST, Math.floor(most))
+    const most = access === 'walk' ? Math.sqrt(rows * Math.min(countedMatches, limit + offset)) / 2 : rows / countedShare
+    return most <= offset ? undefined : Math.min(countedMatches, Math.floor(most))
   }
 }
 

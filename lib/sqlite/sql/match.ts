@@ -4,6 +4,7 @@
  */
 import { escapeRegExp } from '../../base/escape-reg-exp.ts'
 import { LruCache } from '../../base/lru-cache.ts'
+import { thresholds } from '../../base/thresholds.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { parseStoredTime } from './stored-time.ts'
 import type { StoredTime } from './stored-time.ts'
@@ -118,15 +119,12 @@ interface Finder {
   startsAt(text: string, at: number): boolean
 }
 
-/** Characters of a text times characters of a piece up to which any search is quick. */
-const QUICK = 1_000_000
-
 function compileFinder(piece: string, fold: boolean): Finder {
   if (!fold) {
     let next: Uint16Array | undefined
     return Object.assign(
       (text: string, from: number) =>
-        (text.length - from) * piece.length <= QUICK
+        (text.length - from) * piece.length <= thresholds.quickSearch
           ? text.indexOf(piece, from)
           : findIndex(text, piece, from, (next ??= computeFailures(piece))),
       { startsAt: (text: string, at: number) => text.startsWith(piece, at) },
@@ -142,9 +140,9 @@ function compileFinder(piece: string, fold: boolean): Finder {
   }
   return Object.assign(
     (text: string, from: number, look: () => void) => {
-      if ((text.length - from) * piece.length <= QUICK) return find(text, from)
+      if ((text.length - from) * piece.length <= thresholds.quickSearch) return find(text, from)
       // Part by part, each with as much of the next one as a match may need.
-      const size = Math.ceil(QUICK / piece.length)
+      const size = Math.ceil(thresholds.quickSearch / piece.length)
       for (let start = from; start < text.length; start += size) {
         look()
         // A part that began amid a surrogate pair would not be what stands there.

@@ -7,7 +7,8 @@ import type { RestEngine } from '../../../lib/index.ts'
 import { sample } from '../../helpers/check.ts'
 import type { FilterPair, Json, Resource, Row } from '../../helpers/oracle.ts'
 import { idOf } from '../../helpers/oracle.ts'
-import { createEngine, describeStores } from '../../helpers/stores.ts'
+import { lowThresholds } from '../../helpers/low-thresholds.ts'
+import { createEngine, describeStores, type Store } from '../../helpers/stores.ts'
 import { buildWorld, loadWorld, withoutNul, worldData, type World } from './data.ts'
 import { entities } from './entities.ts'
 import { written, type Form } from './queries.ts'
@@ -26,6 +27,7 @@ export interface ListBody {
 }
 
 export interface Asked {
+  readonly store: Store
   readonly world: World
   readonly rows: (resource: Resource) => readonly Row[]
   readonly engine: () => RestEngine
@@ -35,8 +37,16 @@ export interface Asked {
   readonly list: (path: string, pairs?: readonly FilterPair[], form?: Form) => Promise<ListBody>
 }
 
-/** Declares a suite for each of `count` random worlds of about `size` users, in each store. */
-export function eachWorld(name: string, { count, size }: { count: number; size: number }, body: (asked: Asked) => void): void {
+interface Worlds {
+  readonly count: number
+  /** About so many users. */
+  readonly size: number
+  /** The ways of large tables and long requests are taken. */
+  readonly low?: boolean
+}
+
+/** Declares a suite for each of some random worlds, in each store. */
+export function eachWorld(name: string, { count, size, low = false }: Worlds, body: (asked: Asked) => void): void {
   for (let n = 0; n < count; n++) {
     describeStores(`${name}, world ${n}`, store => {
       const data = sample(worldData(size), n)
@@ -44,12 +54,15 @@ export function eachWorld(name: string, { count, size }: { count: number; size: 
       let running: RestEngine | undefined
       // A 500 tells a client nothing; a failing spec should.
       const causes: unknown[] = []
+      let lowered: Disposable | undefined
       before(async () => {
+        if (low) lowered = lowThresholds()
         running = await createEngine({ entities, onError: error => causes.push(error) })
         await loadWorld(running, world)
       })
       after(async () => {
         await running?.close()
+        lowered?.[Symbol.dispose]()
       })
       const engine = (): RestEngine => {
         if (!running) throw new Error('the engine exists only while a test runs')
@@ -69,7 +82,7 @@ export function eachWorld(name: string, { count, size }: { count: number; size: 
         const answer = await get(path, pairs, form)
         return { ...answer, records: answer[answer['resource'] as string] } as unknown as ListBody
       }
-      body({ world, rows: resource => world[resource.name] ?? [], engine, get, list })
+      body({ store, world, rows: resource => world[resource.name] ?? [], engine, get, list })
     })
   }
 }

@@ -21,7 +21,11 @@ for (const low of [false, true]) {
     const seen = new Set<string>()
     for (const resource of resources) {
       const drawn = fc.record(
-        { depth: fc.constantFrom<(0 | 1 | 2)[]>(0, 1, 2), expand: expandArb(world, resource, 1), attributes: attributesArb(world, resource, 1) },
+        {
+          depth: fc.constantFrom<(0 | 1 | 2)[]>(0, 1, 2),
+          expand: expandArb(world, resource, 1),
+          attributes: attributesArb(world, resource, 1),
+        },
         { requiredKeys: [] },
       )
       // Records of which nothing is shown.
@@ -40,7 +44,13 @@ for (const low of [false, true]) {
               ...(expand.length === 0 ? [] : [['expand', expand.join()] as const]),
               ...(attributes.length === 0 ? [] : [['attributes', attributes.join()] as const]),
             ]
-            const pairs: FilterPair[] = [...filters, ['sort', sort], ['limit', String(page.limit)], ['offset', String(page.offset)], ...shown]
+            const pairs: FilterPair[] = [
+              ...filters,
+              ['sort', sort],
+              ['limit', String(page.limit)],
+              ['offset', String(page.offset)],
+              ...shown,
+            ]
             const { result, sql } = await watchStatements(() => list(`/v1/${resource.name}`, pairs, form))
             if (sql.some(each => each.includes('mikro_found'))) seen.add('counted')
             if (sql.some(each => / offset \S+\) order by /.test(each))) seen.add('deep')

@@ -285,6 +285,12 @@ export interface WritingDialect {
 /** What a request does in its transaction behind a statement that writes: it may write again, it reads what may be refused, or nothing that could fail. */
 export type BehindWrite = 'writes' | 'reads' | 'nothing'
 
+/** What a write is about: a resource, and a record of it where the request names one. */
+export interface WrittenPlace {
+  readonly resource: string | undefined
+  readonly id: string | undefined
+}
+
 /** What a statement has written. */
 export interface RowsWritten {
   /** The number of rows. */
@@ -339,8 +345,9 @@ export interface Connection {
    * Runs work in a transaction, one at a time; inside the work of another one it is nested in that. What the work leaves pending is flushed.
    *
    * @param repeatable whether the work may run again in another transaction, where several run at a time and one gets in the way of another
+   * @param place what it writes: there writes of one record take turns that have got in each other's way, or may not run again
    */
-  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable?: boolean): Promise<T>
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable?: boolean, place?: WrittenPlace): Promise<T>
   /**
    * Whether statements of the engine may write rows without the unit of work: nobody subscribes to it or logs what it runs, and MikroORM's own classes are in
    * place.
@@ -359,9 +366,9 @@ export interface Connection {
   /**
    * Runs work in a transaction, one at a time, as `write` does, for work that writes by `run` alone. At once where nobody is to be waited for.
    *
-   * @param repeatable see `write`; such work waits for nothing of the application's
+   * @param repeatable see `write`, also for `place`; such work waits for nothing of the application's
    */
-  transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable?: boolean): Awaitable<T>
+  transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable?: boolean, place?: WrittenPlace): Awaitable<T>
   /**
    * Runs a statement that writes, inside a transaction. Errors are those that MikroORM would throw.
    *

@@ -9,7 +9,7 @@ import type { Clock } from '../base/clock.ts'
 import type { RunStatement, Traces } from '../base/trace.ts'
 import type { PoolClient } from 'pg'
 import type { ChangeRecorder, ChangeSink, Watched } from '../database/changes.ts'
-import type { BehindWrite, Connection, Dialect, Reading, RowsWritten, Statement } from '../database/dialect.ts'
+import type { BehindWrite, Connection, Dialect, Reading, RowsWritten, Statement, WrittenPlace } from '../database/dialect.ts'
 import type { StatementsExplained, UnindexedLink } from '../database/explained-statements.ts'
 import type { Resource } from '../model/model.ts'
 import type { StoredTable } from '../model/stored-table.ts'
@@ -198,12 +198,12 @@ export class PostgresConnection implements Connection {
     retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor as never).props, from, this.#clock)
   }
 
-  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable = false): Promise<T> {
-    return this.#unitsOfWork.write(work, end, repeatable)
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable = false, place?: WrittenPlace): Promise<T> {
+    return this.#unitsOfWork.write(work, end, repeatable, place)
   }
 
-  transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Promise<T> {
-    return this.#unitsOfWork.transact(work, end, repeatable)
+  transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false, place?: WrittenPlace): Promise<T> {
+    return this.#unitsOfWork.transact(work, end, repeatable, place)
   }
 
   writesAlone(): boolean {

@@ -4,13 +4,19 @@
  */
 import type { RequestAbort } from '../base/abort.ts'
 import type { Awaitable } from '../base/awaitable.ts'
+import type { PoolClient } from 'pg'
+import type { WrittenPlace } from '../database/dialect.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'
 import { commit } from './server/commit.ts'
 import { isLost } from './server/errors.ts'
 import { command } from './server/sessions.ts'
+import { holdPlace, leavePlace } from './turns.ts'
 
 /** The transaction could not begin, so that nothing of it was done. */
 class NotBegun extends Error {}
+
+/** Others write the record by turns. */
+export class Crowded extends Error {}
 
 export class PlainTransactions {
   readonly #host: OrmHost
@@ -19,14 +25,19 @@ export class PlainTransactions {
     this.#host = host
   }
 
-  /** Runs work in a transaction of its own. A session that was lost before it began is replaced. */
-  async run<T>(work: () => Awaitable<T>, end: RequestAbort | undefined): Promise<T> {
+  /**
+   * Runs work in a transaction of its own. A session that was lost before it began is replaced.
+   *
+   * @param turn the record whose writes in other processes are to wait; a function says, when there is a session, that the write is to wait for its own turn
+   * @throws Crowded in that case
+   */
+  async run<T>(work: () => Awaitable<T>, end: RequestAbort | undefined, turn: WrittenPlace | (() => boolean)): Promise<T> {
     const { gate } = this.#host
     await gate.enter()
     try {
-      return await this.#attempt(work, end).catch((error: unknown) => {
+      return await this.#attempt(work, end, turn).catch((error: unknown) => {
         if (!(error instanceof NotBegun)) throw error
-        return this.#attempt(work, end)
+        return this.#attempt(work, end, turn)
       })
     } catch (error) {
       throw error instanceof NotBegun ? error.cause : error
@@ -35,12 +46,29 @@ export class PlainTransactions {
     }
   }
 
-  async #attempt<T>(work: () => Awaitable<T>, end: RequestAbort | undefined): Promise<T> {
+  async #attempt<T>(work: () => Awaitable<T>, end: RequestAbort | undefined, turn: WrittenPlace | (() => boolean)): Promise<T> {
+    const { sessions } = this.#host
+    const session = await sessions.acquire()
+    let failed: unknown
+    const held = typeof turn === 'function' ? undefined : turn
+    try {
+      // The transaction sees what has been written up to its first statement.
+      if (held !== undefined) holdPlace(session, held)
+      else if ((turn as () => boolean)()) throw new Crowded()
+      return await this.#transact(session, work, end)
+    } catch (error) {
+      failed = error
+      throw error
+    } finally {
+      if (held !== undefined) leavePlace(session, held)
+      sessions.release(session, failed)
+    }
+  }
+
+  async #transact<T>(session: PoolClient, work: () => Awaitable<T>, end: RequestAbort | undefined): Promise<T> {
     const { sessions, transactions, observer: findObserver } = this.#host
     const transaction = transactions.create(end)
     const observer = findObserver()
-    const session = await sessions.acquire()
-    let failed: unknown
     try {
       let refusal: unknown
       const begun = command(session, 'begin isolation level repeatable read').catch((error: unknown) => {
@@ -67,12 +95,8 @@ export class PlainTransactions {
         await command(session, 'rollback').catch(() => sessions.discard(session))
         throw error
       }
-    } catch (error) {
-      failed = error
-      throw error
     } finally {
       transaction.open = false
-      sessions.release(session, failed)
     }
   }
 }

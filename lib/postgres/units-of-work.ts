@@ -8,18 +8,32 @@ import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../base/abort.ts'
 import { RestError, restError } from '../base/errors.ts'
 import type { Awaitable } from '../base/awaitable.ts'
+import type { WrittenPlace } from '../database/dialect.ts'
 import { rememberManager } from '../orm/target-keys.ts'
 import { runsForeignCode } from '../orm/user-hooks.ts'
 import { conflicting, isConflict, isLost, isOutdated, unreachable } from './server/errors.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'
-import { PlainTransactions } from './plain-transactions.ts'
+import { Crowded, PlainTransactions } from './plain-transactions.ts'
 import type { Sessions } from './server/sessions.ts'
 import type { OpenTransaction, Transactions } from './server/transactions.ts'
+import { Turns } from './turns.ts'
+
+/** Throws what a write has failed with, unless it may run again since another one got in its way. */
+function refuseFailed(error: unknown, isRepeatable: boolean): void {
+  if (error instanceof RestError && !isConflict(error)) throw error
+  if (isLost(error)) throw unreachable(error)
+  const isOld = isOutdated(error)
+  if (!isConflict(error) && !isOld) throw error
+  if (!isRepeatable) throw isOld ? error : conflicting(error)
+}
 
 type Work<T> = (em: EntityManager) => Awaitable<T>
 
-/** How often a write is tried. */
-const ATTEMPTS = 4
+/** How often a write is tried: all but the first time in its turn. */
+const ATTEMPTS = 10
+
+/** What a write is about that does not say so. */
+const ELSEWHERE: WrittenPlace = { resource: undefined, id: undefined }
 
 export class UnitsOfWork {
   readonly #sessions: Sessions
@@ -27,6 +41,7 @@ export class UnitsOfWork {
   readonly #orm: () => MikroORM
   readonly #readOnly: boolean
   readonly #plain: PlainTransactions
+  readonly #turns = new Turns()
 
   constructor(host: OrmHost, orm: () => MikroORM, readOnly: boolean) {
     this.#sessions = host.sessions
@@ -37,42 +52,46 @@ export class UnitsOfWork {
   }
 
   /** See `Connection.write`. */
-  async write<T>(work: Work<T>, end?: RequestAbort, repeatable = false): Promise<T> {
+  async write<T>(work: Work<T>, end?: RequestAbort, repeatable = false, place?: WrittenPlace): Promise<T> {
     if (this.#readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
     const { current } = this.#transactions
     if (current !== undefined) return this.#writeNested(current, work, end)
-    return this.#repeat(
-      () => this.#attempt(work, end),
-      end,
-      () => repeatable && !runsForeignCode(this.#orm().em),
-    )
+    return this.#repeat(() => this.#attempt(work, end), end, repeatable && !runsForeignCode(this.#orm().em), place)
   }
 
   /** See `Connection.transact`. */
-  async transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Promise<T> {
+  async transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false, place?: WrittenPlace): Promise<T> {
     if (this.#readOnly || this.#transactions.current !== undefined) return this.write(work, end, repeatable)
-    return this.#repeat(
-      () => this.#plain.run(work, end),
-      end,
-      () => repeatable,
-    )
+    const isCrowded = (): boolean => place !== undefined && this.#turns.areTaken(place)
+    return this.#repeat(turn => this.#plain.run(work, end, turn ?? isCrowded), end, repeatable, place)
   }
 
-  /** Runs a transaction again that another one got in the way of, where that may be. */
-  async #repeat<T>(run: () => Promise<T>, end: RequestAbort | undefined, isRepeatable: () => boolean): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await run()
-      } catch (error) {
-        if (error instanceof RestError && !isConflict(error)) throw error
-        if (isLost(error)) throw unreachable(error)
-        const isOld = isOutdated(error)
-        if (!isConflict(error) && !isOld) throw error
-        if (attempt === ATTEMPTS || !isRepeatable()) throw isOld ? error : conflicting(error)
+  /**
+   * Runs a transaction, again where another one got in its way and that may be. Writes that have met run one after another from then on, and with them whatever comes
+   * to the same record meanwhile; those of a record that cannot be repeated do so from the beginning.
+   */
+  async #repeat<T>(
+    run: (turn: WrittenPlace | undefined) => Promise<T>,
+    end: RequestAbort | undefined,
+    isRepeatable: boolean,
+    place: WrittenPlace = ELSEWHERE,
+  ): Promise<T> {
+    const isAlone = (!isRepeatable && place.id !== undefined) || this.#turns.areTaken(place)
+    let leave = isAlone ? await this.#turns.take(place, end) : undefined
+    try {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await run(leave === undefined ? undefined : place)
+        } catch (error) {
+          if (!(error instanceof Crowded)) refuseFailed(error, isRepeatable && attempt < ATTEMPTS)
+        }
+        leave ??= await this.#turns.take(place, end)
+        // Those of other processes need not meet again.
+        if (attempt > 1) await sleep(Math.random() * 10 * attempt)
+        end?.throwIfReached()
       }
-      // Two that have met once need not meet again.
-      await sleep(Math.random() * 10 * attempt)
-      end?.throwIfReached()
+    } finally {
+      leave?.()
     }
   }
 

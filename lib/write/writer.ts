@@ -321,7 +321,7 @@ export class Writer {
       values?.beginIn(em)
       return runCoroutine(this.#workIn(em, steps, view))
     }
-    return runCoroutine(this.#transact(() => this.#connection.write(work, view.end, this.#isRepeatable(view)), view))
+    return runCoroutine(this.#transact(() => this.#connection.write(work, view.end, this.#isRepeatable(view), view.ctx), view))
   }
 
   /** Whether a write calls no function of the application, which is called once for a request and may wait: it may begin anew. */
@@ -340,7 +340,7 @@ export class Writer {
       return runCoroutine(this.#inTime(planned(), view))
     }
     try {
-      return yield* this.#transact(() => this.#connection.transact(work, view.end, this.#isRepeatable(view)), view)
+      return yield* this.#transact(() => this.#connection.transact(work, view.end, this.#isRepeatable(view), view.ctx), view)
     } catch (error) {
       if (error instanceof Unplanned) return undefined
       throw error

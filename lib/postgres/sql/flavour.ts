@@ -4,7 +4,6 @@
  */
 import type { KeyPart } from '../../model/model.ts'
 import type { ValueForm } from '../../database/value-form.ts'
-import { filterValue } from '../../sql/filter-value.ts'
 import type { Flavour } from '../../sql/flavour.ts'
 import { bind, join, sql, text, tuple } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -16,7 +15,7 @@ import { findDecoder, readValue } from './decode.ts'
 import { compileMatches } from './match-text.ts'
 import { castColumn, findSqlType, numberParameters } from './parameters.ts'
 import { differs } from './write-rows.ts'
-import { collate, compileBareOperand, compileBareValue, compileDocument, compileOperand, compileSortedValue } from './stored-value.ts'
+import { collate, compileBareOperand, compileBareValue, compileDocument, compileSortedValue } from './stored-value.ts'
 
 const NO_ENUMS: ReadonlySet<string> = new Set()
 
@@ -40,7 +39,6 @@ export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> =
     isOneOf: (operand, values, columns) => isOneOfValues(operand, values, columns, enums),
     compare: compareValue,
     ...compileMatches(folding),
-    like: ({ operand, value }, columns) => sql`${compileOperand(operand, columns)} like ${filterValue(value, operand.attribute)}`,
 
     differs,
 

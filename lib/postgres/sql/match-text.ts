@@ -11,7 +11,7 @@ import type { Sql } from '../../sql/sql.ts'
 import type { CaseFolding } from './case-folding.ts'
 import { compileTextWithin } from './compare-json.ts'
 import { compileBareOperand } from './stored-value.ts'
-import { CONTAINED, LIKE, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
+import { CONTAINED, GIVEN_LIKE, LIKE, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
 /** Patterns are compared with texts: a UUID, a date and an enum of the database are compared as they are shown. */
 function compileText(operand: Operand, columns: ColumnScope): Sql {
@@ -23,6 +23,7 @@ function compileText(operand: Operand, columns: ColumnScope): Sql {
 export function compileMatches({ collation, from, to }: CaseFolding): {
   readonly matches: (node: Condition & { kind: 'match' }, columns: ColumnScope) => Sql
   readonly matchesAny: (node: Condition & { kind: 'matchAny' }, columns: ColumnScope) => Sql
+  readonly like: (node: Condition & { kind: 'like' }, columns: ColumnScope) => Sql
 } {
   const lower = (value: Sql): Sql => sql`lower(translate(${value}, ${literal(DOTTED)}, ${literal(INSTEAD)}) collate ${collation})`
   const fold = (value: Sql): Sql => sql`translate(${lower(value)}, ${literal(from)}, ${literal(to)}) collate "C"`
@@ -47,6 +48,7 @@ export function compileMatches({ collation, from, to }: CaseFolding): {
       if (!isFolded) return sql`${value} like any(${patterns})`
       return sql`${fold(value)} like any(select ${fold(sql`p`)} from unnest(${patterns}) as p)`
     },
+    like: ({ operand, value }, columns) => sql`${compileText(operand, columns)} like ${filterValue(value, operand.attribute, GIVEN_LIKE)}`,
   }
 }
 

@@ -25,6 +25,12 @@ export const CONTAINED = pattern(pieces => pieces[1])
 /** The pattern as LIKE takes it. */
 export const LIKE = pattern(formatLike)
 
+/** A pattern of `$like`. The server refuses a backslash at the end that nothing follows, so it stands for itself. */
+export const GIVEN_LIKE: OwnForm = {
+  of: 'value',
+  encode: value => (typeof value === 'string' ? keepPossible(value.replace(/(?<!\\)(?:\\\\)*\\$/, '$&\\')) : null),
+}
+
 /** The number that a text is as well. */
 export const NUMBER: OwnForm = {
   of: 'value',

@@ -6,6 +6,7 @@ import { LruCache } from '../../base/lru-cache.ts'
 import { CountedPages } from '../sql/counted-pages.ts'
 import { TimeChecks } from '../sql/time-checks.ts'
 import { addForeignFunctions } from './foreign-functions.ts'
+import { likeFunction } from '../sql/match-like.ts'
 import { jsonFunction, matchFunction, momentFunction, roundedFunction, timeFunction } from '../sql/match.ts'
 import { FileIdentity } from './file-identity.ts'
 import { PreparedQuery } from './prepared.ts'
@@ -104,6 +105,7 @@ export class SqliteDatabase {
     this.lookOut = new TimeChecks(this.db)
     this.pages = new CountedPages(this.lookOut.estimate)
     this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction(this.lookOut.look))
+    this.db.function('mikro_like', { deterministic: true, directOnly: true }, likeFunction(this.lookOut.look))
     this.db.function('mikro_json', { deterministic: true, directOnly: true }, jsonFunction)
     this.#reach = new ReachableCounter(this.db, this.lookOut.look)
     this.db.function('mikro_moment', { deterministic: true, directOnly: true }, momentFunction)

@@ -1,14 +1,13 @@
 /** Flavour: the SQL of SQLite, as the compiler of `sql/` asks for it. */
 import type { KeyPart, Resource } from '../../model/model.ts'
 import type { ValueForm } from '../../database/value-form.ts'
-import { filterValue } from '../../sql/filter-value.ts'
 import type { Flavour } from '../../sql/flavour.ts'
 import { bind, join, sql, text, tuple } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { compareValue, isOneOfValues } from './compare-value.ts'
 import { compileShown, findDecoder, readValue } from './decode.ts'
 import { inDocument } from './json-path.ts'
-import { compileText, matchText } from './match-text.ts'
+import { compileText, matchLike, matchText } from './match-text.ts'
 import { compileOperand, compileStoredValue, within } from './stored-value.ts'
 import { buildStatement, mark } from './time-marks.ts'
 import { UPPER } from './value-forms.ts'
@@ -34,7 +33,7 @@ export const SQLITE_FLAVOUR: Flavour = {
   matchesAny({ operand, filter, fold }, columns) {
     return sql`mikro_match(${compileText(operand, columns)}, ${bind({ from: 'filterPatterns', filter })}, ${fold ? '1' : '0'})`
   },
-  like: ({ operand, value }, columns) => sql`${compileOperand(operand, columns)} like ${filterValue(value, operand.attribute)}`,
+  like: matchLike,
 
   differs: (column, parameter) => sql`${column} collate binary is not ${parameter}`,
 

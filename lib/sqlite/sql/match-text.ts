@@ -1,12 +1,12 @@
 /** Match text: a text against a wildcard pattern, by what SQLite has where that is right and quick, and else by a function of the engine's own. */
-import type { OwnPatternForm } from '../../database/value-form.ts'
+import type { OwnPatternForm, ValueForm } from '../../database/value-form.ts'
 import type { Condition, Operand } from '../../plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
 import { sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { compileOperand, within } from './stored-value.ts'
-import { CONTAINED, GLOB, IS_ASCII, LIKE, PIECES, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
+import { CONTAINED, GLOB, IS_ASCII, LIKE, LIKE_GLOB, PIECES, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
 /** The operand of a text comparison. Inside a JSON value, and in a column of a file, there may be something else than a text. */
 export function compileText(operand: Operand, scope: ColumnScope): Sql {
@@ -36,6 +36,13 @@ export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScop
     case 'general':
       return sql`case when octet_length(${value}) > ${MAX_COMPARED} or instr(${value}, char(0)) then mikro_match(${value}, ${parameter(PIECES)}, 0) else ${value} glob ${parameter(GLOB)} end`
   }
+}
+
+/** A text meets a pattern of `$like`. */
+export function matchLike({ operand, value: pattern }: Condition & { kind: 'like' }, scope: ColumnScope): Sql {
+  const value = compileText(operand, scope)
+  const parameter = (form: ValueForm): Sql => filterValue(pattern, operand.attribute, form)
+  return sql`case when octet_length(${value}) > ${MAX_COMPARED} or instr(${value}, char(0)) then mikro_like(${value}, ${parameter('value')}) else ${value} glob ${parameter(LIKE_GLOB)} end`
 }
 
 /** Longest texts, in bytes, that are left to LIKE and GLOB, and to `instr`. */

@@ -5,6 +5,7 @@ import { findRoundedBound } from '../../values/rounded.ts'
 import { parseNumber } from '../../values/scalar-type.ts'
 import type { ScalarType } from '../../values/scalar-type.ts'
 import { findForm, findNeighbour } from './stored-time.ts'
+import { toGlob } from './match-like.ts'
 import { formatGlob, isAscii, jsonFunction } from './match.ts'
 
 /** A form of values. better-sqlite3 binds no booleans. */
@@ -71,6 +72,9 @@ export const CONTAINED = pattern(pieces => pieces[1])
 export const GLOB = pattern(formatGlob)
 export const LIKE = pattern(formatLike)
 export const IS_ASCII = pattern(pieces => (isAscii(pieces) ? 1 : 0))
+
+/** Of a pattern of `$like`: the same for GLOB, which ends at a NUL. What it is asked for has none. */
+export const LIKE_GLOB = form(value => (typeof value !== 'string' || value.includes('\0') ? null : toGlob(value)))
 
 /** The pattern as `mikro_match` takes it. */
 export const PIECES = pattern(pieces => JSON.stringify(pieces))

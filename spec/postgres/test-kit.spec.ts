@@ -52,6 +52,35 @@ async function readAll(schema: OwnSchema): Promise<unknown> {
 }
 
 describe('the data of an engine on PostgreSQL', { skip: await findNoServer() }, () => {
+  for (const [title, change] of [
+    ['a sequence that was restarted and has given nothing yet', 'alter sequence author_id_seq restart with 100'],
+    ['one that has given a value', "select setval('author_id_seq', 99)"],
+  ] as const)
+    it(`is restored with what its sequences were, not what the engine had seen of them: ${title}`, async () => {
+      await using schema = ownSchema()
+      await using engine = await open(schema, { seed: {} })
+      for (const id of [1, 2, 3]) await schema.run('insert into author (id, name) values ($1, $2)', [id, 'other'])
+      await schema.run(change)
+      const before = await engine.snapshot()
+      const idOf = async (): Promise<number> => {
+        const { status, body } = await post(engine, '/v1/authors', { name: 'new' })
+        assert.equal(status, 200, JSON.stringify(body))
+        return body.author.id as number
+      }
+      assert.equal(await idOf(), 100)
+      await schema.run("select setval('author_id_seq', 1)")
+      await engine.restore(before)
+      assert.equal(await idOf(), 100)
+      await engine.restore(before)
+      // A row that brings a lower key does not lower it.
+      assert.equal((await post(engine, '/v1/authors', { id: 50, name: 'given' })).status, 200)
+      assert.equal(await idOf(), 100)
+      // One with a higher key raises it.
+      await engine.restore(before)
+      assert.equal((await post(engine, '/v1/authors', { id: 100, name: 'given' })).status, 200)
+      assert.equal(await idOf(), 101)
+    })
+
   it('is reset to what it was after the seed, whoever has written, and IDs come again', async () => {
     await using schema = ownSchema()
     await using engine = await open(schema, {

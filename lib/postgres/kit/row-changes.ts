@@ -17,8 +17,8 @@ export interface TableChanges {
   readonly rows: readonly string[]
 }
 
-/** The values of the sequences of a database: the last one, or null before the first. */
-export type SequenceValues = readonly (readonly [oid: number, last: string | null])[]
+/** The values of the sequences of a database, and whether each has been given: else it is the next one. */
+export type SequenceValues = readonly (readonly [oid: string, value: string, isGiven: boolean])[]
 
 /** Prepares a transaction that writes rows as they were. */
 export async function beginReplay(session: PoolClient): Promise<void> {
@@ -117,21 +117,28 @@ function isOfKey({ key }: LoggedTable): string {
 
 /** Reads what the sequences of the tables have counted to. */
 export async function readSequences(session: PoolClient, { schemas }: ChangeLog): Promise<SequenceValues> {
-  const rows = await ask(
+  const found = await ask(
     session,
-    `select s.seqrelid, pg_sequence_last_value(s.seqrelid) from pg_sequence s join pg_class c on c.oid = s.seqrelid
-     where c.relnamespace = any(select to_regnamespace(quote_ident(s)) from unnest($1::text[]) as s) and c.relname not like 'mikro\\_changes\\_%'`,
+    `select c.oid, format('%I.%I', n.nspname, c.relname) from pg_sequence s join pg_class c on c.oid = s.seqrelid join pg_namespace n on n.oid = c.relnamespace
+     where c.relnamespace = any(select to_regnamespace(quote_ident(s)) from unnest($1::text[]) as s)
+       and c.relname not like 'mikro\\_changes\\_%' and has_sequence_privilege(s.seqrelid, 'select')`,
     [schemas],
   )
-  return rows.map(([oid, last]) => [Number(oid), last as string | null] as const)
+  if (found.length === 0) return []
+  // No function says what comes next where no value has been given: others may have restarted it with another one than it began with.
+  const rows = await ask(
+    session,
+    found.map(([oid, quoted]) => `select ${String(oid)}, last_value, is_called from ${String(quoted)}`).join(' union all '),
+  )
+  return rows.map(([oid, value, isGiven]) => [oid as string, value as string, isGiven === 't'] as const)
 }
 
 /** Lets sequences go on from such values. */
 export async function writeSequences(session: PoolClient, values: SequenceValues): Promise<void> {
   await ask(
     session,
-    `select setval(s.seqrelid::regclass, coalesce(v.last, s.seqstart), v.last is not null)
-     from unnest($1::oid[], $2::bigint[]) as v(oid, last) join pg_sequence s on s.seqrelid = v.oid`,
-    [values.map(([oid]) => oid), values.map(([, last]) => last)],
+    `select setval(s.seqrelid::regclass, v.value, v.given)
+     from unnest($1::oid[], $2::bigint[], $3::boolean[]) as v(oid, value, given) join pg_sequence s on s.seqrelid = v.oid`,
+    [values.map(([oid]) => oid), values.map(([, value]) => value), values.map(([, , isGiven]) => isGiven)],
   )
 }

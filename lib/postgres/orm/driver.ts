@@ -30,6 +30,7 @@ import { flattenKeys, isLink, resolveKeys } from '../../orm/nested-keys.ts'
 import { loadTargetKeys } from '../../orm/target-keys.ts'
 import { qualifyTable } from '../../model/table-name.ts'
 import { tableName } from '../../sql/sql.ts'
+import { raiseSequence } from '../sql/write-rows.ts'
 import { parseArray } from '../server/sessions.ts'
 import { BoundPostgresConnection } from './bound-connection.ts'
 import type { LentDialect } from './lent-dialect.ts'
@@ -181,9 +182,8 @@ export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
         highest = highest === undefined || BigInt(given) > highest ? BigInt(given) : highest
     }
     if (highest === undefined || highest < 1n) return
-    const sql =
-      'select setval(s::regclass, ?) from (select pg_get_serial_sequence(?, ?) as s) as named where s is not null and coalesce(pg_sequence_last_value(s::regclass), 0) < ?'
-    await this.execute(sql, [highest, tableName(qualifyTable(meta.tableName, meta.schema)), counter.fieldNames[0]!, highest], 'run', ctx)
+    const place = [tableName(qualifyTable(meta.tableName, meta.schema)), counter.fieldNames[0]!]
+    await this.execute(raiseSequence('select ?::bigint as k', ['?', '?']), [highest, ...place], 'run', ctx)
   }
 
   override getORMClass(): ReturnType<PostgreSqlDriver['getORMClass']> {

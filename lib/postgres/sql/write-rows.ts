@@ -61,10 +61,21 @@ function returnKeys(insert: string, { table, counter }: StoredTable, columns: re
   if (counter === undefined) return { sql: insert, bindings: [] }
   const own = name(counter.column)
   if (!columns.some(({ column }) => column === counter.column)) return { sql: `${insert} returning ${own}`, bindings: [] }
-  const sequence = `select pg_get_serial_sequence(${literal(tableName(table))}, ${literal(counter.column)}) as s`
-  const isBehind = 'n.s is not null and m.k > 0 and coalesce(pg_sequence_last_value(n.s::regclass), 0) < m.k'
-  const raise = `(select setval(n.s::regclass, m.k) from (select max(${own}) as k from w) as m, (${sequence}) as n where ${isBehind})`
-  return { sql: `with w as (${insert} returning ${own}) select w.${own}, ${raise} from w`, bindings: [] }
+  const raise = raiseSequence(`select max(${own}) as k from w`, [literal(tableName(table)), literal(counter.column)])
+  return { sql: `with w as (${insert} returning ${own}) select w.${own}, (${raise}) from w`, bindings: [] }
+}
+
+/**
+ * Returns a query that lets the sequence of a column go on behind a key, where it would give that. One that has not begun may have been restarted with any value: what
+ * it would give is seen by taking it.
+ *
+ * @param highest a query for the key, `k`
+ * @param place the quoted table and the column, as texts of SQL
+ */
+export function raiseSequence(highest: string, [table, column]: readonly [string, string]): string {
+  const sequence = `select pg_get_serial_sequence(${table}, ${column})::regclass as s`
+  const next = 'case when m.k > 0 and pg_sequence_last_value(q.s) is null then nextval(q.s) end'
+  return `select setval(n.s, greatest(m.k, n.v), coalesce(n.v <= m.k, true)) from (${highest}) as m, lateral (select q.s, ${next} as v from (${sequence}) as q) as n where n.s is not null and m.k > 0 and (n.v is not null or pg_sequence_last_value(n.s) < m.k)`
 }
 
 /** Gives an untyped parameter the type of a column: a length, or an enum, that a text compared with it would not have. */

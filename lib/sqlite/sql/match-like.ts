@@ -45,10 +45,11 @@ export function likeFunction(look: () => void): (value: unknown, pattern: unknow
     if (++work % LOOK_EVERY === 0) look()
   }
   return (value, pattern) => {
-    if (value === null || pattern === null) return null
-    const text = String(pattern)
-    if (last?.text !== text) last = { text, pattern: parse(text) }
-    return matches([...String(value)], last.pattern, step) ? 1 : 0
+    if (value === null || typeof pattern !== 'string') return null
+    // The SQL around it asks for texts alone: what is long, or has a NUL.
+    if (typeof value !== 'string') return 0
+    if (last?.text !== pattern) last = { text: pattern, pattern: parse(pattern) }
+    return matches([...value], last.pattern, step) ? 1 : 0
   }
 }
 

@@ -1,34 +1,137 @@
 /**
- * Runs the specs: `node --test` over the named files, or over all of `spec/`. The processes share V8's compile cache, so that each starts
- * in half the time. Specs of both databases run on a PostgreSQL server, too, which is started where none answers; `SPEC_POSTGRES=0` leaves it out. Node strips the types of the specs itself. Options that begin with `--test-` are passed on. All specs together have the same seeds each time.
+ * Runs the specs: the named files, or all of `spec/`. As many processes as there are processors, at most four, take file after file from one queue: a process a file
+ * costs twice the time. A file that does not come to its end fails, and its process is replaced. Specs of both databases run on a PostgreSQL server, too, which is
+ * started where none answers; `SPEC_POSTGRES=0` leaves it out. Node strips the types of the specs itself. Options that begin with `--test-` are passed on. All specs
+ * together have the same seeds each time.
  */
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findSpecServer } from './spec-server.ts'
+import { findFiles } from './specs/find-files.ts'
+import { ENDED, FILE, noCounts, READY, RESULTS, type Counts, type Message, type Order } from './specs/messages.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const REPORT = './scripts/specs/report.ts'
 const args = process.argv.slice(2)
+const options = args.filter(arg => arg.startsWith('--'))
 const patterns = args.filter(arg => !arg.startsWith('--'))
-// Relative to the folder of the repository, where the specs run.
-const HOOKS = './scripts/load-decorators.ts'
-const options = ['--import', HOOKS, '--test', '--test-concurrency=2', ...args.filter(arg => arg.startsWith('--'))]
+const isFiltered = options.some(option => /^--test-(?:name-pattern|only)/.test(option))
 
-const seeds = patterns.length === 0 ? { FC_SEED: process.env['FC_SEED'] ?? 'usual' } : {}
+const cache = join(root, 'node_modules/.cache')
+const times = readTimes()
+const began = performance.now()
+const files = findFilesOrEnd()
+const queue = [...files]
+/** Files that have come to their end. */
+const ended = new Set<string>()
+const total = noCounts()
+const failures: string[] = []
+const workers = new Set<ChildProcess>()
 
-const files = patterns.length === 0 ? ['spec/**/*.spec.ts'] : patterns
 const server = await findSpecServer(root, files)
-const specs = spawn(process.execPath, [...options, ...files], {
-  cwd: root,
-  stdio: 'inherit',
-  env: { ...process.env, ...seeds, ...server.environment, NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled') },
-})
-// Ctrl-C reaches the specs, too. The server is stopped when they have ended.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => specs.kill(signal))
+const seeds = patterns.length === 0 ? { FC_SEED: process.env['FC_SEED'] ?? 'usual' } : {}
+const environment = { ...process.env, ...seeds, ...server.environment, NODE_COMPILE_CACHE: join(cache, 'compiled') }
+
+// Ctrl-C reaches the workers, too. The server is stopped when they have ended.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    queue.length = 0
+    for (const worker of workers) worker.kill(signal)
+  })
 try {
-  const [status] = (await once(specs, 'exit')) as [number | null]
-  process.exitCode = status ?? 1
+  const count = Math.min(files.length, Math.max(2, Math.min(availableParallelism(), 4)))
+  await Promise.all(Array.from({ length: count }, () => work(count === 1)))
+  finish()
 } finally {
   await server.stop()
+}
+
+/** Runs workers, one after another, until the queue is empty. The files of one that ends early are those that it has not come to the end of. */
+async function work(isAlone: boolean): Promise<void> {
+  do {
+    const given: string[] = []
+    const [code, signal] = await runWorker(given, isAlone)
+    const lost = isFiltered ? [] : given.filter(file => !ended.has(file))
+    for (const file of lost) fail(`✖ ${file}: its process ended (${signal ?? code}) before the file was at its end`)
+    if (code !== 0 && lost.length === 0 && failures.length === 0)
+      fail(`✖ a process of specs ended with ${signal ?? code}, behind ${given.at(-1)}`)
+  } while (queue.length > 0)
+}
+
+/** @param given gets the files that the worker is given */
+function runWorker(given: string[], isAlone: boolean): Promise<[code: number | null, signal: NodeJS.Signals | null]> {
+  const reporters = (isAlone ? ['spec', REPORT] : [REPORT]).flatMap(name => [
+    `--test-reporter=${name}`,
+    '--test-reporter-destination=stdout',
+  ])
+  const parameters = ['--import', './scripts/load-decorators.ts', ...reporters, ...options, 'scripts/specs/worker.ts']
+  const worker = spawn(process.execPath, parameters, { cwd: root, stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env: environment })
+  workers.add(worker)
+  const next = (): void => {
+    const file = queue.shift()
+    if (file !== undefined) given.push(file)
+    const order: Order = file === undefined ? { type: ENDED } : { type: FILE, file, isFiltered }
+    worker.send(order, () => {})
+  }
+  worker.on('message', (message: Message) => {
+    if (message.type === RESULTS) take(message)
+    if (message.type === READY || message.file !== '') next()
+  })
+  return new Promise((resolve, reject) => {
+    worker.once('error', reject)
+    const disconnected = once(worker, 'disconnect')
+    worker.once('exit', (code, signal) => {
+      workers.delete(worker)
+      // Its last messages come before.
+      void disconnected.then(() => resolve([code, signal]))
+    })
+  })
+}
+
+function take({ file, counts, failures: found, milliseconds }: Extract<Message, { type: typeof RESULTS }>): void {
+  for (const name of Object.keys(total) as (keyof Counts)[]) total[name] += counts[name]
+  failures.push(...found)
+  if (file === '') return
+  ended.add(file)
+  times[file] = Math.round(milliseconds)
+}
+
+function fail(failure: string): void {
+  total.fail++
+  failures.push(failure)
+  console.log(failure)
+}
+
+/** Prints what node's own runner prints at its end, as it has done for a single file. */
+function finish(): void {
+  const named = failures.join('')
+  for (const file of isFiltered ? [] : files) if (!ended.has(file) && !named.includes(file)) fail(`✖ ${file} did not run`)
+  if (files.length > 1 && failures.length > 0)
+    console.log(`\n✖ failing tests:\n${failures.map(failure => failure.split('\n')[0]).join('\n')}\n`)
+  const lines = Object.entries({ ...total, files: ended.size, duration_ms: Math.round(performance.now() - began) })
+  if (files.length > 1 || ended.size === 0) for (const [name, count] of lines) console.log(`ℹ ${name} ${count}`)
+  mkdirSync(cache, { recursive: true })
+  writeFileSync(join(cache, 'spec-times.json'), JSON.stringify(times))
+  process.exitCode = failures.length === 0 ? 0 : 1
+}
+
+function findFilesOrEnd(): string[] {
+  try {
+    return findFiles(root, patterns.length === 0 ? ['spec/**/*.spec.ts'] : patterns, times)
+  } catch (error) {
+    console.log((error as Error).message)
+    process.exit(1)
+  }
+}
+
+function readTimes(): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(join(cache, 'spec-times.json'), 'utf8')) as Record<string, number>
+  } catch {
+    return {}
+  }
 }

@@ -11,9 +11,6 @@ import type { Target } from '../helpers/targets.ts'
 
 /** What happened, in order. */
 let log: string[] = []
-beforeEach(() => {
-  log = []
-})
 
 interface Named {
   name: string
@@ -332,6 +329,10 @@ describeTargets('defaults of the database', { entities: [Stamp, Sheet] }, target
 })
 
 describe('a subscriber', () => {
+  beforeEach(() => {
+    log = []
+  })
+
   it('may use the engine once its transaction is over', async () => {
     const seen: number[] = []
     const subscriber: EventSubscriber = {

@@ -18,9 +18,6 @@ interface Row {
 
 /** What the hooks do, set by each test. */
 let onWrite: (entity: Row, args: EventArgs<Row>) => Promise<void> | void = () => {}
-beforeEach(() => {
-  onWrite = () => {}
-})
 const hook = [
   async (args: EventArgs<Row>): Promise<void> => {
     await onWrite(args.entity, args)
@@ -88,7 +85,16 @@ async function count(target: Target, resource: string): Promise<number> {
 /** On PostgreSQL writes do not wait in line, and what runs hooks is not repeated. */
 const gaveUp = ({ store }: Target, status: number): boolean => store === 'postgres' && status === 503
 
+/** Hooks of each suite. */
+function begin(): void {
+  beforeEach(() => {
+    onWrite = () => {}
+  })
+}
+
 describeTargets('a request', model, target => {
+  begin()
+
   it('writes all or nothing', async () => {
     onWrite = entity => {
       if (entity.name === 'fails') throw new Error('no')
@@ -189,6 +195,8 @@ describeTargets('a request', model, target => {
 })
 
 describeTargets('a hook that calls the engine', model, target => {
+  begin()
+
   it('sees what its own write has changed, and writes with it', async () => {
     const seen: unknown[] = []
     onWrite = async entity => {
@@ -307,6 +315,8 @@ describeTargets('a hook that calls the engine', model, target => {
 })
 
 describeTargets('the entity manager', model, target => {
+  begin()
+
   it('flushes and runs transactions beside requests', target.except('queue'), async () => {
     const { orm } = target.engine
     onWrite = () => wait(1)

@@ -8,17 +8,17 @@ import { after, before, describe, it } from 'node:test'
 import { Command, ROOT } from '../helpers/command.ts'
 
 let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mikro-rest-'))
-  await writeFile(join(folder, 'db.json'), JSON.stringify({ users: [{ id: 1, name: 'Ann' }], posts: [{ id: 1, userId: 1, title: 'x' }] }))
-})
-after(() => rm(folder, { recursive: true, force: true }))
-
 function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
   return spawnSync(process.execPath, [join(ROOT, 'bin', 'serve.js'), ...args], { cwd: folder, encoding: 'utf8' })
 }
 
 describe('the command at another address', () => {
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mikro-rest-'))
+    await writeFile(join(folder, 'db.json'), JSON.stringify({ users: [{ id: 1, name: 'Ann' }], posts: [{ id: 1, userId: 1, title: 'x' }] }))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
   it('prints paths that work', async () => {
     await using command = new Command(folder, 'db.json', '--port', '0', '--base', '/api/', '--no-version', '--test-controls')
     const origin = await command.origin()

@@ -14,14 +14,6 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** The package as it is published, as far as a quick start needs it. */
 let folder = ''
 
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mikro-rest-quick-'))
-  await mkdir(join(folder, 'bin'))
-  await copyFile(join(ROOT, 'bin/quick-start.js'), join(folder, 'bin/quick-start.js'))
-  await packKysely(ROOT, join(folder, 'dist/packed'), 'node22.17.0')
-})
-after(() => rm(folder, { recursive: true, force: true }))
-
 /** Counts the modules of Kysely that a process loads. */
 const COUNT = `
   import { createRequire, registerHooks } from 'node:module'
@@ -49,6 +41,14 @@ async function run(script: string, quick = true, first: readonly string[] = []):
 }
 
 describe('a quick start', () => {
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mikro-rest-quick-'))
+    await mkdir(join(folder, 'bin'))
+    await copyFile(join(ROOT, 'bin/quick-start.js'), join(folder, 'bin/quick-start.js'))
+    await packKysely(ROOT, join(folder, 'dist/packed'), 'node22.17.0')
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
   it('loads Kysely as one module, which is the only one of the process', async () => {
     const found = await run(`
       const orm = await import('@mikro-orm/sqlite')

@@ -13,16 +13,16 @@ const ORM = import.meta.resolve('@mikro-orm/core')
 const { FORCE_COLOR: _, ...ENV } = process.env
 
 let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mikro-rest-self-test-'))
-})
-after(() => rm(folder, { recursive: true, force: true }))
-
 function run(...args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
   return spawnSync(process.execPath, [join(ROOT, 'bin', 'serve.js'), ...args], { cwd: folder, env: ENV, encoding: 'utf8' })
 }
 
 describe('--self-test', { timeout: 120_000 }, () => {
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mikro-rest-self-test-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
   it('prints that nothing failed, and how to repeat it', async () => {
     await writeFile(
       join(folder, 'db.json'),

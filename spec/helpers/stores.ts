@@ -26,11 +26,17 @@ export const WITH_POSTGRES = process.env['SPEC_POSTGRES'] === '1'
 export const NO_SERVER = WITH_POSTGRES ? await findNoServer() : false
 
 let database: Promise<OwnDatabase> | undefined
-if (WITH_POSTGRES) after(async () => (await database)?.[Symbol.asyncDispose]())
 
 /** Makes a schema in the database of this process. Forks copy the database: nobody else is connected to it. */
 export async function newSchema(): Promise<OwnSchema> {
-  return ownSchema((await (database ??= ownDatabase())).database.url)
+  return ownSchema((await (database ??= makeDatabase())).database.url)
+}
+
+/** Makes a database that is dropped after the last spec of the process: a hook would drop it after the first file. */
+async function makeDatabase(): Promise<OwnDatabase> {
+  const made = await ownDatabase()
+  process.once('beforeExit', () => void made[Symbol.asyncDispose]())
+  return made
 }
 
 export interface Store {

@@ -29,15 +29,6 @@ interface Refused {
 
 let engine: RestEngine
 
-before(async () => {
-  engine = await RestEngine.create({
-    entities: [Site, Tag],
-    seed: { tags: Array.from({ length: 1_000 }, (_, index) => ({ id: index + 1, name: `t${index}` })), sites: [{ id: 1 }] },
-  })
-})
-
-after(() => engine.close())
-
 const post = (body: unknown): Promise<RestResponse> => engine.handle('POST', '/v1/sites', undefined, body)
 
 function refused(response: RestResponse, status: number): Refused {
@@ -47,7 +38,20 @@ function refused(response: RestResponse, status: number): Refused {
 
 const ids = (length: number): number[] => Array.from({ length }, (_, index) => index + 1)
 
+/** Hooks of each suite. */
+function begin(): void {
+  before(async () => {
+    engine = await RestEngine.create({
+      entities: [Site, Tag],
+      seed: { tags: Array.from({ length: 1_000 }, (_, index) => ({ id: index + 1, name: `t${index}` })), sites: [{ id: 1 }] },
+    })
+  })
+  after(() => engine.close())
+}
+
 describe('the records of a body', () => {
+  begin()
+
   it('are 1000 at most, made or linked, however deep they lie', async () => {
     assert.equal((await post({ tags: ids(1_000) })).status, 200)
     assert.equal((await post({ tags: ids(1_000).map(() => 7) })).status, 200)
@@ -91,6 +95,8 @@ describe('the records of a body', () => {
 })
 
 describe('the faults of a body', () => {
+  begin()
+
   it('are listed up to a hundred, and the others are counted', async () => {
     const body = Object.fromEntries(ids(250).map(index => [`titel${index}`, index]))
     const { detail, errors } = refused(await post(body), 422)
@@ -119,6 +125,8 @@ describe('the faults of a body', () => {
 })
 
 describe('a body of a megabyte', () => {
+  begin()
+
   const many = (of: (index: number) => string, size = 1_000_000): string => {
     const parts: string[] = []
     for (let length = 0, index = 0; length < size; index++) {

@@ -20,14 +20,6 @@ type Options = Parameters<typeof createServer>[1]
 let engine: RestEngine
 let server: Server | undefined
 
-afterEach(async () => {
-  if (server?.listening === true) {
-    server.close()
-    server.closeAllConnections()
-  }
-  await engine.close()
-})
-
 async function start(options: Partial<EngineOptions>, serving: Options = {}): Promise<string> {
   engine = await RestEngine.create({ entities: [Note], seed: { notes: [{ id: 1, text: 'one' }] }, ...options })
   server = createServer(engine, serving).listen(0, '127.0.0.1')
@@ -52,7 +44,20 @@ const unwritable = resource(Note, {
   },
 })
 
+/** Hooks of each suite. */
+function begin(): void {
+  afterEach(async () => {
+    if (server?.listening === true) {
+      server.close()
+      server.closeAllConnections()
+    }
+    await engine.close()
+  })
+}
+
 describe('an answer that cannot be written', () => {
+  begin()
+
   it('is a 500 by every door, and onError is told', async () => {
     const told: string[] = []
     const lines: number[] = []
@@ -75,6 +80,8 @@ describe('an answer that cannot be written', () => {
 })
 
 describe('the functions that are told', () => {
+  begin()
+
   it('may throw and reject: the request is answered all the same', async () => {
     const warnings: string[] = []
     const note = (warning: Error): void => void warnings.push(warning.message)
@@ -132,6 +139,8 @@ describe('the functions that are told', () => {
 })
 
 describe('an error of a hook', () => {
+  begin()
+
   it('is in the journal, and its answer tells nothing', async () => {
     await start({
       onError: () => {},
@@ -176,6 +185,8 @@ describe('an error of a hook', () => {
 })
 
 describe('a body of any depth', () => {
+  begin()
+
   it('is answered with 400, with a number out of range in it too', async () => {
     const told: unknown[] = []
     const origin = await start({ onError: error => told.push(error), limits: { maxBodyBytes: 10_000_000 } })
@@ -206,6 +217,8 @@ describe('a body of any depth', () => {
 })
 
 describe('pipelined requests', () => {
+  begin()
+
   it('see the writes of those in front of them, and are answered in order', async () => {
     await start({})
     const connection = await RawConnection.open(server!)

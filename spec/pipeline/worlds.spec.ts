@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
@@ -28,7 +28,7 @@ const Note = defineEntity({
 const Thing = defineEntity({ name: 'Thing', properties: { id: p.integer().primary(), label: p.string() } })
 
 const directory = mkdtempSync(join(tmpdir(), 'mikro-rest-worlds-'))
-after(() => rmSync(directory, { recursive: true }))
+process.once('exit', () => rmSync(directory, { recursive: true }))
 let files = 0
 
 const SEED = {

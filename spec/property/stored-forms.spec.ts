@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import Database from 'better-sqlite3'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -19,7 +19,7 @@ type Stored = string | number | bigint | Buffer | null
 type Shown = Record<string, unknown>
 
 const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-forms-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 /** Date-times as Django, SQLAlchemy, Home Assistant, SQLite and JavaScript store them. */
 const moment = fc

@@ -26,15 +26,20 @@ const connect = require('connect') as () => App
 let engine: RestEngine
 let bare: RestEngine
 const failures: unknown[] = []
-before(async () => {
-  engine = await create({ onError: error => void failures.push(error) })
-  bare = await create({ versions: [], routes: [{ method: 'GET', path: '/health', handler: () => ({ body: 'well' }) }] })
-})
-after(() => Promise.all([engine.close(), bare.close()]))
-
 const start = (app: http.RequestListener): ReturnType<typeof serve> => serve(http.createServer(app))
 
+/** Hooks of each suite. */
+function begin(): void {
+  before(async () => {
+    engine = await create({ onError: error => void failures.push(error) })
+    bare = await create({ versions: [], routes: [{ method: 'GET', path: '/health', handler: () => ({ body: 'well' }) }] })
+  })
+  after(() => Promise.all([engine.close(), bare.close()]))
+}
+
 describe('the path of the mount', () => {
+  begin()
+
   const mounts: readonly (readonly [name: string, mount: string, make: (api: Listener) => App])[] = [
     ['Express', '/api', api => express().use('/api', api)],
     ['Express, in routers', '/outer/inner', api => express().use('/outer', express.Router().use('/inner', api))],
@@ -115,6 +120,8 @@ describe('the path of the mount', () => {
 })
 
 describe('a body that has been read', () => {
+  begin()
+
   const parsers: readonly (readonly [string, Middleware])[] = [
     ['json', express.json()],
     ['text', express.text({ type: '*/*' })],
@@ -154,6 +161,8 @@ describe('a body that has been read', () => {
 })
 
 describe('what is not the engine’s', () => {
+  begin()
+
   const page: Middleware = (_, response) => void response.end('"page"')
 
   it('is passed on with fallthrough, its body unread', async () => {
@@ -203,6 +212,8 @@ describe('what is not the engine’s', () => {
 })
 
 describe('the options of the listener', () => {
+  begin()
+
   it('are those of the server, and refused likewise', async () => {
     assert.throws(
       () => listener(engine, { falthrough: true } as object),

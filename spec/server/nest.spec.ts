@@ -42,11 +42,6 @@ Post!()(Notes.prototype, 'create', descriptorOf('create'))
 
 let engine: RestEngine
 const failures: unknown[] = []
-before(async () => {
-  engine = await create({ onError: error => void failures.push(error) })
-})
-after(() => engine.close())
-
 /** Starts an application with the controller. */
 async function start(
   options: object,
@@ -73,6 +68,11 @@ const asMiddleware = (api: Listener) => (app: Application) => void app.use('/api
 const nothing = (): void => {}
 
 describe('the listener in NestJS', () => {
+  before(async () => {
+    engine = await create({ onError: error => void failures.push(error) })
+  })
+  after(() => engine.close())
+
   const ways: readonly (readonly [name: string, start: (world: RestEngine) => ReturnType<typeof start>])[] = [
     ['a middleware of the application', world => start({}, asMiddleware(listener(world)))],
     ['without a body parser', world => start({ bodyParser: false }, asMiddleware(listener(world)))],

@@ -19,21 +19,6 @@ let engine: RestEngine
 let server: Server
 const opened: RawConnection[] = []
 
-before(async () => {
-  engine = await RestEngine.create({ entities: [Note], seed: { notes: [{ id: 1, text: 'one' }] } })
-})
-
-after(() => engine.close())
-
-beforeEach(() => engine.reset())
-
-afterEach(async () => {
-  for (const connection of opened.splice(0)) connection.socket.destroy()
-  await new Promise(resolve => {
-    server.close(resolve)
-  })
-})
-
 async function start(options: Options = {}, host = '127.0.0.1'): Promise<string> {
   server = createServer(engine, options).listen(0, host)
   await once(server, 'listening')
@@ -61,7 +46,24 @@ const all = (names: readonly string[], code: string): Record<string, string> => 
 const LOCAL = ['localhost', 'localhost:3000', 'LOCALHOST', 'localhost.', 'localhost.:80', 'app.localhost', '127.0.0.1:5', '127.8.8.8', '[::1]', '[::1]:3000', '[::ffff:127.0.0.1]', '[0:0:0:0:0:0:0:1]'] // prettier-ignore
 const FOREIGN = ['evil.test', 'evil.test:3000', 'localhost.evil.test', '127.0.0.1.evil.test', 'notlocalhost', '10.0.0.1', '[::2]', '0.0.0.0', 'localhost:x', 'a@localhost', 'localhost/x', '[evil.test]', '::1'] // prettier-ignore
 
+/** Hooks of each suite. */
+function begin(): void {
+  before(async () => {
+    engine = await RestEngine.create({ entities: [Note], seed: { notes: [{ id: 1, text: 'one' }] } })
+  })
+  after(() => engine.close())
+  beforeEach(() => engine.reset())
+  afterEach(async () => {
+    for (const connection of opened.splice(0)) connection.socket.destroy()
+    await new Promise(resolve => {
+      server.close(resolve)
+    })
+  })
+}
+
 describe('the name that a request is addressed to', () => {
+  begin()
+
   it('is a local one where the server listens on a loopback address', async () => {
     await start()
     assert.deepEqual(await hosts(LOCAL), all(LOCAL, '200'))
@@ -149,6 +151,8 @@ describe('the name that a request is addressed to', () => {
 })
 
 describe('the page that sends a request', () => {
+  begin()
+
   const writes = ['POST /v1/notes', 'PUT /v1/notes/1', 'PATCH /v1/notes/1', 'DELETE /v1/notes/1']
 
   async function codes(lines: readonly string[], headers: Record<string, string>): Promise<string[]> {
@@ -231,6 +235,8 @@ describe('the page that sends a request', () => {
 })
 
 describe('worlds', () => {
+  begin()
+
   it('are as many as maxWorlds says', async () => {
     await start({ testControls: { maxWorlds: 2 } })
     for (const world of ['a', 'b', 'a', 'b']) assert.equal(codeOf(await ask('GET /v1/notes', { 'x-world': world })), '200')
@@ -254,6 +260,8 @@ describe('worlds', () => {
 })
 
 describe('answers that hold a token', () => {
+  begin()
+
   it('are kept by no cache', async () => {
     const User = defineEntity({
       name: 'User',

@@ -12,11 +12,6 @@ const NOTES = 'https://api.example.test/api/v1/notes'
 const OTHER = 'https://other.example.test/api/v1/notes'
 
 let engine: RestEngine
-before(async () => {
-  engine = await RestEngine.create({ entities: [Note], seed: { notes: [{ text: 'first' }] } })
-})
-after(() => engine.close())
-
 /** Opens a window as a test of a page has it: its origin is that of the API. */
 function openWindow(): Window {
   return new Window({ url: 'https://api.example.test/' })
@@ -66,6 +61,11 @@ const CLIENTS: Readonly<Record<string, Client>> = {
 }
 
 describe('interception of', () => {
+  before(async () => {
+    engine = await RestEngine.create({ entities: [Note], seed: { notes: [{ text: 'first' }] } })
+  })
+  after(() => engine.close())
+
   for (const [name, { write, missing, leave }] of Object.entries(CLIENTS)) {
     it(`${name}: requests are answered by the engine; others fail with strict`, async () => {
       using _ = engine.intercept('https://api.example.test/api', { strict: true })

@@ -49,23 +49,28 @@ function engineOf(count: number): Promise<RestEngine> {
 /** A real server, which an interception must leave alone. */
 let elsewhere: Server
 let real: string
-before(async () => {
-  elsewhere = createHttpServer((request, response) => {
-    if (request.url === '/reset') request.socket.resetAndDestroy()
-    else request.resume().on('end', () => response.end(JSON.stringify({ real: request.url })))
-  })
-  elsewhere.listen(0, '127.0.0.1')
-  await once(elsewhere, 'listening')
-  real = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`
-})
-after(() => {
-  elsewhere.close()
-  elsewhere.closeAllConnections()
-})
-
 const isThere = whatIsThere()
 
+/** Hooks of each suite. */
+function begin(): void {
+  before(async () => {
+    elsewhere = createHttpServer((request, response) => {
+      if (request.url === '/reset') request.socket.resetAndDestroy()
+      else request.resume().on('end', () => response.end(JSON.stringify({ real: request.url })))
+    })
+    elsewhere.listen(0, '127.0.0.1')
+    await once(elsewhere, 'listening')
+    real = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`
+  })
+  after(() => {
+    elsewhere.close()
+    elsewhere.closeAllConnections()
+  })
+}
+
 describe('an intercepted request', () => {
+  begin()
+
   const REQUESTS: readonly Asked[] = [
     { path: '/v1/notes' },
     { path: '/v1/notes?text=zwei*&attributes=text&sort=size.desc' },
@@ -169,6 +174,8 @@ describe('an intercepted request', () => {
 })
 
 describe('intercept', () => {
+  begin()
+
   let engine: RestEngine
   beforeEach(async () => {
     engine = await RestEngine.create(OPTIONS)
@@ -435,6 +442,8 @@ describe('intercept', () => {
 })
 
 describe('the body of an intercepted request', () => {
+  begin()
+
   let engine: RestEngine
   before(async () => {
     engine = await RestEngine.create(OPTIONS)
@@ -529,6 +538,8 @@ describe('the body of an intercepted request', () => {
 })
 
 describe('the head of an intercepted request', () => {
+  begin()
+
   let engine: RestEngine
   let headers: Readonly<Record<string, string>>
   before(async () => {
@@ -598,6 +609,8 @@ describe('the head of an intercepted request', () => {
 })
 
 describe('an intercepted request that is aborted', () => {
+  begin()
+
   let engine: RestEngine
   let arrived: PromiseWithResolvers<void>
   let gate: PromiseWithResolvers<void>
@@ -702,6 +715,8 @@ describe('an intercepted request that is aborted', () => {
 })
 
 describe('the answer to an intercepted request', () => {
+  begin()
+
   let engine: RestEngine
   before(async () => {
     engine = await RestEngine.create(OPTIONS)
@@ -757,6 +772,8 @@ describe('the answer to an intercepted request', () => {
 })
 
 describe('a process that intercepts', () => {
+  begin()
+
   function runs(script: string): string {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
       cwd: fileURLToPath(new URL('../../..', import.meta.url)),

@@ -28,11 +28,6 @@ const post = (text: string): RequestInit => ({
 })
 
 let engine: RestEngine
-before(async () => {
-  engine = await RestEngine.create({ entities: [Note], seed: { notes: [{ text: 'one' }] } })
-})
-after(() => engine.close())
-
 async function works(origin: string): Promise<void> {
   const created = await fetch(`${origin}/v1/notes`, post('two'))
   assert.equal(created.headers.get('content-type'), 'application/json; charset=UTF-8')
@@ -47,7 +42,17 @@ async function works(origin: string): Promise<void> {
   assert.equal(await (await fetch(`${origin}/v1/notes/1`, { method: 'HEAD' })).text(), '')
 }
 
+/** Hooks of each suite. */
+function begin(): void {
+  before(async () => {
+    engine = await RestEngine.create({ entities: [Note], seed: { notes: [{ text: 'one' }] } })
+  })
+  after(() => engine.close())
+}
+
 describe('MSW', () => {
+  begin()
+
   const server = setupServer(
     http.get(`${API}/v1/fixed`, () => HttpResponse.json({ fixed: true })),
     http.all(`${API}/*`, ({ request }) => engine.fetch(request)),
@@ -69,6 +74,8 @@ describe('MSW', () => {
 })
 
 describe('a server that speaks Request and Response', () => {
+  begin()
+
   /** What frameworks for such handlers do between node:http and them. */
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method = 'GET', headers } = incoming
@@ -124,6 +131,8 @@ async function runJest(tests: Readonly<Record<string, string>>, type: 'module' |
 }
 
 describe('Jest', () => {
+  begin()
+
   const lib = fileURLToPath(new URL('../../../lib/index.ts', import.meta.url))
 
   it('runs tests that intercept, in realms of their own', async () => {

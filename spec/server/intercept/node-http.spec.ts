@@ -22,18 +22,6 @@ let engine: RestEngine
 let real: RestEngine
 let server: http.Server
 let here: string
-before(async () => {
-  engine = await RestEngine.create({ entities: [Note], seed: { notes: [{ text: 'engine' }] } })
-  real = await RestEngine.create({ entities: [Note], seed: { notes: [{ text: 'network' }] } })
-  server = createServer(real).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  here = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
-after(async () => {
-  server.close()
-  await Promise.all([engine.close(), real.close()])
-})
-
 interface Answer {
   readonly status: number | undefined
   readonly headers: http.IncomingHttpHeaders
@@ -51,7 +39,24 @@ async function ask(url: string, options: RequestOptions = {}, body?: string): Pr
 
 const json = { 'content-type': 'application/json' }
 
+/** Hooks of each suite. */
+function begin(): void {
+  before(async () => {
+    engine = await RestEngine.create({ entities: [Note], seed: { notes: [{ text: 'engine' }] } })
+    real = await RestEngine.create({ entities: [Note], seed: { notes: [{ text: 'network' }] } })
+    server = createServer(real).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    here = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  after(async () => {
+    server.close()
+    await Promise.all([engine.close(), real.close()])
+  })
+}
+
 describe('a client on node:http', () => {
+  begin()
+
   it('is answered by the engine, over http and https, whatever agent it brings', async () => {
     using _ = engine.intercept([API, PLAIN])
     for (const origin of [API, PLAIN]) {
@@ -148,6 +153,8 @@ describe('a client on node:http', () => {
 })
 
 describe('the agents of node:http', () => {
+  begin()
+
   const methods = (): unknown[] =>
     [http.Agent.prototype, https.Agent.prototype].flatMap(prototype =>
       ['createConnection', 'getName'].map(name => Object.getOwnPropertyDescriptor(prototype, name)),

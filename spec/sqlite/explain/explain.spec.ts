@@ -89,12 +89,17 @@ function costly({ statements }: Explanation): string[] {
 }
 
 let folder: string
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mikro-rest-explain-'))
-})
-after(() => rm(folder, { recursive: true, force: true }))
+/** Hooks of each suite. */
+function begin(): void {
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mikro-rest-explain-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+}
 
 describe('engine.explain', () => {
+  begin()
+
   it('tells the statements of a request in order, with what was bound, and the answer', async () => {
     await using engine = await make()
     const path = '/v1/sites?url=u7,u8&depth=0&expand=user&limit=2'
@@ -387,6 +392,8 @@ describe('engine.explain', () => {
 })
 
 describe('parameters', () => {
+  begin()
+
   it('are told by their columns, and masked where that is not possible and the statement speaks of a secret one', async () => {
     const Key = defineEntity({
       name: 'Key',
@@ -444,6 +451,8 @@ describe('parameters', () => {
 })
 
 describe('indexes of schemas that the engine creates', () => {
+  begin()
+
   const library = { entities: libraryEntities }
   const posts = [{ id: 1, userId: 1, tagIds: [1], parentId: null }]
   const json = fromJson({ users: [{ id: 1 }], tags: [{ id: 1 }], posts, comments: [{ id: 'a', post_id: 1 }] })
@@ -499,6 +508,8 @@ describe('indexes of schemas that the engine creates', () => {
 })
 
 describe('createServer with explain', () => {
+  begin()
+
   it('tells onRequest what ran, of each world', async () => {
     await using engine = await make()
     const lines: RequestLine[] = []
@@ -530,6 +541,8 @@ describe('createServer with explain', () => {
 })
 
 describe('mikro-rest --explain', () => {
+  begin()
+
   it('prints below the line of each request what it ran, and what would help', async () => {
     const path = fileIn(folder, 'command.sqlite')
     await using command = new Command(folder, path, '--port', '0', '--explain')

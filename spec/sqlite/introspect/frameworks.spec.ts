@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import Database from 'better-sqlite3'
 import { RestEngine } from '../../../lib/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-frameworks-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 /** What a framework creates; what some requests must answer; the tables that are lists of others. */
 interface Framework {

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after } from 'node:test'
 import Database from 'better-sqlite3'
 import { RestEngine } from '../../../lib/index.ts'
 
@@ -12,7 +11,7 @@ import { RestEngine } from '../../../lib/index.ts'
 type Json = any
 
 const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-introspect-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 /** A path in a folder that goes away afterwards. */
 export function pathOf(name = `${randomUUID()}.sqlite`): string {

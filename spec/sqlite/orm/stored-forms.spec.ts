@@ -25,23 +25,6 @@ const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-stored-'))
 const path = join(folder, 'readings.sqlite')
 let engine: RestEngine
 
-before(async () => {
-  const db = new Database(path)
-  db.exec(`create table reading (id integer primary key, at datetime, price numeric(10, 2), age integer, is_open boolean, label text);
-    insert into reading (id, at) values (1, '2024-01-01 10:00:00 UTC'), (2, '2024-01-01T12:00:00+02:00'), (3, 1704103200000), (4, 1704103200000.75),
-      (5, '2024-01-02'), (6, 1704189600000), (7, 'n/a'), (8, 'Mon, 01 Jan 2024 10:00:00 GMT');
-    insert into reading (id, price) values (11, 1.005), (12, 2.675), (13, 10.504999), (14, -0.001), (15, 5), (16, 'n/a');
-    insert into reading (id, age) values (21, 'n/a'), (22, 1.5), (23, x'ff');
-    insert into reading (id, is_open) values (31, 2), (32, 'true'), (33, 1), (34, 'yes');
-    insert into reading (id, label) values (41, x'00ff');`)
-  db.close()
-  engine = await RestEngine.create({ entities: [Reading], schema: 'keep', database: path })
-})
-after(async () => {
-  await engine.close()
-  rmSync(folder, { recursive: true, force: true })
-})
-
 async function ids(query: Record<string, string>): Promise<number[]> {
   const { status, body } = await engine.handle('GET', '/v1/readings', { ...query, attributes: 'id' })
   assert.equal(status, 200, JSON.stringify(body))
@@ -49,6 +32,23 @@ async function ids(query: Record<string, string>): Promise<number[]> {
 }
 
 describe('stored forms', () => {
+  before(async () => {
+    const db = new Database(path)
+    db.exec(`create table reading (id integer primary key, at datetime, price numeric(10, 2), age integer, is_open boolean, label text);
+      insert into reading (id, at) values (1, '2024-01-01 10:00:00 UTC'), (2, '2024-01-01T12:00:00+02:00'), (3, 1704103200000), (4, 1704103200000.75),
+        (5, '2024-01-02'), (6, 1704189600000), (7, 'n/a'), (8, 'Mon, 01 Jan 2024 10:00:00 GMT');
+      insert into reading (id, price) values (11, 1.005), (12, 2.675), (13, 10.504999), (14, -0.001), (15, 5), (16, 'n/a');
+      insert into reading (id, age) values (21, 'n/a'), (22, 1.5), (23, x'ff');
+      insert into reading (id, is_open) values (31, 2), (32, 'true'), (33, 1), (34, 'yes');
+      insert into reading (id, label) values (41, x'00ff');`)
+    db.close()
+    engine = await RestEngine.create({ entities: [Reading], schema: 'keep', database: path })
+  })
+  after(async () => {
+    await engine.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
   it('compares date-times of all forms as they are shown', async () => {
     const at = '2024-01-01T10:00:00.000Z'
     assert.deepEqual(await ids({ at }), [1, 2, 3, 4])

@@ -1,0 +1,39 @@
+/**
+ * Worker of a run of specs: one process, in which file after file is imported, as `run-specs.ts` hands them out. Behind the tests of each file stands one that looks
+ * whether the file leaves the process as it was, for the files after it.
+ */
+import { it } from 'node:test'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { lookAround } from './look-around.ts'
+import { ENDED, READY, type Message, type Order } from './messages.ts'
+import { END } from './report.ts'
+
+/** How long a process may live on after its last test, in milliseconds: to drop a database takes seconds under load. */
+const GRACE = 60_000
+
+const send = (message: Message): void => void process.send!(message)
+
+async function obey(order: Order): Promise<void> {
+  if (order.type === ENDED) return end()
+  const holdsStill = lookAround()
+  try {
+    await import(pathToFileURL(resolve(order.file)).href)
+  } catch (error) {
+    it(order.file, () => Promise.reject(error as Error))
+  }
+  if (order.isFiltered) send({ type: READY })
+  else it(order.file + END, holdsStill)
+}
+
+function end(): void {
+  process.channel!.unref()
+  const say = (): void => {
+    console.log(`✖ After the last spec something is still open: ${process.getActiveResourcesInfo().join(', ')}.`)
+    process.exit(1)
+  }
+  setTimeout(say, GRACE).unref()
+}
+
+process.on('message', (order: Order) => void obey(order))
+send({ type: READY })

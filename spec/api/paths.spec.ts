@@ -123,7 +123,7 @@ describeTargets(
   },
 )
 
-describeTargets('paths', { ...library, seed: librarySeed, fresh: 'suite' }, target => {
+describeTargets('paths', { ...library, seed: librarySeed, fresh: 'suite', everyTarget: 'paths come by transports' }, target => {
   it('lists versions and resources at the root and at the version', async () => {
     for (const path of ['/', '/v1', '/v1/']) {
       const answer = await target.call('GET', path)

@@ -1,12 +1,12 @@
 /**
  * The examples of the README and of the pages in docs/, run as they stand there: every fenced block below `<!-- run -->`. JavaScript and TypeScript run as files of their
- * own, in a folder where `mikro-rest` is installed; the requests of shell blocks go, in the order of each page, to the sample model that `npm start` serves.
+ * own, but in one process, in a folder where `mikro-rest` is installed; the requests of shell blocks go, in the order of each page, to the sample model that `npm start` serves.
  * Blocks below `<!-- run configured -->` are for configured.spec.ts, the guides (`<!-- file ... -->`, `<!-- guide -->`) for package.spec.ts.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -73,24 +73,47 @@ describe('examples in code', () => {
     for (const name of PACKAGES) await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name), 'junction')
     await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { experimentalDecorators: true } }))
+    for (const example of examples) await writeFile(fileOf(example), example.text)
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  for (const { page, language, marker, text, line } of blocks) {
-    if (!['js', 'ts'].includes(language) || marker.startsWith('file')) continue
-    it(`${page}:${line} runs`, async () => {
-      assert.equal(marker, 'run')
-      const file = join(folder, `${page.replaceAll(/\W/g, '-')}-${line}.${language}`)
-      await writeFile(file, text)
-      const args = ['--import', import.meta.resolve('tsx'), ...(text.includes('node:test') ? ['--test-reporter=tap'] : []), file]
-      const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-        cwd: folder,
-        env: environment(),
-        encoding: 'utf8',
-        timeout: 60_000,
-      })
+  const examples = blocks.filter(({ language, marker }) => ['js', 'ts'].includes(language) && !marker.startsWith('file'))
+  const isTest = (text: string): boolean => text.includes('node:test')
+  const fileOf = ({ page, line, language }: (typeof blocks)[number]): string =>
+    join(folder, `${page.replaceAll(/\W/g, '-')}-${line}.${language}`)
+  const execute = (...args: readonly string[]): { status: number | null; stdout: string; stderr: string } =>
+    spawnSync(process.execPath, ['--import', import.meta.resolve('tsx'), ...args], {
+      cwd: folder,
+      env: environment(),
+      encoding: 'utf8',
+      timeout: 300_000,
+    })
+
+  for (const example of examples.filter(({ text }) => isTest(text))) {
+    it(`${example.page}:${example.line} runs`, () => {
+      const { status, stdout, stderr } = execute('--test-reporter=tap', fileOf(example))
       assert.equal(status, 0, stdout + stderr)
-      if (text.includes('node:test')) assert.match(stdout, /^# pass [1-9]/m)
+      assert.match(stdout, /^# pass [1-9]/m)
+    })
+  }
+
+  // In one process, which loads the package once: what an example leaves open holds it up.
+  const others = examples.filter(({ text }) => !isTest(text))
+  const errors = new Map<string, string | undefined>()
+  it('end by themselves', async () => {
+    const notes = join(folder, 'notes')
+    const { status, stdout, stderr } = execute(join(root, 'spec/docs/run-examples.ts'), notes, ...others.map(fileOf))
+    for (const line of (await readFile(notes, 'utf8')).trimEnd().split('\n')) {
+      const { file, error } = JSON.parse(line) as { file: string; error?: string }
+      errors.set(file, error)
+    }
+    assert.equal(status, 0, stdout + stderr)
+  })
+  for (const example of others) {
+    it(`${example.page}:${example.line} runs`, () => {
+      assert.equal(example.marker, 'run')
+      assert.ok(errors.has(fileOf(example)), 'an example before has ended the process')
+      assert.equal(errors.get(fileOf(example)), undefined)
     })
   }
 })

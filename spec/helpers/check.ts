@@ -41,6 +41,9 @@ export function runs(usual: number): number {
   return readNumber('FC_RUNS') ?? usual
 }
 
+/** How often to run a property that costs much: a quarter of the runs where all specs run, all of them by itself and in `npm run hunt`. */
+export const costly = (all: number): number => (isUsual ? Math.ceil(all / 4) : all)
+
 interface CheckOptions<T> {
   readonly label: string
   readonly runs?: number

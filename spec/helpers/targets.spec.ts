@@ -21,7 +21,7 @@ describe('encodeQuery', () => {
   for (const [query, text] of cases) it(`writes ${JSON.stringify(text)}`, () => assert.equal(encodeQuery(query), text))
 })
 
-describeTargets('targets', library, target => {
+describeTargets('targets', { ...library, everyTarget: 'it is about them' }, target => {
   it('answers alike through every door', async () => {
     const em = target.engine.orm.em.fork()
     em.create(Author, { id: 7, name: 'Ann', email: 'ann@example.test' })

@@ -1,7 +1,7 @@
 /**
- * One suite, several targets: every API spec runs over {`engine.handle`, HTTP over loopback} x {`:memory:`, a file}, so that a rule which
- * holds in one place only is found by the spec that states it. `call` answers alike for all of them. Where a PostgreSQL server answers, it runs there as well,
- * by `engine.handle`.
+ * One suite, several targets: every API spec runs by `engine.handle` in memory, and by HTTP over loopback on a file, so that a rule which holds in one place only is
+ * found by the spec that states it. What depends on how the two meet runs on all four. `call` answers alike for all of them. Where a PostgreSQL server answers, it runs
+ * there as well, by `engine.handle`. `SPEC_TARGETS=memory` leaves the first alone (`npm run quick`).
  *
  * ```ts
  * describeTargets('sorting', { entities }, target => {
@@ -56,18 +56,22 @@ export interface TargetOptions extends Omit<EngineOptions, 'database'> {
   prepare?: (engine: RestEngine) => Promise<void>
   /** Targets that the suite cannot run on, each with the reason: `{ 'http, file': 'fetch cannot send a raw NUL' }`. */
   skip?: Partial<Record<TargetName, string>>
+  /** Why the suite runs on all four of {`handle`, HTTP} x {memory, file}: it is about transports or files. */
+  everyTarget?: string
   /** Why the suite cannot run on PostgreSQL. */
   except?: Exception
 }
 
-/** The targets of this run. */
-const TARGETS: readonly (readonly [Door, Store])[] = [
-  ['handle', 'memory'],
-  ['handle', 'file'],
-  ['http', 'memory'],
-  ['http', 'file'],
-  ...(WITH_POSTGRES ? [['handle', 'postgres'] as const] : []),
-]
+const FIRST: readonly Place[] = [['handle', 'memory']]
+const USUAL: readonly Place[] = [...FIRST, ['http', 'file']]
+const EVERY: readonly Place[] = [...USUAL, ['handle', 'file'], ['http', 'memory']]
+const SERVER: readonly Place[] = WITH_POSTGRES ? [['handle', 'postgres']] : []
+
+type Place = readonly [Door, Store]
+
+/** The targets of a suite in this run. */
+const targetsOf = (_everyTarget: string | undefined): readonly Place[] =>
+  process.env['SPEC_TARGETS'] === 'memory' ? FIRST : [...EVERY, ...SERVER]
 
 interface Running {
   engine: RestEngine
@@ -77,15 +81,16 @@ interface Running {
 
 /** Declares one `describe` per target, each with the same tests. */
 export function describeTargets(name: string, options: TargetOptions, body: (target: Target) => void): void {
-  const { fresh = 'test', prepare, skip = {}, except, ...engineOptions } = options
-  for (const [door, store] of TARGETS) {
+  const { fresh = 'test', prepare, skip = {}, except, everyTarget, ...engineOptions } = options
+  for (const [door, store] of targetsOf(everyTarget)) {
     const targetName: TargetName = `${door}, ${store}`
     const isExcepted = store === 'postgres' && (except === undefined ? NO_SERVER : reasonOf(except))
     describe(`${name} [${targetName}]`, { skip: skip[targetName] ?? isExcepted }, () => {
       let running: Running | undefined
-      // In memory each test has a fork, which costs a tenth of an engine of its own; with a file each test creates one.
+      // In memory each test has a fork, which costs a tenth of an engine of its own. On a file and on a server all tests of the suite use one engine, and one server of
+      // HTTP, and it is reset before each: that costs a tenth of a file, a thirtieth of a schema.
       let origin: RestEngine | undefined
-      // On a server all tests of the suite use one engine, which is reset before each: that costs a thirtieth of a schema of its own.
+      let shared: Running | undefined
       let schema: OwnSchema | undefined
       if (store === 'postgres') {
         before(async () => {
@@ -93,13 +98,14 @@ export function describeTargets(name: string, options: TargetOptions, body: (tar
         })
       }
       const start = async (): Promise<void> => {
-        running = await startTarget(door, store, engineOptions, { origin, schema })
+        if (shared) await shared.engine.reset()
+        running = shared ?? (await startTarget(door, store, engineOptions, { origin, schema }))
         await prepare?.(running.engine)
       }
       const stop = async (): Promise<void> => {
         const last = running
         running = undefined
-        await last?.stop()
+        if (last !== shared) await last?.stop()
       }
       const current = (): Running => {
         if (!running) throw new Error('the target exists only while a test runs')
@@ -109,12 +115,16 @@ export function describeTargets(name: string, options: TargetOptions, body: (tar
         before(start)
         after(stop)
       } else {
-        if (store !== 'file') {
-          before(async () => {
-            origin = await RestEngine.create({ ...engineOptions, ...(schema && { database: schema.database }) })
-          })
-          after(() => origin?.close())
-        }
+        before(async () => {
+          if (store === 'memory') origin = await RestEngine.create(engineOptions)
+          else shared = await startTarget(door, store, engineOptions, { origin, schema })
+        })
+        after(async () => {
+          await origin?.close()
+          await shared?.stop()
+          // The suite is kept until the process ends.
+          origin = shared = undefined
+        })
         beforeEach(start)
         afterEach(stop)
       }
@@ -133,9 +143,9 @@ export function describeTargets(name: string, options: TargetOptions, body: (tar
   }
 }
 
-/** What the targets of a suite share. */
-interface Shared {
-  /** In memory the engine to fork, on a server the one to reset; undefined: a new one is created. */
+/** What an engine is made of. */
+interface Origins {
+  /** In memory: the engine to fork. */
   readonly origin: RestEngine | undefined
   /** The schema on a server. */
   readonly schema: OwnSchema | undefined
@@ -146,12 +156,8 @@ async function startTarget(
   door: Door,
   store: Store,
   options: Omit<EngineOptions, 'database'>,
-  { origin, schema }: Shared,
+  { origin, schema }: Origins,
 ): Promise<Running> {
-  if (store === 'postgres' && origin !== undefined) {
-    await origin.reset()
-    return { engine: origin, call: callHandle(origin, false), stop: async () => {} }
-  }
   const folder = store === 'file' ? await mkdtemp(join(tmpdir(), 'mikro-rest-')) : undefined
   const database = schema?.database ?? (folder === undefined ? ':memory:' : join(folder, 'data.sqlite'))
   const engine = await (origin === undefined ? RestEngine.create({ ...options, database }) : origin.fork())

@@ -68,22 +68,28 @@ describe('a time budget', () => {
 
   for (const [path, query, what] of COSTLY) {
     it(`ends ${what}, and another client is answered right after`, async () => {
+      // On a machine that does other things the time may be over before the costly part begins: a round that names another one is not counted.
+      let isNamed = true
+      let detail = ''
       const ask = async (): Promise<void> => {
         const result = await fetch(origin + target(path, query))
         const body = (await result.json()) as Body
         assert.deepEqual([result.status, body.code], [503, 'timeout'])
         assert.ok(body.detail.includes(`longer than the ${BUDGET} ms`), body.detail)
         // Reading a relation and making records of it take turns: the time may be over in either.
-        const isNamed =
-          body.detail.includes(what) || (what === 'reading the relation' && body.detail.includes('putting the answer together'))
-        assert.ok(isNamed, body.detail)
+        isNamed = body.detail.includes(what) || (what === 'reading the relation' && body.detail.includes('putting the answer together'))
+        detail = body.detail
       }
       const askOther = async (): Promise<void> => {
         assert.equal((await fetch(`${origin}/v1/users/1`)).status, 200)
       }
       const isSoon = (duration: number): boolean => duration < BUDGET + TOLERANCE
-      const [duration] = await leastOf([async () => Math.max(...(await Promise.all([timeOf(ask), timeOf(askOther)])))], isSoon)
-      assert.ok(isSoon(duration), `${duration} ms`)
+      const measure = async (): Promise<number> => {
+        const durations = await Promise.all([timeOf(ask), timeOf(askOther)])
+        return isNamed ? Math.max(...durations) : Infinity
+      }
+      const [duration] = await leastOf([measure], isSoon)
+      assert.ok(isSoon(duration), `${duration} ms: ${detail}`)
     })
   }
 

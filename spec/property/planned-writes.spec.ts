@@ -14,7 +14,7 @@ import * as fc from 'fast-check'
 import { RestEngine } from '../../lib/index.ts'
 import { RowWriter } from '../../lib/sqlite/row-writer.ts'
 import { UnitsOfWork } from '../../lib/sqlite/units-of-work.ts'
-import { check, runs } from '../helpers/check.ts'
+import { check, costly, runs } from '../helpers/check.ts'
 import type { Json, Row } from '../helpers/oracle.ts'
 import { build, Random } from './models/build.ts'
 import type { Model } from './models/build.ts'
@@ -170,7 +170,7 @@ describe('planned writes', () => {
         }
         await twins.compare()
       }),
-      { label: 'random models', runs: 15 },
+      { label: 'random models', runs: costly(15) },
     ))
 
   it('answer and store as the unit of work, with all that a model can add to a value', () =>
@@ -180,7 +180,7 @@ describe('planned writes', () => {
         for (const request of requests) await twins.ask(request)
         await twins.compare()
       }),
-      { label: 'cars', runs: 40 },
+      { label: 'cars', runs: costly(40) },
     ))
 
   it('answer and store as the unit of work, in files that were there', () =>
@@ -196,7 +196,7 @@ describe('planned writes', () => {
           await twins.compare()
         },
       ),
-      { label: 'files', runs: 15 },
+      { label: 'files', runs: costly(15) },
     ))
 
   it('take for a change what the unit of work does, where others have left values of another type', async () => {
@@ -223,7 +223,7 @@ describe('planned writes', () => {
         for (const request of requests) await twins.ask(request)
         await twins.compare()
       }),
-      { label: 'clubs', runs: 40 },
+      { label: 'clubs', runs: costly(40) },
     ))
 
   it('answer and store as the unit of work, in JSON', () =>
@@ -233,7 +233,7 @@ describe('planned writes', () => {
         for (const request of requests) await twins.ask(request)
         await twins.compare()
       }),
-      { label: 'parcels', runs: 40 },
+      { label: 'parcels', runs: costly(40) },
     ))
 
   it('make the objects that a new record needs, where MikroORM looks for nothing that is missing', async () => {
@@ -291,6 +291,6 @@ describe('planned writes', () => {
 
   it('are what most of these requests were', () => {
     console.log(`# statements: ${[...written].map(([word, count]) => `${word} ${count}`).join(', ')}`)
-    assert.ok((written.get('insert') ?? 0) > runs(40))
+    assert.ok((written.get('insert') ?? 0) > runs(costly(40)))
   })
 })

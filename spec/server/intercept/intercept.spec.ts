@@ -775,10 +775,10 @@ describe('a process that intercepts', () => {
   begin()
 
   function runs(script: string): string {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
       cwd: fileURLToPath(new URL('../../..', import.meta.url)),
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: 300_000,
     })
     assert.equal(status, 0, stderr)
     return stdout.trim()

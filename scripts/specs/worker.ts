@@ -20,7 +20,7 @@ async function obey(order: Order): Promise<void> {
   try {
     await import(pathToFileURL(resolve(order.file)).href)
   } catch (error) {
-    it(order.file, () => Promise.reject(error as Error))
+    it(order.file, () => Promise.reject(error))
   }
   if (order.isFiltered) send({ type: READY })
   else it(order.file + END, holdsStill)

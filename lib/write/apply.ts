@@ -3,7 +3,7 @@
  * cascades and orphan removal. The reading stages render the answer.
  * Refuses with owner_required, version_conflict and record_not_found.
  */
-import type { Collection, EntityMetadata } from '@mikro-orm/core'
+import type { Collection, EntityManager, EntityMetadata } from '@mikro-orm/core'
 import { chain } from '../base/awaitable.ts'
 import type { Awaitable } from '../base/awaitable.ts'
 import { restError } from '../base/errors.ts'
@@ -22,7 +22,7 @@ import { load, entityName, reference } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
 import { changeOwnLink, nameLink, refuseRemovedOwner, unlinkFromOwner } from './unlink.ts'
 import { owningAttribute } from './relation-sides.ts'
-import type { LinkInput, ListInput, RecordInput, RecordRef } from './record-input.ts'
+import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
 
 /** Creates a record with all that is nested in it. `implied` is what its owner sets. */
 export function create(change: RecordInput, work: Work, implied: Entity = {}): Awaitable<Entity> {
@@ -148,9 +148,20 @@ function changeLoaded(entity: Entity, change: RecordInput, work: Work): Awaitabl
   const { em } = work
   const values = change.values.filter(({ attribute }) => !(attribute.kind === 'scalar' && attribute.version))
   assignValues(entity, values, em)
+  if (work.connection.mayHoldMisfits) forgetShown(entity, values, em)
   // Records that link this one by the changed key would be inserted before the key has changed.
   const isReferred = values.some(({ attribute }) => isReferredBy(attribute, change.resource))
   return chain(isReferred ? em.flush() : undefined, () => (isPlain(change) ? undefined : changeRelations(entity, change, work)))
+}
+
+/**
+ * Has MikroORM write values of a file of others that differ from what is shown, also where it reads what is stored as the same value: of any number but 0 it makes
+ * `true`, of a word that is to be a decimal nothing that equals anything.
+ */
+function forgetShown(entity: Entity, values: readonly ValueInput[], em: EntityManager): void {
+  const loaded = em.getUnitOfWork().getOriginalEntityData(entity)
+  for (const { attribute } of values)
+    if (attribute.kind === 'scalar' && !attribute.hidden && attribute.lazy !== true) delete loaded?.[attribute.property]
 }
 
 async function changeRelations(entity: Entity, change: RecordInput, work: Work): Promise<void> {

@@ -13,7 +13,7 @@ export interface RowPlan {
   readonly insert: ReadonlyMap<string, StoredProperty> | undefined
   /** The attributes that a statement can change; undefined: none can change any. */
   readonly update: ReadonlyMap<string, StoredProperty> | undefined
-  /** Those of them whose stored values statements can compare in a file of others, too, where a column may hold a value of another type. */
+  /** Those of them that a statement can change in a file of others, too, where a column may hold a value of another type. */
   readonly updateOfOthers: ReadonlyMap<string, StoredProperty> | undefined
   /** The properties that every change sets. */
   readonly touched: readonly StoredProperty[]
@@ -45,7 +45,7 @@ function makePlan(resource: Resource): RowPlan | null {
     stored,
     insert: stored.inserts ? nameAll(writable) : undefined,
     update: stored.updates ? nameAll(changeable) : undefined,
-    updateOfOthers: stored.updates ? nameAll(changeable.filter(([attribute, property]) => isComparable(attribute, property))) : undefined,
+    updateOfOthers: stored.updates ? nameAll(changeable.filter(([attribute]) => isCompared(attribute))) : undefined,
     touched: [...stored.properties.values()].filter(({ onUpdate }) => onUpdate !== undefined),
     deletes: stored.deletes && !cascadesOrUnlinks(resource),
   }
@@ -120,15 +120,12 @@ function hasKnownForm(attribute: ScalarAttribute): boolean {
   return hasOneForm(attribute) || (source.kind === 'column' && !source.rawDefault && !hidden)
 }
 
-/** The kinds of values that MikroORM compares as they are stored. Of any number it makes a boolean. */
-const COMPARABLE: ReadonlySet<string> = new Set(['integer', 'float', 'text'])
-
-/** Whether what is stored, of whatever type, differs from a value of the attribute just where MikroORM says so, or where it is shown as another one. */
-function isComparable(attribute: Attribute, { columns }: StoredProperty): boolean {
-  return (
-    attribute.kind === 'toOne' ||
-    (attribute.kind === 'scalar' && !attribute.hidden && COMPARABLE.has(attribute.type.kind) && columns[0]!.toColumn === undefined)
-  )
+/**
+ * Whether a statement finds out in a file of others, too, what changes. Whatever a column holds, a value is a change there where it differs from what is shown; what
+ * is the same has been left out before. Of an object a part may be shown, and of a hidden value nothing is.
+ */
+function isCompared(attribute: Attribute): boolean {
+  return attribute.kind === 'toOne' || (attribute.kind === 'scalar' && !attribute.hidden)
 }
 
 /** Whether equal values have one stored form, so that validation need not compare them with what is shown. */

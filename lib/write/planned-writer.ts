@@ -204,9 +204,10 @@ export class PlannedWriter {
   *update(plan: PlannedBody, address: Address, body: JsonObject, view: View): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { version } = resource
-    // A new record could get the key of one that does not exist; and nothing else is said of one that does not exist for the caller.
-    if ((plan.body.isWide || view.visibility !== EVERYTHING) && !(yield* wait(this.#reader.exists(resource, key, view.visibility))))
-      throw notFound(resource, id)
+    // A new record could get the key of one that does not exist; and nothing else is said of one that does not exist for the caller, nor where a trigger of a file
+    // may refuse the statement.
+    const asksFirst = plan.body.isWide || view.visibility !== EVERYTHING || this.#connection.mayHoldMisfits
+    if (asksFirst && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
     const current = yield* this.#versions.read(address, view, version !== undefined && body[version.name] !== undefined)
     return yield* this.#update(plan, address, body, { view, current, shown: address })
   }

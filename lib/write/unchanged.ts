@@ -8,6 +8,8 @@ import { isRelation } from '../model/model.ts'
 import type { Attribute, InnerAttribute, Resource, ScalarAttribute } from '../model/model.ts'
 import { isObject } from '../base/json.ts'
 import type { JsonObject } from '../base/json.ts'
+import { readScalar } from '../values/scalar-type.ts'
+import type { ScalarType } from '../values/scalar-type.ts'
 
 /** Kinds of values that have one stored form: setting the same value again changes nothing. */
 const ONE_FORM: ReadonlySet<string> = new Set(['integer', 'float', 'boolean', 'text', 'date'])
@@ -81,11 +83,16 @@ function isRendered(attribute: Attribute | InnerAttribute): boolean {
   return attribute.render !== undefined || (attribute.kind === 'embedded' && attribute.attributes.some(isRendered))
 }
 
-/** Returns the body without the values that equal those shown; the same body where there is none. */
+/**
+ * Returns the body without the values that equal those shown; the same body where there is none.
+ *
+ * @param byValue whether other spellings of a value equal it: one time in two zones, `1.5` and `1.50`
+ */
 export function omitUnchanged(
   body: JsonObject,
   { byName }: { readonly byName: ReadonlyMap<string, Attribute | InnerAttribute> },
   shown: readonly JsonObject[],
+  byValue: boolean,
 ): JsonObject {
   let changed: Record<string, unknown> | undefined
   for (const name of Object.keys(body)) {
@@ -94,13 +101,31 @@ export function omitUnchanged(
     if (attribute === undefined || isLink(attribute) || attribute.readOnly) continue
     const given = body[name]
     const there = shown.filter(record => Object.hasOwn(record, name)).map(record => record[name])
-    if (there.some(value => builtin.util.isDeepStrictEqual(value, given))) {
+    const isSame = (value: unknown): boolean =>
+      builtin.util.isDeepStrictEqual(value, given) || (byValue && attribute.kind === 'scalar' && isSameValue(value, given, attribute.type))
+    if (there.some(isSame)) {
       changed ??= { ...body }
       delete changed[name]
     } else if (attribute.kind === 'embedded' && !attribute.array && attribute.variants === undefined && isObject(given)) {
-      const inside = omitUnchanged(given, attribute, there.filter(isObject))
+      const inside = omitUnchanged(given, attribute, there.filter(isObject), byValue)
       if (inside !== given) (changed ??= { ...body })[name] = inside
     }
   }
   return changed ?? body
+}
+
+/** The kinds of values that a body may spell in several ways. */
+const SPELLINGS: ReadonlySet<string> = new Set(['bigint', 'decimal', 'datetime', 'time', 'uuid'])
+
+function isSameValue(shown: unknown, given: unknown, type: ScalarType): boolean {
+  if (!SPELLINGS.has(type.kind)) return false
+  const [one, other] = [shown, given].map(value => readScalar(value, type))
+  if (one === undefined || other === undefined) return false
+  return type.kind === 'decimal' ? shortenDecimal(one as string) === shortenDecimal(other as string) : one === other
+}
+
+/** Returns a decimal without the zeros at its end, and without the sign of zero. */
+function shortenDecimal(text: string): string {
+  const short = text.includes('.') ? text.replace(/\.?0+$/, '') : text
+  return short === '-0' ? '0' : short
 }

@@ -122,9 +122,10 @@ export class ChangeValidator {
   ): Coroutine<ValidatedInput> {
     const { key } = validation
     if (key === undefined) return asked
-    const isPlain = asked.errors.listed.length === 0 && !this.#connection.mayHoldMisfits
+    const { mayHoldMisfits } = this.#connection
+    const isPlain = asked.errors.listed.length === 0 && !mayHoldMisfits
     if (isPlain && !givesStoredForms(body, resource)) return asked
-    const rest = omitUnchanged(body, resource, yield* this.#readShown(body, resource, key, view))
+    const rest = omitUnchanged(body, resource, yield* this.#readShown(body, resource, key, view), mayHoldMisfits)
     return rest === body ? asked : yield* wait(this.#validateByModel(rest, resource, validation, view))
   }
 

@@ -5,6 +5,7 @@
 import { BigIntType, Cascade, Collection, DecimalType, JsonType, UuidType, isRaw } from '@mikro-orm/core'
 import type { MikroORM, Platform, Type } from '@mikro-orm/core'
 import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../stored-table.ts'
+import { DescribedType } from './described-type.ts'
 import { hasRelatedKey, isOwning, readForeignColumns } from './foreign-key.ts'
 import { scalarType } from './property-type.ts'
 import { readDocument } from './read-stored-document.ts'
@@ -92,7 +93,7 @@ function listLinkParts(meta: Meta, prop: Property): StoredKeyPart[] | undefined 
 }
 
 /** Whether a record of the entity is one row of one table: of its own, or of one of several classes none of which inherits from this one. */
-function isOneTable(meta: Meta): boolean {
+export function isOneTable(meta: Meta): boolean {
   const inheritance = meta.root.inheritanceType
   return (
     (inheritance === 'sti' ? isLeaf(meta) : meta.root === meta && !inheritance) &&
@@ -139,10 +140,16 @@ function looksAtEntities(meta: Meta): boolean {
   )
 }
 
-function isPlainKey(key: Property): boolean {
+/** Whether a part of a key is a plain value. */
+export function isPlainKey(key: Property): boolean {
   if (key.kind !== 'scalar' || key.runtimeType === 'Date') return false
   const { customType } = key
-  const isKnown = customType === undefined || customType instanceof BigIntType || customType instanceof UuidType
+  const isKnown =
+    customType === undefined ||
+    customType instanceof BigIntType ||
+    customType instanceof UuidType ||
+    // A column of a file, which holds the key as it is.
+    customType instanceof DescribedType
   return isKnown && KEY_KINDS.has(scalarType(key)?.kind ?? '')
 }
 

@@ -45,11 +45,11 @@ export class Twins implements AsyncDisposable {
   }
 
   /**
-   * @param entities makes the entities, for each engine anew
+   * @param entities makes the entities, for each engine anew; nothing: the files are served as they are
    * @param rules makes the configuration of their resources
    */
   static async of(
-    entities: () => unknown[],
+    entities: () => unknown[] | undefined,
     seed: Record<string, unknown[]> = {},
     files: readonly string[] = [],
     rules?: (entities: unknown[]) => unknown[],
@@ -60,9 +60,8 @@ export class Twins implements AsyncDisposable {
       const own = entities()
       return RestEngine.create({
         database,
-        entities: own as never,
-        ...(rules === undefined ? {} : { resources: rules(own) as never }),
-        seed: seed as never,
+        ...(own === undefined ? {} : { entities: own as never, seed: seed as never }),
+        ...(rules === undefined || own === undefined ? {} : { resources: rules(own) as never }),
         orm,
         clock: () => new Date('2026-01-01T00:00:00Z'),
         onError: error => causes.push(error),

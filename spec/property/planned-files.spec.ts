@@ -1,0 +1,238 @@
+/**
+ * Planned writes in files of others: a value is a change where it differs from what is shown, whatever a column holds, and whichever way writes it. Files as others
+ * make them, with values of any type in any column, are served twice, as they are; in one of the engines a subscriber does nothing, so that all of its writes go
+ * through MikroORM's unit of work. Both get the same requests. Answers, journals and whole files are the same.
+ *
+ * A long run by hand: `FC_RUNS=2000 node --import tsx --test spec/property/planned-files.spec.ts`.
+ */
+import assert from 'node:assert/strict'
+import { copyFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/sqlite'
+import Database from 'better-sqlite3'
+import * as fc from 'fast-check'
+import { RestEngine } from '../../lib/index.ts'
+import { UnitsOfWork } from '../../lib/sqlite/units-of-work.ts'
+import { check } from '../helpers/check.ts'
+import { contentOf } from '../helpers/content.ts'
+import { fileOf, pathOf } from '../sqlite/introspect/world.ts'
+import { Twins } from './world/twins.ts'
+import type { Request } from './world/ways-of-writing.ts'
+
+/** The tables of a file: with declared types, and without any. */
+const TABLES = [
+  `create table owner (id integer primary key, name text not null, born datetime, active boolean, worth decimal(10,2), score real, token uuid,
+    big bigint, day date, extra json, raw blob, bare)`,
+  `create table pet (id integer primary key autoincrement, name varchar(20), owner_id integer references owner (id) on delete set null, tail boolean not null default 1,
+    seen timestamp default current_timestamp, unique (owner_id, name))`,
+  `create table coin (code text primary key, worth numeric, owner int references owner (id) on delete cascade) without rowid`,
+] as const
+
+const TRIGGERS = [
+  '',
+  '',
+  'create trigger loud after update on pet begin update owner set score = coalesce(score, 0) + 1 where id = new.owner_id; end',
+  'create trigger quiet before update of name on pet when new.name is null begin select raise(ignore); end',
+  `create trigger stern before insert on coin when new.worth < 0 begin select raise(abort, 'worth'); end`,
+  'create trigger broken before update on coin begin select nothing_of_the_kind(); end',
+] as const
+
+/** Values as SQL, of any type. */
+const VALUES = [
+  'null',
+  '0',
+  '1',
+  '2',
+  '-3',
+  '1.5',
+  '1.50',
+  "'1.5'",
+  "'1.50'",
+  "'x'",
+  "'X'",
+  "''",
+  "'true'",
+  "'2024-01-01 10:00:00'",
+  "'2024-01-01T10:00:00.000Z'",
+
+  "'2024-01-01'",
+  '1704103200',
+  '1704103200000',
+  '\'{"a":1}\'',
+  '\'{ "a": 1 }\'',
+  "x'00ff'",
+  '9007199254740993',
+  "'ABCDEF00-0000-4000-8000-000000000000'",
+] as const
+
+const COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  owner: ['name', 'born', 'active', 'worth', 'score', 'token', 'big', 'day', 'extra', 'raw', 'bare'],
+  pet: ['name', 'owner_id', 'tail', 'seen'],
+  coin: ['worth', 'owner'],
+}
+
+const value = fc.constantFrom(...VALUES)
+const oddValue = fc
+  .constantFrom('owner', 'pet', 'coin')
+  .chain(table =>
+    fc
+      .tuple(fc.constantFrom(...COLUMNS[table]!), value, fc.integer({ min: 1, max: 3 }))
+      .map(([column, sql, row]) => `update or ignore ${table} set ${column} = ${sql} where ${table === 'coin' ? 'code' : 'id'} = '${row}'`),
+  )
+
+/** Values of bodies, of which most are of the type of some attribute, and many are spelled in another way than the file has them. */
+const given = fc.constantFrom<unknown>(
+  null,
+  true,
+  false,
+  0,
+  1,
+  2,
+  -3,
+  1.5,
+  '1.5',
+  '1.50',
+  'x',
+  'X',
+  '',
+  '2024-01-01',
+  '2024-01-01T10:00:00Z',
+  '2024-01-01T11:00:00+01:00',
+  '2024-01-01T10:00:00.000Z',
+  '2024-01-01 10:00:00',
+  { a: 1 },
+  [],
+  'AP8=',
+  '9007199254740993',
+  5,
+  'abcdef00-0000-4000-8000-000000000000',
+)
+const PLACES = [
+  ['owners', ['name', 'born', 'active', 'worth', 'score', 'token', 'big', 'day', 'extra', 'raw', 'bare', 'pets', 'coins']],
+  ['pets', ['name', 'owner', 'tail', 'seen']],
+  ['coins', ['worth', 'owner']],
+] as const
+
+const requests: fc.Arbitrary<Request> = fc.constantFrom(...PLACES).chain(([plural, names]) => {
+  const id = fc.constantFrom('1', '2', '3', '7')
+  const body = fc
+    .uniqueArray(fc.tuple(fc.constantFrom<string>(...names), given), { minLength: 1, maxLength: 3, selector: ([name]) => name })
+    .map(entries => Object.fromEntries(entries))
+  const path = id.map(key => `/v1/${plural}/${key}`)
+  const own = plural === 'coins' ? { code: fc.constantFrom('4', '5', 'x') } : plural === 'owners' ? { name: fc.constantFrom('n', 'm') } : {}
+  return fc.oneof(
+    { weight: 6, arbitrary: fc.record({ method: fc.constantFrom('PATCH', 'PUT'), path, body }) },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(fc.record(own), body)
+        .map(([needed, more]) => ({ method: 'POST', path: `/v1/${plural}`, body: { ...more, ...needed } as unknown })),
+    },
+    { weight: 1, arbitrary: path.map(each => ({ method: 'DELETE', path: each })) },
+  )
+})
+
+/** A file with three rows in each table, whose values are then replaced. */
+function makeFile(trigger: string, odd: readonly string[]): string {
+  const rows = [1, 2, 3].map(
+    id =>
+      `insert into owner (id, name, active) values (${id}, 'o${id}', ${id % 2}); insert into pet (id, name, owner_id) values (${id}, 'p${id}', ${id}); ` +
+      `insert into coin values ('${id}', ${id}, ${id});`,
+  )
+  return fileOf([...TABLES, ...rows, ...odd, trigger].filter(text => text !== '').join(';\n'))
+}
+
+/** How many units of work there have been. */
+let units = 0
+const { write } = UnitsOfWork.prototype
+UnitsOfWork.prototype.write = function (work, end) {
+  units++
+  return write.call(this, work, end) as Promise<never>
+}
+
+describe('planned writes in files of others', () => {
+  it('answer and store as the unit of work, whatever the columns hold', () =>
+    check(
+      fc.asyncProperty(
+        fc.constantFrom(...TRIGGERS),
+        fc.array(oddValue, { maxLength: 12 }),
+        fc.array(requests, { minLength: 10, maxLength: 30, size: 'max' }),
+        async (trigger, odd, asked) => {
+          const files = [makeFile(trigger, odd), pathOf()] as const
+          copyFileSync(files[0], files[1])
+          {
+            await using twins = await Twins.of(() => undefined, {}, files)
+            for (const request of asked) await twins.ask(request)
+          }
+          assert.deepEqual(contentOf(files[0]), contentOf(files[1]))
+        },
+      ),
+      { label: 'foreign files', runs: 40 },
+    ))
+
+  it('are what the plain requests are, where nobody listens', async () => {
+    const path = makeFile('', ["update owner set active = 2, worth = '1.50', born = '2024-01-01 10:00:00' where id = 1"])
+    await using engine = await RestEngine.create({ database: path })
+    const before = units
+    const ask = async (method: string, at: string, body?: unknown): Promise<void> => {
+      const answer = await engine.handle(method, `/v1/${at}`, {}, body)
+      assert.equal(answer.status, 200, JSON.stringify(answer.body))
+      assert.equal(units, before, `${method} ${at} ${JSON.stringify(body)}`)
+    }
+    for (const body of [
+      { name: 'x' },
+      { active: false },
+      { active: true },
+      { worth: '2.5' },
+      { born: '2025-01-01T00:00:00Z' },
+      { extra: { a: 2 } },
+    ])
+      await ask('PATCH', 'owners/1', body)
+    for (const body of [{ big: '7' }, { day: '2024-02-02' }, { score: 2.5 }, { raw: 'AQID' }, { bare: 'b' }])
+      await ask('PATCH', 'owners/1', body)
+    await ask('PATCH', 'pets/1', { owner: 2 })
+    await ask('POST', 'pets', { name: 'new', owner: 1 })
+    await ask('POST', 'owners/1/pets', { name: 'newer' })
+    await ask('DELETE', 'coins/1')
+  })
+
+  it('write a value that differs from what is shown, and leave alone one that is spelled in another way', async () => {
+    for (const subscribers of [[], [{ afterFlush: () => {} }]]) {
+      const path = makeFile('', [
+        "update owner set active = 2, worth = '1.50', born = '2024-01-01 10:00:00', token = 'ABCDEF00-0000-4000-8000-000000000000' where id = 1",
+      ])
+      {
+        await using engine = await RestEngine.create({ database: path, orm: { subscribers } })
+        const same = { worth: 1.5, born: '2024-01-01T11:00:00+01:00', token: 'abcdef00-0000-4000-8000-000000000000' }
+        assert.equal((await engine.handle('PATCH', '/v1/owners/1', {}, same)).status, 200)
+        assert.deepEqual(engine.requests.at(-1)!.changes, [])
+        assert.equal((await engine.handle('PATCH', '/v1/owners/1', {}, { active: true })).status, 200)
+      }
+      const db = new Database(path, { readonly: true })
+      assert.deepEqual(db.prepare('select active, worth, born from owner where id = 1').get(), {
+        active: 1,
+        worth: 1.5,
+        born: '2024-01-01 10:00:00',
+      })
+      db.close()
+    }
+  })
+
+  it('write a value of an entity that differs from what is shown, though MikroORM reads what is stored as that value', async () => {
+    const Flag = defineEntity({ name: 'Flag', properties: { id: p.integer().primary(), on: p.boolean(), text: p.string() } })
+    for (const subscribers of [[], [{ afterFlush: () => {} }]]) {
+      const path = fileOf(
+        'create table flag (id integer primary key, "on" boolean not null, text text); insert into flag values (1, 2, \'a\')',
+      )
+      {
+        await using engine = await RestEngine.create({ database: path, entities: [Flag], orm: { subscribers } })
+        const shown = (await engine.handle('GET', '/v1/flags/1')).body as { flag: { on: unknown } }
+        assert.notEqual(shown.flag.on, true)
+        assert.equal((await engine.handle('PATCH', '/v1/flags/1', {}, { on: true })).status, 200)
+      }
+      const db = new Database(path, { readonly: true })
+      assert.deepEqual(db.prepare('select * from flag').get(), { id: 1, on: 1, text: 'a' })
+      db.close()
+    }
+  })
+})

@@ -7,17 +7,19 @@ import type { Notes } from '../base/notes.ts'
 import { unreadableIn } from '../model/metadata/getters.ts'
 import { isGetter, isUnnamed, scalarType } from '../model/metadata/property-type.ts'
 import { isMixedList } from '../model/metadata/read-common.ts'
-import { correctEmbeddedLists } from './embedded-lists.ts'
+import { safeKey } from './corrected-comparator.ts'
 import { readLazyLinks } from './lazy-links.ts'
 import { correctPolymorphicLinks } from './polymorphic-links.ts'
+import { confinePrototypes } from './shared-classes.ts'
 import { correctSiblingColumns } from './sibling-columns.ts'
 import { correctTargetKeys } from './target-keys.ts'
 
 /** Corrects the metadata of an instance, before it is first used. */
 export function correctMetadata(orm: MikroORM): void {
-  takeAnyName(orm)
-  correctTargetKeys(orm.getMetadata())
-  correctEmbeddedLists(orm.getMetadata())
+  confinePrototypes(orm)
+  // Names of one length beyond ASCII would be the same to MikroORM.
+  Object.assign(orm.config.getHydrator(orm.getMetadata()), { safeKey })
+  correctTargetKeys(orm.getMetadata(), orm.config.getComparator(orm.getMetadata()))
   readLazyLinks(orm.getMetadata())
   findPivots(orm)
   leaveInherited(orm)
@@ -49,19 +51,6 @@ export function noteModel(orm: MikroORM, notes: Notes): void {
 /** The name that is not known; for `string | null` the compiler emits none. */
 function describeName(type: string): string {
   return type === 'any' || type === 'unknown' ? ' (for "string | null" the compiler emits none)' : ` "${type}"`
-}
-
-/**
- * MikroORM generates code in which a column or table that begins with a digit would be a syntax error, and calls what belongs to two properties the same
- * when their names are of one length and beyond ASCII.
- */
-function takeAnyName(orm: MikroORM): void {
-  const comparator = orm.config.getComparator(orm.getMetadata())
-  const wrap = (key: string): string =>
-    /^(?:\[idx_\d+\])$/.test(key) ? key : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
-  const safeKey = (key: string): string => key.replaceAll(/\W/g, each => `$${each.charCodeAt(0)}_`).replace(/^(?=\d)/, '_')
-  Object.assign(comparator, { wrap, safeKey })
-  Object.assign(orm.config.getHydrator(orm.getMetadata()), { safeKey })
 }
 
 /**

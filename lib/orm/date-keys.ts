@@ -3,26 +3,16 @@
  * find the record, makes another entity for each link to it, and puts that in the place of the changed one: the change is lost. The corrected serializer stores the
  * record under the text of ISO 8601.
  */
-import { EntityComparator } from '@mikro-orm/core'
 import type { EntityMetadata } from '@mikro-orm/core'
 
 type Keyed = Record<string, unknown>
 type Serializer = (entity: Keyed) => string
 
-type MakeSerializer = (this: unknown, meta: EntityMetadata) => Serializer
-
-const comparator = EntityComparator.prototype as unknown as { getPkSerializer?: MakeSerializer }
-const { getPkSerializer } = comparator
-
-/** The member that is corrected, for `checkMembers`. Entities get their serializers when an instance of MikroORM is made. */
-export const DATE_KEYS = { holder: 'EntityComparator', object: comparator, members: ['getPkSerializer'] }
-
-if (getPkSerializer !== undefined)
-  comparator.getPkSerializer = function (meta) {
-    const serialize = getPkSerializer.call(this, meta)
-    const dates = meta.primaryKeys.filter(name => isDate(meta, name))
-    return dates.length === 0 ? serialize : entity => serialize(withTexts(entity, dates))
-  }
+/** Returns the serializer of an entity's keys that knows times, made of MikroORM's. */
+export function serializeDates(meta: EntityMetadata, serialize: Serializer): Serializer {
+  const dates = meta.primaryKeys.filter(name => isDate(meta, name))
+  return dates.length === 0 ? serialize : entity => serialize(withTexts(entity, dates))
+}
 
 function isDate({ properties }: EntityMetadata, name: string): boolean {
   const prop = properties[name as never] as EntityMetadata['props'][number]

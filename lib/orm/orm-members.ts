@@ -2,9 +2,10 @@
  * Checks the private and internal members of MikroORM that the engine corrects, because another version may name them differently. A
  * model that needs such a correction is refused at the start, not during a request.
  */
-import { ChangeSetComputer, EntityComparator, ObjectHydrator, UnitOfWork, Utils } from '@mikro-orm/core'
+import { EntityComparator, ObjectHydrator, UnitOfWork, Utils } from '@mikro-orm/core'
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
-import { DATE_KEYS } from './date-keys.ts'
+import { COMPARATOR } from './corrected-comparator.ts'
+import { FACTORY } from './corrected-manager.ts'
 
 /** Some members of one class or object. */
 export interface Needed {
@@ -15,13 +16,13 @@ export interface Needed {
 
 /** Members for links by another key than the primary one (`target-keys.ts`). */
 const LINKS: readonly Needed[] = [
-  { holder: 'ChangeSetComputer', object: ChangeSetComputer.prototype, members: ['computeChangeSet', 'processToOne'] },
+  { holder: 'EntityComparator', object: EntityComparator.prototype, members: ['prepareEntity', 'getEntityComparator'] },
 ]
 
 const ALWAYS: readonly Needed[] = [
   { holder: 'UnitOfWork', object: UnitOfWork.prototype, members: ['getCommitOrder'] },
-  { holder: 'EntityComparator', object: EntityComparator.prototype, members: ['wrap', 'safeKey'] },
-  DATE_KEYS,
+  COMPARATOR,
+  FACTORY,
   { holder: 'ObjectHydrator', object: ObjectHydrator.prototype, members: ['safeKey'] },
 ]
 
@@ -31,9 +32,6 @@ function findMissing(needed: readonly Needed[]): string | undefined {
     if (name !== undefined) return `${holder}.${name}`
   }
 }
-
-/** Whether links by another key than the primary one can be corrected. Otherwise a model with such links is refused. */
-export const canCorrectLinks = findMissing(LINKS) === undefined
 
 /**
  * Rejects a version of MikroORM that lacks members which this model needs.

@@ -1,6 +1,7 @@
 /** Plain manager: whether nobody hears of the statements that an entity manager runs, nor takes part in its writes, so that the engine may write by its own. */
 import { DefaultLogger, SimpleLogger } from '@mikro-orm/core'
 import type { Configuration, EntityManager, LoggingOptions } from '@mikro-orm/core'
+import { correctedManager } from './corrected-manager.ts'
 import { hasSubscribers } from './user-hooks.ts'
 
 /** Whether nothing observes statements. The application's own logger may do anything with them. */
@@ -20,8 +21,8 @@ export class ManagerCheck {
   #known: { readonly em: EntityManager; readonly isOrdinary: boolean } | undefined
 
   /** @param ordinary the class of MikroORM's own entity managers */
-  constructor(ordinary: unknown) {
-    this.#ordinary = ordinary
+  constructor(ordinary: Parameters<typeof correctedManager>[0]) {
+    this.#ordinary = correctedManager(ordinary)
   }
 
   /** See `Connection.writesAlone`. */

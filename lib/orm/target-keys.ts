@@ -5,10 +5,9 @@
  * primary key. So the primary keys are loaded before it makes entities of rows. Then its identity map contains references with both keys.
  * The rest is in `correctTargetKeys`.
  */
-import { ChangeSetComputer, Utils, helper } from '@mikro-orm/core'
-import type { EntityManager, EntityMetadata, EntityProperty, MetadataStorage, Platform, Transaction } from '@mikro-orm/core'
+import { Utils, helper } from '@mikro-orm/core'
+import type { EntityManager, EntityMetadata, EntityName, EntityProperty, MetadataStorage, Platform, Transaction } from '@mikro-orm/core'
 import { thresholds } from '../base/thresholds.ts'
-import { canCorrectLinks } from './orm-members.ts'
 import { qualifyTable } from '../model/table-name.ts'
 import { name, tableName } from '../sql/sql.ts'
 
@@ -22,33 +21,61 @@ interface Driver {
 
 /** The data that MikroORM keeps with an entity. */
 interface Wrapped {
-  readonly __meta: EntityMetadata
   readonly __originalEntityData: NamedRow | undefined
   readonly __platform: Platform
 }
 
-interface ComputesChanges {
-  computeChangeSet(entity: object): unknown
-  processToOne(prop: EntityProperty, changeSet: unknown): void
+type Compare = (last: NamedRow, current: NamedRow, options?: object) => NamedRow
+
+/** The members of a comparator that are corrected. */
+interface Comparator {
+  prepareEntity(entity: object): NamedRow
+  getEntityComparator(name: EntityName): Compare
 }
 
 /** The corrected links, by entity. */
-const corrected = new WeakMap<EntityMetadata, ReadonlySet<EntityProperty>>()
+type Links = ReadonlyMap<unknown, readonly EntityProperty[]>
 
-const computer = ChangeSetComputer.prototype as unknown as ComputesChanges
-const { computeChangeSet, processToOne } = computer
-
-// The key of such a link is compared among the values of a record already. MikroORM would add it to the changes even without a change,
-// and so update every loaded record with such a link.
-function processLink(this: ComputesChanges, prop: EntityProperty, changeSet: unknown): void {
-  const { meta } = changeSet as { meta: EntityMetadata }
-  if (corrected.get(meta)?.has(prop) !== true) processToOne.call(this, prop, changeSet)
+/** Corrects the comparator of an instance, which takes part in computing changes. */
+function correctComparisons(comparator: Comparator, links: Links): void {
+  const prepareEntity = comparator.prepareEntity.bind(comparator)
+  const getEntityComparator = comparator.getEntityComparator.bind(comparator)
+  const comparisons = new Map<EntityName, Compare>()
+  Object.assign(comparator, {
+    prepareEntity: entity => {
+      correctStored(entity, links.get(entity.constructor) ?? [])
+      return prepareEntity(entity)
+    },
+    getEntityComparator: name => {
+      const own = links.get(name)
+      if (own === undefined) return getEntityComparator(name)
+      const compare = comparisons.get(name) ?? withoutUnchanged(getEntityComparator(name), own)
+      comparisons.set(name, compare)
+      return compare
+    },
+  } satisfies Comparator)
 }
 
-// MikroORM's copy of the stored values may differ from the database. Then an unchanged link would be written, and its record updated.
-function computeChange(this: ComputesChanges, entity: object): unknown {
-  const { __meta: meta, __originalEntityData: stored, __platform: platform } = helper(entity) as unknown as Wrapped
-  for (const prop of stored === undefined ? [] : (corrected.get(meta) ?? [])) {
+/**
+ * Compares without links that are as they were. The key of such a link is compared among the values of a record already. MikroORM adds it to the changes even without a
+ * change, and would so update every loaded record with such a link.
+ */
+function withoutUnchanged(compare: Compare, own: readonly EntityProperty[]): Compare {
+  const names = new Set<PropertyKey>(own.map(({ name: each }) => each))
+  return (last, current, options) =>
+    new Proxy(compare(last, current, options), {
+      set: (changes, key, value: unknown) =>
+        names.has(key) && !Object.hasOwn(changes, key) && Utils.equals(value, last[key as string])
+          ? true
+          : Reflect.set(changes, key, value),
+    })
+}
+
+/** MikroORM's copy of the stored values may differ from the database. Then an unchanged link would be written, and its record updated. */
+function correctStored(entity: object, own: readonly EntityProperty[]): void {
+  if (own.length === 0) return
+  const { __originalEntityData: stored, __platform: platform } = helper(entity) as unknown as Wrapped
+  for (const prop of stored === undefined ? [] : own) {
     const noted = stored![prop.name] ?? null
     const target = (entity as NamedRow)[prop.name]
     if (noted === null) continue
@@ -61,10 +88,7 @@ function computeChange(this: ComputesChanges, entity: object): unknown {
       stored![prop.name] = platform.parseDate(noted)
     }
   }
-  return computeChangeSet.call(this, entity)
 }
-
-if (canCorrectLinks) Object.assign(computer, { computeChangeSet: computeChange, processToOne: processLink })
 
 /** Whether the noted value refers to the linked record. */
 function isSame({ targetKey, updateRule, createForeignKeyConstraint }: EntityProperty, noted: unknown, target: object): boolean {
@@ -80,17 +104,19 @@ function isSame({ targetKey, updateRule, createForeignKeyConstraint }: EntityPro
  * reads the one after the primary key (`author_id`), and joins and updates by the other one (`author_email`), which does not exist. And
  * where the key has a custom type, it notes as stored what that type makes of the primary key.
  */
-export function correctTargetKeys(metadata: Iterable<EntityMetadata>): void {
+export function correctTargetKeys(metadata: Iterable<EntityMetadata>, comparator: object): void {
+  const corrected = new Map<unknown, readonly EntityProperty[]>()
   for (const meta of metadata) {
-    const links = meta.relations.filter(isByTargetKey)
-    if (links.length === 0) continue
-    corrected.set(meta, new Set(links))
-    for (const prop of links) {
+    const own = meta.relations.filter(isByTargetKey)
+    if (own.length === 0) continue
+    corrected.set(meta.class, own)
+    for (const prop of own) {
       prop.joinColumns = prop.ownColumns = [...prop.fieldNames]
       if (prop.customType !== undefined)
         prop.customType = Object.create(prop.customType, { ensureComparable: { value: () => false } }) as never
     }
   }
+  if (corrected.size > 0) correctComparisons(comparator as Comparator, corrected)
 }
 
 function isByTargetKey(prop: EntityProperty): boolean {

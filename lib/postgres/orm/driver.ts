@@ -7,12 +7,14 @@ import type {
   DriverException,
   EntityData,
   EntityDictionary,
-  EntityManager,
+  EntityManager as CoreManager,
+  EntityManagerType,
   EntityMetadata,
   EntityName,
   EntityProperty,
   FilterQuery,
   FindOptions,
+  MetadataStorage,
   NativeInsertUpdateManyOptions,
   NativeInsertUpdateOptions,
   ObjectQuery,
@@ -22,11 +24,14 @@ import type {
   Transaction,
   UpsertOptions,
 } from '@mikro-orm/core'
-import { AbstractSqlDriver, PostgreSqlDriver, PostgreSqlPlatform } from '@mikro-orm/postgresql'
+import { AbstractSqlDriver, EntityManager, PostgreSqlDriver, PostgreSqlPlatform } from '@mikro-orm/postgresql'
 import type { Clock } from '../../base/clock.ts'
 import { RestError } from '../../base/errors.ts'
 import { insertInGroups } from '../../orm/grouped-inserts.ts'
 import { flattenKeys, isLink, resolveKeys } from '../../orm/nested-keys.ts'
+import { correctComparator } from '../../orm/corrected-comparator.ts'
+import { correctedManager } from '../../orm/corrected-manager.ts'
+import { rememberPrototypes } from '../../orm/shared-classes.ts'
 import { loadTargetKeys } from '../../orm/target-keys.ts'
 import { qualifyTable } from '../../model/table-name.ts'
 import { tableName } from '../../sql/sql.ts'
@@ -79,6 +84,17 @@ export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
     super(config, new LentPlatform(), BoundPostgresConnection, ['kysely', 'pg'])
   }
 
+  override setMetadata(metadata: MetadataStorage): void {
+    super.setMetadata(metadata)
+    correctComparator(this.comparator)
+    rememberPrototypes(metadata)
+  }
+
+  override createEntityManager(useContext?: boolean): this[typeof EntityManagerType] {
+    const Manager = correctedManager(this.config.get('entityManager', EntityManager as never) as unknown as typeof EntityManager)
+    return new Manager(this.config, this as never, this.metadata, useContext) as this[typeof EntityManagerType]
+  }
+
   get #clock(): Clock | undefined {
     return findClock(this.config)
   }
@@ -94,7 +110,7 @@ export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
     options: FindOptions<T, P, F, E> = {},
   ): Promise<EntityData<T>[]> {
     const rows = await super.find(entityName, where, options)
-    const { em, ctx } = options as { em?: EntityManager; ctx?: Transaction }
+    const { em, ctx } = options as { em?: CoreManager; ctx?: Transaction }
     await loadTargetKeys(this.metadata.get(entityName), rows, this, em, ctx)
     return rows
   }

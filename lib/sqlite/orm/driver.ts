@@ -7,12 +7,14 @@ import type {
   DriverException,
   EntityData,
   EntityDictionary,
-  EntityManager,
+  EntityManager as CoreManager,
+  EntityManagerType,
   EntityMetadata,
   EntityName,
   EntityProperty,
   FilterQuery,
   FindOptions,
+  MetadataStorage,
   NativeInsertUpdateManyOptions,
   NativeInsertUpdateOptions,
   ObjectQuery,
@@ -23,7 +25,7 @@ import type {
   Transaction,
   UpsertOptions,
 } from '@mikro-orm/core'
-import { AbstractSqlDriver, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
+import { AbstractSqlDriver, EntityManager, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
 import type { AnyQueryBuilder } from '@mikro-orm/sqlite'
 import type { SharedSqliteDialect } from './shared-dialect.ts'
 import { RestError } from '../../base/errors.ts'
@@ -35,6 +37,9 @@ import { dropMisfits } from './misfits.ts'
 import { flattenKeys, isLink, resolveKeys } from '../../orm/nested-keys.ts'
 import { insertInGroups } from '../../orm/grouped-inserts.ts'
 import type { Needed } from '../../orm/orm-members.ts'
+import { correctComparator } from '../../orm/corrected-comparator.ts'
+import { correctedManager } from '../../orm/corrected-manager.ts'
+import { rememberPrototypes } from '../../orm/shared-classes.ts'
 import { loadTargetKeys } from '../../orm/target-keys.ts'
 
 /** The protected members of MikroORM's connection that ours calls. */
@@ -57,6 +62,17 @@ class BoundSqlitePlatform extends SqlitePlatform {
 export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> {
   constructor(config: Configuration) {
     super(config, new BoundSqlitePlatform(), BoundSqliteConnection, ['kysely', 'better-sqlite3'])
+  }
+
+  override setMetadata(metadata: MetadataStorage): void {
+    super.setMetadata(metadata)
+    correctComparator(this.comparator)
+    rememberPrototypes(metadata)
+  }
+
+  override createEntityManager(useContext?: boolean): this[typeof EntityManagerType] {
+    const Manager = correctedManager(this.config.get('entityManager', EntityManager as never) as unknown as typeof EntityManager)
+    return new Manager(this.config, this as never, this.metadata, useContext) as this[typeof EntityManagerType]
   }
 
   /** A refusal of the engine's own is none of the database's. */
@@ -87,7 +103,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     options: FindOptions<T, P, F, E> = {},
   ): Promise<EntityData<T>[]> {
     const rows = await super.find(entityName, where, options)
-    const { em, ctx } = options as { em?: EntityManager; ctx?: Transaction }
+    const { em, ctx } = options as { em?: CoreManager; ctx?: Transaction }
     await loadTargetKeys(this.metadata.get(entityName), rows, this, em, ctx)
     return rows
   }

@@ -1,0 +1,41 @@
+/**
+ * Corrected comparator: what the comparator of one instance of MikroORM does otherwise. It is corrected before MikroORM writes its functions into the classes of the
+ * entities, by which it looks records up.
+ */
+import { EntityComparator } from '@mikro-orm/core'
+import type { EntityMetadata } from '@mikro-orm/core'
+import { serializeDates } from './date-keys.ts'
+
+type Serializer = ReturnType<typeof serializeDates>
+
+/** The members of MikroORM's comparator that are corrected. */
+interface Corrected {
+  getPkSerializer(meta: EntityMetadata): Serializer
+  wrap(key: string): string
+  safeKey(key: string): string
+}
+
+/** The members that are corrected, for `checkMembers`. */
+export const COMPARATOR = {
+  holder: 'EntityComparator',
+  object: EntityComparator.prototype,
+  members: ['getPkSerializer', 'wrap', 'safeKey'],
+}
+
+/** Code of names beyond ASCII differs where the names differ. */
+export function safeKey(key: string): string {
+  return key.replaceAll(/\W/g, each => `$${each.charCodeAt(0)}_`).replace(/^(?=\d)/, '_')
+}
+
+/** Corrects the comparator of an instance; one that a fork shares with its parent is corrected already. */
+export function correctComparator(shared: object): void {
+  const comparator = shared as Corrected
+  if (Object.hasOwn(comparator, 'getPkSerializer')) return
+  const getPkSerializer = comparator.getPkSerializer.bind(comparator)
+  Object.assign(comparator, {
+    getPkSerializer: meta => serializeDates(meta, getPkSerializer(meta)),
+    // In generated code a column or table that begins with a digit would be a syntax error.
+    wrap: key => (/^(?:\[idx_\d+\])$/.test(key) ? key : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`),
+    safeKey,
+  } satisfies Corrected)
+}

@@ -1,0 +1,54 @@
+/**
+ * Corrected manager: the entity managers of engines, whose factories make entities as the engine needs them. MikroORM has no option for a factory. The
+ * classes of MikroORM stay as they are: an application may use them in the same process.
+ */
+import { EntityFactory } from '@mikro-orm/core'
+import type { EntityManager, EntityMetadata } from '@mikro-orm/core'
+import { createEach } from './embedded-lists.ts'
+import { createOwn } from './shared-classes.ts'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the base of a mixin
+type ManagerClass = new (...given: any[]) => EntityManager
+
+/** The member of MikroORM's factory that its types keep private. */
+const factory = EntityFactory.prototype as unknown as {
+  createEmbeddable: EntityFactory['createEmbeddable']
+  createEntity: (data: unknown, meta: EntityMetadata, options: unknown) => object
+}
+
+/** What is corrected, for `checkMembers`. */
+export const FACTORY = { holder: 'EntityFactory', object: factory, members: ['createEmbeddable', 'createEntity'] }
+
+/** Shared by all factories, since each request has one. */
+const CORRECTIONS = {
+  createEmbeddable(this: EntityFactory, ...given: Parameters<EntityFactory['createEmbeddable']>): object {
+    return createEach(factory.createEmbeddable, this, ...given)
+  },
+  createEntity(this: EntityFactory, data: unknown, meta: EntityMetadata, options: unknown): object {
+    return createOwn(factory.createEntity, this, data, meta, options)
+  },
+}
+
+const corrected = new WeakMap<ManagerClass, ManagerClass>()
+
+/** Returns the class of entity managers of engines, which extends one of MikroORM's or of the application's. */
+export function correctedManager<C extends ManagerClass>(base: C): C {
+  let found = corrected.get(base)
+  if (found === undefined) corrected.set(base, (found = extend(base)))
+  return found as C
+}
+
+function extend(base: ManagerClass): ManagerClass {
+  const extended = class extends base {
+    // oxlint-disable-next-line typescript/no-explicit-any -- the constructor of a mixin
+    constructor(...given: any[]) {
+      super(...given)
+      // The application may have a request or a transaction of its own open, in whose manager MikroORM would look for the factory.
+      const own = this as { getContext?: () => unknown }
+      own.getContext = () => this
+      Object.assign(this.getEntityFactory(), CORRECTIONS)
+      delete own.getContext
+    }
+  }
+  return Object.defineProperty(extended, 'name', { value: base.name })
+}

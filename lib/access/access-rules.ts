@@ -15,7 +15,7 @@ import type { Parameters } from '../request/query-string.ts'
 import type { Condition } from '../plan/read-plan.ts'
 import { unknownAttribute } from './resolve-path.ts'
 import type { Target } from './resolve-path.ts'
-import { EVERYTHING, RuleNotEvaluated, hasVisibleTarget, openNames, retryWithRules } from '../plan/visibility.ts'
+import { EVERYTHING, RuleNotEvaluated, hasVisibleTarget, isOpen, openNames, retryWithRules } from '../plan/visibility.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
 
 /** A custom parameter of the application: gives a condition on the records that are read. */
@@ -48,13 +48,11 @@ export function narrowVisibility(
 /** The result of a scope. */
 interface ReadScope {
   readonly condition: Condition | undefined
-  /** The part of it that is the application's scope, not a filter of the entity. */
-  readonly own: Condition | undefined
   readonly values: readonly unknown[]
   readonly shape: string
 }
 
-const WHOLE: ReadScope = Object.freeze({ condition: undefined, own: undefined, values: [], shape: '' })
+const WHOLE: ReadScope = Object.freeze({ condition: undefined, values: [], shape: '' })
 
 class Caller implements Visibility {
   readonly flags: ReadonlySet<string>
@@ -101,8 +99,6 @@ class Caller implements Visibility {
 
   readonly scopeOf = (resource: Resource): Condition | undefined => this.#known(resource).condition
 
-  readonly ownScopeOf = (resource: Resource): Condition | undefined => this.#known(resource).own
-
   readonly findValues = (resource: Resource | undefined): readonly unknown[] => {
     if (resource === undefined) return this.#own
     return this.#known(resource).values
@@ -128,14 +124,11 @@ class Caller implements Visibility {
     if (scopes.length === 0) return WHOLE
     const reader = new FilterQueryReader(resource)
     const conditions: Condition[] = []
-    let own: Condition | undefined
     const add = (query: object | null | undefined, index: number): void => {
       if (query === undefined || query === null) return
       reader.shape += `${index} `
       const isOwn = index < rules.ownScopes
-      const condition = isOwn ? reader.read(query, resource, `scope of ${resource.className}`) : readFilter(query, resource, reader)
-      conditions.push(condition)
-      if (isOwn) own = condition
+      conditions.push(isOwn ? reader.read(query, resource, `scope of ${resource.className}`) : readFilter(query, resource, reader))
     }
     const readFrom = (first: number): Awaitable<ReadScope> => {
       for (let index = first; index < scopes.length; index++) {
@@ -144,7 +137,7 @@ class Caller implements Visibility {
         add(query, index)
       }
       const condition: Condition | undefined = conditions.length > 1 ? { kind: 'all', of: conditions } : conditions[0]
-      return { condition, own, values: reader.values, shape: reader.shape }
+      return { condition, values: reader.values, shape: reader.shape }
     }
     const scope = settled(
       readFrom(0),
@@ -183,6 +176,7 @@ function settled<T, U>(answer: T | PromiseLike<T>, read: (answer: T) => U, keep:
 export function authorize(resource: Resource, action: Action, visibility: Visibility, ctx: HookContext): Awaitable<void> {
   return chain(visibility.permits(resource, action), isAllowed => {
     if (isAllowed) return
+    if (!isOpen(resource)) throw restError('forbidden', 'Nobody may do this.')
     if (ctx.logsIn && ctx.claims === undefined) {
       throw restError('token_missing', `To ${action} ${resource.plural} a log-in is needed.`, { headers: { 'www-authenticate': 'Bearer' } })
     }

@@ -14,7 +14,7 @@ import type { Request } from '../request/parse-request.ts'
 import { DESCRIPTION } from '../request/reserved-paths.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
-import { EVERYTHING, existsFor, isVisible, openNames } from '../plan/visibility.ts'
+import { EVERYTHING, existsFor, isOpen, isVisible, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 
 /** The path of a request, cut into pieces. */
@@ -97,6 +97,7 @@ export function resolvePath(own: readonly string[], request: RequestPath, versio
 
 /** The refusal of an ID that no record has. */
 export function notFound(resource: Resource, id: string) {
+  if (!isOpen(resource)) return restError('record_not_found', 'There is no such record.')
   if (resource.key.length === 0)
     return restError('record_not_found', `${withCapitalArticle(resource.singular)} has no ID: there is only the list of them.`)
   const isId = keyFromText(id, resource) !== undefined
@@ -105,23 +106,21 @@ export function notFound(resource: Resource, id: string) {
 }
 
 function unknownVersion(version: string, { base }: RequestPath, versions: readonly string[], model: Model) {
-  const meant = model.byName.has(decodeURIComponent(version))
-    ? ` Did you mean "${base}/${versions[0]}/${version}"?`
-    : formatHint(findNearest(version, versions))
+  const named = model.byName.get(decodeURIComponent(version))
+  const meant =
+    named !== undefined && isOpen(named) ? ` Did you mean "${base}/${versions[0]}/${version}"?` : formatHint(findNearest(version, versions))
   const place = base === '' ? 'The path must begin' : `After "${base}" the path must go on`
   return restError('version_unknown', `${place} with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".${meant}`)
 }
 
 function unknownResource({ base, segments: [, first = '', second] }: RequestPath, version: string, model: Model) {
   const name = decodeURIComponent(first)
-  if (version === NO_VERSION && second !== undefined && model.byName.has(decodeURIComponent(second)))
+  const below = version === NO_VERSION && second !== undefined ? model.byName.get(decodeURIComponent(second)) : undefined
+  if (below !== undefined && isOpen(below))
     return restError('resource_unknown', `Paths have no version here, nor a resource "${name.slice(0, 100)}": write ${base}/${second}.`)
-  const suggestion = findNearest(
-    name,
-    model.resources.map(resource => resource.plural),
-  )
-  const known = model.resources.map(resource => resource.plural).join(', ')
-  return restError('resource_unknown', `There is no resource "${name.slice(0, 100)}".${formatHint(suggestion)} Resources: ${known}.`)
+  const known = model.resources.filter(isOpen).map(resource => resource.plural)
+  const resources = known.length === 0 ? '' : ` Resources: ${known.join(', ')}.`
+  return restError('resource_unknown', `There is no resource "${name.slice(0, 100)}".${formatHint(findNearest(name, known))}${resources}`)
 }
 
 function findAttribute(resource: Resource, name: string): Attribute {
@@ -133,6 +132,7 @@ function findAttribute(resource: Resource, name: string): Attribute {
 
 /** The refusal of a name in a path that no attribute has. */
 export function unknownAttribute(resource: Resource, name: string) {
+  if (!isOpen(resource)) return restError('attribute_not_found', `There is no attribute "${name.slice(0, 100)}".`)
   // Whether the caller may know the attributes of the resource is only judged once the path is resolved.
   const suggestion = resource.rules.access.get === true ? findNearest(name, openNames(resource.attributes)) : undefined
   return restError(

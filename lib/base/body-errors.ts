@@ -4,20 +4,26 @@
  */
 import { restError } from './errors.ts'
 import type { FieldError, RestError } from './errors.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
 import type { Limits } from './limits.ts'
 
 export class FieldErrors {
   readonly #listed: FieldError[] = []
   readonly #maxErrors: number
   readonly #maxRecords: number
+  readonly #isLimit: boolean
   #others = 0
   #records = 0
   /** Whether every error, listed or not, is one of uniqueness. */
   #onlyTaken = true
 
-  /** @param limits undefined: all errors are listed and records are not counted, for data that no client has sent */
-  constructor(limits?: Pick<Limits, 'maxErrors' | 'maxBodyRecords'>) {
-    this.#maxErrors = limits?.maxErrors ?? Infinity
+  /**
+   * @param limits undefined: records are not counted, for data that no client has sent
+   * @param maxErrors how many errors are listed
+   */
+  constructor(limits?: Pick<Limits, 'maxErrors' | 'maxBodyRecords'>, maxErrors = limits?.maxErrors ?? DEFAULT_LIMITS.maxErrors) {
+    this.#isLimit = limits !== undefined
+    this.#maxErrors = maxErrors
     this.#maxRecords = limits?.maxBodyRecords ?? Infinity
   }
 
@@ -59,7 +65,8 @@ export class FieldErrors {
   refusal(): RestError | undefined {
     const errors = this.#listed
     if (errors.length === 0 && this.#others === 0) return undefined
-    const rest = this.#others === 0 ? [] : [`And ${this.#others} more errors, which are not listed (limits.maxErrors).`]
+    const rest =
+      this.#others === 0 ? [] : [`And ${this.#others} more errors, which are not listed${this.#isLimit ? ' (limits.maxErrors)' : ''}.`]
     const detail = [...errors.map(error => error.detail), ...rest].join(' ')
     return restError(this.#onlyTaken ? 'unique_conflict' : 'validation_failed', detail, { errors })
   }

@@ -5,6 +5,10 @@ export const DAY_MS = 86_400_000
 
 const UNITS: Readonly<Record<string, number>> = { d: DAY_MS, h: 3_600_000, m: 60_000, s: 1000 }
 
+/** The years that ISO 8601 writes with four digits, as every database takes them. */
+const FIRST = Date.parse('0001-01-01T00:00:00Z')
+const LAST = Date.UTC(10_000, 0) - 1
+
 /** The setting of a clock. */
 export interface ClockSetting {
   /** The time at which the clock stands still, in milliseconds since 1970. Undefined: the clock runs. */
@@ -42,24 +46,28 @@ export class Clock {
   /**
    * Sets the time and freezes it there.
    *
-   * @throws RangeError when the date is not valid.
+   * @throws RangeError when the date is not valid, or out of the years 1 to 9999.
    * @example engine.clock.set(new Date('2026-01-01T00:00:00Z'))
    */
   set(date: Date | string | number): void {
     const time = new Date(date).getTime()
     if (Number.isNaN(time)) throw new RangeError(`clock.set: not a date: ${String(date)}.`)
+    if (!isWritable(time))
+      throw new RangeError(`clock.set: ${new Date(time).toISOString()} is out of the years 1 to 9999, which times can be written in.`)
     this.#frozen = time
   }
 
   /**
    * Moves the time forward, frozen or not, by milliseconds or by a text such as `31d`, `2h`, `15m`, `90s`.
    *
-   * @throws RangeError when the duration has another form.
+   * @throws RangeError when the duration has another form, or leads out of the years 1 to 9999.
    * @example engine.clock.advance('31d')
    */
   advance(duration: string | number): void {
     const milliseconds = typeof duration === 'number' ? duration : parseDuration(duration, 'clock.advance')
     if (!Number.isFinite(milliseconds)) throw new RangeError(`clock.advance: not a number of milliseconds: ${duration}.`)
+    if (!isWritable(this.time() + milliseconds))
+      throw new RangeError(`clock.advance: ${String(duration)} leads out of the years 1 to 9999, which times can be written in.`)
     if (this.#frozen === undefined) this.#ahead += milliseconds
     else this.#frozen += milliseconds
   }
@@ -80,6 +88,10 @@ export class Clock {
     this.#frozen = undefined
     this.#ahead = 0
   }
+}
+
+function isWritable(time: number): boolean {
+  return time >= FIRST && time <= LAST
 }
 
 /**

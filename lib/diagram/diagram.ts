@@ -5,7 +5,7 @@
 import type { Attribute, InnerAttribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../model/model.ts'
 import { describedVisibility } from '../openapi/source.ts'
 import { mayBeEmpty } from '../openapi/record-schemas.ts'
-import { branchesFor, existsFor } from '../plan/visibility.ts'
+import { branchesFor, existsFor, isOpen } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 
 /** How many records may be at one end of a relation, for a record at the other end. */
@@ -57,7 +57,7 @@ export interface Diagram {
  */
 export function describeDiagram(model: Model, isNamed: (resource: Resource) => boolean): Diagram {
   const visibility = describedVisibility(model)
-  const shown = model.resources.filter(resource => isDescribed(resource) && isNamed(resource))
+  const shown = model.resources.filter(resource => isOpen(resource) && isNamed(resource))
   const relations = new Relations(new Set(shown), visibility)
   return {
     entities: shown.map(resource => ({
@@ -69,11 +69,6 @@ export function describeDiagram(model: Model, isNamed: (resource: Resource) => b
     })),
     relations: shown.flatMap(resource => relations.of(resource, resource.attributes, '')),
   }
-}
-
-/** Whether the rules leave anybody anything to do with the records. */
-function isDescribed({ rules }: Resource): boolean {
-  return Object.values(rules.access).some(rule => rule !== false)
 }
 
 function describeAttribute(attribute: Attribute, { keyNames }: Resource, visibility: Visibility): DiagramAttribute {

@@ -22,7 +22,7 @@ export function createEach(
     const prop = properties[key as never] as EntityProperty | undefined
     if (prop === undefined || constructorParams.includes(key) || object[key] === value) continue
     const isObject = prop.kind === 'embedded' && typeof value === 'object' && value !== null
-    object[key] = isObject ? createEach(create, factory, prop.targetMeta!.class as never, value as never, options) : value
+    object[key] = isObject ? createEach(create, factory, prop.targetMeta!.class as never, value, options) : value
   }
   return object
 }

@@ -33,16 +33,14 @@ function prototypesOf(metadata: MetadataStorage): object[] {
 /** Remembers what the application's MikroORM has written, before the engine's writes. */
 export function rememberPrototypes(metadata: MetadataStorage): void {
   const shared = prototypesOf(metadata).filter(isOfApplication)
-  before.set(metadata, new Map(shared.map(prototype => [prototype, Object.getOwnPropertyDescriptors(prototype) as Names])))
+  before.set(metadata, new Map(shared.map(prototype => [prototype, Object.getOwnPropertyDescriptors(prototype)])))
 }
 
 /** Gives the application back what was its own, once the engine's MikroORM is made. */
 export function confinePrototypes(orm: MikroORM): void {
   engines.add(orm.config)
   const metadata = orm.getMetadata()
-  const own: Decoration = new Map(
-    prototypesOf(metadata).map(prototype => [prototype, Object.getOwnPropertyDescriptors(prototype) as Names]),
-  )
+  const own: Decoration = new Map(prototypesOf(metadata).map(prototype => [prototype, Object.getOwnPropertyDescriptors(prototype)]))
   for (const meta of metadata) decorations.set(meta, own)
   for (const [prototype, theirs] of before.get(metadata) ?? []) keepApart(prototype, own.get(prototype)!, theirs)
   before.delete(metadata)
@@ -104,7 +102,7 @@ export function createOwn(create: CreateEntity, factory: unknown, ...[data, meta
   if (!isOfApplication(prototype)) return create.call(factory, data, meta, options)
   const own = decorations.get(meta)
   if (own === undefined) return create.call(factory, data, meta, options)
-  const theirs = Object.getOwnPropertyDescriptors(prototype) as Names
+  const theirs = Object.getOwnPropertyDescriptors(prototype)
   // An instance of MikroORM that was made after the engine has written its own.
   if (telling.get(prototype) !== theirs['__config']!.get || theirs['__config']!.get === undefined)
     keepApart(prototype, own.get(prototype)!, theirs)

@@ -9,6 +9,7 @@ import { builtin } from '../base/builtins.ts'
 import type { Envelope } from '../base/envelope.ts'
 import { ERRORS, RestError, restError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
+import { isOpen } from '../plan/visibility.ts'
 import { formatTag } from '../write/precondition.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
 import { findParameterName, textOfPair } from '../request/query-string.ts'
@@ -153,7 +154,7 @@ export function respondDeletedList(resource: Resource, records: readonly JsonRec
  * @param root path of the version: `/api/v1`
  */
 export function respondIndex(model: Model, versions: readonly string[], root: string, timestamp: string): RestResponse {
-  const resources = Object.fromEntries(model.resources.map(resource => [resource.plural, `${root}/${resource.plural}`]))
+  const resources = Object.fromEntries(model.resources.filter(isOpen).map(resource => [resource.plural, `${root}/${resource.plural}`]))
   return ok({ success: true, timestamp, versions: [...versions], resources })
 }
 

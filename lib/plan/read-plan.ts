@@ -120,8 +120,7 @@ export type ScopeLookup = (resource: Resource) => Condition | undefined
 export type Anchor =
   | { readonly kind: 'collection' }
   /** The record of the request's key. */
-  /** `left`: whether it exists for the caller or not; it has been judged already. */
-  | { readonly kind: 'record'; readonly left?: true }
+  | { readonly kind: 'record' }
   /** The records that the relation of the record of the request's key reaches. */
   | { readonly kind: 'related'; readonly relation: RelationAttribute; readonly owner: Resource }
 

@@ -40,8 +40,6 @@ export interface Visibility {
   readonly allows: (resource: Resource, action: 'get' | 'list') => boolean
   /** The condition that the rows of a resource meet which exist for the caller. Throws Unasked. */
   readonly scopeOf: ScopeLookup
-  /** The part of it that the application's own scope says, without filters of the entity. Throws Unasked. */
-  readonly ownScopeOf: ScopeLookup
   /** The values of the scope of a resource, or of custom parameters. */
   readonly findValues: (resource: Resource | undefined) => readonly unknown[]
   /** Whether the caller may do it. */
@@ -60,7 +58,6 @@ export const EVERYTHING: Visibility = Object.freeze({
   flags: new Set<string>(),
   allows: () => true,
   scopeOf: () => undefined,
-  ownScopeOf: () => undefined,
   findValues: () => NO_VALUES,
   permits: () => true,
   ask: () => '',
@@ -95,11 +92,12 @@ export function restrictedTo(rules: readonly PendingRule[], visibility: Visibili
       if (resource.rules.scopes.length > 0) require(resource, 'scope')
       return visibility.scopeOf(resource)
     },
-    ownScopeOf: resource => {
-      if (resource.rules.scopes.length > 0) require(resource, 'scope')
-      return visibility.ownScopeOf(resource)
-    },
   }
+}
+
+/** Whether the rules leave anybody anything to do with the records. One that is closed to all is named nowhere. */
+export function isOpen({ rules: { access } }: Resource): boolean {
+  return Object.values(access).some(rule => rule !== false)
 }
 
 /** Whether the attribute exists for reading. One that is hidden, or not stored, or leads to what may not be seen, does not; neither does one behind a flag. */

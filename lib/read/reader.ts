@@ -69,8 +69,6 @@ const COLLECTION: Anchor = Object.freeze({ kind: 'collection' })
 
 const RECORD: Anchor = Object.freeze({ kind: 'record' })
 
-const LEFT: Anchor = Object.freeze({ kind: 'record', left: true })
-
 /** Refuses a value that is not of its attribute's type, unless some record holds it. */
 function checkFound(count: number, { misfits }: Arguments): void {
   if (count === 0 && misfits?.refusal !== undefined) throw misfits.refusal
@@ -143,9 +141,8 @@ export class Reader {
    *
    * @param left whether to show a record that has just left the scope of the caller
    */
-  record(resource: Resource, key: KeyValues, view: View, left = false): Awaitable<JsonRecord | undefined> {
-    const planned = left ? this.#plan(resource, LEFT, `left\0${resource.plural}`, false, view) : this.#planRecord(resource, view)
-    return chain(planned, ({ read }) => {
+  record(resource: Resource, key: KeyValues, view: View): Awaitable<JsonRecord | undefined> {
+    return chain(this.#planRecord(resource, view), ({ read }) => {
       const given = this.#arguments(read, key, WHOLE, view)
       const { dialect } = this.#connection
       return this.#finish(given, view, () => readFirst(read, given, dialect))
@@ -290,14 +287,6 @@ export class Reader {
       this.#plans.meets.set(list, statement)
     }
     return this.#isThere(statement, key, EVERYTHING)
-  }
-
-  /** Whether the record of a key is in the application's scope for the caller, filters of its entity aside. */
-  stays(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
-    const { dialect } = this.#connection
-    const place = `${resource.plural}\0${visibility === EVERYTHING ? '' : 'stays'}`
-    const found = findOrMake(this.#plans.exists, place, visibility, ({ ownScopeOf }) => dialect.exists(resource, ownScopeOf))
-    return chain(found, statement => this.#isThere(statement, key, visibility))
   }
 
   #isThere(statement: Statement, key: KeyValues, { findValues }: Visibility): Awaitable<boolean> {

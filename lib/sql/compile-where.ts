@@ -34,7 +34,7 @@ export function asksAll({ anchor, where }: ReadPlan, { resource, tables }: FromC
 export function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
   const { anchor } = plan
   const { flavour } = root.tables
-  const scoped = anchor.kind === 'record' && anchor.left === true ? [] : existing(root)
+  const scoped = existing(root)
   const wide = asksAll(plan, root)
   const filters = [...scoped, ...plan.where.map(part => condition(part, root, wide))]
   if (anchor.kind === 'collection') return filters

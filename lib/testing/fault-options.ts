@@ -56,6 +56,23 @@ export function checkAfter(after: unknown, where: string): void {
   if (typeof after !== 'boolean') throw new TypeError(`${where}: "after" must be true or false, got ${String(after)}.`)
 }
 
+/** What says how the bytes of an answer travel is the server's to say: another value would cut an answer off, or leave a client waiting. */
+const FRAMING = new Set(['connection', 'content-length', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
+
+function checkHeaders(headers: Readonly<Record<string, string>>, where: string): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (FRAMING.has(name.toLowerCase()))
+      throw new TypeError(
+        `${where}: the header "${name}" says how the bytes of an answer travel, which the server decides. To lose an answer on its way, use drop.`,
+      )
+    try {
+      void new Headers([[name, value]])
+    } catch (error) {
+      throw new TypeError(`${where}: the header "${name}" cannot be sent: ${(error as Error).message}`, { cause: error })
+    }
+  }
+}
+
 /** Returns the error that a failure answers with. */
 export function makeRefusal(status: number, { code = 'fault_injected', detail, headers = {} }: FailureDetails, where: string): RestError {
   if (!Number.isInteger(status) || status < 400 || status > 599) {
@@ -69,5 +86,6 @@ export function makeRefusal(status: number, { code = 'fault_injected', detail, h
   }
   if (typeof headers !== 'object' || headers === null || !Object.values(headers).every(value => typeof value === 'string'))
     throw new TypeError(`${where}: "headers" must be an object of strings, such as { 'retry-after': '2' }.`)
+  checkHeaders(headers, where)
   return new RestError(status, code, detail ?? 'A test has asked for this failure.', { headers })
 }

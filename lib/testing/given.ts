@@ -175,7 +175,7 @@ export class Given {
       return await connection.write(async (em: EntityManager) => {
         await filler.fill()
         drafts.resolve()
-        const faults = new FieldErrors()
+        const faults = new FieldErrors(undefined, Infinity)
         const changes = roots.map(({ body, path }) =>
           validateRecord(
             body,

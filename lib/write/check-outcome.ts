@@ -55,12 +55,9 @@ function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
   }
 }
 
-/**
- * Refuses a change by which a record has left the scope of the caller. It may leave a filter of its entity, such as that of soft deletion. A record that no
- * longer exists was removed by the model's own rules.
- */
+/** Refuses a change by which a record has left the scope of the caller. A record that no longer exists was removed by the model's own rules. */
 export async function refuseLeft(resource: Resource, key: KeyValues, work: Work, reader: Reader): Promise<void> {
-  if (!(await work.stays(resource, key)) && (await reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
+  if (!(await work.exists(resource, key)) && (await reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
 }
 
 export function outsideScope(resource: Resource) {

@@ -243,8 +243,9 @@ export class PlannedWriter {
       if (shown !== address) yield* rules.requireStays(resource, key)
     }
     const record = yield* wait(answer ?? this.#reader.record(shown.resource, shown.key, view))
-    if (record === undefined && rules === undefined) throw notFound(shown.resource, shown.id)
-    return { resource: shown.resource, key: shown.key, record: record ?? (yield* rules!.showLeft(shown)) }
+    if (record !== undefined) return { resource: shown.resource, key: shown.key, record }
+    if (rules === undefined) throw notFound(shown.resource, shown.id)
+    return yield* rules.refuseLeft(shown)
   }
 
   /** Leaves a write to the unit of work, with all that has been written. */

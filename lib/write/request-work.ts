@@ -28,10 +28,6 @@ export class Caller {
     return this.#reader.meets(list, key)
   }
 
-  stays(resource: Resource, key: KeyValues): Awaitable<boolean> {
-    return this.#reader.stays(resource, key, this.#view.visibility)
-  }
-
   authorize(resource: Resource, action: 'update' | 'delete'): Awaitable<void> {
     const { visibility, ctx } = this.#view
     return authorize(resource, action, visibility, ctx)

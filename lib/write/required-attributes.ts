@@ -64,7 +64,7 @@ export function requireEmbedded(
     ...changes.map(change => [change.attribute.name, change.value]),
     ...own.map(link => [link.attribute.name, link.link]),
   ]) as JsonObject
-  const context = new ValidationContext(new FieldErrors(), { dialect: TAKES_ALL, visibility }, path)
+  const context = new ValidationContext(new FieldErrors(undefined, Infinity), { dialect: TAKES_ALL, visibility }, path)
   requireAttributes(given, { attributes: attribute.attributes, action: `set "${path}"` }, context)
   return context.errors.listed
 }

@@ -10,7 +10,6 @@ import type { KeyValues } from '../model/key.ts'
 import type { Resource } from '../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
-import type { JsonRecord } from '../read/run-read.ts'
 import { outsideScope } from './check-outcome.ts'
 import { Unplanned } from './unplanned.ts'
 import type { Address } from './written.ts'
@@ -43,19 +42,15 @@ export class RowRules {
     if (!(yield* wait(this.#reader.exists(resource, key, this.#view.visibility)))) throw notFound(resource, id)
   }
 
-  /** Returns the record of a path that its own change has taken out of what the caller is shown: it may leave a filter of its entity, but not the caller's scope. */
-  *showLeft({ resource, key }: Address): Coroutine<JsonRecord> {
-    const record = (yield* wait(this.#reader.stays(resource, key, this.#view.visibility)))
-      ? yield* wait(this.#reader.record(resource, key, this.#view, true))
-      : undefined
-    if (record !== undefined) return record
+  /** Refuses the record of a path that its own change has taken out of what the caller is shown. */
+  *refuseLeft({ resource, key }: Address): Coroutine<never> {
     if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
     throw new Unplanned()
   }
 
   /** Refuses a changed record that has left the caller's scope. */
   *requireStays(resource: Resource, key: KeyValues): Coroutine<void> {
-    if (resource.rules.scopes.length === 0 || (yield* wait(this.#reader.stays(resource, key, this.#view.visibility)))) return
+    if (resource.rules.scopes.length === 0 || (yield* wait(this.#reader.exists(resource, key, this.#view.visibility)))) return
     if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
   }
 
@@ -95,8 +90,7 @@ export class RowRules {
     for (const [resource, { made, linked }] of this.#touched) {
       if ((yield* this.findUnseen(resource, made)).length > 0) throw new Unplanned()
       for (const key of yield* this.findUnseen(resource, linked)) {
-        const stays = yield* wait(this.#reader.stays(resource, key, this.#view.visibility))
-        if (!stays && (yield* wait(this.#reader.exists(resource, key, EVERYTHING)))) throw new Unplanned()
+        if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw new Unplanned()
       }
     }
   }

@@ -35,7 +35,6 @@ import type { RecordInput, RecordRef } from './record-input.ts'
 /** Access rules do not apply to records that the application inserts. */
 const WITHOUT_RULES = {
   exists: () => true,
-  stays: () => true,
   meets: () => true,
   authorize: () => undefined,
   mayMention: () => true,
@@ -68,8 +67,10 @@ function nameRecords(error: unknown): unknown {
   const details = error.errors.map(({ detail, attribute }) =>
     attribute === undefined || detail.includes(`"${attribute}"`) ? detail : `"${attribute}": ${detail}`,
   )
-  const isList = error.message === error.errors.map(({ detail }) => detail).join(' ')
-  return new RestError(error.status, error.code, `seed: ${isList ? details.join(' ') : error.message}`, {
+  const listed = error.errors.map(({ detail }) => detail).join(' ')
+  // What is not listed is counted behind it.
+  const message = error.message.startsWith(listed) ? `${details.join(' ')}${error.message.slice(listed.length)}` : error.message
+  return new RestError(error.status, error.code, `seed: ${message}`, {
     errors: error.errors,
     cause: error,
   })

@@ -23,8 +23,6 @@ export interface Work {
   readonly listed: Listed[]
   /** Refuses an action on records of the resource that the caller may not take. */
   authorize(resource: Resource, action: 'update' | 'delete'): Awaitable<void>
-  /** Whether the record is still in the application's scope for the caller, filters of its entity aside. */
-  stays(resource: Resource, key: KeyValues): Awaitable<boolean>
   /** Records that the write has created, or linked in another way; the latter with their keys. */
   readonly touched: Touched[]
   /** Names of the records and links that the body sets: its lists must not remove those records, nor those links. */

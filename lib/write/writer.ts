@@ -296,14 +296,10 @@ export class Writer {
   /** Returns the record of the path after the change; as it was, where the model's own rules have removed it. */
   *#changed(resource: Resource, key: KeyValues, view: View, before: JsonRecord | undefined): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, view))
-    return record === undefined ? yield* wait(this.#left(resource, key, view, before)) : { resource, key, record }
+    return record === undefined ? yield* wait(this.#left(resource, key, before)) : { resource, key, record }
   }
 
-  async #left(resource: Resource, key: KeyValues, view: View, before: JsonRecord | undefined): Promise<Written> {
-    const record = (await this.#reader.stays(resource, key, view.visibility))
-      ? await this.#reader.record(resource, key, view, true)
-      : undefined
-    if (record !== undefined) return { resource, key, record }
+  async #left(resource: Resource, key: KeyValues, before: JsonRecord | undefined): Promise<Written> {
     if (await this.#reader.exists(resource, key, EVERYTHING)) throw outsideScope(resource)
     if (before !== undefined) return { resource, key, record: before, removed: true }
     throw restError('record_not_found', `The ${resource.singular} has been removed by its own change, which was undone.`)

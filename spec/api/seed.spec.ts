@@ -341,3 +341,14 @@ describeTargets('seed of keys within keys', { entities: [Country, City, Street, 
     assert.deepEqual((await record(target, '/v1/streets/fr~Lyon~Low'))['houses'], ['fr~Lyon~Low~1', 'fr~Lyon~Low~2'])
   })
 })
+
+describe('a seed with many faults', () => {
+  it('names a hundred of them, and counts the others', async () => {
+    const Thing = defineEntity({ name: 'Thing', properties: { id: p.integer().primary(), name: p.string() } })
+    await using engine = await RestEngine.create({ entities: [Thing] })
+    const { errors, message } = await refusal(engine, { things: Array.from({ length: 600 }, () => ({ nam: 'x', name: 'y' })) })
+    assert.equal(errors?.length, 100)
+    assert.match(message, /^seed: .*"things\.99\.nam".* And 500 more errors, which are not listed\.$/s)
+    assert.ok(!message.includes('things.100'))
+  })
+})

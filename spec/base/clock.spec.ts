@@ -287,4 +287,23 @@ describe('the clock', () => {
     assert.equal(clock.isSystem, false)
     assert.equal(new Clock(() => new Date()).isSystem, false)
   })
+
+  it('stays in the years 1 to 9999', async () => {
+    await using engine = await RestEngine.create({ entities: [defineEntity({ name: 'Thing', properties: { id: p.integer().primary() } })] })
+    const { clock } = engine
+    for (const move of [
+      () => clock.advance('99999999999d'),
+      () => clock.advance('-99999999999d'),
+      () => clock.advance(1e300),
+      () => clock.set('+010000-01-01T00:00:00Z'),
+      () => clock.set('-000001-01-01T00:00:00Z'),
+    ])
+      assert.throws(move, { name: 'RangeError', message: /years 1 to 9999/ })
+    assert.equal((await engine.handle('GET', '/v1/things')).status, 200)
+    clock.set('9999-12-31T23:59:59.999Z')
+    assert.throws(() => {
+      clock.advance(1)
+    }, RangeError)
+    assert.equal((await engine.handle('GET', '/v1/things')).body.timestamp, '9999-12-31T23:59:59.999Z')
+  })
 })

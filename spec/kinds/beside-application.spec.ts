@@ -124,11 +124,12 @@ async function run(orm: MikroORM, { Slot, Visit, Person, Shape }: Entities, stat
   await em.flush()
   const other = orm.em.fork()
   const visit = await other.findOneOrFail(Visit, 1, { populate: ['slot', 'person'] as never })
+  const wrapped = wrap(visit, true) as unknown as Record<string, unknown>
   said.push(
     [...other.getUnitOfWork().getIdentityMap().keys()].toSorted(),
     wrap(visit).toObject(),
-    (wrap(visit, true) as unknown as { readonly __meta: object }).__meta === orm.getMetadata(Visit),
-    (wrap(visit, true) as unknown as { readonly __platform: object }).__platform === orm.em.getPlatform(),
+    wrapped['__meta'] === orm.getMetadata(Visit),
+    wrapped['__platform'] === orm.em.getPlatform(),
   )
   other.assign(visit, { slot: { at: new Date(121), size: 5 } } as never)
   ;(visit.person as { age?: number }).age = 5

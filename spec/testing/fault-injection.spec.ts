@@ -163,6 +163,16 @@ describe('faults', () => {
       ['an empty code', e => e.fail('*', { status: 500, code: '' }), /"code" must be a string that is not empty/],
       ['a detail that is no text', e => e.fail('*', { status: 500, detail: 5 as never }), /"detail" must be a string/],
       [
+        'a header that says how bytes travel',
+        e => e.fail('*', { status: 500, headers: { 'Transfer-Encoding': 'chunked' } }),
+        /the header "Transfer-Encoding" says how the bytes of an answer travel, which the server decides/,
+      ],
+      [
+        'a header that cannot be sent',
+        e => e.fail('*', { status: 500, headers: { 'x-a': 'b\r\nc: d' } }),
+        /the header "x-a" cannot be sent/,
+      ],
+      [
         'headers that are no texts',
         e => e.fail('*', { status: 500, headers: { a: 1 } as never }),
         /"headers" must be an object of strings/,

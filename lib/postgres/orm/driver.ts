@@ -92,7 +92,7 @@ export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
 
   override createEntityManager(useContext?: boolean): this[typeof EntityManagerType] {
     const Manager = correctedManager(this.config.get('entityManager', EntityManager as never) as unknown as typeof EntityManager)
-    return new Manager(this.config, this as never, this.metadata, useContext) as this[typeof EntityManagerType]
+    return new Manager(this.config, this as never, this.metadata, useContext)
   }
 
   get #clock(): Clock | undefined {

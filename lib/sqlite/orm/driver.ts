@@ -72,7 +72,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
 
   override createEntityManager(useContext?: boolean): this[typeof EntityManagerType] {
     const Manager = correctedManager(this.config.get('entityManager', EntityManager as never) as unknown as typeof EntityManager)
-    return new Manager(this.config, this as never, this.metadata, useContext) as this[typeof EntityManagerType]
+    return new Manager(this.config, this as never, this.metadata, useContext)
   }
 
   /** A refusal of the engine's own is none of the database's. */

@@ -28,11 +28,16 @@ function hasRules(model: Model): boolean {
 
 const ruled = new WeakMap<Model, boolean>()
 
-/** The visibility of resources for the caller, before custom parameters are read. */
-export function findVisibility(model: Model, parameters: Parameters, ctx: HookContext): Visibility {
+/**
+ * The visibility of resources for the caller, before custom parameters are read.
+ *
+ * @param isEngine whether the engine itself asks, for which there are no rules
+ */
+export function findVisibility(model: Model, parameters: Parameters, ctx: HookContext, isEngine = false): Visibility {
   let rules = ruled.get(model)
   if (rules === undefined) ruled.set(model, (rules = hasRules(model)))
-  return !rules && parameters.flags.length === 0 && parameters.own.length === 0 ? EVERYTHING : new Caller(parameters.flags, ctx)
+  const isPlain = parameters.flags.length === 0 && parameters.own.length === 0
+  return isPlain && (!rules || isEngine) ? EVERYTHING : new Caller(parameters.flags, ctx, isEngine)
 }
 
 /** The same, narrowed by custom parameters. `root` is the resource that they narrow. */
@@ -59,13 +64,15 @@ class Caller implements Visibility {
   shape: string
   where: readonly Condition[] = []
   readonly #ctx: HookContext
+  readonly #isEngine: boolean
   readonly #answers = new Map<Resource, Partial<Record<Action, Awaitable<boolean>>>>()
   readonly #scopes = new Map<Resource, Awaitable<ReadScope>>()
   #own: readonly unknown[] = []
 
-  constructor(flags: readonly string[], ctx: HookContext) {
+  constructor(flags: readonly string[], ctx: HookContext, isEngine: boolean) {
     this.flags = new Set(flags)
-    this.shape = `caller\0${flags.toSorted().join()}\0`
+    this.shape = `${isEngine ? 'engine' : 'caller'}\0${flags.toSorted().join()}\0`
+    this.#isEngine = isEngine
     this.#ctx = ctx
   }
 
@@ -84,6 +91,7 @@ class Caller implements Visibility {
 
   readonly permits = (resource: Resource, action: Action): Awaitable<boolean> => {
     const rule = resource.rules.access[action]
+    if (this.#isEngine) return true
     if (typeof rule === 'boolean') return rule
     let answers = this.#answers.get(resource)
     if (answers === undefined) this.#answers.set(resource, (answers = {}))
@@ -91,6 +99,7 @@ class Caller implements Visibility {
   }
 
   readonly allows = (resource: Resource, action: 'get' | 'list'): boolean => {
+    if (this.#isEngine) return true
     const rule = resource.rules.access[action]
     const answer = typeof rule === 'boolean' ? rule : this.#answers.get(resource)?.[action]
     if (typeof answer === 'boolean') return answer
@@ -105,7 +114,7 @@ class Caller implements Visibility {
   }
 
   #known(resource: Resource): ReadScope {
-    if (resource.rules.scopes.length === 0) return WHOLE
+    if (this.#isEngine || resource.rules.scopes.length === 0) return WHOLE
     const scope = this.#scopes.get(resource)
     if (scope === undefined || scope instanceof Promise) throw new RuleNotEvaluated({ resource, about: 'scope' })
     return scope
@@ -121,7 +130,7 @@ class Caller implements Visibility {
     if (known !== undefined) return known
     const { rules } = resource
     const { scopes } = rules
-    if (scopes.length === 0) return WHOLE
+    if (this.#isEngine || scopes.length === 0) return WHOLE
     const reader = new FilterQueryReader(resource)
     const conditions: Condition[] = []
     const add = (query: object | null | undefined, index: number): void => {

@@ -147,8 +147,8 @@ export class Authentication {
   routes(): Route[] {
     const root = this.#services.versions.has(NO_VERSION) ? '' : '/{version}'
     return [
-      { method: 'POST', path: `${root}/login`, handler: ctx => this.#logIn(ctx) },
-      { method: 'POST', path: `${root}/logout`, handler: ctx => this.#logOut(ctx) },
+      { method: 'POST', path: `${root}/login`, transaction: false, handler: ctx => this.#logIn(ctx) },
+      { method: 'POST', path: `${root}/logout`, transaction: false, handler: ctx => this.#logOut(ctx) },
     ]
   }
 

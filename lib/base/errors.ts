@@ -3,6 +3,7 @@
  * Codes are stable: a retired one stays here as a comment and is not used again.
  */
 import { checkHeaders } from './headers.ts'
+import type { RestResponse } from './response.ts'
 
 /** Status and title of every error code, ordered by the stages that use them. */
 export const ERRORS = {
@@ -135,6 +136,17 @@ export class RestError extends Error {
     this.code = code
     this.errors = details.errors
     this.headers = details.headers === undefined ? {} : checkHeaders(details.headers, 'RestError')
+  }
+}
+
+/** What an inner request was refused with; the request around it is answered with the same, unless its code catches it. */
+export class AskedError extends RestError {
+  /** The answer as it was; undefined where it was the body of all errors, which is made anew. */
+  readonly answer: RestResponse | undefined
+
+  constructor(status: number, code: string, detail: string, details: RefusalDetails, answer?: RestResponse) {
+    super(status, code, detail, details)
+    this.answer = answer
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Answer a failure: whatever a stage throws becomes the one error body. Reports what is a fault of the server, and hides from the client what it is.
  */
-import { RestError, restError } from '../base/errors.ts'
+import { AskedError, RestError, restError } from '../base/errors.ts'
 import { findReason, reportFailure } from '../base/report-failure.ts'
 import type { FailedRequest } from '../base/report-failure.ts'
 import type { DatabaseFailure } from '../database/dialect.ts'
@@ -41,8 +41,11 @@ interface FailureParts {
 export function answerFailure(error: unknown, arrival: FailedArrival, parts: FailureParts): RestResponse {
   const { method, path, context, record } = arrival
   const meant = describeMisplacedBody(error, arrival)
-  const response = answerError(describeDatabaseFailure(meant, parts.classifyFailure(meant)), parts, readHeader(context, 'accept'))
-  if (response.status >= 500) {
+  const answered = meant instanceof AskedError ? meant.answer : undefined
+  const response =
+    answered ?? answerError(describeDatabaseFailure(meant, parts.classifyFailure(meant)), parts, readHeader(context, 'accept'))
+  // The failure of an inner request has been reported with it.
+  if (response.status >= 500 && !(meant instanceof AskedError)) {
     if (record !== undefined) record.failure = findReason(meant)
     reportFailure(parts.options.onError, meant, { method, path })
   }

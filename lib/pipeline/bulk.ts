@@ -9,6 +9,7 @@ import type { RequestAbort } from '../base/abort.ts'
 import { FieldErrors } from '../base/body-errors.ts'
 import { RestError, restError } from '../base/errors.ts'
 import type { FieldError } from '../base/errors.ts'
+import { Refused } from '../base/refused.ts'
 import type { Limits } from '../base/limits.ts'
 import type { RestResponse } from '../base/response.ts'
 import type { Target } from '../access/resolve-path.ts'
@@ -23,16 +24,6 @@ export interface BulkParts {
   readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
   /** Answers the request of one member. */
   readonly answer: (body: unknown) => Awaitable<RestResponse>
-}
-
-/** An answer of a wrapper that refuses its record. */
-class Refused extends Error {
-  readonly response: RestResponse
-
-  constructor(response: RestResponse) {
-    super('A member is refused.')
-    this.response = response
-  }
 }
 
 /** Returns the resource of which a request makes several records; undefined when it is another request. */

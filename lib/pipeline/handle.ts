@@ -29,8 +29,9 @@ import type { Visibility } from '../plan/visibility.ts'
 import { NO_VERSION } from '../request/address.ts'
 import type { Address } from '../request/address.ts'
 import { runRoute } from '../request/custom-routes.ts'
-import type { Routes } from '../request/custom-routes.ts'
+import type { RouteMatch, Routes } from '../request/custom-routes.ts'
 import type { EngineHandle } from '../request/hook-context.ts'
+import { InnerClient } from '../request/inner-request.ts'
 import { parse, replaceBody, takeQuery } from '../request/parse-request.ts'
 import type { Request } from '../request/parse-request.ts'
 import type { QueryCache } from '../request/parsed-query.ts'
@@ -105,7 +106,7 @@ export function handle(arrival: Arrival, parts: StageParts): Awaitable<RestRespo
 /** The stages of a request, from its arrival to its answer. Each takes what those before it have proved; `wait` waits where a stage must. */
 function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestResponse> {
   const { trace } = arrival
-  const { engine, fork, options, routes, authentication } = parts
+  const { options, routes, authentication } = parts
   const end = limitTime(arrival, parts)
   let request: Request | undefined
   try {
@@ -113,16 +114,17 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
     const { method, segments } = request
 
     trace?.enter('auth')
-    const principal = authentication && (yield* wait(authentication.authenticate(request)))
+    const inner = arrival.context instanceof InnerClient ? (arrival.context as InnerClient<Principal>) : undefined
+    const principal = inner === undefined ? authentication && (yield* wait(authentication.authenticate(request))) : inner.principal
 
     trace?.enter('resolve')
     refuseWrite(request, parts)
-    const route = routes.match(method, segments)
+    const route = routes.match(method, segments, inner?.passed)
     if (route !== undefined) {
       trace?.enter('handler')
-      const origin = { engine, fork, request, principal, logsIn: authentication !== undefined }
-      const versioned = { ...origin, version: segments[0] ?? options.versions[0] ?? NO_VERSION }
-      return withAllowedMethods(yield* wait(runRoute(route, versioned, options.versions)), request, parts)
+      const version = segments[0] ?? options.versions[0] ?? NO_VERSION
+      const answering = answerRoute(route, { arrival, request, principal, version, end }, parts)
+      return withAllowedMethods(yield* wait(answering), request, parts)
     }
     const version = findVersion(request, options.versions, parts.model)
     const asked = method === 'QUERY' ? readQuery(request, arrival) : request
@@ -152,6 +154,16 @@ interface VersionedRequest {
   readonly end: RequestAbort
 }
 
+/** Answers with a custom route of the application. */
+function answerRoute(match: RouteMatch, versioned: VersionedRequest, parts: StageParts): Promise<RestResponse> {
+  const { arrival, ...facts } = versioned
+  const { engine, fork, options, served, authentication } = parts
+  const passed = arrival.context instanceof InnerClient ? arrival.context.passed : undefined
+  const { transaction } = served.get(facts.version) ?? served.values().next().value!
+  const origin = { ...facts, engine, fork, passed, logsIn: authentication !== undefined }
+  return runRoute(match, origin, { versions: options.versions, transaction: work => transaction(work, facts.end) })
+}
+
 /** A request whose target, parameters and actions are known. */
 interface ResolvedRequest extends Pick<Operation, 'target' | 'allowed'> {
   readonly versioned: VersionedRequest
@@ -164,7 +176,8 @@ interface ResolvedRequest extends Pick<Operation, 'target' | 'allowed'> {
 function resolveRequest(versioned: VersionedRequest, services: Services, parts: StageParts): ResolvedRequest {
   const { arrival, request, version } = versioned
   const { method, segments } = request
-  const customMethods = parts.routes.listMethods(segments)
+  const passed = arrival.context instanceof InnerClient ? arrival.context.passed : undefined
+  const customMethods = parts.routes.listMethods(segments, passed)
   const target = resolvePath(customMethods, request, version, services.model, services.lookUp)
   arrival.record?.resolved(target, services.model)
   const allowed = checkMethod(method, target, customMethods)
@@ -186,16 +199,20 @@ function answerRequest(resolved: ResolvedRequest, parts: StageParts): Awaitable<
   return bulk === undefined ? answerResolved(resolved, request, parts) : answerBulk(resolved, request, bulk, parts)
 }
 
+const FROM_OUTSIDE = { passed: undefined, isEngine: false } as const
+
 /** The stages from the rules to the answer. */
 function answerResolved(resolved: ResolvedRequest, request: Request, parts: StageParts): Awaitable<RestResponse> {
   const { versioned, services, target, actions } = resolved
-  const { arrival, principal, version } = versioned
+  const { arrival, principal, version, end } = versioned
   const { engine, fork, authentication } = parts
   const logsIn = authentication !== undefined
-  const ctx = new RequestContext({ engine, fork, request, version, principal, logsIn, about: describeTarget(target, actions[0]) })
+  const { passed, isEngine } = arrival.context instanceof InnerClient ? arrival.context : FROM_OUTSIDE
+  const about = describeTarget(target, actions[0])
+  const ctx = new RequestContext({ engine, fork, request, version, principal, logsIn, end, passed, about })
 
   arrival.trace?.enter('access')
-  const visibility = findVisibility(services.model, resolved.parameters, ctx)
+  const visibility = findVisibility(services.model, resolved.parameters, ctx, isEngine)
   return visibility === EVERYTHING
     ? operateWithin(visibility, ctx, resolved, request)
     : runCoroutine(applyRules(visibility, ctx, resolved, request))
@@ -234,6 +251,7 @@ async function answerBulk(resolved: ResolvedRequest, request: Request, resource:
 
 /** Returns what may end the request: the signal of its sender, that of its world, the time budget. */
 function limitTime({ context }: Arrival, { options, life }: StageParts): RequestAbort {
+  if (context instanceof InnerClient && context.end !== undefined) return context.end
   const isTransport = context instanceof LazyClient
   if (context !== NO_CONTEXT && !isTransport) checkNames(context, ['headers', 'signal'], 'handle: context')
   return new RequestAbort(context, life.generation, options.limits.timeout ?? (isTransport ? context.budget : undefined) ?? 0)

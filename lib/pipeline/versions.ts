@@ -29,6 +29,7 @@ import { defaultLookUp } from '../access/resolve-path.ts'
 import type { ResourceLookup } from '../access/resolve-path.ts'
 import { formatHint, findNearest } from '../base/suggest.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
+import { translateDatabaseError } from '../write/database-errors.ts'
 import { Writer } from '../write/writer.ts'
 
 /** One version as the engine and all its forks serve it: what follows from the model and the options alone. */
@@ -86,7 +87,13 @@ export function serveVersions(
       createdStatus,
       etag,
       describe: async (base, readOnly) => describe(version, base, readOnly),
-      transaction: async (work, end) => connection.write(work, end),
+      transaction: async (work, end) => {
+        try {
+          return await connection.write(work, end)
+        } catch (error) {
+          throw translateDatabaseError(error, connection.dialect, parts.model)
+        }
+      },
     })
   }
   return served

@@ -2,6 +2,10 @@
  * Routes: custom routes of the application, which come before the default ones.
  * Refuses, when the engine is created, a route that is not of its form, or that no request could reach since another shadows it.
  */
+import type { EntityManager } from '@mikro-orm/core'
+import { WRITE_METHODS } from '../base/http-methods.ts'
+import { commitUnlessRefused } from '../base/refused.ts'
+import type { Transact } from '../base/refused.ts'
 import type { HandlerResponse, HookContext } from './hook-context.ts'
 import { restError } from '../base/errors.ts'
 import { NO_VERSION } from './address.ts'
@@ -21,6 +25,11 @@ export interface Route {
   /** A path below the base, whose `{name}` segments match anything: `/{version}/users/me`. Where paths have no version, any path. */
   readonly path: string
   readonly handler: (ctx: HookContext) => HandlerResponse | Promise<HandlerResponse>
+  /**
+   * Whether all that the handler writes is one transaction, which an error that it throws and an answer of 400 or above take back. Other writes wait until it is
+   * over, so a handler that waits for something outside says `false`. Default: true for POST, PUT, PATCH and DELETE, false for other methods.
+   */
+  readonly transaction?: boolean
 }
 
 /** A route that a request has met, with the decoded `{name}` parts of its path. */
@@ -30,6 +39,7 @@ export interface RouteMatch {
 }
 
 const NO_METHODS: readonly string[] = Object.freeze([])
+const NO_ROUTES: readonly object[] = Object.freeze([])
 
 interface CheckedRoute {
   readonly route: Route
@@ -58,15 +68,20 @@ export class Routes {
     }
   }
 
-  /** The custom route that a request meets; HEAD goes with GET. */
-  match(method: string, segments: readonly string[]): RouteMatch | undefined {
-    return this.#find(method, segments) ?? (method === 'HEAD' ? this.#find('GET', segments) : undefined)
+  /**
+   * The custom route that a request meets; HEAD goes with GET.
+   *
+   * @param passed the routes that ask it themselves, which it does not meet again
+   */
+  match(method: string, segments: readonly string[], passed: readonly object[] = NO_ROUTES): RouteMatch | undefined {
+    return this.#find(method, segments, passed) ?? (method === 'HEAD' ? this.#find('GET', segments, passed) : undefined)
   }
 
-  #find(method: string, segments: readonly string[]): RouteMatch | undefined {
+  #find(method: string, segments: readonly string[], passed: readonly object[] = NO_ROUTES): RouteMatch | undefined {
     for (const { route, segments: pattern } of this.#routes) {
       if (
         route.method === method &&
+        !passed.includes(route) &&
         pattern.length === segments.length &&
         pattern.every(({ name, text }, index) => name !== undefined || text === segments[index])
       ) {
@@ -79,9 +94,11 @@ export class Routes {
   }
 
   /** The methods that the custom routes of a path take. */
-  listMethods(segments: readonly string[]): readonly string[] {
+  listMethods(segments: readonly string[], passed: readonly object[] = NO_ROUTES): readonly string[] {
     if (this.#routes.length === 0) return NO_METHODS
-    const own = this.#routes.filter(({ route }) => this.#find(route.method, segments)?.route === route).map(({ route }) => route.method)
+    const own = this.#routes
+      .filter(({ route }) => this.#find(route.method, segments, passed)?.route === route)
+      .map(({ route }) => route.method)
     return own.includes('GET') && !own.includes('HEAD') ? [...own, 'HEAD'] : own
   }
 }
@@ -92,9 +109,11 @@ function formatRoute({ method, path }: Route): string {
 
 function checked(route: Route, hasVersions: boolean): CheckedRoute {
   if (typeof route !== 'object' || route === null) throw new TypeError('routes: each must be { method, path, handler }.')
-  checkNames(route, ['method', 'path', 'handler'], 'routes')
+  checkNames(route, ['method', 'path', 'handler', 'transaction'], 'routes')
   if (typeof route.method !== 'string' || !/^[A-Z]+$/.test(route.method))
     throw new TypeError('routes: "method" must be an upper-case method name.')
+  if (route.transaction !== undefined && typeof route.transaction !== 'boolean')
+    throw new TypeError(`routes: "transaction" of ${formatRoute(route)} must be true or false.`)
   const isRoot = route.path === '/' && !hasVersions
   if (typeof route.path !== 'string' || (!isRoot && (!/^\/[^/]/.test(route.path) || /\/$|\/\/|\?/.test(route.path)))) {
     throw new TypeError(`routes: the path "${route.path}" must begin with "/", and have no empty segment and no query.`)
@@ -153,17 +172,31 @@ export function buildResponse(answer: HandlerResponse | undefined, place: string
   return { status, headers: { 'content-type': JSON_TYPE, ...plain }, body: toJson(body, place) }
 }
 
+/** What a route is answered with. */
+export interface RouteServices {
+  /** The accepted versions. */
+  readonly versions: readonly string[]
+  readonly transaction: Transact<EntityManager>
+}
+
 /** Answers with a custom route. */
 export async function runRoute(
   { route, params }: RouteMatch,
   parts: Omit<ContextParts, 'params'>,
-  versions: readonly string[],
+  { versions, transaction }: RouteServices,
 ): Promise<RestResponse> {
   const version = params['version'] ?? parts.version
   if ('version' in params && !versions.includes(version)) {
     throw restError('version_unknown', `The path must begin with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".`)
   }
-  const ctx = new RequestContext({ ...parts, version, params })
-  const response = buildResponse(await route.handler(ctx), `the handler of ${formatRoute(route)}`)
+  const ctx = new RequestContext({ ...parts, version, params, passed: [...(parts.passed ?? NO_ROUTES), route] })
+  const answer = async (): Promise<RestResponse> => buildResponse(await route.handler(ctx), `the handler of ${formatRoute(route)}`)
+  const isWhole = route.transaction ?? WRITE_METHODS.includes(route.method)
+  const response = isWhole
+    ? await commitUnlessRefused(transaction, async em => {
+        ctx.enter(em)
+        return answer()
+      })
+    : await answer()
   return parts.request.method === 'HEAD' ? { ...response, body: undefined } : response
 }

@@ -30,9 +30,31 @@ export interface EngineHandle {
   ): Promise<RestResponse>
 }
 
+/** How `ctx.ask` asks. */
+export interface AskOptions {
+  /** `engine`: past access rules and scopes, as `engine.seed` does. Default: as the caller of the request. */
+  readonly as?: 'engine'
+}
+
 /** The request, as hooks, handlers, access rules, scopes and renderers see it. */
 export interface HookContext {
   readonly engine: EngineHandle
+  /**
+   * Asks the engine, as the caller of this request and below its base and version; inside of a write it takes part in its transaction. A custom route that
+   * asks for its own path gets what is behind it. A rule that asks for what it decides about asks itself, unless it asks as the engine.
+   *
+   * @param path below the version: `/articles/7`; may carry its own `?query`
+   * @param query as that of `engine.handle`
+   * @param body a JSON value
+   * @param options `{ as: 'engine' }` asks past access rules and scopes
+   * @returns the records, the record or the value that the answer carries; the body of a custom route
+   * @throws RestError with status, code, detail and errors of the answer, when that is one of 400 or above: the request is answered with it
+   * @example
+   * const author = await ctx.ask('GET', `/users/${ctx.claims.sub}`, { attributes: 'name' })
+   * await ctx.ask('POST', '/events', {}, { text: `${author.name} was here` }, { as: 'engine' })
+   */
+  // oxlint-disable-next-line typescript/no-explicit-any -- as `body` of an answer
+  ask<T = any>(method: string, path: string, query?: QueryInput, body?: unknown, options?: AskOptions): Promise<T>
   /** An entity manager of this request; in a write, the one of its transaction. */
   readonly em: EntityManager
   /** The action on `resource`; undefined in a custom route. */

@@ -1,6 +1,9 @@
 /** Request context: makes the HookContext of a request. Costly members are made when they are first read. */
 import type { EntityManager } from '@mikro-orm/core'
-import type { Action, Claims, EngineHandle, HookContext } from './hook-context.ts'
+import type { Action, AskOptions, Claims, EngineHandle, HookContext } from './hook-context.ts'
+import { askWithin } from './inner-request.ts'
+import type { OuterRequest } from './inner-request.ts'
+import type { QueryInput } from './query-string.ts'
 import { assertJson } from '../base/json.ts'
 import type { Request } from './parse-request.ts'
 
@@ -20,12 +23,8 @@ export interface RequestFacts {
 }
 
 /** The parts of a context. */
-export interface ContextParts {
-  readonly engine: EngineHandle
+export interface ContextParts extends OuterRequest<Principal> {
   readonly fork: () => EntityManager
-  readonly request: Request
-  readonly version: string
-  readonly principal: Principal | undefined
   readonly logsIn: boolean
   /** The subject of the request; undefined in a custom route. */
   readonly about?: RequestFacts
@@ -73,6 +72,9 @@ export class RequestContext implements HookContext {
   }
   get em(): EntityManager {
     return (this.#em ??= this.#parts.fork())
+  }
+  ask<T>(method: string, path: string, query?: QueryInput, body?: unknown, options: AskOptions = {}): Promise<T> {
+    return askWithin(this.#parts, { method, path, query, body, options }) as Promise<T>
   }
   /** Inside a write: the entity manager of its transaction. */
   enter(em: EntityManager): void {

@@ -30,7 +30,7 @@ function membersOf(name: string): string[] {
     const body = new RegExp(`^export interface ${name}(?:<[^{\\n]*>)?(?: extends [^{\\n]+)? \\{\\n(.*?)^\\}`, 'ms').exec(
       read(`lib/${file}`),
     )?.[1]
-    if (body !== undefined) return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, member = '']) => member)
+    if (body !== undefined) return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(<]/gm)].map(([, member = '']) => member)
   }
   throw new Error(`There is no interface ${name}.`)
 }

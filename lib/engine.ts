@@ -41,7 +41,7 @@ import { answer } from './server/fetch.ts'
 import type { SelfTestOptions } from './self-test/options.ts'
 import type { SelfTestReport } from './self-test/report.ts'
 import type { SelfTest } from './self-test/self-test.ts'
-import { intercept } from './server/intercept/intercept.ts'
+import { intercept, runWithin } from './server/intercept/intercept.ts'
 import type { InterceptOptions, Interception } from './server/intercept/intercept.ts'
 import type { Delay, FaultHandle, Gate } from './testing/fault-injection.ts'
 import type { DropOptions, FailOptions, FaultOptions } from './testing/fault-options.ts'
@@ -176,14 +176,17 @@ export class RestEngine<Name extends string = string> {
   /**
    * Answers the requests of this process to an origin, or to several, instead of the network: those of the global `fetch`, of the undici package's
    * `request`, `stream`, `pipeline` and `fetch`, and of clients on `node:http` (axios, got, happy-dom). Requests to other origins take the way that they took
-   * before. Not intercepted: undici clients with a dispatcher of their own, agents of `node:http` that connect by themselves (to a proxy), and HTTP/2. The
-   * latest of several interceptions of an origin answers.
+   * before. Not intercepted: undici clients with a dispatcher of their own, agents of `node:http` that connect by themselves (to a proxy), and HTTP/2.
+   *
+   * It holds in the asynchronous context in which it is made: for what the code that made it calls, awaits and times out into. So tests that run at the same time
+   * may each intercept one origin. Made outside of any test, or with `everywhere`, it holds in the whole process.
    *
    * @param origin scheme, host and port: `'https://api.example.test'`, a URL, or an array of them; with a path (`'https://api.example.test/api'`) the
    * requests below it alone, to which it is the base
-   * @param options `base`: path of the origins that are given without one; `strict`: fail requests that no interception covers, default: false
+   * @param options `base`: path of the origins that are given without one; `strict`: fail requests that no interception covers; `everywhere`: default: false
    * @returns a disposable; ended by its `using` block, `dispose()` or `engine.close()`, in any order
-   * @throws TypeError for anything that is not an origin, and for an unknown option; Error when the engine is closed.
+   * @throws TypeError for anything that is not an origin, and for an unknown option; Error when the engine is closed, and one of code ERR_ALREADY_INTERCEPTED
+   * when the origin is intercepted in the same context.
    * @example
    * using api = engine.intercept('https://api.example.test')
    * const response = await fetch('https://api.example.test/v1/users')
@@ -193,6 +196,24 @@ export class RestEngine<Name extends string = string> {
     const interception = intercept(this.#plain, origin, options, () => interceptions.delete(interception))
     interceptions.add(interception)
     return interception
+  }
+
+  /**
+   * Runs work in a context of its own: requests in it go to the interceptions that are made in it, then to those of this engine. Those that are made in it end
+   * with it. For code that no test runner bounds, and for requests that several engines of one test could answer.
+   *
+   * @returns the result of the work
+   * @throws any error of the work; Error when the engine is closed.
+   * @example
+   * const status = await engine.within(async () => {
+   *   engine.intercept('https://api.example.test')
+   *   return (await fetch('https://api.example.test/v1/users')).status
+   * })
+   * assert.equal(status, 200)
+   */
+  async within<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+    this.#parts.life.assertOpen()
+    return runWithin(this.#plain, work)
   }
 
   /**

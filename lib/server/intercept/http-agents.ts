@@ -17,9 +17,15 @@ export type Route = (origin: string, path: string | undefined, isEncrypted: bool
 
 /** Where the options of a connection carry the path of their request. Agents copy it with the other options. */
 const PATH = Symbol('path of the request')
+/**
+ * Where they carry what was decided when the request was made; null: the network. An agent may ask for the connection much later, in the context of the request
+ * before.
+ */
+const ROUTE = Symbol('route of the request')
 
 interface ConnectOptions {
   [PATH]?: string
+  [ROUTE]?: ConnectionRoute | Error | null
   readonly host?: string | null
   readonly port?: string | number | null
   readonly socketPath?: string | null
@@ -43,15 +49,21 @@ function formatOrigin({ host, port, socketPath }: ConnectOptions, isEncrypted: b
   return URL.parse(`http${isEncrypted ? 's' : ''}://${name.includes(':') ? `[${name}]` : name}${port ? `:${port}` : ''}`)?.origin
 }
 
+function decideOnce(route: Route, options: ConnectOptions, isEncrypted: boolean): ReturnType<Route> {
+  if (options[ROUTE] !== undefined) return options[ROUTE] ?? undefined
+  const origin = formatOrigin(options, isEncrypted)
+  const found = origin === undefined ? undefined : route(origin, options[PATH], isEncrypted)
+  if (options[PATH] !== undefined) options[ROUTE] = found ?? null
+  return found
+}
+
 /** Asks `route` for every new connection from now on. The returned function ends that. */
 export function routeAgents(route: Route): () => void {
   const HttpsAgent = builtin.https.Agent
   const [ofHttp, ofHttps] = [builtin.http.Agent, HttpsAgent].map(({ prototype }) => prototype as unknown as Methods) as [Methods, Methods]
   let isOn = true
-  const routed = (options: ConnectOptions, isEncrypted: boolean): ReturnType<Route> => {
-    const origin = isOn ? formatOrigin(options, isEncrypted) : undefined
-    return origin === undefined ? undefined : route(origin, options[PATH], isEncrypted)
-  }
+  const routed = (options: ConnectOptions, isEncrypted: boolean): ReturnType<Route> =>
+    isOn ? decideOnce(route, options, isEncrypted) : undefined
   const connectOver = (below: Connect, isEncrypted: boolean): Connect =>
     function createConnection(options, done) {
       const found = routed(options, isEncrypted)

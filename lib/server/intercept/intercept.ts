@@ -1,21 +1,22 @@
 /**
- * Puts engines in the place of the global dispatcher. Every interception adds a layer, which answers its own origins and passes the rest
- * on. A layer that is disposed of below others passes everything on, and is removed with them.
+ * Interceptions: puts engines in the place of origins. All interceptions share a layer over the global dispatchers, and the agents of `node:http`; which of
+ * them answers a request is decided in standing.ts.
  */
 import type { Server } from 'node:http'
 import { dispatch } from './exchange.ts'
-import type { AnyHandler, DispatchOptions, Dispatcher } from './undici-types.ts'
+import type { AnyHandler, Dispatcher } from './undici-types.ts'
 import { toCurrent } from './undici-types.ts'
 import { PLACES, loadDispatcher } from './global-dispatcher.ts'
-import type { DispatcherSlot } from './global-dispatcher.ts'
 import { routeAgents } from './http-agents.ts'
 import type { ConnectionRoute } from './http-agents.ts'
-import { readPath } from '../../request/parse-request.ts'
+import { Layer, fail, layDispatcher, readRequestOrigin } from './layers.ts'
+import type { Answerer, Decide } from './layers.ts'
+import { StandingInterceptions } from './standing.ts'
+import type { Reach } from './standing.ts'
 import { createServer } from '../http.ts'
-import { originForm } from '../transport.ts'
 import { connectLocally } from './local-socket.ts'
 import type { LocalSocket } from './local-socket.ts'
-import { checkNames, formatHint, findNearest } from '../../base/suggest.ts'
+import { checkNames } from '../../base/suggest.ts'
 import { findIntercepted, formatAddress, readAddresses } from './addresses.ts'
 import type { InterceptedAddress, Origins } from './addresses.ts'
 import type { WorldEngine } from '../worlds.ts'
@@ -24,8 +25,13 @@ import type { WorldEngine } from '../worlds.ts'
 export interface InterceptOptions {
   /** The path before the version, of origins that are given without one. Paths that are not below it pass as other origins do. Default: that of the engine. */
   readonly base?: string
-  /** Whether requests to origins without an interception fail instead of being passed on. Default: false. */
+  /**
+   * Whether requests to origins without an interception fail, with the code ERR_NOT_INTERCEPTED. Default: they are passed on, and a warning names each
+   * such origin once; `false` passes them on without a warning.
+   */
   readonly strict?: boolean
+  /** Whether it holds in the whole process, wherever it is made. Default: false in a test and inside of `within`. */
+  readonly everywhere?: boolean
 }
 
 /**
@@ -47,64 +53,95 @@ export interface Interception {
   [Symbol.dispose](): void
 }
 
-/** All active interceptions, oldest first. */
-const interceptions = new Set<EngineInterception>()
-const layers = new WeakMap<object, Layer>()
+const standing = new StandingInterceptions<EngineInterception>()
 /** Ends the interception of clients on `node:http`. Undefined without one. */
 let endRouting: (() => void) | undefined
+let made = 0
 
-/** Begins an interception. `onDisposed` is called when it ends. */
+/**
+ * Begins an interception. `onDisposed` is called when it ends.
+ *
+ * @throws Error where one of the addresses is intercepted in the same context
+ */
 export function intercept(engine: WorldEngine, origin: Origins, options: InterceptOptions, onDisposed: () => void): Interception {
-  checkNames(options, ['base', 'strict'], 'intercept')
-  const { strict = false } = options
-  if (typeof strict !== 'boolean') throw new TypeError('intercept: "strict" must be true or false.')
-  return new EngineInterception(engine, readAddresses(origin, options.base, engine.versions), strict, onDisposed)
+  checkNames(options, ['base', 'strict', 'everywhere'], 'intercept')
+  for (const name of ['strict', 'everywhere'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'boolean')
+      throw new TypeError(`intercept: "${name}" must be true or false.`)
+  }
+  const { strict, everywhere = false } = options
+  return new EngineInterception(
+    engine,
+    readAddresses(origin, options.base, engine.versions),
+    strict,
+    standing.locate(everywhere),
+    onDisposed,
+  )
+}
+
+/** Runs work in a context of its own, in which the interceptions of the engine come first; those that are made inside of it end with it. */
+export function runWithin<Result>(engine: WorldEngine, work: () => Result | Promise<Result>): Promise<Result> {
+  if (typeof work !== 'function') throw new TypeError('within: give it a function: "await engine.within(async () => { ... })".')
+  return standing.within(engine, work, interception => interception.dispose())
 }
 
 class EngineInterception implements Interception {
   readonly origins: readonly string[]
   readonly dispatcher: Dispatcher
-  readonly isStrict: boolean
-  readonly #engine: WorldEngine
-  readonly #addresses: readonly InterceptedAddress[]
+  readonly strict: boolean | undefined
+  readonly engine: WorldEngine
+  readonly addresses: readonly InterceptedAddress[]
+  readonly reach: Reach
+  readonly #number = ++made
   readonly #onDisposed: () => void
   readonly #layers: readonly Layer[]
   /** Answer clients on `node:http`, by the base. They do not listen. */
   readonly #servers = new Map<string | undefined, Server>()
 
-  constructor(engine: WorldEngine, addresses: readonly InterceptedAddress[], isStrict: boolean, onDisposed: () => void) {
-    this.#engine = engine
-    this.#addresses = addresses
+  constructor(
+    engine: WorldEngine,
+    addresses: readonly InterceptedAddress[],
+    strict: boolean | undefined,
+    reach: Reach,
+    onDisposed: () => void,
+  ) {
+    this.engine = engine
+    this.addresses = addresses
     this.origins = addresses.map(formatAddress)
-    this.isStrict = isStrict
+    this.strict = strict
+    this.reach = reach
     this.#onDisposed = onDisposed
     loadDispatcher()
-    this.#layers = PLACES.map(place => new Layer(this, place))
-    interceptions.add(this)
+    standing.add(this)
+    this.#layers = PLACES.map(place => Layer.hold(place, decide, this))
     endRouting ??= routeAgents(findRoute)
     this.dispatcher = this.#ownDispatcher()
   }
 
   get isAlive(): boolean {
-    return interceptions.has(this)
+    return standing.has(this)
   }
 
-  /** Returns the address below which a path is. A path that is not known counts as below it. */
-  find(origin: string | undefined, path: unknown): InterceptedAddress | undefined {
-    return origin === undefined ? undefined : findIntercepted(this.#addresses, origin, path)
+  answerer(address: InterceptedAddress): Answerer {
+    return {
+      answer: (options, handler) => {
+        dispatch(this.engine, address, options, toCurrent(handler))
+        return true
+      },
+    }
   }
 
-  answer(address: InterceptedAddress, options: DispatchOptions, handler: AnyHandler): boolean {
-    dispatch(this.#engine, address, options, toCurrent(handler))
-    return true
+  /** How connections for an address are told apart: no request gets one that was made for another interception. */
+  route(address: InterceptedAddress, isEncrypted: boolean): ConnectionRoute {
+    return { name: `${formatAddress(address)} ${this.#number}`, connect: () => this.#connect(address, isEncrypted) }
   }
 
   /** Makes a connection for a single request, so that none outlives the interception. */
-  connect({ base }: InterceptedAddress, isEncrypted: boolean): LocalSocket {
+  #connect({ base }: InterceptedAddress, isEncrypted: boolean): LocalSocket {
     let server = this.#servers.get(base)
     if (server === undefined) {
       // Pages of all origins may read the answers, since some in-process browsers (happy-dom, jsdom) check that.
-      server = createServer(this.#engine, { cors: true, allowedHosts: true, ...(base === undefined ? {} : { base }) })
+      server = createServer(this.engine, { cors: true, allowedHosts: true, ...(base === undefined ? {} : { base }) })
       server.maxRequestsPerSocket = 1
       this.#servers.set(base, server)
     }
@@ -117,21 +154,22 @@ class EngineInterception implements Interception {
   #ownDispatcher(): Dispatcher {
     const layerFor = (handler: AnyHandler): Layer => this.#layers.findLast(layer => layer.place.takes(handler))!
     return layDispatcher(this.#layers[0]!.below, (options, handler) => {
-      const address = this.find(readRequestOrigin(options), options.path)
+      const origin = readRequestOrigin(options)
+      const address = origin === undefined ? undefined : findIntercepted(this.addresses, origin, options.path)
       if (address === undefined) return layerFor(handler).dispatch(options, handler)
-      if (this.isAlive) return this.answer(address, options, handler)
+      if (this.isAlive) return this.answerer(address).answer(options, handler)
       const what = formatAddress(address)
       return fail(handler, new Error(`The interception of ${what} has been disposed of, and the request still goes to its dispatcher.`))
     })
   }
 
   dispose(): void {
-    if (!interceptions.delete(this)) return
-    if (interceptions.size === 0) {
+    if (!standing.delete(this)) return
+    if (standing.size === 0) {
       endRouting?.()
       endRouting = undefined
     }
-    for (const layer of this.#layers) layer.remove()
+    for (const layer of this.#layers) layer.release(this)
     this.#onDisposed()
   }
 
@@ -140,102 +178,14 @@ class EngineInterception implements Interception {
   }
 }
 
+const decide: Decide = (origin, path) => {
+  const found = standing.decide(origin, path)
+  if (found === undefined || found instanceof Error) return found
+  return { holder: found.interception, answerer: found.interception.answerer(found.address) }
+}
+
 /** Decides on a connection of `node:http`. */
 function findRoute(origin: string, path: string | undefined, isEncrypted: boolean): ConnectionRoute | Error | undefined {
-  for (const latest of [...interceptions].reverse()) {
-    const address = latest.find(origin, path)
-    if (address !== undefined) return { name: formatAddress(address), connect: () => latest.connect(address, isEncrypted) }
-  }
-  return [...interceptions].some(each => each.isStrict) ? notIntercepted(origin, path) : undefined
-}
-
-/** The layer of an interception at one place. */
-class Layer {
-  readonly place: DispatcherSlot
-  /** The dispatcher below the layer. */
-  readonly below: Dispatcher
-  readonly #interception: EngineInterception
-  readonly #wasEmpty: boolean
-
-  constructor(interception: EngineInterception, place: DispatcherSlot) {
-    const there = place.read()
-    this.place = place
-    this.below = there ?? place.fallback()
-    this.#wasEmpty = there === undefined
-    this.#interception = interception
-    const dispatcher = layDispatcher(this.below, (options, handler) => this.dispatch(options, handler))
-    layers.set(dispatcher, this)
-    place.put(dispatcher)
-  }
-
-  dispatch(options: DispatchOptions, handler: AnyHandler): boolean {
-    const origin = readRequestOrigin(options)
-    const { path } = options
-    const address = this.#find(origin, path)
-    if (address !== undefined) return this.#interception.answer(address, options, handler)
-    if (this.#interception.isAlive && this.#interception.isStrict && !this.#belowAnswers(origin, path)) {
-      return fail(handler, notIntercepted(origin, path))
-    }
-    return this.below.dispatch(options, handler)
-  }
-
-  #find(origin: string | undefined, path: unknown): InterceptedAddress | undefined {
-    return this.#interception.isAlive ? this.#interception.find(origin, path) : undefined
-  }
-
-  #belowAnswers(origin: string | undefined, path: unknown): boolean {
-    const layer = layers.get(this.below)
-    return layer !== undefined && (layer.#find(origin, path) !== undefined || layer.#belowAnswers(origin, path))
-  }
-
-  /** Removes the ended layers at the top of the place. A layer below another program's dispatcher stays, and passes requests on. */
-  remove(): void {
-    for (;;) {
-      const there = this.place.read()
-      const top = there === undefined ? undefined : layers.get(there)
-      if (top === undefined || top.#interception.isAlive) return
-      if (top.#wasEmpty) return this.place.clear()
-      this.place.put(top.below)
-    }
-  }
-}
-
-/** Methods of undici's dispatchers that call `this.dispatch`. */
-const THROUGH_DISPATCH = new Set<string | symbol>(['constructor', 'compose', 'connect', 'pipeline', 'request', 'stream', 'upgrade'])
-
-/** Wraps a dispatcher with another `dispatch`. All its other members stay as they are. */
-function layDispatcher(below: Dispatcher, dispatchOver: Dispatcher['dispatch']): Dispatcher {
-  return new Proxy(below, {
-    get(target, key) {
-      if (key === 'dispatch') return dispatchOver
-      const value: unknown = Reflect.get(target, key)
-      // Bound, because a method may use private fields, which a proxy does not have.
-      return typeof value === 'function' && !THROUGH_DISPATCH.has(key) ? (value.bind(target) as unknown) : value
-    },
-  })
-}
-
-/** The origin of the last request, which is often that of the next. */
-let lastOrigin: string | undefined
-
-function readRequestOrigin({ origin }: DispatchOptions): string | undefined {
-  if (typeof origin !== 'string') return origin?.origin
-  if (origin === lastOrigin) return origin
-  // The spelling of fetch and undici. Any other spelling needs a parser.
-  if (/^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(origin) && !/:(?:80|443)$/.test(origin)) return (lastOrigin = origin)
-  return URL.parse(origin)?.origin
-}
-
-function fail(handler: AnyHandler, error: Error): boolean {
-  toCurrent(handler).onResponseError?.(null, error)
-  return false
-}
-
-function notIntercepted(origin: string | undefined, path: unknown): Error {
-  const known = [...new Set([...interceptions].flatMap(each => each.origins))]
-  // The path matters only where another one of the origin is intercepted.
-  const hasPath = typeof path === 'string' && known.some(each => each.startsWith(`${origin}/`))
-  const asked = origin === undefined ? 'an unknown origin' : hasPath ? origin + readPath(originForm(path)) : origin
-  const text = `${asked} is not intercepted, and an interception is strict; intercepted: ${known.join(', ')}.${formatHint(findNearest(asked, known))}`
-  return Object.assign(new Error(text), { code: 'ERR_NOT_INTERCEPTED' })
+  const found = standing.decide(origin, path)
+  return found === undefined || found instanceof Error ? found : found.interception.route(found.address, isEncrypted)
 }

@@ -307,7 +307,7 @@ describe('intercept', () => {
     assert.throws(() => engine.intercept(API), /The engine is closed/)
   })
 
-  it('nests, and may be disposed of in any order (property)', async () => {
+  it('holds beside others of other origins, and may be disposed of in any order (property)', async () => {
     const engines = [await engineOf(1), await engineOf(2)]
     const step = fc.oneof(
       fc.record({ begin: fc.constantFrom(0, 1), origins: fc.constantFrom([API], [OTHER], [API, OTHER]) }),
@@ -318,13 +318,18 @@ describe('intercept', () => {
         const live: { count: number; origins: readonly string[]; dispose: () => void }[] = []
         try {
           for (const each of steps) {
-            if ('begin' in each) {
+            if (
+              'begin' in each &&
+              live.some(({ origins }) => origins.some(origin => (each.origins as readonly string[]).includes(origin)))
+            ) {
+              assert.throws(() => engines[each.begin]!.intercept(each.origins), { code: 'ERR_ALREADY_INTERCEPTED' })
+            } else if ('begin' in each) {
               const interception = engines[each.begin]!.intercept(each.origins)
               live.push({ count: each.begin + 1, origins: each.origins, dispose: () => interception.dispose() })
             } else if (live.length > 0) live.splice(each.end % live.length, 1)[0]!.dispose()
             if (live.length === 0) assert.deepEqual(whatIsThere(), isThere)
             for (const origin of [API, OTHER]) {
-              const expected = live.findLast(({ origins }) => origins.includes(origin))
+              const expected = live.find(({ origins }) => origins.includes(origin))
               if (expected !== undefined) assert.equal(await countAt(origin), expected.count)
             }
             assert.equal(await countAt(real), undefined)
@@ -405,9 +410,13 @@ describe('intercept', () => {
   it('has a dispatcher for single calls and for code that brings its own', async () => {
     await using other = await engineOf(1)
     const api = engine.intercept(API)
-    using _ = other.intercept(API)
     const { dispatcher } = api
-    assert.equal(await countAt(API), 1)
+    await other.within(async () => {
+      other.intercept(API)
+      assert.equal(await countAt(API), 1)
+      const own = await fetch(`${API}/v1/notes`, { dispatcher })
+      assert.equal(((await own.json()) as { count: number }).count, 3)
+    })
     const init = { dispatcher } as RequestInit
     assert.equal(((await (await fetch(`${API}/v1/notes`, init)).json()) as { count: number }).count, 3)
     const options = { dispatcher: dispatcher as undici.Dispatcher }

@@ -1,14 +1,9 @@
 /** The engine beside other tools that answer requests: MSW, servers that speak Request and Response, and Jest, whose tests have a realm of their own. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -17,6 +12,7 @@ import { http, HttpResponse } from 'msw'
 import { setupServer } from 'msw/node'
 import * as undici from 'undici'
 import { RestEngine } from '../../../lib/index.ts'
+import { runJest } from './run-jest.ts'
 
 const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
 const API = 'https://api.example.test'
@@ -104,31 +100,6 @@ describe('a server that speaks Request and Response', () => {
 
   it('takes engine.fetch as its handler', () => works(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
 })
-
-/** Runs tests by Jest in a folder of their own, and returns what it printed. TypeScript is stripped, and an ES module. */
-async function runJest(tests: Readonly<Record<string, string>>, type: 'module' | 'commonjs'): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-jest-'))
-  try {
-    const jest = dirname(createRequire(import.meta.url).resolve('jest/package.json'))
-    await symlink(dirname(jest), join(folder, 'node_modules'), 'junction')
-    const config = { testEnvironment: 'node', transform: { '\\.ts$': './strip.cjs' }, extensionsToTreatAsEsm: ['.ts'] }
-    await writeFile(join(folder, 'package.json'), JSON.stringify({ type, jest: config }))
-    await writeFile(
-      join(folder, 'strip.cjs'),
-      `const { stripTypeScriptTypes } = require('node:module')
-      module.exports = { process: text => ({ code: stripTypeScriptTypes(text) }) }`,
-    )
-    for (const [name, text] of Object.entries(tests)) await writeFile(join(folder, name), text)
-    const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...env } = process.env
-    const flags = ['--no-warnings', '--experimental-vm-modules']
-    const args = [...flags, join(jest, 'bin/jest.js'), '--rootDir', folder, '--ci', '--runInBand', '--no-cache']
-    const { status, stderr, stdout } = spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8', timeout: 120_000 })
-    assert.equal(status, 0, stdout + stderr)
-    return stderr
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
 
 describe('Jest', () => {
   begin()

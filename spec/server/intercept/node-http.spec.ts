@@ -115,10 +115,11 @@ describe('a client on node:http', () => {
       using _ = engine.intercept(here)
       assert.equal(await who(), 'engine')
       assert.equal(await who(), 'engine')
-      {
-        using _ = real.intercept(here)
+      await real.within(async () => {
+        real.intercept(here)
         assert.equal(await who(), 'network')
-      }
+        assert.equal(await who(), 'network')
+      })
       assert.equal(await who(), 'engine')
     }
     assert.equal(await who(), 'network')

@@ -1,0 +1,76 @@
+/**
+ * Contexts of interceptions: the chain of what holds for the work that runs, innermost first. A frame of it is an interception that was made there, or a
+ * boundary: the work of `engine.within`, or a test of node:test. Node hands the chain on to all that the work calls, awaits and times out into.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/** What an interception shows of itself here. */
+export interface Ending {
+  readonly isAlive: boolean
+}
+
+/** Bounds what belongs together: interceptions that are made inside of it are no concern of what is outside. */
+export class Boundary {
+  /** The engine whose `within` it is; undefined: a test. */
+  readonly engine: object | undefined
+
+  constructor(engine?: object) {
+    this.engine = engine
+  }
+}
+
+export interface Frame<Held extends Ending> {
+  readonly outer: Frame<Held> | undefined
+  readonly held: Held | Boundary
+}
+
+/** Whether a test of node:test has begun: then what was made without a boundary was made outside of any test. Older versions of Node do not tell. */
+let hasTests = false
+
+export class Contexts<Held extends Ending> {
+  readonly #storage = new AsyncLocalStorage<Frame<Held> | undefined>()
+
+  constructor() {
+    const begun = process.getBuiltinModule('node:diagnostics_channel').channel('tracing:node.test:start')
+    begun.bindStore(this.#storage, message => {
+      const outer = this.innermost
+      if ((message as { readonly type?: unknown }).type !== 'test') return outer
+      hasTests = true
+      return { outer, held: new Boundary() }
+    })
+  }
+
+  /** Whether node:test says which test it is that runs. */
+  get tellsTests(): boolean {
+    return hasTests
+  }
+
+  /** The innermost frame of the work that runs, without those of interceptions that have ended. */
+  get innermost(): Frame<Held> | undefined {
+    let frame = this.#storage.getStore()
+    while (frame !== undefined && !(frame.held instanceof Boundary) && !frame.held.isAlive) frame = frame.outer
+    return frame
+  }
+
+  /** The boundary in which the work runs. */
+  get boundary(): Boundary | undefined {
+    let frame = this.innermost
+    while (frame !== undefined && !(frame.held instanceof Boundary)) frame = frame.outer
+    return frame?.held as Boundary | undefined
+  }
+
+  /** Lets an interception hold for what follows in the work that runs. */
+  enter(held: Held): void {
+    this.#storage.enterWith({ outer: this.innermost, held })
+  }
+
+  /** Lets go of what has ended, where the work that ended it is that in which it was made. */
+  leave(): void {
+    const { innermost } = this
+    if (innermost !== this.#storage.getStore()) this.#storage.enterWith(innermost)
+  }
+
+  run<Result>(boundary: Boundary, work: () => Result): Result {
+    return this.#storage.run({ outer: this.innermost, held: boundary }, work)
+  }
+}

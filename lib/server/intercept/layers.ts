@@ -1,0 +1,101 @@
+/**
+ * Layers over the global dispatchers: one in each place, which answers what is intercepted and passes the rest on. A layer that other programs have put
+ * a dispatcher over stays below it when its interceptions have ended, and passes everything on.
+ */
+import type { AnyHandler, DispatchOptions, Dispatcher } from './undici-types.ts'
+import { toCurrent } from './undici-types.ts'
+import type { DispatcherSlot } from './global-dispatcher.ts'
+
+/** What an interception does with a request. */
+export interface Answerer {
+  answer(options: DispatchOptions, handler: AnyHandler): boolean
+}
+
+/** Decides on a request: who answers it and for whom, an error, or undefined to pass it on. */
+export type Decide = (
+  origin: string | undefined,
+  path: unknown,
+) => { readonly holder: object; readonly answerer: Answerer } | Error | undefined
+
+const layers = new WeakMap<object, Layer>()
+
+export class Layer {
+  readonly place: DispatcherSlot
+  /** The dispatcher below the layer. */
+  readonly below: Dispatcher
+  readonly #decide: Decide
+  /** The interceptions for which the layer is there. */
+  readonly #holders = new Set<object>()
+  readonly #wasEmpty: boolean
+
+  private constructor(place: DispatcherSlot, decide: Decide) {
+    const there = place.read()
+    this.place = place
+    this.below = there ?? place.fallback()
+    this.#decide = decide
+    this.#wasEmpty = there === undefined
+    const dispatcher = layDispatcher(this.below, (options, handler) => this.dispatch(options, handler))
+    layers.set(dispatcher, this)
+    place.put(dispatcher)
+  }
+
+  /** Returns the layer at the top of a place, for an interception. */
+  static hold(place: DispatcherSlot, decide: Decide, holder: object): Layer {
+    const layer = Layer.#top(place) ?? new Layer(place, decide)
+    layer.#holders.add(holder)
+    return layer
+  }
+
+  static #top(place: DispatcherSlot): Layer | undefined {
+    const there = place.read()
+    return there === undefined ? undefined : layers.get(there)
+  }
+
+  dispatch(options: DispatchOptions, handler: AnyHandler): boolean {
+    const decision = this.#holders.size === 0 ? undefined : this.#decide(readRequestOrigin(options), options.path)
+    if (decision instanceof Error) return fail(handler, decision)
+    // An interception that began below a dispatcher of another program is answered below it.
+    if (decision === undefined || !this.#holders.has(decision.holder)) return this.below.dispatch(options, handler)
+    return decision.answerer.answer(options, handler)
+  }
+
+  /** Lets go of the layer, and takes away the layers at the top of the place that nobody holds. */
+  release(holder: object): void {
+    this.#holders.delete(holder)
+    for (let top = Layer.#top(this.place); top !== undefined && top.#holders.size === 0; top = Layer.#top(this.place)) {
+      if (top.#wasEmpty) return this.place.clear()
+      this.place.put(top.below)
+    }
+  }
+}
+
+/** Methods of undici's dispatchers that call `this.dispatch`. */
+const THROUGH_DISPATCH = new Set<string | symbol>(['constructor', 'compose', 'connect', 'pipeline', 'request', 'stream', 'upgrade'])
+
+/** Wraps a dispatcher with another `dispatch`. All its other members stay as they are. */
+export function layDispatcher(below: Dispatcher, dispatchOver: Dispatcher['dispatch']): Dispatcher {
+  return new Proxy(below, {
+    get(target, key) {
+      if (key === 'dispatch') return dispatchOver
+      const value: unknown = Reflect.get(target, key)
+      // Bound, because a method may use private fields, which a proxy does not have.
+      return typeof value === 'function' && !THROUGH_DISPATCH.has(key) ? (value.bind(target) as unknown) : value
+    },
+  })
+}
+
+/** The origin of the last request, which is often that of the next. */
+let lastOrigin: string | undefined
+
+export function readRequestOrigin({ origin }: DispatchOptions): string | undefined {
+  if (typeof origin !== 'string') return origin?.origin
+  if (origin === lastOrigin) return origin
+  // The spelling of fetch and undici. Any other spelling needs a parser.
+  if (/^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(origin) && !/:(?:80|443)$/.test(origin)) return (lastOrigin = origin)
+  return URL.parse(origin)?.origin
+}
+
+export function fail(handler: AnyHandler, error: Error): boolean {
+  toCurrent(handler).onResponseError?.(null, error)
+  return false
+}

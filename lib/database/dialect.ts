@@ -17,8 +17,8 @@ import type { ChangeRecorder, ChangeSink, Watched } from './changes.ts'
 import type { Binding } from './binding.ts'
 import type { StatementsExplained, UnindexedLink } from './explained-statements.ts'
 
-/** Why a database does nothing: others have locked it, it fails itself (a full disk, a damaged file), or its user has no right to what is asked for. */
-export type DatabaseFailure = 'busy' | 'failed' | 'denied'
+/** Why a database does nothing: others have locked it, it fails itself (a full disk, a damaged file), its user has no right to what is asked for, or it takes no writes. */
+export type DatabaseFailure = 'busy' | 'failed' | 'denied' | 'readOnly'
 
 /** A statement, ready to be prepared. Rows come as arrays. */
 export interface Statement {

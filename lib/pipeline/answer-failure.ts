@@ -94,6 +94,12 @@ function describeDatabaseFailure(error: unknown, failure: DatabaseFailure | unde
   if (failure === undefined || error instanceof RestError) return error
   if (failure === 'denied')
     return restError('forbidden', `The database does not allow it: ${(error as Error).message.split('\n', 1)[0]!}.`, { cause: error })
+  if (failure === 'readOnly')
+    return restError(
+      'database_busy',
+      'The database takes no writes: it is a standby, or was set to read only; nothing was changed. An engine that is only to read it has the option "readOnly".',
+      { headers: { 'retry-after': '1' }, cause: error },
+    )
   if (failure === 'failed')
     return restError('database_failed', 'The database cannot do this at present; nothing was changed.', { cause: error })
   return restError('database_busy', 'Another process has locked the database; nothing was changed. Try again.', {

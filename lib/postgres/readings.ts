@@ -6,7 +6,7 @@ import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../base/abort.ts'
 import type { Trace, Traces } from '../base/trace.ts'
 import type { Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
-import { isLost, isOutdated, unreachable } from './server/errors.ts'
+import { isLost, isOutdated, isUnprepared, pooled, unreachable } from './server/errors.ts'
 import { command } from './server/sessions.ts'
 import type { Sessions } from './server/sessions.ts'
 import type { Answered, Asked } from './server/statement-batch.ts'
@@ -60,7 +60,8 @@ export class Readings {
     try {
       return await this.#attempt(started, first.value, end)
     } catch (error) {
-      throw error instanceof Unanswered ? unreachable(error.cause) : error
+      if (!(error instanceof Unanswered)) throw error
+      throw isUnprepared(error) ? pooled(error.cause) : unreachable(error.cause)
     }
   }
 

@@ -11,7 +11,7 @@ import type { Awaitable } from '../base/awaitable.ts'
 import type { WrittenPlace } from '../database/dialect.ts'
 import { rememberManager } from '../orm/target-keys.ts'
 import { runsForeignCode } from '../orm/user-hooks.ts'
-import { conflicting, isConflict, isLost, isOutdated, unreachable } from './server/errors.ts'
+import { conflicting, isConflict, isLost, isOutdated, isUnprepared, pooled, unreachable } from './server/errors.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'
 import { Crowded, PlainTransactions } from './plain-transactions.ts'
 import type { Sessions } from './server/sessions.ts'
@@ -24,7 +24,7 @@ function refuseFailed(error: unknown, isRepeatable: boolean): void {
   if (isLost(error)) throw unreachable(error)
   const isOld = isOutdated(error)
   if (!isConflict(error) && !isOld) throw error
-  if (!isRepeatable) throw isOld ? error : conflicting(error)
+  if (!isRepeatable) throw isUnprepared(error) ? pooled(error) : isOld ? error : conflicting(error)
 }
 
 type Work<T> = (em: EntityManager) => Awaitable<T>

@@ -159,6 +159,29 @@ max_client_conn = 100
     }
   })
 
+  it('tells who has not given "prepare: false" to do so, and runs no statement of another engine', async () => {
+    await using schema = ownSchema()
+    await (await open(schema, {}, { url: SERVER_URL, prepare: true })).close()
+    const causes: unknown[] = []
+    const options: EngineOptions = { entities: [Author, Book], schema: 'keep', onError: error => void causes.push(error) }
+    const url = new URL(pooler)
+    const database = { url: url.href, schema: schema.database.schema, poolSize: 8 }
+    await using one = await RestEngine.create({ ...options, database })
+    await using two = await RestEngine.create({ ...options, database })
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const [engine, path] = index % 2 === 0 ? [one, '/v1/authors'] : [two, '/v1/books']
+        return index % 3 === 0 ? engine.handle('POST', '/v1/authors', undefined, { name: `n${index}` }) : engine.handle('GET', path)
+      }),
+    )
+    const failed = answers.filter(({ status }) => status !== 200)
+    assert.ok(failed.length > 0, 'the pooler has lent each its own connection')
+    for (const { status, body } of failed) {
+      assert.deepEqual([status, body.code], [500, 'database_failed'], String(causes[0]))
+      assert.match(body.detail as string, /pooler .* give "prepare: false"/)
+    }
+  })
+
   it('has log-in, the database as it is, reading alone, and what the test kit can do there', async () => {
     await using schema = ownSchema()
     const { seed, ...options } = world()

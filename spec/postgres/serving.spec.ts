@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
-import { APPLICATION, SERVER_URL, findNoServer, ownSchema } from './server-database.ts'
+import { APPLICATION, SERVER_URL, findNoServer, ownDatabase, ownSchema } from './server-database.ts'
 import type { OwnSchema } from './server-database.ts'
 
 const Author = defineEntity({
@@ -97,6 +97,32 @@ describe('a database on a PostgreSQL server', { skip: await findNoServer() }, ()
     await using empty = ownSchema()
     await empty.run(`create schema ${empty.database.schema}`)
     await assert.rejects(open(empty, { readOnly: true }), /^Error: The database lacks the tables "author", "book", which cannot be created/)
+  })
+
+  it('answers 503 to writes where the server takes none, and says which option is for reading alone', async () => {
+    await using own = await ownDatabase()
+    await (await RestEngine.create({ entities, database: own.database })).close()
+    const { pathname } = new URL(own.database.url)
+    await own.run(`alter database ${pathname.slice(1)} set default_transaction_read_only = on`)
+    const Hooked = defineEntity({
+      name: 'Author',
+      properties: { id: p.integer().primary(), name: p.string() },
+      hooks: { beforeCreate: [() => {}] },
+    })
+    for (const written of [entities, [Hooked]]) {
+      const causes: unknown[] = []
+      await using engine = await RestEngine.create({
+        database: own.database,
+        entities: written,
+        schema: 'keep',
+        onError: error => void causes.push(error),
+      })
+      const { status, headers, body } = await engine.handle('POST', '/v1/authors', undefined, { name: 'Ann' })
+      assert.deepEqual([status, body.code, headers['retry-after']], [503, 'database_busy', '1'], JSON.stringify(body))
+      assert.match(body.detail as string, /takes no writes: .* the option "readOnly"/)
+      assert.match(String(causes[0]), /read-only transaction/)
+      assert.equal((await engine.handle('GET', '/v1/authors')).status, 200)
+    }
   })
 
   it('is refused in one line where it cannot be reached, without its password', async () => {

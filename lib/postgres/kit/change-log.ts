@@ -135,20 +135,21 @@ export async function hasLog(session: PoolClient, schema: string): Promise<boole
 /**
  * Opens the log of a database that has one.
  *
- * @param readOnly whether nothing may be created
+ * @param readOnly whether nothing may be created; so it is where the server takes no writes
  */
 export async function openLog(session: PoolClient, orm: MikroORM, schemas: readonly string[], readOnly: boolean): Promise<ChangeLog> {
   const quoted = `${name(schemas[0]!)}.${name(LOG_TABLE)}`
-  if (!readOnly) {
+  const [[refusesWrites] = []] = await ask(session, 'show transaction_read_only')
+  const isKept = !readOnly && refusesWrites === 'off'
+  if (isKept) {
     await checkLogRights(session, quoted)
     await addTriggers(session, orm, schemas)
-  }
-  // Of what went before nothing is known: a server that has failed empties a table that it does not log.
-  if (!readOnly)
+    // Of what went before nothing is known: a server that has failed empties a table that it does not log.
     await command(
       session,
       `insert into ${quoted} (n, tx, tbl, op, old) overriding system value values (0, pg_current_xact_id(), 0, 'W', '0') on conflict do nothing`,
     )
+  }
   const rows = await ask(
     session,
     `select c.oid, n.nspname, c.relname,
@@ -171,7 +172,10 @@ export async function openLog(session: PoolClient, orm: MikroORM, schemas: reado
     quoted,
     tables,
     schemas,
-    keepsFrom: (await describeLacking(session, quoted, ['select'])) ?? (await findHindrance(session, tables)),
+    keepsFrom:
+      !readOnly && !isKept
+        ? 'the server takes no writes'
+        : ((await describeLacking(session, quoted, ['select'])) ?? (await findHindrance(session, tables))),
   }
 }
 

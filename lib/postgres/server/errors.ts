@@ -73,6 +73,8 @@ export function failure(error: unknown): DatabaseFailure | undefined {
   for (const cause of listCauses(error)) {
     const { code } = cause
     if (typeof code !== 'string' || isAboutValue(cause)) continue
+    // A standby, or a database that the server keeps from being written.
+    if (code === '25006') return 'readOnly'
     if (code === '42501') return 'denied'
     // A statement that was ended, a lock that was not free.
     if (/^(?:57014|55P03)/.test(code)) return 'busy'
@@ -93,6 +95,19 @@ export function unreachable(cause: unknown): RestError {
     headers: { 'retry-after': '1' },
     cause,
   })
+}
+
+/** Whether a statement that a session has prepared is unknown to the server: where it comes again, a pooler has lent the session another connection. */
+export function isUnprepared(error: unknown): boolean {
+  for (const { code } of listCauses(error)) if (code === '26000') return true
+  return false
+}
+
+/** Returns the error for a pooler that lends its connections by the transaction. */
+export function pooled(cause: unknown): RestError {
+  const detail =
+    'A pooler that lends its connections by the transaction stands between the engine and the database, so that prepared statements are lost: give "prepare: false" (in the URL "?prepare=false").'
+  return restError('database_failed', detail, { cause })
 }
 
 /** Returns the error for a connection that was lost while a transaction was committed. */
@@ -148,7 +163,7 @@ export function breaksConstraint(error: unknown): boolean {
 export function refusal(error: Error): string | undefined {
   const { code, message } = error as ServerError
   if (typeof code !== 'string') return undefined
-  return /^(?:22|P0001|428C9|55000|0A000|23P01|44000|25006)/.test(code) || isAboutValue(error) ? firstLine(message) : undefined
+  return /^(?:22|P0001|428C9|55000|0A000|23P01|44000)/.test(code) || isAboutValue(error) ? firstLine(message) : undefined
 }
 
 /** Where a parameter is that cannot be read as a value of its type. */

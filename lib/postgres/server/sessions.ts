@@ -39,8 +39,8 @@ function listSettings(
     ['bytea_output', 'hex'],
     ['extra_float_digits', '1'],
     ['statement_timeout', String(statementTimeout)],
-    ...(prepare ? [['default_transaction_read_only', readOnly ? 'on' : 'off'] as const] : []),
-    ...(!prepare && readOnly ? [['transaction_read_only', 'on'] as const] : []),
+    // What the server says stays so: it may be one that takes no writes.
+    ...(readOnly ? [[prepare ? 'default_transaction_read_only' : 'transaction_read_only', 'on'] as const] : []),
     ...(schema === undefined ? [] : [['search_path', [schema].flat().map(name).join(', ')] as const]),
   ]
 }

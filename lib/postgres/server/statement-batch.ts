@@ -2,6 +2,7 @@
  * Statement batch: statements of readings that are sent in one message, and answered in one. `pg` would send each in a message of its own, have its columns
  * described and build its rows twice, which costs more than the server needs to find a record. Rows are arrays of texts, as the server sends them.
  */
+import { randomBytes } from 'node:crypto'
 import { Query } from 'pg'
 import type { Connection, PoolClient } from 'pg'
 import type { Row } from '../../database/dialect.ts'
@@ -26,6 +27,8 @@ class Prepared {
   readonly names = new Map<string, string>()
   /** Those that are being prepared: another batch cannot count on them yet. */
   readonly pending = new Set<string>()
+  /** Begins the names: behind a pooler a session may meet what others have prepared, which must not run in the place of its own. */
+  readonly prefix = `mikro_${randomBytes(6).toString('base64url')}_`
   /** Names are never given twice: those of a failed batch are closed when its error has come back, behind what was sent meanwhile. */
   count = 0
 }
@@ -87,7 +90,7 @@ class StatementBatch extends Query {
     if (name === undefined) {
       name = ''
       if (!pending.has(sql) && this.#isKept(sql)) {
-        name = `mikro_${this.#prepared.count++}`
+        name = `${this.#prepared.prefix}${this.#prepared.count++}`
         this.#preparing.set(sql, name)
         pending.add(sql)
       }

@@ -16,7 +16,6 @@ const EXCERPTS: readonly Excerpt[] = [
     columns: ['by hand', 'engine', 'ratio'],
     rows: ['list of 100, depth 1', 'one record, depth 1', 'create'],
   },
-  { section: 'bench:peers', table: 'requests a second', columns: ['list of 100', 'one record', 'create'] },
 ]
 
 const [BEGIN, END] = ['<!-- how fast -->', '<!-- end of how fast -->']

@@ -15,6 +15,7 @@ import { isInsertedOnce, leadsTo, planNew } from './plan-body.ts'
 import type { BodyPlan } from './plan-body.ts'
 import { planRows } from './plan-rows.ts'
 import { PlannedRelations, isOneRow } from './planned-relations.ts'
+import { orderByLinks } from './seed-order.ts'
 import type { SeedData } from './seed-rows.ts'
 import type { RecordInput } from './record-input.ts'
 import { Unplanned } from './unplanned.ts'
@@ -111,10 +112,13 @@ function* insertAll(
   const checking = { known: nameAll(changes), uniquesLater: keepsUnique }
   yield* wait(checkChanges(changes, checking, connection, EVERYTHING, errors))
   if (errors.listed.length > 0) throw new Unplanned()
+  // One that is undone has drawn keys, which are not given again.
+  const ordered = connection.dialect.failsWhole ? orderByLinks(changes) : changes
+  if (ordered === undefined) throw new Unplanned()
   yield* wait(connection.deferReferences())
   const relations = new PlannedRelations(connection, values)
   let rows: RecordInput[] = []
-  for (const change of changes) {
+  for (const change of ordered) {
     if (isOneRow(change)) {
       rows.push(change)
       continue

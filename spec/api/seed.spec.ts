@@ -352,3 +352,36 @@ describe('a seed with many faults', () => {
     assert.ok(!message.includes('things.100'))
   })
 })
+
+const Writer = defineEntity({ name: 'Writer', properties: { id: p.integer().primary(), name: p.string() } })
+const Topic = defineEntity({
+  name: 'Topic',
+  properties: { id: p.integer().primary(), name: p.string(), parent: () => p.manyToOne(Topic).nullable() },
+})
+const Novel = defineEntity({
+  name: 'Novel',
+  properties: { id: p.integer().primary(), title: p.string(), writer: () => p.manyToOne(Writer), topics: () => p.manyToMany(Topic) },
+})
+
+describeTargets('seed of records that link later ones', { entities: [Writer, Topic, Novel] }, target => {
+  it('gives the keys that it gives in any other order', async () => {
+    await target.engine.seed({
+      novels: [
+        { title: 'One', writer: 7, topics: [3, 4] },
+        { title: 'Two', writer: 8, topics: [4] },
+        { title: 'Three', writer: 7 },
+      ],
+      topics: [
+        { id: 4, name: 'noir', parent: 3 },
+        { id: 3, name: 'crime' },
+      ],
+      writers: [7, 8].map(id => ({ id, name: `n${id}` })),
+    })
+    const { body } = await target.call('GET', '/v1/novels', { attributes: 'id,title,topics', sort: 'id' })
+    assert.deepEqual(body.novels, [
+      { id: 1, title: 'One', topics: [3, 4] },
+      { id: 2, title: 'Two', topics: [4] },
+      { id: 3, title: 'Three', topics: [] },
+    ])
+  })
+})

@@ -1,0 +1,50 @@
+/**
+ * Seed order: sorts the records of a seed so that each comes after those that it links, for a database that checks references with every statement. Keys that the
+ * database counts are not affected: nobody in the seed can link such a record.
+ */
+import { findGivenKey, recordName } from './check-database.ts'
+import type { RecordInput, RecordRef } from './record-input.ts'
+
+/** Returns the records in such an order, else as they are; undefined where some link each other in a circle. */
+export function orderByLinks(changes: readonly RecordInput[]): readonly RecordInput[] | undefined {
+  const byName = new Map<string, RecordInput>()
+  for (const change of changes) {
+    const key = findGivenKey(change)
+    if (key !== undefined) byName.set(recordName(change.resource, key), change)
+  }
+  const ordered = new Set<RecordInput>()
+  const open = new Map<RecordInput, RecordInput[]>()
+  for (const first of changes) {
+    for (const stack = [first]; stack.length > 0;) {
+      const change = stack.at(-1)!
+      let needed = open.get(change)
+      if (needed === undefined && !ordered.has(change)) open.set(change, (needed = listLinked(change, byName)))
+      const next = needed?.pop()
+      if (next !== undefined) {
+        if (open.has(next)) return undefined
+        stack.push(next)
+        continue
+      }
+      open.delete(change)
+      ordered.add(change)
+      stack.pop()
+    }
+  }
+  return [...ordered]
+}
+
+/** Lists the other records that a record links, and those that are nested in it. */
+function listLinked(change: RecordInput, byName: ReadonlyMap<string, RecordInput>): RecordInput[] {
+  const linked: RecordInput[] = []
+  const add = (ref: RecordRef | null, target: RecordInput['resource']): void => {
+    if (ref?.kind === 'new') walk(ref.record)
+    const other = ref?.kind === 'existing' ? byName.get(recordName(target, ref.key)) : undefined
+    if (other !== undefined && other !== change) linked.push(other)
+  }
+  const walk = ({ links, lists }: RecordInput): void => {
+    for (const { attribute, link } of links) add(link, attribute.target)
+    for (const { attribute, items } of lists) for (const item of items) add(item, attribute.target)
+  }
+  walk(change)
+  return linked
+}

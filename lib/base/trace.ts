@@ -41,6 +41,8 @@ export class Trace {
   cached: boolean | undefined
   /** The statements themselves, if they are kept. */
   readonly statements: RunStatement[] | undefined
+  /** By which ways the request has written, in sentences, where statements are kept. */
+  readonly ways: string[] = []
   readonly #begun = performance.now()
   #since = this.#begun
   #stage: Stage = 'parse'

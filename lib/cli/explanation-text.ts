@@ -11,7 +11,7 @@ const WIDTH = 160
  * @param stream the output, which decides about colours
  */
 export function formatExplanation(
-  { timing, duration, cached, statements, hints }: Explanation,
+  { timing, duration, cached, writes, statements, hints }: Explanation,
   isJson: boolean,
   stream: NodeJS.WriteStream = process.stdout,
 ): string {
@@ -21,6 +21,7 @@ export function formatExplanation(
     .map(([stage, ms]) => `${stage} ${ms.toFixed(2)}${stage === 'plan' && cached === true ? ' (cached)' : ''}`)
   const lines = [
     styled('dim', `  ${[...stages, `total ${duration.toFixed(2)} ms`].join(', ')}`),
+    ...writes.map(way => styled('dim', `  written ${way}`)),
     ...statements.flatMap(statement => formatStatement(statement, styled)),
     ...hints.flatMap(hint => formatHint(hint, isJson, styled)),
   ]

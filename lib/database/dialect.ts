@@ -353,6 +353,8 @@ export interface Connection {
    * place.
    */
   writesAlone(): boolean
+  /** Who listens, or takes part, so that they may not, as the rest of "since …"; undefined where they may. */
+  explainListeners(): string | undefined
   /**
    * Returns the key of a new row of a table whose keys the engine counts; undefined where the database counts them, and where the row brings its own.
    *

@@ -57,6 +57,11 @@ export interface Explanation {
   readonly timing: Readonly<Record<string, number>>
   /** Whether all plans came from the engine's cache. Undefined when none was needed. */
   readonly cached: boolean | undefined
+  /**
+   * By which way the request has written, and why: `by statements of a plan`, or `by MikroORM's unit of work, since …`. Empty for one that writes nothing; a bulk may have
+   * gone several ways.
+   */
+  readonly writes: readonly string[]
   /** In the order of their execution. */
   readonly statements: readonly ExplainedStatement[]
   /** Missing indexes. Empty without any, and for tables of fewer than 1,000 rows. */
@@ -87,6 +92,7 @@ export function buildExplanation(explained: Explained, statements: StatementsExp
     duration: Math.ceil(trace.total * 1000) / 1000,
     timing: summarizeTimes(trace),
     cached: trace.cached,
+    writes: [...new Set(trace.ways)],
     statements: (trace.statements ?? []).map(({ sql, parameters, duration, rows }, index) => {
       const { plan, columns, names, holdsValues = false } = statements.statements[index]!
       // A parameter without a known column may belong to any column of the statement.

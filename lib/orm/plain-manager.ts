@@ -2,7 +2,7 @@
 import { DefaultLogger, SimpleLogger } from '@mikro-orm/core'
 import type { Configuration, EntityManager, LoggingOptions } from '@mikro-orm/core'
 import { correctedManager } from './corrected-manager.ts'
-import { hasSubscribers } from './user-hooks.ts'
+import { hasSubscribers, nameSubscribers } from './user-hooks.ts'
 
 /** Whether nothing observes statements. The application's own logger may do anything with them. */
 export function isSilent(config: Configuration, loggerContext?: LoggingOptions): boolean {
@@ -29,6 +29,15 @@ export class ManagerCheck {
   isPlain(em: EntityManager): boolean {
     if (this.#known?.em !== em) this.#known = { em, isOrdinary: this.#isOrdinary(em) }
     return this.#known.isOrdinary && !hasSubscribers(em) && isSilent(em.config)
+  }
+
+  /** See `Connection.explainListeners`. */
+  explain(em: EntityManager): string | undefined {
+    if (this.isPlain(em)) return undefined
+    const names = nameSubscribers(em)
+    if (names.length > 0) return `${names.join(' and ')} ${names.length === 1 ? 'listens' : 'listen'} to it`
+    if (this.#known?.isOrdinary === true) return 'MikroORM logs the statements that it runs'
+    return "the entity manager is not MikroORM's own, or does not flush in transactions"
   }
 
   /** Whether an entity manager is MikroORM's own, and flushes in transactions. */

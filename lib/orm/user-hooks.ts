@@ -13,6 +13,18 @@ export function hasSubscribers(em: EntityManager): boolean {
   return false
 }
 
+/** Names the subscribers other than the engine's by their classes, and by the entities that they are about. */
+export function nameSubscribers(em: EntityManager): readonly string[] {
+  return [...em.getEventManager().getSubscribers()]
+    .filter(subscriber => !isOwnSubscriber(subscriber))
+    .map(subscriber => {
+      const { name } = subscriber.constructor
+      const own = name === '' || name === 'Object' ? 'a subscriber' : `the subscriber ${name}`
+      const entities = (subscriber.getSubscribedEntities?.() ?? []).map(entity => em.getMetadata().get(entity as never).className)
+      return entities.length === 0 ? own : `${own} of ${entities.join(', ')}`
+    })
+}
+
 /** Whether a flush may run code that changes entities. */
 export function runsForeignCode(em: EntityManager): boolean {
   const metadata = em.getMetadata()

@@ -210,6 +210,10 @@ export class PostgresConnection implements Connection {
     return this.#rows.writesAlone()
   }
 
+  explainListeners(): string | undefined {
+    return this.#rows.explainListeners()
+  }
+
   /** The server counts all keys. */
   takeKey(): undefined {
     return undefined

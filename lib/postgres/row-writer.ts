@@ -20,6 +20,11 @@ export class RowWriter {
     return this.#managers.isPlain(this.#orm().em)
   }
 
+  /** See `Connection.explainListeners`. */
+  explainListeners(): string | undefined {
+    return this.#managers.explain(this.#orm().em)
+  }
+
   /** See `Connection.run`. */
   async run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): Promise<RowsWritten> {
     const { sessions, transactions, observer } = this.#host

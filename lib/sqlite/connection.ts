@@ -138,6 +138,10 @@ export class SqliteConnection implements Connection {
     return this.#rows.writesAlone()
   }
 
+  explainListeners(): string | undefined {
+    return this.#rows.explainListeners()
+  }
+
   takeKey(table: StoredTable, given: unknown): number | bigint | undefined {
     return this.#rows.takeKey(table, given)
   }

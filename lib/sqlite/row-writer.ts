@@ -29,6 +29,11 @@ export class RowWriter {
     return this.#managers.isPlain(this.#orm().em)
   }
 
+  /** See `Connection.explainListeners`. */
+  explainListeners(): string | undefined {
+    return this.#managers.explain(this.#orm().em)
+  }
+
   /** See `Connection.takeKey`. */
   takeKey({ table }: StoredTable, given: unknown): number | bigint | undefined {
     const { keys, handle } = this.#content

@@ -21,6 +21,7 @@ import { NO_PARAMETERS } from '../request/query-string.ts'
 import { append, changeLink, create, update } from './apply.ts'
 import { flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
 import { translateDatabaseError } from './database-errors.ts'
+import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from './explain-way.ts'
 import type { MadeValues } from './made-values.ts'
 import { traitsOf } from './model-traits.ts'
 import type { ModelTraits } from './model-traits.ts'
@@ -66,6 +67,7 @@ export class Writer {
   create(resource: Resource, body: unknown, view: View): Awaitable<Written> {
     requireObject(body, `of the attributes of the new ${resource.singular}`)
     const plan = this.#planned.planInsert(resource, body)
+    this.#explain(view, plan, () => explainUnplanned(resource, 'insert', body, this.#connection))
     const steps = (work: Work): Coroutine<Written> => this.#create(resource, body, view, work)
     return plan === undefined
       ? this.#transaction(steps, view)
@@ -84,6 +86,7 @@ export class Writer {
   append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
     requireObject(body, `of the attributes of the new ${attribute.target.singular}`)
     const plan = this.#planned.planAppend(owner, attribute, body)
+    this.#explain(view, plan, () => explainUnplanned(attribute.target, 'insert', body, this.#connection))
     const steps = (work: Work): Coroutine<Written> => this.#append(owner, attribute, body, view, work)
     return plan === undefined
       ? this.#transaction(steps, view)
@@ -132,6 +135,7 @@ export class Writer {
 
   #change(address: Address, body: JsonObject, view: View): Awaitable<Written> {
     const plan = this.#planned.planUpdate(address.resource, body)
+    this.#explain(view, plan, () => explainUnplanned(address.resource, 'update', body, this.#connection))
     const steps = (work: Work): Coroutine<Written> => this.#update(address, body, view, work)
     return plan === undefined
       ? this.#transaction(steps, view)
@@ -150,6 +154,7 @@ export class Writer {
 
   /** Changes the linked record, when it is of the resource that the type of the object names, if any; else creates and links one. */
   #changeOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
+    this.#explain(view, undefined, () => `"${attribute.name}" is a link to one of several entities`)
     return this.#transaction(work => this.#updateOneOf(address, attribute, body, view, work), view)
   }
 
@@ -165,6 +170,7 @@ export class Writer {
   /** Changes the record that the to-one links, or creates and links one when there is none. */
   #changeLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
     const plan = this.#planned.planLinked(attribute, body)
+    this.#explain(view, plan, () => explainUnplanned(attribute.target, 'update', body, this.#connection))
     const steps = (work: Work): Coroutine<Written> => this.#updateLinked(address, attribute, body, view, work)
     return plan === undefined
       ? this.#transaction(steps, view)
@@ -200,6 +206,7 @@ export class Writer {
   /** DELETE of a record; returns it as it was. */
   delete(address: Address, view: View): Awaitable<Written> {
     const plan = this.#removal.plan(address.resource)
+    this.#explain(view, plan, () => explainUnplanned(address.resource, 'delete', undefined, this.#connection))
     const steps = (work: Work): Coroutine<Written> => this.#delete(address, view, work)
     return plan === undefined ? this.#transaction(steps, view) : this.#write(() => this.#removal.remove(plan, address, view), steps, view)
   }
@@ -220,6 +227,7 @@ export class Writer {
 
   /** DELETE of a to-one: removes the related record, and the link to it. */
   deleteLinked(address: Address, relation: ToOneAttribute | ToOneOfAttribute, view: View): Awaitable<Written> {
+    this.#explain(view, undefined, () => `the record that "${relation.name}" links is removed with the link`)
     return this.#transaction(work => this.#deleteLinked(address, relation, view, work), view)
   }
 
@@ -253,6 +261,7 @@ export class Writer {
   /** DELETE of a list: removes the related records that meet the filters; returns them as they were. */
   deleteRelated(address: Address, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
     const plan = this.#removal.planRelated(address, attribute)
+    this.#explain(view, plan, () => explainUnplanned(attribute.target, 'delete', undefined, this.#connection))
     const steps = (work: Work): Coroutine<readonly JsonRecord[]> => this.#deleteRelated(address, attribute, view, work)
     return plan === undefined
       ? this.#transaction(steps, view)
@@ -336,11 +345,18 @@ export class Writer {
       return runCoroutine(this.#inTime(planned(), view))
     }
     try {
-      return yield* this.#transact(() => this.#connection.transact(work, view.end, this.#isRepeatable(view), view.ctx), view)
+      const done = yield* this.#transact(() => this.#connection.transact(work, view.end, this.#isRepeatable(view), view.ctx), view)
+      if (done !== undefined) return done
     } catch (error) {
-      if (error instanceof Unplanned) return undefined
-      throw error
+      if (!(error instanceof Unplanned)) throw error
     }
+    this.#explain(view, undefined, () => 'the statements of the plan were not enough, and have been taken back')
+    return undefined
+  }
+
+  /** Notes for `engine.explain` by which way a write goes. */
+  #explain({ trace }: View, plan: unknown, why: () => string): void {
+    if (trace?.statements !== undefined) trace.ways.push(plan === undefined ? byUnitOfWork(why()) : BY_STATEMENTS)
   }
 
   *#transact<T>(run: () => Awaitable<T>, { trace }: View): Coroutine<T> {

@@ -243,27 +243,32 @@ function isRule(rule: unknown): rule is AccessRule {
   return typeof rule === 'boolean' || typeof rule === 'function'
 }
 
-/** Returns the filters of MikroORM that are on by default, of the entity and of the whole ORM, as scopes. */
+/**
+ * Returns the filters of MikroORM that are on by default, as scopes: those of the whole ORM, which MikroORM's configuration turns on unless they say otherwise, and
+ * those of the entity that say `default: true`. Of two with one name that of the ORM holds, as in MikroORM.
+ */
 function readOrmFilters(meta: EntityMetadata, orm: MikroORM): ResourceRules['scopes'] {
-  const named = { ...(orm.config.get('filters') as Record<string, OrmFilter>), ...(meta.filters as Record<string, OrmFilter>) }
-  return Object.entries(named)
-    .filter(([, filter]) => filter.default !== false && concernsEntity(filter, meta))
-    .map(([name, filter]) => (ctx: HookContext): object | Promise<object> => {
-      if (typeof filter.cond !== 'function') return filter.cond
-      const args = ctx.em.getFilterParams(name)
-      if (args === undefined && filter.cond.length > 0 && filter.args !== false) {
-        throw restError(
-          'filter_unset',
-          `The filter "${name}" of ${meta.className} has no parameters: set them with engine.orm.em.setFilterParams("${name}", ...).`,
-        )
-      }
-      return filter.cond(args ?? {}, 'read', ctx.em, {}, meta.className)
-    })
+  const active = (filters: object): [string, OrmFilter][] =>
+    Object.entries(filters as Record<string, OrmFilter>).filter(([, filter]) => filter.default === true && concernsEntity(filter, meta))
+  const named = Object.fromEntries([...active(meta.filters), ...active(orm.config.get('filters'))])
+  return Object.entries(named).map(([name, filter]) => (ctx: HookContext): object | Promise<object> => {
+    if (typeof filter.cond !== 'function') return filter.cond
+    const args = ctx.em.getFilterParams(name)
+    if (args === undefined && filter.cond.length > 0 && filter.args !== false) {
+      throw restError(
+        'filter_unset',
+        `The filter "${name}" of ${meta.className} has no parameters: set them with engine.orm.em.setFilterParams("${name}", ...).`,
+      )
+    }
+    return filter.cond(args, 'read', ctx.em, {}, meta.className)
+  })
 }
 
 interface OrmFilter {
   readonly name?: string
-  readonly cond: object | ((args: object, type: string, em: unknown, options: object, entityName: string) => object | Promise<object>)
+  readonly cond:
+    | object
+    | ((args: object | undefined, type: string, em: unknown, options: object, entityName: string) => object | Promise<object>)
   readonly default?: boolean
   readonly args?: boolean
   readonly entity?: unknown

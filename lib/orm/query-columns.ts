@@ -1,6 +1,7 @@
 /**
  * Query columns: what a virtual entity's expression and a view give, beside what the entity declares. A query builder of MikroORM's names a relation after its
- * column (`author_id`), where the entity may say `author`: MikroORM leaves such a property out, in the API it is null, with a note.
+ * column (`author_id`), where the entity may say `author`: MikroORM leaves such a property out, in the API it is null, with a note. Columns that are called as
+ * properties (`full_name as fullName`) are theirs, as in MikroORM.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Notes } from '../base/notes.ts'
@@ -39,6 +40,7 @@ export function leaveMissingColumns(
   notes: Notes,
   nullOf: (prop: EntityProperty) => string = () => 'null',
 ): void {
+  if (meta.virtual === true) for (const prop of meta.props) takeColumnOfName(prop, columns)
   for (const prop of meta.props) {
     const [column] = prop.fieldNames ?? []
     if (!isStored(prop) || column === undefined || columns.includes(column)) continue
@@ -51,6 +53,14 @@ export function leaveMissingColumns(
     prop.formula = () => value
     prop.nullable = true
   }
+}
+
+/** An expression may call a column as the property is called: MikroORM takes such a value where the column of the property is not there. */
+function takeColumnOfName(prop: EntityProperty, columns: readonly string[]): void {
+  const [column] = prop.fieldNames ?? []
+  if (column === undefined || columns.includes(column) || !columns.includes(prop.name) || !(prop.primary === true || isStored(prop))) return
+  prop.fieldNames = [prop.name]
+  if (prop.kind !== 'scalar') prop.joinColumns = [prop.name]
 }
 
 /** Whether a column of its own holds the property. */

@@ -105,3 +105,59 @@ describeStores('a column that a query does not give', store => {
     assert.equal(engine.notes.length, Object.keys(nothing).length - 1)
   })
 })
+
+describeStores('an expression that calls its columns as the properties', () => {
+  const Writer = defineEntity({
+    name: 'Writer',
+    properties: { id: p.integer().primary(), firstName: p.string(), bornAt: p.datetime().nullable(), isLiving: p.boolean() },
+  })
+  const Summary = defineEntity({
+    name: 'Summary',
+    expression: `select id as "writerId", id as "theWriter", first_name || '!' as "fullName", born_at as "bornAt", is_living as "isLiving", 1 as plain, 7 as both_ways, 8 as "bothWays" from writer`,
+    properties: {
+      writerId: p.integer(),
+      theWriter: () => p.manyToOne(Writer),
+      fullName: p.string(),
+      bornAt: p.datetime().nullable(),
+      isLiving: p.boolean(),
+      plain: p.integer(),
+      bothWays: p.integer(),
+      notThere: p.integer(),
+    },
+  })
+  const AT = '2026-01-31T12:00:00.000Z'
+  const seed = {
+    writers: [
+      { firstName: 'Ann', bornAt: AT, isLiving: true },
+      { firstName: 'Bob', isLiving: false },
+    ],
+  }
+
+  it('is read as in MikroORM', async () => {
+    await using engine = await createEngine({ entities: [Writer, Summary], seed })
+    const ask = async (query: string): Promise<Record<string, unknown>[]> => {
+      const { status, body } = await engine.handle('GET', `/v1/summaries?${query}`)
+      assert.equal(status, 200, JSON.stringify(body))
+      return body.summaries
+    }
+    const records = await ask('sort=writerId')
+    const [ann, bob] = records
+    const rest = { plain: 1, bothWays: 7, notThere: null }
+    assert.deepEqual(ann, { writerId: 1, theWriter: 1, fullName: 'Ann!', bornAt: AT, isLiving: true, ...rest })
+    assert.deepEqual(bob, { writerId: 2, theWriter: 2, fullName: 'Bob!', bornAt: null, isLiving: false, ...rest })
+    const found = (await engine.orm.em.fork().find(Summary, {})) as unknown as Record<string, unknown>[]
+    for (const name of ['writerId', 'fullName', 'bothWays', 'plain'])
+      assert.deepEqual(
+        found.map(entity => entity[name]),
+        records.map(record => record[name]),
+        name,
+      )
+    assert.deepEqual(await ask('fullName=B*'), [bob])
+    assert.deepEqual(await ask(`bornAt=${AT}`), [ann])
+    assert.deepEqual(await ask('isLiving=false'), [bob])
+    assert.deepEqual(await ask('theWriter.firstName=Ann'), [ann])
+    assert.deepEqual(await ask('sort=fullName.desc&limit=1'), [bob])
+    assert.deepEqual((await ask('writerId=1&depth=2'))[0]!['theWriter'], { id: 1, firstName: 'Ann', bornAt: AT, isLiving: true })
+    assert.deepEqual(engine.notes, ['Summary.notThere: the expression has no column "not_there", so it is null.'])
+  })
+})

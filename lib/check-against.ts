@@ -1,5 +1,6 @@
 /** Check against: compares an engine with the backend that it stands for. The modules that do it are loaded when it is first called. */
-import type { DriftOptions, Send } from './drift/check.ts'
+import type { DriftOptions } from './drift/check.ts'
+import type { Send } from './drift/exchange.ts'
 import type { DriftReport } from './drift/report.ts'
 import type { RestEngine } from './engine.ts'
 import type { JournalEntry } from './journal/journal.ts'
@@ -21,21 +22,33 @@ export async function checkAgainst(
   journal?: readonly Pick<JournalEntry, 'method' | 'path' | 'query' | 'body' | 'status' | 'response' | 'nested'>[],
   options: DriftOptions = {},
 ): Promise<DriftReport> {
-  const isAddress = typeof backend === 'string' || backend instanceof URL
-  if (!isAddress && typeof backend !== 'function') throw new TypeError('checkAgainst: the backend is an address, or a function as fetch.')
-  if (isAddress && !/^https?:$/.test(URL.parse(String(backend))?.protocol ?? ''))
-    throw new TypeError(`checkAgainst: the address of the backend begins with http:// or https://, got ${JSON.stringify(String(backend))}.`)
+  if (typeof backend !== 'string' && !(backend instanceof URL) && typeof backend !== 'function')
+    throw new TypeError('checkAgainst: the backend is an address, or a function as fetch.')
+  const address = typeof backend === 'function' ? undefined : readAddress(String(backend))
   if (journal !== undefined && !Array.isArray(journal))
     throw new TypeError('checkAgainst: the journal is a list of requests: engine.requests.')
   const { checkDrift } = await import('./drift/check.ts')
-  const origin = isAddress
-    ? String(backend)
-        .replace(/[?#].*$/s, '')
-        .replace(/\/+$/, '')
-    : `http://localhost${engine.base}`
+  const { origin, headers } = address ?? { origin: `http://localhost${engine.base}`, headers: {} }
   const { readings, ...fake } = await engine.describeFake(journal === undefined)
   const answered =
     journal?.flatMap(entry => (entry.nested || entry.status === undefined ? [] : [{ ...entry, status: entry.status }])) ?? readings
   const send: Send = typeof backend === 'function' ? backend : request => globalThis.fetch(request)
-  return checkDrift(send, origin, fake, answered, options)
+  return checkDrift(send, origin, fake, answered, { ...options, headers: { ...headers, ...lowerNames(options.headers) } })
+}
+
+/** Takes a name and a password out of an address: they are sent as a header, and never shown. */
+function readAddress(text: string): { readonly origin: string; readonly headers: Readonly<Record<string, string>> } {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new TypeError(
+      `checkAgainst: the address of the backend begins with http:// or https://, got ${JSON.stringify(text.replace(/\/\/.*@/s, '//'))}.`,
+    )
+  const [name, password] = [url.username, url.password].map(part => decodeURIComponent(part))
+  const headers: Record<string, string> =
+    name === '' && password === '' ? {} : { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}` }
+  return { origin: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, headers }
+}
+
+function lowerNames(headers: DriftOptions['headers'] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }

@@ -50,7 +50,7 @@ export function checkTrial(args: TrialArguments, others: Readonly<Record<string,
   if (journal !== undefined && check === undefined) refuse('--journal', '--check')
   if (writes && journal === undefined) refuse('--writes', '--check and --journal')
   if (check !== undefined && !/^https?:\/\/./.test(check))
-    throw misuse(`--check takes an address that begins with http:// or https://, got "${check}".`)
+    throw misuse(`--check takes an address that begins with http:// or https://, got "${check.replace(/\/\/.*@/s, '//')}".`)
   if (!selfTest && check === undefined) return
   const all = { ...others, '--check': selfTest && check }
   const other = Object.entries(all).find(([, given]) => given !== undefined && given !== false)

@@ -5,8 +5,13 @@
 import type { Id, IsNullable, KindIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
 import type { Depth, Expandable, Selectable } from './record-types.ts'
 
-/** Attributes of these names are filtered with an underscore behind them. */
-type Reserved = 'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand'
+/** An operator behind a name that compares by order. */
+type OrderSign = '>=' | '<=' | '>' | '<'
+/** All operators of filters: those of the table of the engine, which does not compile otherwise. */
+export type FilterSign = '=' | '!=' | '~=' | OrderSign
+
+/** Attributes of these names are filtered with an underscore behind them; the table of the engine does not compile otherwise. */
+export type Reserved = 'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand'
 type FilterName<K extends string> = K extends Reserved ? `${K}_` : K
 
 type Plain = string | number | boolean | bigint | Date
@@ -32,9 +37,9 @@ type NullOf<P> = IsNullable<P> extends true ? null : never
 
 /** Filters of the attributes of a record. */
 type OwnFilters<P> = {
-  readonly [K in PlainName<P> as FilterName<K> | `${K}!=`]?: OneOrAny<Value<ValueIn<P[K]>> | NullOf<P[K]>>
-} & { readonly [K in TextName<P> as `${K}~=`]?: OneOrAny<string | NullOf<P[K]>> } & {
-  readonly [K in OrderedName<P> as `${K}>=` | `${K}<=` | `${K}>` | `${K}<`]?: OrderedValue<ValueIn<P[K]>>
+  readonly [K in PlainName<P> as FilterName<K> | `${K}${Extract<FilterSign, '!='>}`]?: OneOrAny<Value<ValueIn<P[K]>> | NullOf<P[K]>>
+} & { readonly [K in TextName<P> as `${K}${Extract<FilterSign, '~='>}`]?: OneOrAny<string | NullOf<P[K]>> } & {
+  readonly [K in OrderedName<P> as `${K}${OrderSign}`]?: OrderedValue<ValueIn<P[K]>>
 } & { readonly [K in RelationName<P> as FilterName<K> | `${K}!=`]?: OneOrAny<Id | (KindIn<P[K]> extends 'toMany' ? null : NullOf<P[K]>)> }
 
 /** Relations and embedded objects, whose attributes can be filtered by. */

@@ -2,6 +2,7 @@
  * Described API: an OpenAPI document as the docs page reads it: resources with their operations, attributes, filters and examples. The page shows nothing
  * that the document does not have.
  */
+import { SIGN_OF_MARK } from '../request/operators.ts'
 import type { Diagram, DiagramAttribute } from '../diagram/diagram.ts'
 import type { OpenApiDocument } from '../openapi/document.ts'
 import type { Schema } from '../openapi/schema.ts'
@@ -86,9 +87,6 @@ export function readApi(document: OpenApiDocument, diagram: Diagram, root: strin
 
 const OF_SERVER = new Set(['/openapi.json', '/login', '/logout'])
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
-/** The operator of a filter by what its parameter has behind the name. */
-const OPERATORS: Readonly<Record<string, string>> = { '': '=', '!': '!=', '~': '~=', '>': '>=', '<': '<=' }
-
 interface FoundOperation extends PageOperation {
   readonly tag: string
   readonly parameters: readonly Schema[]
@@ -139,7 +137,7 @@ class DescribedApi {
       attributes: attributes.map(attribute => ({
         ...attribute,
         notes: this.#describe(attribute, record, given, this.#bodySchema(change)),
-        operators: Object.keys(OPERATORS).flatMap(mark => (named.includes(attribute.name + mark) ? OPERATORS[mark]! : [])),
+        operators: Object.entries(SIGN_OF_MARK).flatMap(([mark, sign]) => (named.includes(attribute.name + mark) ? sign : [])),
       })),
       paths: named.filter(path => path.includes('.') && /[\p{L}\p{N}_]$/u.test(path)),
       list: isSingle ? undefined : list,

@@ -10,7 +10,9 @@ import { findId, isObject } from '../self-test/values.ts'
 import type { ShownRecord } from '../self-test/values.ts'
 import { compareAnswers } from './compare.ts'
 import type { RealAnswer } from './compare.ts'
-import { Differences, formatDrift } from './report.ts'
+import { Exchange } from './exchange.ts'
+import type { Send } from './exchange.ts'
+import { Differences, formatDrift, printable } from './report.ts'
 import type { DriftReport } from './report.ts'
 import { findPlace, formatForm, replaceValues } from './replay.ts'
 import type { AnsweredRequest, FakeVersion, Place } from './replay.ts'
@@ -23,6 +25,12 @@ export interface DriftOptions {
   readonly writes?: boolean
   /** Requests that are sent at most. Default: 300. */
   readonly maxRequests?: number
+  /** Milliseconds that the real backend has for one answer. Default: 5,000. */
+  readonly timeout?: number
+  /** Milliseconds that it has for all answers together; what is left then is reported as not compared. Default: 60,000. */
+  readonly totalTimeout?: number
+  /** Bytes of one answer that are read. Default: 16,777,216 (16 MiB). */
+  readonly maxAnswerBytes?: number
 }
 
 /** The fake. */
@@ -32,11 +40,8 @@ export interface Fake {
   conforms(request: { readonly method: string; readonly path: string }, response: RealAnswer): Promise<string[]>
 }
 
-/** Sends a request to the real backend. */
-export type Send = (request: Request) => Response | Promise<Response>
-
-/** Milliseconds that the real backend has for an answer. */
-const PATIENCE = 15_000
+const BOUNDS = { maxRequests: 300, timeout: 5000, totalTimeout: 60_000, maxAnswerBytes: 16_777_216 }
+type Bounds = typeof BOUNDS
 
 /** @param origin the address of the real backend: what stands before the path below the base */
 export async function checkDrift(
@@ -46,20 +51,24 @@ export async function checkDrift(
   answered: readonly AnsweredRequest[],
   given: DriftOptions,
 ): Promise<DriftReport> {
-  checkNames(given, ['headers', 'writes', 'maxRequests'], 'checkAgainst')
-  const { maxRequests = 300 } = given
-  if (!Number.isSafeInteger(maxRequests) || maxRequests < 1)
-    throw new RangeError(`checkAgainst: "maxRequests" must be an integer of 1 or more, got ${String(maxRequests)}.`)
-  const drift = new Drift(send, origin, fake, { ...given, maxRequests })
+  checkNames(given, ['headers', 'writes', ...Object.keys(BOUNDS)], 'checkAgainst')
+  const bounds = { ...BOUNDS }
+  for (const name of Object.keys(BOUNDS) as (keyof Bounds)[]) {
+    const { [name]: bound = BOUNDS[name] } = given
+    if (!Number.isSafeInteger(bound) || bound < 1)
+      throw new RangeError(`checkAgainst: "${name}" must be an integer of 1 or more, got ${String(bound)}.`)
+    bounds[name] = bound
+  }
+  const drift = new Drift(new Exchange(send, origin, bounds), origin, fake, { ...given, ...bounds })
   await drift.compare(answered)
   return drift.report()
 }
 
 class Drift {
-  readonly #send: Send
+  readonly #exchange: Exchange
   readonly #origin: string
   readonly #fake: Fake
-  readonly #options: DriftOptions & { readonly maxRequests: number }
+  readonly #options: DriftOptions & Bounds
   readonly #differences = new Differences()
   readonly #skipped = new Set<string>()
   /** A record of each resource in the real backend. */
@@ -68,8 +77,8 @@ class Drift {
   readonly #created = new Map<string, string>()
   #requests = 0
 
-  constructor(send: Send, origin: string, fake: Fake, options: DriftOptions & { readonly maxRequests: number }) {
-    this.#send = send
+  constructor(exchange: Exchange, origin: string, fake: Fake, options: DriftOptions & Bounds) {
+    this.#exchange = exchange
     this.#origin = origin
     this.#fake = fake
     this.#options = options
@@ -89,13 +98,17 @@ class Drift {
         this.#skipped.add(`More than ${this.#options.maxRequests} requests: raise "maxRequests".`)
         return
       }
+      if (this.#exchange.isOver) {
+        this.#skipped.add(`What was left after ${this.#options.totalTimeout} ms: raise "totalTimeout".`)
+        return
+      }
       await this.#compareOne(asked, place)
     }
   }
 
   report(): DriftReport {
     const differences = this.#differences.list()
-    const plain = { passed: differences.length === 0, requests: this.#requests, differences, skipped: [...this.#skipped] }
+    const plain = { passed: differences.length === 0, requests: this.#requests, differences, skipped: [...this.#skipped].map(printable) }
     return Object.defineProperty({ ...plain }, 'toString', { value: () => formatDrift(plain), enumerable: false })
   }
 
@@ -158,22 +171,11 @@ class Drift {
   }
 
   /** Sends a request; returns the answer, or a text with the reason where none can be compared. */
-  async #ask(method: string, target: string, body: unknown): Promise<RealAnswer | string> {
+  #ask(method: string, target: string, body: unknown): Promise<RealAnswer | string> {
     if (method !== 'GET' && this.#options.writes !== true) throw new Error(`checkAgainst: ${method} is sent with "writes" alone.`)
     this.#requests++
     const headers = { ...this.#options.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
-    const init = { method, headers, signal: AbortSignal.timeout(PATIENCE), ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-    try {
-      const response = await this.#send(new Request(this.#origin + target, init))
-      const text = await response.text()
-      const { status } = response
-      return { status, headers: Object.fromEntries(response.headers), body: text === '' ? undefined : (JSON.parse(text) as unknown) }
-    } catch (error) {
-      const { message, cause } = error as Error
-      return error instanceof SyntaxError
-        ? 'The answer is not JSON.'
-        : `There is no answer: ${cause instanceof Error ? cause.message : message}.`
-    }
+    return this.#exchange.ask({ method, target, headers, body })
   }
 
   /** Learns the ID of a record that was made on both sides. */

@@ -132,25 +132,12 @@ function compareFilter(filter: GivenFilter, records: readonly ShownRecord[]): Fo
 }
 
 /** Whether a shown value meets a filter; undefined where that cannot be seen. */
-function findTest({ attribute, operator, isNegated, text }: GivenFilter): ((shown: unknown) => boolean) | undefined {
+function findTest({ attribute, sign, isNegated, text }: GivenFilter): ((shown: unknown) => boolean) | undefined {
   if (!isPlainlyShown(attribute) || /[,*\\]/.test(text)) return undefined
   const isBoolean = attribute.kind === 'scalar' && attribute.type.kind === 'boolean'
   const value = text === 'null' ? null : isBoolean ? text === 'true' || text === '1' : text
-  const test =
-    operator === '>' || operator === '<'
-      ? findStrictTest(attribute, operator, value)
-      : findMeaning(attribute, operator.replace('=', '') as '', value)
+  const test = findMeaning(attribute, sign, value)
   return test === undefined || !isNegated ? test : shown => !test(shown)
-}
-
-function findStrictTest(
-  attribute: GivenFilter['attribute'],
-  operator: '>' | '<',
-  value: unknown,
-): ((shown: unknown) => boolean) | undefined {
-  if (attribute.kind !== 'scalar' || !isOrdered(attribute.type)) return undefined
-  const { type } = attribute
-  return shown => shown !== null && (operator === '>' ? compareShown(type, shown, value) > 0 : compareShown(type, shown, value) < 0)
 }
 
 /** What both say of the order, and whether the records are in it. */

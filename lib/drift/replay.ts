@@ -4,6 +4,8 @@
  */
 import type { Attribute, Model, Resource } from '../model/model.ts'
 import { formatRoot } from '../request/address.ts'
+import { findSignAtEnd } from '../request/operators.ts'
+import type { Sign } from '../request/operators.ts'
 import type { Vocabulary } from '../request/query-string.ts'
 import { findId, isObject, toFilterText } from '../self-test/values.ts'
 import type { ShownRecord } from '../self-test/values.ts'
@@ -34,8 +36,9 @@ export interface GivenFilter {
   readonly parameter: string
   readonly attribute: Attribute
   readonly name: string
+  /** Whether marks before the name turn it round. */
   readonly isNegated: boolean
-  readonly operator: string
+  readonly sign: Sign
   readonly text: string
 }
 
@@ -86,11 +89,14 @@ export function listFilters(query: AnsweredRequest['query'], { answered, version
   if (answered === undefined) return []
   return query.flatMap(([parameter, text]): GivenFilter[] => {
     if (version.vocabulary.names.has(parameter)) return []
-    const [, marks = '', name = '', operator = ''] = /^(!*)(.*?)(!=|~=|>=|<=|>|<|=)?$/s.exec(parameter)!
+    const key = parameter.replace(/^!+/, '')
+    const written = findSignAtEnd(key)
+    const name = key.slice(0, key.length - written.length)
+    const sign = written === '' ? '=' : written
     const attribute = answered.byName.get(name) ?? answered.byName.get(name.replace(/_$/, ''))
     if (attribute === undefined) return []
-    const isNegated = (marks.length + (operator === '!=' ? 1 : 0)) % 2 === 1
-    return [{ parameter, attribute, name: attribute.name, isNegated, operator: operator === '!=' ? '' : operator, text }]
+    const isNegated = (parameter.length - key.length) % 2 === 1
+    return [{ parameter, attribute, name: attribute.name, isNegated, sign, text }]
   })
 }
 

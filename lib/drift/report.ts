@@ -45,15 +45,33 @@ export interface DriftReport {
   toString(): string
 }
 
+/** Places that a report names: a real backend may show any number of names. */
+const MAX_DIFFERENCES = 1000
+const MAX_LENGTH = 500
+
+/** Returns a text that a terminal shows as it is: what the other side sends may hold characters that move the cursor, or turn the direction of the text. */
+export function printable(text: string): string {
+  const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text
+  return cut.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, each => `\\u{${each.codePointAt(0)!.toString(16)}}`)
+}
+
 /** Collects differences, each place once. */
 export class Differences {
   readonly #known = new Map<string, { -readonly [key in keyof Difference]: Difference[key] }>()
 
-  add(found: Omit<Difference, 'times'>): void {
+  add(given: Omit<Difference, 'times'>): void {
+    const { attribute, parameter, message, request } = given
+    const found = {
+      ...given,
+      attribute: attribute === undefined ? undefined : printable(attribute),
+      parameter: parameter === undefined ? undefined : printable(parameter),
+      message: printable(message),
+      request: { ...request, url: request.url.replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponentOf) },
+    }
     const key = [found.kind, found.resource, found.attribute, found.parameter].join('\n')
     const known = this.#known.get(key)
-    if (known === undefined) this.#known.set(key, { ...found, times: 1 })
-    else known.times++
+    if (known !== undefined) known.times++
+    else if (this.#known.size < MAX_DIFFERENCES) this.#known.set(key, { ...found, times: 1 })
   }
 
   /** All differences, by resource. A member that is missing and an unknown one of the same resource may be one that was renamed. */
@@ -66,6 +84,11 @@ export class Differences {
       })
       .toSorted((a, b) => (a.resource ?? '').localeCompare(b.resource ?? ''))
   }
+}
+
+/** A lone half of a character cannot be encoded. */
+function encodeURIComponentOf(character: string): string {
+  return encodeURIComponent(character.toWellFormed())
 }
 
 function findPartner(missing: Difference, all: readonly Difference[]): string | undefined {

@@ -16,6 +16,7 @@ import type { Schema } from './schema.ts'
 import { NO_VERSION, formatRoot } from '../request/address.ts'
 import { describedVisibility, findSegment } from './source.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
+import { isOpen } from '../plan/visibility.ts'
 
 /** An OpenAPI document: plain JSON. */
 export interface OpenApiDocument {
@@ -43,7 +44,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   const root = formatRoot('', source.version)
   const paths = new Paths()
   const named = source.model.resources.flatMap(resource => {
-    const name = findSegment(resource, source)
+    const name = isOpen(resource) ? findSegment(resource, source) : undefined
     return name === undefined ? [] : [{ resource, path: `${root}/${encodeURIComponent(name)}` }]
   })
   const place = ({ method, path, parts, parameters: own }: PlacedOperation): void => {
@@ -85,7 +86,6 @@ function describeInfo(source: ApiSource, { title }: DescribeOptions, resources: 
     summary: `${resources} resources, described from their model.`,
     description: describeGrammar(source),
     contact: { name: title },
-    license: { name: 'MIT', identifier: 'MIT' },
   }
 }
 

@@ -7,7 +7,7 @@ import type { Attribute, Resource, ScalarAttribute } from '../model/model.ts'
 import { isVisible } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import { OPERATORS } from '../request/operators.ts'
-import type { Sign } from '../request/operators.ts'
+import type { ListedSign } from '../request/operators.ts'
 import type { Vocabulary } from '../request/query-string.ts'
 import { isText } from '../values/scalar-type.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
@@ -15,9 +15,6 @@ import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'
 import { withIds } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
-
-/** A filter operator whose sign ends with `=`, which is what stands between a parameter and its value. */
-type ListedSign = Extract<Sign, `${string}=`>
 
 /** A filter operator as a parameter. */
 interface FilterForm {

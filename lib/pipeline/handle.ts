@@ -9,6 +9,7 @@ import { describeTarget, findActions, findRoot } from '../access/actions.ts'
 import type { ResourceAction } from '../access/actions.ts'
 import { readParameters } from '../access/check-parameters.ts'
 import { findNewNames } from '../access/find-new-names.ts'
+import { requireCanonical } from '../access/canonical-path.ts'
 import { allowedMethods, checkMethod, findVersion, resolvePath } from '../access/resolve-path.ts'
 import { Authentication } from '../auth/auth.ts'
 import { LazyClient, RequestAbort } from '../base/abort.ts'
@@ -179,6 +180,7 @@ function resolveRequest(versioned: VersionedRequest, services: Services, parts: 
   const passed = arrival.context instanceof InnerClient ? arrival.context.passed : undefined
   const customMethods = parts.routes.listMethods(segments, passed)
   const target = resolvePath(customMethods, request, version, services.model, services.lookUp)
+  if (parts.options.canonicalPaths) requireCanonical(request, target, version, services.lookUp)
   arrival.record?.resolved(target, services.model)
   const allowed = checkMethod(method, target, customMethods)
   const parameters = readParameters(request, target, services.vocabulary, parts.options.limits)

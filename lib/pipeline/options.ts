@@ -50,6 +50,11 @@ export interface EngineOptions {
   readonly base?: string
   /** The accepted path segments after the base. Default `['v1']`; `[]`: paths have no version. */
   readonly versions?: readonly string[]
+  /**
+   * Each resource is served under one spelling of its path, that of links: not in the singular, and without percent signs that need not be there. So a guard in front
+   * of the engine that looks at paths is not passed by another spelling. Default: false.
+   */
+  readonly canonicalPaths?: boolean
   /** Guards against requests that ask for too much. */
   readonly limits?: Partial<Limits>
   /** Custom routes, which come before the default ones. */
@@ -103,6 +108,7 @@ const OPTIONS = [
   'lookup',
   'base',
   'versions',
+  'canonicalPaths',
   'limits',
   'routes',
   'parameters',
@@ -164,6 +170,7 @@ const DEFAULTS = {
   base: '',
   scenarios: {},
   versions: ['v1'],
+  canonicalPaths: false,
   createdStatus: 200,
   validationStatus: 422,
   etag: 'version',
@@ -216,6 +223,7 @@ function checkForms(options: CheckedOptions): void {
   if (!Number.isSafeInteger(journal) || journal < 0)
     throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
   requireBoolean('serverTiming', serverTiming)
+  requireBoolean('canonicalPaths', options.canonicalPaths)
   if (!Array.isArray(notes) || !notes.every(note => typeof note === 'string'))
     throw new TypeError('RestEngine.create: "notes" must be an array of strings.')
   for (const name of ['lookup', 'clock', 'onError'] as const) {

@@ -1,10 +1,12 @@
 /** Operators: how filters compare, as one table by the sign that a query has. The parser, the planner, the hints and the docs read it. */
 
+import type { FilterSign } from '../client/query-types.ts'
+
 /**
  * How an operator compares: with `values` (any of a list, wildcards, null), with one value by its `order`, or as the exact complement of another operator
  * (`negates`).
  */
-type FilterOperator =
+export type FilterOperator =
   | { readonly compares: 'values'; readonly ignoresCase: boolean }
   | { readonly compares: 'order' }
   | { readonly negates: '=' }
@@ -18,7 +20,8 @@ export const OPERATORS = {
   '<=': { compares: 'order' },
   '>': { compares: 'order' },
   '<': { compares: 'order' },
-} as const satisfies Record<string, FilterOperator>
+  // The typed client spells them, too: neither compiles without the other.
+} as const satisfies Record<FilterSign, FilterOperator>
 
 type Operators = typeof OPERATORS
 
@@ -32,6 +35,22 @@ export type Operator = { [sign in Sign]: Operators[sign] extends { readonly nega
 export type OrderOperator = { [sign in Sign]: Operators[sign] extends { readonly compares: 'order' } ? sign : never }[Sign]
 
 const SIGNS = Object.keys(OPERATORS) as readonly Sign[]
+
+/** A sign that ends with `=`, which is what stands between a parameter and its value in generated clients. */
+export type ListedSign = Extract<Sign, `${string}=`>
+
+/** What such a sign has before its `=`, as descriptions have it behind the name of a parameter. */
+export type Mark = ListedSign extends infer S ? (S extends `${infer M}=` ? M : never) : never
+
+/** The signs by their marks. */
+export const SIGN_OF_MARK = Object.fromEntries(SIGNS.filter(sign => sign.endsWith('=')).map(sign => [sign.slice(0, -1), sign])) as Readonly<
+  Record<Mark, ListedSign>
+>
+
+/** Whether an operator is the complement of another one. */
+export function isNegating(sign: Sign): boolean {
+  return 'negates' in OPERATORS[sign]
+}
 
 /** The signs without `=`: a name ends at the first of them. */
 const ANGLES: readonly string[] = SIGNS.filter(sign => !sign.endsWith('='))

@@ -4,6 +4,7 @@
  */
 import { parameterError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
+import type { Reserved as ReservedOfClient } from '../client/query-types.ts'
 
 /** One key of `sort`. */
 export interface RawSort {
@@ -55,7 +56,8 @@ export const PARAMETERS: { readonly [name in Reserved]: ReservedParameter<Reserv
     most: { limit: 'maxAttributes', items: 'names' },
   },
   expand: { isList: true, parse: parseList, forRecords: true, formatShape: formatNames, most: { limit: 'maxExpand', items: 'paths' } },
-}
+  // The typed client spells them, too: neither compiles without the other.
+} satisfies { readonly [name in ReservedOfClient]: ReservedParameter<ReservedValues[name]> }
 
 /** The reserved names. */
 export const RESERVED = Object.keys(PARAMETERS) as readonly Reserved[]

@@ -7,6 +7,7 @@ import type { Random } from '../testing/random.ts'
 import type { Case, Probe } from './probe.ts'
 import { WINDOW, draw } from './subject.ts'
 import type { ListedFilter, Subject } from './subject.ts'
+import { SIGN_OF_MARK } from '../request/operators.ts'
 import { findId, findLinkedId, isObject, isPlainlyShown, show, toFilterText } from './values.ts'
 import type { ShownRecord } from './values.ts'
 
@@ -115,7 +116,7 @@ function checkMembers(test: Case, subject: Subject, filter: GivenFilter, part: P
   const attribute = subject.find(filter.path)
   if (attribute === undefined || filter.path.length !== 1) return
   const [name = ''] = filter.path
-  const meets = findMeaning(attribute, filter.mark, filter.value)
+  const meets = findMeaning(attribute, SIGN_OF_MARK[filter.mark], filter.value)
   if (meets === undefined) return
   const where = subject.name(name)
   const written = `${filter.parameter}=${filter.text}`

@@ -6,6 +6,8 @@ import type { Conformity, DescribedOperation } from '../conformity/conformity.ts
 import { isIds, plainIds } from '../model/ids-name.ts'
 import type { Attribute, Model, Resource } from '../model/model.ts'
 import { formatRoot } from '../request/address.ts'
+import { SIGN_OF_MARK } from '../request/operators.ts'
+import type { Mark } from '../request/operators.ts'
 import { findParameterName } from '../request/query-string.ts'
 import type { Vocabulary } from '../request/query-string.ts'
 import type { Reserved } from '../request/reserved-parameters.ts'
@@ -34,7 +36,7 @@ export interface ListedFilter {
   readonly parameter: string
   /** Without the mark behind it, and without the underscore of an attribute that is called as a parameter. */
   readonly path: readonly string[]
-  readonly mark: '' | '!' | '>' | '<' | '~'
+  readonly mark: Mark
 }
 
 export class Subject {
@@ -128,10 +130,12 @@ export class Subject {
     return parameters.flatMap((each): ListedFilter[] => {
       const { name, in: place } = document.resolve(each) as { readonly name: string; readonly in: string }
       if (place !== 'query' || vocabulary.names.has(name)) return []
-      const [, written = '', mark = ''] = /^(.*?)([!<>~]?)$/s.exec(name)!
+      const last = name.at(-1) ?? ''
+      const mark = Object.hasOwn(SIGN_OF_MARK, last) ? (last as Mark) : ''
+      const written = name.slice(0, name.length - mark.length)
       const [first = '', ...rest] = written.split('.')
       const own = this.resource.byName.has(first) ? first : first.replace(/_$/, '')
-      return this.resource.byName.has(own) ? [{ parameter: name, path: [own, ...rest], mark: mark as ListedFilter['mark'] }] : []
+      return this.resource.byName.has(own) ? [{ parameter: name, path: [own, ...rest], mark }] : []
     })
   }
 

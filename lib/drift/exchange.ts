@@ -1,0 +1,138 @@
+/**
+ * Exchange: sends requests to the real backend, and reads its answers, which are not trusted: bound in bytes and time, and from the host alone that was named. Gives
+ * an answer, or a sentence on why there is none to compare.
+ */
+import type { RealAnswer } from './compare.ts'
+
+/** Sends a request to the real backend. */
+export type Send = (request: Request) => Response | Promise<Response>
+
+/** What the real backend may take of us. */
+export interface ExchangeBounds {
+  /** Milliseconds for one answer, redirects and body included. */
+  readonly timeout: number
+  /** Milliseconds for all answers together. */
+  readonly totalTimeout: number
+  /** Bytes of one answer. */
+  readonly maxAnswerBytes: number
+}
+
+/** A request, as it is sent. */
+export interface SentRequest {
+  readonly method: string
+  /** What stands behind the address of the backend. */
+  readonly target: string
+  readonly headers: Readonly<Record<string, string>>
+  /** A JSON value, or undefined for none. */
+  readonly body: unknown
+}
+
+/** Redirects that are followed for one answer. */
+const MAX_REDIRECTS = 5
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+
+class Refused extends Error {}
+
+export class Exchange {
+  readonly #send: Send
+  readonly #origin: string
+  readonly #bounds: ExchangeBounds
+  readonly #end: number
+
+  /** @param origin the address of the real backend, without credentials */
+  constructor(send: Send, origin: string, bounds: ExchangeBounds) {
+    this.#send = send
+    this.#origin = origin
+    this.#bounds = bounds
+    this.#end = performance.now() + bounds.totalTimeout
+  }
+
+  /** Whether the time for all answers is over. */
+  get isOver(): boolean {
+    return performance.now() >= this.#end
+  }
+
+  async ask(request: SentRequest): Promise<RealAnswer | string> {
+    const ended = new AbortController()
+    const left = Math.max(0, Math.min(this.#bounds.timeout, this.#end - performance.now()))
+    const timer = setTimeout(() => {
+      ended.abort(new Refused(`it took longer than ${Math.round(left)} ms`))
+    }, left)
+    try {
+      return await this.#exchange(request, ended.signal)
+    } catch (error) {
+      if (error instanceof SyntaxError) return 'The answer is not JSON.'
+      const { message, cause } = error as Error
+      return `There is no answer: ${cause instanceof Error ? cause.message : message}.`
+    } finally {
+      clearTimeout(timer)
+      // What is still on its way is not read.
+      ended.abort()
+    }
+  }
+
+  async #exchange({ method, target, headers, body }: SentRequest, signal: AbortSignal): Promise<RealAnswer> {
+    let url = new URL(this.#origin + target)
+    for (let redirects = 0; ; redirects++) {
+      const init = { method, headers, signal, redirect: 'manual' as const, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+      const response = await within(signal, Promise.resolve(this.#send(new Request(url.href, init))))
+      const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
+      if (location === null) {
+        const text = await this.#read(response, signal)
+        const { status } = response
+        return { status, headers: Object.fromEntries(response.headers), body: text === '' ? undefined : (JSON.parse(text) as unknown) }
+      }
+      await response.body?.cancel()
+      url = this.#follow(url, location, method)
+      if (redirects === MAX_REDIRECTS) throw new Refused(`it redirects more than ${MAX_REDIRECTS} times`)
+    }
+  }
+
+  /** Returns where a redirect leads. The request, with its headers, is for nobody else than the host that was named. */
+  #follow(from: URL, location: string, method: string): URL {
+    const to = URL.canParse(location, from.href) ? new URL(location, from) : null
+    if (to === null) throw new Refused('it redirects to what is no address')
+    if (method !== 'GET') throw new Refused(`it redirects ${method}, which is not sent on`)
+    const isUpgrade = from.protocol === 'http:' && to.protocol === 'https:' && from.port === '' && to.port === ''
+    if (to.hostname !== from.hostname || (to.host !== from.host && !isUpgrade) || (to.protocol !== from.protocol && !isUpgrade))
+      throw new Refused(`it redirects to ${to.protocol}//${to.host}, which was not named: compare with that address`)
+    if (to.username !== '' || to.password !== '') throw new Refused('it redirects to an address with a password')
+    return to
+  }
+
+  async #read(response: Response, signal: AbortSignal): Promise<string> {
+    if (response.body === null) return ''
+    const { maxAnswerBytes } = this.#bounds
+    const decoder = new TextDecoder()
+    const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader()
+    let text = ''
+    let size = 0
+    try {
+      for (;;) {
+        const { done, value } = await within(signal, reader.read())
+        if (done) return text + decoder.decode()
+        size += value.byteLength
+        if (size > maxAnswerBytes) throw new Refused(`it has more than ${maxAnswerBytes} bytes`)
+        text += decoder.decode(value, { stream: true })
+      }
+    } finally {
+      void reader.cancel().catch(() => {
+        // It has failed already, which the reading has said.
+      })
+    }
+  }
+}
+
+/** Waits no longer than the signal lets: a function in the place of `fetch` may know nothing of signals. */
+function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      reject(signal.reason as Error)
+    }
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', stop)
+    })
+  })
+}

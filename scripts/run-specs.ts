@@ -1,7 +1,8 @@
 /**
  * Runs the specs: the named files, or all of `spec/`. As many processes as there are processors, at most four, take file after file from one queue: a process a file
  * costs twice the time. A file that does not come to its end fails, and its process is replaced. Specs of both databases run on a PostgreSQL server, too, which is
- * started where none answers; `SPEC_POSTGRES=0` leaves it out. Node strips the types of the specs itself. Options that begin with `--test-` are passed on. All specs
+ * started where none answers; `SPEC_POSTGRES=0` leaves it out. Node strips the types of the specs itself. Options that begin with `--test-` are passed on; `--quick` runs
+ * those of the API, in memory alone; `--brief` prints a line a file where a single one is run, too. All specs
  * together have the same seeds each time.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -16,15 +17,21 @@ import { ENDED, FILE, noCounts, READY, RESULTS, type Counts, type Message, type 
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const REPORT = './scripts/specs/report.ts'
+/** Options of this script. */
+const OWN = ['--quick', '--brief']
 const args = process.argv.slice(2)
-const options = args.filter(arg => arg.startsWith('--'))
-const patterns = args.filter(arg => !arg.startsWith('--'))
+const options = args.filter(arg => arg.startsWith('--') && !OWN.includes(arg))
+const isQuick = args.includes('--quick')
+const named = args.filter(arg => !arg.startsWith('--'))
+const patterns = isQuick && named.length === 0 ? ['spec/api/*.spec.ts'] : named
 const isFiltered = options.some(option => /^--test-(?:name-pattern|only)/.test(option))
 
 const cache = join(root, 'node_modules/.cache')
 const times = readTimes()
 const began = performance.now()
 const files = findFilesOrEnd()
+/** For a single file node's own reporter says more. */
+const isAlone = files.length === 1 && !args.includes('--brief')
 const queue = [...files]
 /** Files that have come to their end. */
 const ended = new Set<string>()
@@ -32,6 +39,7 @@ const total = noCounts()
 const failures: string[] = []
 const workers = new Set<ChildProcess>()
 
+if (isQuick) Object.assign(process.env, { SPEC_TARGETS: 'memory', SPEC_POSTGRES: '0' })
 const server = await findSpecServer(root, files)
 const seeds = patterns.length === 0 ? { FC_SEED: process.env['FC_SEED'] ?? 'usual' } : {}
 const environment = { ...process.env, ...seeds, ...server.environment, NODE_COMPILE_CACHE: join(cache, 'compiled') }
@@ -44,17 +52,17 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   })
 try {
   const count = Math.min(files.length, Math.max(2, Math.min(availableParallelism(), 4)))
-  await Promise.all(Array.from({ length: count }, () => work(count === 1)))
+  await Promise.all(Array.from({ length: count }, work))
   finish()
 } finally {
   await server.stop()
 }
 
 /** Runs workers, one after another, until the queue is empty. The files of one that ends early are those that it has not come to the end of. */
-async function work(isAlone: boolean): Promise<void> {
+async function work(): Promise<void> {
   do {
     const given: string[] = []
-    const [code, signal] = await runWorker(given, isAlone)
+    const [code, signal] = await runWorker(given)
     const lost = isFiltered ? [] : given.filter(file => !ended.has(file))
     for (const file of lost) fail(`✖ ${file}: its process ended (${signal ?? code}) before the file was at its end`)
     if (code !== 0 && lost.length === 0 && failures.length === 0)
@@ -63,7 +71,7 @@ async function work(isAlone: boolean): Promise<void> {
 }
 
 /** @param given gets the files that the worker is given */
-function runWorker(given: string[], isAlone: boolean): Promise<[code: number | null, signal: NodeJS.Signals | null]> {
+function runWorker(given: string[]): Promise<[code: number | null, signal: NodeJS.Signals | null]> {
   const reporters = (isAlone ? ['spec', REPORT] : [REPORT]).flatMap(name => [
     `--test-reporter=${name}`,
     '--test-reporter-destination=stdout',
@@ -108,12 +116,11 @@ function fail(failure: string): void {
 
 /** Prints what node's own runner prints at its end, as it has done for a single file. */
 function finish(): void {
-  const named = failures.join('')
-  for (const file of isFiltered ? [] : files) if (!ended.has(file) && !named.includes(file)) fail(`✖ ${file} did not run`)
-  if (files.length > 1 && failures.length > 0)
-    console.log(`\n✖ failing tests:\n${failures.map(failure => failure.split('\n')[0]).join('\n')}\n`)
+  const known = failures.join('')
+  for (const file of isFiltered ? [] : files) if (!ended.has(file) && !known.includes(file)) fail(`✖ ${file} did not run`)
+  if (!isAlone && failures.length > 0) console.log(`\n✖ failing tests:\n${failures.map(failure => failure.split('\n')[0]).join('\n')}\n`)
   const lines = Object.entries({ ...total, files: ended.size, duration_ms: Math.round(performance.now() - began) })
-  if (files.length > 1 || ended.size === 0) for (const [name, count] of lines) console.log(`ℹ ${name} ${count}`)
+  if (!isAlone || ended.size === 0) for (const [name, count] of lines) console.log(`ℹ ${name} ${count}`)
   mkdirSync(cache, { recursive: true })
   writeFileSync(join(cache, 'spec-times.json'), JSON.stringify(times))
   process.exitCode = failures.length === 0 ? 0 : 1

@@ -30,7 +30,7 @@ export function describeGuides(readme: string, root: string, installed: () => In
   const files = blocks.flatMap(({ marker, text }) => (marker.startsWith('file ') ? [{ name: marker.slice('file '.length), text }] : []))
   const commands = blocks.flatMap(({ marker, text }) => (marker === 'guide' ? text.trim().split('\n') : []))
 
-  describe('the guides', { timeout: 180_000 }, () => {
+  describe('the guides', { timeout: 1_800_000 }, () => {
     it('are there for each runner', () => {
       for (const runner of ['node --test', 'vitest', 'jest', 'msw', 'playwright'])
         assert.ok(

@@ -1,0 +1,309 @@
+/** List of defects that `npm run defects` plants, one at a time: for each stage, database and wing at least one, among them those of transports and of files. */
+
+export interface Defect {
+  readonly name: string
+  /** In lib/. */
+  readonly file: string
+  /** Stands once in the file. */
+  readonly find: string
+  readonly replace: string
+  /** The specs that are run, below spec/, without their ending. */
+  readonly specs: readonly string[]
+}
+
+const TRANSPORTS: readonly Defect[] = [
+  {
+    name: 'a target of absolute form keeps its authority',
+    file: 'server/transport.ts',
+    find: "return rest.startsWith('/') ? rest : `/${rest}`",
+    replace: 'return `/${target}`',
+    specs: ['server/http'],
+  },
+  {
+    name: 'a body may have any length over HTTP',
+    file: 'server/http-body.ts',
+    find: 'new JsonBody(request.headers, maxBytes, request.method)',
+    replace: 'new JsonBody(request.headers, Infinity, request.method)',
+    specs: ['server/http'],
+  },
+  {
+    name: 'a client that leaves its body unfinished is waited for',
+    file: 'server/http-body.ts',
+    find: 'client.onDisconnect(() => reject(client.reason))',
+    replace: 'void client',
+    specs: ['server/http'],
+  },
+  {
+    name: 'an answer without a body has the body null',
+    file: 'server/transport.ts',
+    find: 'text: body === undefined ? undefined : JSON.stringify(body)',
+    replace: 'text: JSON.stringify(body ?? null)',
+    specs: ['api/conditional-get', 'helpers/targets'],
+  },
+  {
+    name: 'a cache may hand the answer of one origin to another',
+    file: 'server/cors.ts',
+    find: "addVary(headers, 'Origin')",
+    replace: 'void addVary',
+    specs: ['server/http'],
+  },
+  {
+    name: 'a request that a client has left is not aborted',
+    file: 'server/request-listener.ts',
+    find: 'if (!response.writableFinished) client.leave(',
+    replace: 'if (response.writableFinished) client.leave(',
+    specs: ['server/http'],
+  },
+  {
+    name: 'a server for reading takes writes',
+    file: 'server/request-listener.ts',
+    find: 'return this.#readOnly && WRITE_METHODS',
+    replace: 'return !this.#readOnly && WRITE_METHODS',
+    specs: ['server/http'],
+  },
+  {
+    name: 'a body in another charset is read',
+    file: 'server/json-body.ts',
+    find: 'if (charset !== undefined && !/^utf-?8$/i.test(charset)) {',
+    replace: 'if (charset === null) {',
+    specs: ['server/json-body'],
+  },
+]
+
+const FILES: readonly Defect[] = [
+  {
+    name: 'reset goes back to the present state of a file',
+    file: 'sqlite/content.ts',
+    find: 'if (!this.#started) return\n',
+    replace: 'if (!this.#started || this.#handle.hasPlace) return\n',
+    specs: ['helpers/targets', 'pipeline/worlds'],
+  },
+  {
+    name: 'values of others in a file are taken as the model says',
+    file: 'sqlite/open.ts',
+    find: "const isOfOthers = database !== ':memory:' && !isNew",
+    replace: 'const isOfOthers = false',
+    specs: ['sqlite/orm/stored-forms', 'property/stored-forms'],
+  },
+  {
+    name: 'a locked file is an error of the server',
+    file: 'sqlite/errors.ts',
+    find: "return 'busy'",
+    replace: "return 'failed'",
+    specs: ['sqlite/database-failures', 'sqlite/alone'],
+  },
+  {
+    name: 'a database for reading is written to',
+    file: 'sqlite/content.ts',
+    find: 'if (this.#handle.readOnly) throw',
+    replace: 'if (this.#handle.readOnly && this.#started) void',
+    specs: ['sqlite/read-only'],
+  },
+]
+
+const STAGES: readonly Defect[] = [
+  {
+    name: 'parse: a slash at the end is another path',
+    file: 'request/parse-request.ts',
+    find: 'path.slice(0, -1) : path',
+    replace: 'path : path',
+    specs: ['api/paths'],
+  },
+  {
+    name: 'parse: a query of an object is read once',
+    file: 'request/parsed-query.ts',
+    find: 'text += `${name}\\0${value}\\0`',
+    replace: 'text += `${name}\\0`',
+    specs: ['api/paging', 'helpers/targets'],
+  },
+  {
+    name: 'authenticate: a token of a second ago is still good',
+    file: 'auth/tokens.ts',
+    find: 'if (claims.exp <= now)',
+    replace: 'if (claims.exp < now)',
+    specs: ['auth/tokens'],
+  },
+  {
+    name: 'authenticate: a restored world remembers its log-outs',
+    file: 'auth/tokens.ts',
+    find: 'this.#revoked.clear()',
+    replace: 'void this.#revoked',
+    specs: ['auth/ended-tokens', 'auth/tokens'],
+  },
+  {
+    name: 'throttle: a sixth attempt is checked',
+    file: 'auth/throttle.ts',
+    find: 'MAX_FAILURES = 5',
+    replace: 'MAX_FAILURES = 6',
+    specs: ['auth/throttle'],
+  },
+  {
+    name: 'resolve: a fifth segment is ignored',
+    file: 'access/resolve-path.ts',
+    find: 'if (excess !== undefined) {',
+    replace: 'if (excess === null) {',
+    specs: ['api/paths'],
+  },
+  {
+    name: 'check parameters: one record takes those of lists',
+    file: 'access/check-parameters.ts',
+    find: "method === 'DELETE' && isList ? BY_DELETION : BY_RECORD",
+    replace: "method === 'DELETE' && isList ? BY_DELETION : BY_LIST",
+    specs: ['api/filtering-refusals', 'api/bad-input'],
+  },
+  {
+    name: 'visibility: of two scopes one holds',
+    file: 'access/access-rules.ts',
+    find: "{ kind: 'all', of: conditions }",
+    replace: "{ kind: 'any', of: conditions }",
+    specs: ['customise/conditions', 'customise/rules-matrix'],
+  },
+  {
+    name: 'plan: the key alone, descending, is ascending',
+    file: 'plan/order.ts',
+    find: '&& !keys[0]!.descending',
+    replace: '',
+    specs: ['api/sorting'],
+  },
+  {
+    name: 'compile: not loses its third value',
+    file: 'sql/condition.ts',
+    find: ') is not true`',
+    replace: ') = false`',
+    specs: ['api/filtering', 'property/filtering'],
+  },
+  {
+    name: 'respond: the link to the next page is one too far',
+    file: 'pipeline/respond.ts',
+    find: 'link(offset + limit) : null',
+    replace: 'link(offset + limit + 1) : null',
+    specs: ['api/paging'],
+  },
+  {
+    name: 'respond: a 304 has no tag',
+    file: 'pipeline/conditional.ts',
+    find: "const KEPT = ['etag', ",
+    replace: 'const KEPT = [',
+    specs: ['api/conditional-get'],
+  },
+  {
+    name: 'negotiate: ranges of the same weight go by their order',
+    file: 'base/accept.ts',
+    find: 'if (specificity <= best) continue',
+    replace: 'if (best >= 0) continue',
+    specs: ['base/accept'],
+  },
+  {
+    name: 'validate: a value that nobody may see is repeated',
+    file: 'write/validate-scalar.ts',
+    find: 'return hidden ? {} : { value }',
+    replace: 'return { value }',
+    specs: ['api/validation'],
+  },
+  {
+    name: 'validate: what is required may be left out',
+    file: 'write/required-attributes.ts',
+    find: 'if (!attribute.required) continue',
+    replace: 'if (attribute.required) continue',
+    specs: ['api/creating'],
+  },
+  {
+    name: 'check: two records of a body share what is unique',
+    file: 'write/check-database.ts',
+    find: '    seen.add(text)\n',
+    replace: '',
+    specs: ['api/bulk', 'api/validation', 'api/seed'],
+  },
+  {
+    name: 'apply: a version may be written',
+    file: 'write/apply.ts',
+    find: 'change.values.filter(({ attribute }) => !(attribute.kind',
+    replace: 'change.values.filter(({ attribute }) => (attribute.kind',
+    specs: ['kinds/versions'],
+  },
+  {
+    name: 'precondition: any tag matches',
+    file: 'write/precondition.ts',
+    find: "given === '*' || readVersion(given) === tag",
+    replace: "given === '*' || readVersion(given) !== ''",
+    specs: ['kinds/versions'],
+  },
+  {
+    name: 'write: a record may leave the scope of its writer',
+    file: 'write/row-rules.ts',
+    find: 'if (resource.rules.scopes.length === 0 || (yield*',
+    replace: 'if (resource.rules.scopes.length >= 0 || (yield*',
+    specs: ['customise/conditions', 'customise/rules-matrix'],
+  },
+  {
+    name: 'lock: a second holder enters',
+    file: 'base/lock.ts',
+    find: 'return this.#held ? this.#turn',
+    replace: 'return false ? this.#turn',
+    specs: ['api/transactions'],
+  },
+  {
+    name: 'lock: it is released twice',
+    file: 'base/lock.ts',
+    find: '      if (released) return\n',
+    replace: '',
+    specs: ['api/transactions', 'pipeline/worlds'],
+  },
+]
+
+const WINGS: readonly Defect[] = [
+  {
+    name: 'journal: a token stands in it',
+    file: 'journal/redact.ts',
+    find: 'const TOKEN = /eyJ',
+    replace: 'const TOKEN = /eyK',
+    specs: ['journal/journal'],
+  },
+  {
+    name: 'worlds: those who wait for a world that is replaced get its answer',
+    file: 'pipeline/lifecycle.ts',
+    find: '    previous.abort(connectionLost(',
+    replace: '    void (connectionLost(',
+    specs: ['pipeline/worlds'],
+  },
+  {
+    name: 'openapi: no attribute is required',
+    file: 'openapi/record-schemas.ts',
+    find: 'required, isOpen })',
+    replace: 'required: [], isOpen })',
+    specs: ['openapi/answers', 'openapi/bodies'],
+  },
+  {
+    name: 'client: calls have no token',
+    file: 'client/client.ts',
+    find: 'token === undefined ? {} : {',
+    replace: 'token !== undefined ? {} : {',
+    specs: ['client/client'],
+  },
+  {
+    name: 'decode: a bigint of a number is a text',
+    file: 'sqlite/sql/decode.ts',
+    find: 'type.asNumber === true ? decodeNumber : undefined',
+    replace: 'undefined',
+    specs: ['kinds/everything', 'property/values'],
+  },
+]
+
+const POSTGRES: readonly Defect[] = [
+  {
+    name: 'PostgreSQL: NULL is sorted last',
+    file: 'postgres/sql/flavour.ts',
+    find: "' nulls last' : ' nulls first'",
+    replace: "' nulls first' : ' nulls last'",
+    specs: ['api/sorting'],
+  },
+  {
+    name: 'PostgreSQL: a writing transaction sees what others commit meanwhile',
+    file: 'postgres/plain-transactions.ts',
+    find: 'begin isolation level repeatable read',
+    replace: 'begin isolation level read committed',
+    specs: ['postgres/hot-records', 'api/transactions', 'postgres/planned-writes'],
+  },
+]
+
+export const DEFECTS: readonly Defect[] = [...TRANSPORTS, ...FILES, ...STAGES, ...WINGS, ...POSTGRES]

@@ -17,16 +17,34 @@ export interface AuthOptions {
   readonly secret?: string
   /** Replaces the check of identifier and password: gives the user (an entity, or its ID), or nothing. */
   readonly authenticate?: (credentials: unknown, ctx: HookContext) => unknown
-  /** Requests that need no token: `GET /v1/posts*`, where `*` stands for any run of characters. HEAD goes with GET. */
+  /**
+   * Finds the credentials in the body of a log-in, for the check of identifier and password and for `authenticate`: `body => body.user`. A body on which it
+   * throws is refused with 400. Default: the body itself.
+   */
+  // oxlint-disable-next-line typescript/no-explicit-any -- what a client sends has no type yet
+  readonly credentials?: (body: any) => unknown
+  /**
+   * Makes the body of a log-in's answer of the user as this user sees it, and the new token. Default: `{ auth_token, message, success, timestamp, user }`.
+   */
+  // oxlint-disable-next-line typescript/no-explicit-any -- a record, whose attributes follow from the model
+  readonly answer?: (user: any, token: string, ctx: HookContext) => unknown
+  /** A name that the header `Authorization` may have before the token, beside `Bearer`: `Token`. Default: none. */
+  readonly scheme?: string
+  /**
+   * Requests that need no token: `GET /v1/posts*`, where `*` stands for any run of characters. HEAD goes with GET. A pattern that begins with `!` takes out
+   * again what others list, wherever it stands: `['GET /v1/posts*', '!GET /v1/posts/drafts']`.
+   */
   readonly public?: readonly string[]
 }
 
 /** The authentication module, for the option `auth`. */
 export interface AuthModule {
-  readonly options: Required<Omit<AuthOptions, 'secret' | 'authenticate'>> & Pick<AuthOptions, 'secret' | 'authenticate'>
+  readonly options: Required<Omit<AuthOptions, Optional>> & Pick<AuthOptions, Optional>
 }
 
-const OPTIONS = ['entity', 'identifier', 'password', 'ttl', 'secret', 'authenticate', 'public']
+type Optional = 'secret' | 'authenticate' | 'credentials' | 'answer' | 'scheme'
+
+const OPTIONS = ['entity', 'identifier', 'password', 'ttl', 'secret', 'authenticate', 'credentials', 'answer', 'scheme', 'public']
 
 /** The names that other libraries give the options. */
 const HABITS: Readonly<Record<string, string>> = {
@@ -35,7 +53,7 @@ const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['passwordField', 'passwordHash', 'hash'].map(name => [name, 'password'])),
   ...Object.fromEntries(['expiresIn', 'expires', 'expiry', 'maxAge', 'lifetime'].map(name => [name, 'ttl'])),
   ...Object.fromEntries(['key', 'jwtSecret', 'secretOrKey', 'privateKey'].map(name => [name, 'secret'])),
-  ...Object.fromEntries(['verify', 'validate', 'check', 'credentials'].map(name => [name, 'authenticate'])),
+  ...Object.fromEntries(['verify', 'validate', 'check'].map(name => [name, 'authenticate'])),
   ...Object.fromEntries(['except', 'exclude', 'open', 'allow', 'unprotected', 'anonymous', 'routes'].map(name => [name, 'public'])),
 }
 
@@ -55,15 +73,29 @@ export function auth(options: AuthOptions): AuthModule {
   if (!Number.isFinite(ttl) || ttl <= 0) throw new RangeError('auth: "ttl" must be a number of seconds above 0.')
   if (options.secret !== undefined && (typeof options.secret !== 'string' || options.secret === ''))
     throw new TypeError('auth: "secret" must be a string that is not empty.')
-  if (options.authenticate !== undefined && typeof options.authenticate !== 'function')
-    throw new TypeError('auth: "authenticate" must be a function.')
+  for (const name of ['authenticate', 'credentials', 'answer'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'function') throw new TypeError(`auth: "${name}" must be a function.`)
+  }
+  checkScheme(options.scheme)
   for (const [name, value] of Object.entries({ identifier, password })) {
     if (typeof value !== 'string' || value === '') throw new TypeError(`auth: "${name}" must be the name of a property.`)
   }
-  if (!Array.isArray(open)) throw new TypeError('auth: "public" must be an array of patterns like "GET /v1/posts*".')
-  for (const pattern of open) {
-    if (typeof pattern !== 'string' || !/^([A-Z]+|\*) \/.*$/.test(pattern))
-      throw new TypeError(`auth: public: "${pattern}" must be like "GET /v1/posts*".`)
-  }
+  checkPatterns(open)
   return { options: { ...options, entity, identifier, password, ttl, public: open } }
+}
+
+/** A scheme is a token of HTTP (RFC 9110 section 11.1). */
+function checkScheme(scheme: unknown): void {
+  if (scheme === undefined) return
+  if (typeof scheme !== 'string' || !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(scheme))
+    throw new TypeError(`auth: "scheme" must be a name such as "Token", got ${JSON.stringify(scheme)}.`)
+  if (scheme.toLowerCase() === 'basic') throw new TypeError('auth: "scheme" cannot be "Basic", which clients send a password with.')
+}
+
+function checkPatterns(open: unknown): void {
+  if (!Array.isArray(open)) throw new TypeError('auth: "public" must be an array of patterns like "GET /v1/posts*".')
+  for (const pattern of open as unknown[]) {
+    if (typeof pattern !== 'string' || !/^!?([A-Z]+|\*) \/.*$/.test(pattern))
+      throw new TypeError(`auth: public: "${String(pattern)}" must be like "GET /v1/posts*".`)
+  }
 }

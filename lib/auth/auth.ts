@@ -3,10 +3,11 @@
  * Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked, login_failed, login_throttled, and with body_invalid
  * and validation_failed for credentials that are not of their form.
  */
+import { escapeRegExp } from '../base/escape-reg-exp.ts'
 import { withArticle } from '../base/article.ts'
 import type { Claims, HandlerResponse, HookContext } from '../request/hook-context.ts'
 import { isInEagerCircle } from '../model/metadata/eager-cycles.ts'
-import { restError } from '../base/errors.ts'
+import { RestError, restError } from '../base/errors.ts'
 import type { LogInStore, TokenState } from '../database/log-in-store.ts'
 import type { FieldError } from '../base/errors.ts'
 import { keyFromJson, keyFromText, keyToSegment, textOfPart } from '../model/key.ts'
@@ -18,13 +19,12 @@ import { keyOfEntity } from '../model/entity-key.ts'
 import type { Entity } from '../model/entity-key.ts'
 import type { AuthModule } from './auth-options.ts'
 import { verifyPassword } from './password.ts'
+import { PublicRequests } from './public-requests.ts'
 import { failed, missing, refuseUser } from './refusals.ts'
 import { readPathBelow } from '../request/parse-request.ts'
 import type { Request } from '../request/parse-request.ts'
 import { NO_VERSION } from '../request/address.ts'
-import { compilePattern, meetsPattern } from '../request/route-pattern.ts'
 import { SESSION_PATHS } from '../request/reserved-paths.ts'
-import type { RequestPattern } from '../request/route-pattern.ts'
 import type { Principal } from '../request/request-context.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import type { Route } from '../request/custom-routes.ts'
@@ -60,7 +60,9 @@ export class Authentication {
   readonly tokens: Tokens
   readonly #options: AuthModule['options']
   readonly #services: AuthServices
-  readonly #public: readonly RequestPattern[]
+  readonly #public: PublicRequests
+  /** The header `Authorization`. */
+  readonly #header: RegExp
   readonly #throttle: LoginThrottle
   /** Where log-ins are kept; undefined where that is in memory. */
   readonly #written: LogInStore | undefined
@@ -106,7 +108,9 @@ export class Authentication {
     )
     const resources = [...services.versions.values()].flatMap(({ model }) => model.byEntity.get(meta.class) ?? [])
     this.#state = new Map(resources.map(each => [each, findStateColumns(each, options.password, options.identifier)]))
-    this.#public = options.public.map(compilePattern)
+    this.#public = new PublicRequests(options.public)
+    const schemes = ['Bearer', ...(options.scheme === undefined ? [] : [options.scheme])]
+    this.#header = new RegExp(`^(?:${schemes.map(escapeRegExp).join('|')}) +(\\S+) *$`, 'i')
   }
 
   /** The state for a snapshot: the revoked tokens, the failed log-ins, and when users were removed, as far as the database does not keep them. */
@@ -157,12 +161,16 @@ export class Authentication {
     readonly credentials: readonly [string, string] | undefined
     readonly user: Resource | undefined
     readonly isPublic: (method: string, path: string) => boolean
+    readonly answers: boolean
+    readonly scheme: string | undefined
   } {
-    const { authenticate, identifier, password, entity } = this.#options
+    const { authenticate, credentials, answer, scheme, identifier, password, entity } = this.#options
     return {
-      credentials: authenticate === undefined ? [identifier, password] : undefined,
+      credentials: authenticate === undefined && credentials === undefined ? [identifier, password] : undefined,
       user: this.#services.versions.get(version)?.model.byEntity.get(this.#services.orm().getMetadata().get(entity).class),
-      isPublic: (method, path) => this.#public.some(pattern => meetsPattern(pattern, method, path)),
+      isPublic: (method, path) => this.#public.has(method, path),
+      answers: answer === undefined,
+      scheme,
     }
   }
 
@@ -183,9 +191,11 @@ export class Authentication {
       if (this.#isPublic(request)) return undefined
       throw missing()
     }
-    const match = /^Bearer +(\S+) *$/i.exec(header)
+    const match = this.#header.exec(header)
     if (match === null) {
-      throw restError('token_malformed', 'The header "Authorization" must be "Bearer" and a token.', {
+      const { scheme } = this.#options
+      const names = scheme === undefined ? '"Bearer"' : `"Bearer" or "${scheme}"`
+      throw restError('token_malformed', `The header "Authorization" must be ${names} and a token.`, {
         headers: { 'www-authenticate': 'Bearer error="invalid_request"' },
       })
     }
@@ -228,7 +238,7 @@ export class Authentication {
     const { method } = request
     if (method === 'OPTIONS') return true
     const path = readPathBelow(request)
-    return this.#public.some(pattern => meetsPattern(pattern, method, path))
+    return this.#public.has(method, path)
   }
 
   /**
@@ -272,8 +282,9 @@ export class Authentication {
   async #logIn(ctx: HookContext): Promise<HandlerResponse> {
     const resource = this.#resource(ctx.version)
     const columns = this.#state.get(resource)!
-    const { key, stored, state } = await this.#throttled(ctx.data, async () => {
-      const user = await this.#check(ctx)
+    const credentials = await this.#readCredentials(ctx.data)
+    const { key, stored, state } = await this.#throttled(credentials, async () => {
+      const user = await this.#check(credentials, ctx)
       const key = user === undefined || user === null || user === false ? undefined : this.#readUserKey(user, resource)
       const stored = key === undefined ? undefined : await this.#services.stored(resource, key, columns.columns)
       if (key === undefined || stored === undefined) return undefined
@@ -286,15 +297,23 @@ export class Authentication {
       { claims: this.tokens.verify(token), user: this.#withoutPassword(resource, stored) },
       ctx,
     )
-    return {
-      headers: NO_STORE,
-      body: {
-        auth_token: token,
-        message: 'Logged in.',
-        success: true,
-        timestamp: this.#services.clock.now().toISOString(),
-        user: record === undefined ? null : this.#withoutPassword(resource, record),
-      },
+    const user = record === undefined ? null : this.#withoutPassword(resource, record)
+    const { answer } = this.#options
+    if (answer !== undefined) return { headers: NO_STORE, body: await answer(user, token, ctx) }
+    const timestamp = this.#services.clock.now().toISOString()
+    return { headers: NO_STORE, body: { auth_token: token, message: 'Logged in.', success: true, timestamp, user } }
+  }
+
+  /** The credentials in the body of a log-in. */
+  async #readCredentials(body: unknown): Promise<unknown> {
+    const { credentials } = this.#options
+    if (credentials === undefined) return body
+    try {
+      return await credentials(body)
+    } catch (error) {
+      if (error instanceof RestError) throw error
+      // A client may send anything, and the function expects what it is to be.
+      throw restError('body_invalid', 'The body does not have the credentials where this log-in takes them.', { cause: error })
     }
   }
 
@@ -306,11 +325,11 @@ export class Authentication {
   }
 
   /** The user whose credentials these are, or nothing. */
-  async #check(ctx: HookContext): Promise<unknown> {
+  async #check(credentials: unknown, ctx: HookContext): Promise<unknown> {
     const { authenticate, identifier, password } = this.#options
-    if (authenticate !== undefined) return authenticate(ctx.data, ctx)
-    const credentials = ctx.data
-    if (!isObject(credentials)) throw restError('body_invalid', `The body must be an object with "${identifier}" and "${password}".`)
+    if (authenticate !== undefined) return authenticate(credentials, ctx)
+    const place = this.#options.credentials === undefined ? 'The body' : 'The credentials of the body'
+    if (!isObject(credentials)) throw restError('body_invalid', `${place} must be an object with "${identifier}" and "${password}".`)
     const faults = [identifier, password].flatMap((name): FieldError[] => {
       const value = credentials[name]
       if (typeof value === 'string') return []
@@ -321,7 +340,7 @@ export class Authentication {
       const instead =
         others.length === 0
           ? ''
-          : ` The body has ${others
+          : ` ${place} ${place === 'The body' ? 'has' : 'have'} ${others
               .slice(0, 5)
               .map(name => `"${name.slice(0, 100)}"`)
               .join(', ')} instead.`

@@ -60,11 +60,13 @@ function makeClient<M extends ClientEntities>(
 ): Client<M> {
   const withHeaders = (more: Readonly<Record<string, string>>): Client<M> => makeClient(transport, names, { ...headers, ...more })
   const send = (path: string, body: unknown, { signal, headers: own }: CallOptions = {}): Promise<Readonly<Record<string, unknown>>> =>
-    transport({ method: 'POST', segments: [path], body, headers: { ...headers, ...own }, signal })
+    transport({ method: 'POST', segments: [path], body, headers: { ...headers, ...own }, signal, isFree: path === 'login' })
   const methods: ClientMethods<M> = {
     login: async (credentials, callOptions) => {
-      const { auth_token: token } = await send('login', credentials, callOptions)
-      return withHeaders(authorize(token as string))
+      const token = findToken(await send('login', credentials, callOptions))
+      if (token === undefined)
+        throw new TypeError('client: the answer to the log-in has no token: get it by yourself, and write api.withToken(token).')
+      return withHeaders(authorize(token))
     },
     logout: async callOptions => {
       await send('logout', undefined, callOptions)
@@ -76,6 +78,19 @@ function makeClient<M extends ClientEntities>(
   return (names === undefined
     ? withAnyName(methods, open)
     : { ...methods, ...Object.fromEntries(names.map(name => [name, open(name)])) }) as unknown as Client<M>
+}
+
+/** Finds the token in the answer to a log-in, which the application may have put elsewhere than in `auth_token`: it is a JSON Web Token. */
+function findToken(answer: unknown): string | undefined {
+  if (typeof answer === 'string') return /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(answer) ? answer : undefined
+  if (typeof answer !== 'object' || answer === null) return undefined
+  const { auth_token: own } = answer as { readonly auth_token?: unknown }
+  if (typeof own === 'string') return own
+  for (const member of Object.values(answer)) {
+    const token = findToken(member)
+    if (token !== undefined) return token
+  }
+  return undefined
 }
 
 /** Without entities every name is that of a resource, but for those that JavaScript asks for by itself. */

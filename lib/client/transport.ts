@@ -54,6 +54,8 @@ export interface Call {
   readonly body?: unknown
   readonly headers: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
+  /** Whether the application decides what the answer is made of, as of a log-in. */
+  readonly isFree?: boolean
 }
 
 /** Sends calls. */
@@ -88,15 +90,19 @@ export function openTransport(target: ClientTarget, { version, url }: Address): 
 
 function viaEngine(engine: EngineTarget, given: string | null | undefined): Transport {
   const version = given === undefined ? (engine.versions[0] ?? null) : given
-  return async ({ method, segments, query = '', body, headers, signal }) => {
+  return async ({ method, segments, query = '', body, headers, signal, isFree }) => {
     const path = `${engine.base ?? ''}${writePath(version, segments)}`
     const context = { headers: { ...headers }, ...(signal === undefined ? {} : { signal }) }
-    return readAnswer(await engine.handle(method, path, query, body === undefined ? undefined : toJson(body), context), method, path)
+    return readAnswer(await engine.handle(method, path, query, body === undefined ? undefined : toJson(body), context), {
+      method,
+      path,
+      isFree,
+    })
   }
 }
 
 function viaFetch(fetch: FetchTarget, root: string, version: string | null = FIRST): Transport {
-  return async ({ method, segments, query = '', body, headers, signal }) => {
+  return async ({ method, segments, query = '', body, headers, signal, isFree }) => {
     const address = `${root}${writePath(version, segments)}${query === '' ? '' : `?${query}`}`
     const answer = await fetch(address, {
       method,
@@ -106,7 +112,7 @@ function viaFetch(fetch: FetchTarget, root: string, version: string | null = FIR
     })
     const found: Record<string, string> = {}
     answer.headers.forEach((value, name) => (found[name.toLowerCase()] = value))
-    return readAnswer({ status: answer.status, headers: found, body: parseBody(await answer.text()) }, method, address)
+    return readAnswer({ status: answer.status, headers: found, body: parseBody(await answer.text()) }, { method, path: address, isFree })
   }
 }
 
@@ -137,7 +143,13 @@ interface Refusal {
   readonly errors?: readonly FieldError[]
 }
 
-function readAnswer({ status, headers, body }: Answer, method: string, path: string): Readonly<Record<string, unknown>> {
+/** The request of an answer. */
+interface Asked extends Pick<Call, 'method'> {
+  readonly path: string
+  readonly isFree: boolean | undefined
+}
+
+function readAnswer({ status, headers, body }: Answer, { method, path, isFree }: Asked): Readonly<Record<string, unknown>> {
   const isObject = typeof body === 'object' && body !== null
   if (status >= 400) {
     const { code, detail, errors } = (isObject ? body : {}) as Refusal
@@ -148,9 +160,9 @@ function readAnswer({ status, headers, body }: Answer, method: string, path: str
       headers: kept,
     })
   }
-  if (status < 200 || status > 299 || !isObject || !('success' in body))
+  if (status < 200 || status > 299 || !isObject || (isFree !== true && !('success' in body)))
     throw new Error(
       `client: ${method} ${path} is answered with ${status} and no body of this API: ${JSON.stringify(body ?? null).slice(0, 200)}`,
     )
-  return body
+  return body as Readonly<Record<string, unknown>>
 }

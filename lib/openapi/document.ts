@@ -141,9 +141,12 @@ function isOfRoutes(member: unknown): boolean {
 
 function securitySchemes({ login }: ApiSource): Schema {
   if (login === undefined) return {}
+  const { answers, scheme } = login
+  const token = answers ? 'The `auth_token` that the log-in answers with.' : 'The token that the log-in answers with.'
+  const also = scheme === undefined ? '' : ` \`${scheme}\` may stand for \`Bearer\`.`
   return {
     securitySchemes: {
-      bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The `auth_token` that the log-in answers with.' },
+      bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: token + also },
     },
   }
 }

@@ -59,18 +59,29 @@ export function sessionOperations(root: string, source: ApiSource, answers: Answ
           isOpen: true,
         })
   const user = login.user === undefined ? { type: 'object' } : records.refer(login.user)
-  const entered = answers.plain('A token, for the header `Authorization: Bearer <token>`.', {
-    auth_token: { type: 'string' },
-    message: { type: 'string' },
-    user: orNull(user),
-  })
+  const about = 'A token, for the header `Authorization: Bearer <token>`.'
+  const own = { description: `${about} The application decides where it stands.`, content: { 'application/json': { schema: {} } } }
+  const usual = (): Schema =>
+    answers.plain(about, {
+      auth_token: { type: 'string' },
+      message: { type: 'string' },
+      user: orNull(user),
+    })
   const left = answers.plain('The token has ended.', { message: { type: 'string' }, status: { const: 'OK' } })
   const common = { tag: 'session' }
   return [
     {
       method: 'POST',
       path: `${root}/login`,
-      parts: { ...common, id: 'logIn', summary: 'Log in', body, success: entered, failures: [413, 415, 422, 429], security: [] },
+      parts: {
+        ...common,
+        id: 'logIn',
+        summary: 'Log in',
+        body,
+        success: login.answers ? usual() : own,
+        failures: [413, 415, 422, 429],
+        security: [],
+      },
     },
     { method: 'POST', path: `${root}/logout`, parts: { ...common, id: 'logOut', summary: 'Log out', success: left, failures: [413, 415] } },
   ]

@@ -16,6 +16,10 @@ export interface DescribedLogin {
   readonly user: Resource | undefined
   /** Whether a request needs no token. */
   readonly isPublic: (method: string, path: string) => boolean
+  /** Whether a log-in is answered in the engine's own form. */
+  readonly answers: boolean
+  /** The name that may stand for `Bearer`. */
+  readonly scheme: string | undefined
 }
 
 export interface ApiSource {

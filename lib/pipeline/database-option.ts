@@ -73,6 +73,11 @@ function checkNumber(database: ServerDatabase, name: 'poolSize' | 'statementTime
 
 /** Reads a URL, which may name schemas, and say that a pooler stands between: `?schema=sales,people&prepare=false`. The server knows no such parameters. */
 function readUrl(given: string): ServerDatabase {
+  // libpq takes a list of hosts; the driver `pg` does not.
+  if (/^[a-z]+:\/\/(?:[^/?#]*@)?[^@/?#]*,/i.test(given))
+    throw new TypeError(
+      'RestEngine.create: "database" is a URL with several hosts: give one, or an address that leads to the server that takes writes.',
+    )
   const parsed = new URL(checkUrl(given))
   const { searchParams } = parsed
   const [schema, prepare] = [searchParams.get('schema'), searchParams.get('prepare')]

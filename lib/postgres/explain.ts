@@ -7,7 +7,7 @@ import type { UsedTable } from '../sql/sql-text.ts'
 import { tableName } from '../sql/sql.ts'
 import { adviseIndexes, dropPrefixes } from './index-advice.ts'
 import type { PlanNode, TableFacts } from './index-advice.ts'
-import { ask } from './server/sessions.ts'
+import { ask, command } from './server/sessions.ts'
 
 /** Limit of the rows that are counted. */
 const COUNTED = 1_000_000
@@ -48,7 +48,19 @@ async function readFacts(session: PoolClient, table: string): Promise<TableFacts
   )
   if (found.length === 0) return { rows: undefined, indexes: [] }
   const [[rows] = []] = await ask(session, `select count(*) from (select from ${tableName(table)} limit ${COUNTED}) as t`)
+  if (Number(rows) >= MANY) await measure(session, table, Number(rows))
   return { rows: Number(rows), indexes: found.flatMap(([definition]) => (definition === null ? [] : [definition as string])) }
+}
+
+/** Has the server look at a table that it has not seen since most of its rows came, as it does by itself some time later: else it would plan for another one. */
+async function measure(session: PoolClient, table: string, rows: number): Promise<void> {
+  const [[isOld] = []] = await ask(
+    session,
+    `select c.reltuples < $2 or c.reltuples > $3 from pg_class c
+     where c.oid = to_regclass($1) and c.relkind = 'r' and current_setting('transaction_read_only') = 'off' and pg_has_role(c.relowner, 'usage')`,
+    [tableName(table), rows * 0.8, rows < COUNTED ? rows * 1.2 : 'Infinity'],
+  )
+  if (isOld === 't') await command(session, `analyze ${tableName(table)}`)
 }
 
 function buildStep(

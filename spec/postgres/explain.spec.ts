@@ -85,6 +85,21 @@ describe('engine.explain on PostgreSQL', { skip: await findNoServer() }, () => {
     }
   })
 
+  it('advises for rows that have just come, too, of which the server knows nothing', async () => {
+    await using schema = ownSchema()
+    await using engine = await RestEngine.create({ entities: [Author, Book], database: schema.database })
+    for (const table of ['author', 'book']) await schema.run(`alter table ${table} set (autovacuum_enabled = off)`)
+    await schema.run(ROWS)
+    for (const [query, columns] of WANTED) {
+      const { hints } = await engine.explain('GET', `/v1/${query}&depth=0`)
+      assert.deepEqual(
+        hints.map(({ sql }) => sql.slice(sql.indexOf('('))),
+        [`(${columns})`],
+        query,
+      )
+    }
+  })
+
   it('says what the hint is about, and how the entity gets the index', async () => {
     await using schema = ownSchema()
     await using engine = await open(schema)

@@ -138,6 +138,8 @@ describe('a database on a PostgreSQL server', { skip: await findNoServer() }, ()
     const refused = (database: unknown, text: RegExp): Promise<void> =>
       assert.rejects(RestEngine.create({ entities, database: database as string }), text)
     await refused({ url: SERVER_URL, pool: 3 }, /unknown option "pool"/)
+    for (const hosts of ['one,two', 'ann:a@one:5432,two:5432'])
+      await refused({ url: `postgres://${hosts}/shop` }, /^TypeError: [^\n]* URL with several hosts: give one/)
     await refused({ url: 'mysql://a/b' }, /"database\.url" must be a URL of PostgreSQL/)
     await refused({ url: SERVER_URL, poolSize: 0 }, /"database\.poolSize" must be an integer of 1 or more, got 0/)
     await refused({ url: SERVER_URL, prepare: 'no' }, /"database\.prepare" must be true or false/)

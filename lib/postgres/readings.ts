@@ -6,6 +6,7 @@ import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../base/abort.ts'
 import type { Trace, Traces } from '../base/trace.ts'
 import type { Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
+import { checkFollowed, isLastBatch } from '../database/last-batch.ts'
 import { isLost, isOutdated, isUnprepared, pooled, unreachable } from './server/errors.ts'
 import { command } from './server/sessions.ts'
 import type { Sessions } from './server/sessions.ts'
@@ -80,16 +81,18 @@ export class Readings {
 
   /** Runs a reading that is on its own: one that is one statement needs no transaction. */
   async #run<T>(reading: Reading<T>, batch: Batch, session: PoolClient, end: RequestAbort | undefined): Promise<T> {
-    const isWhole = isLast(batch) && !this.#isUncounted(batch)
+    const isWhole = isLastBatch(batch) && !this.#isUncounted(batch)
     const around: Around = batch.length === 1 && isWhole ? {} : { before: BEGIN, after: isWhole ? COMMIT : undefined }
     let isOpen = around.before !== undefined
+    let sent = batch
     try {
       let step = reading.next(await this.#runFirst(batch, session, end, around))
       isOpen &&= around.after === undefined
       while (step.done !== true) {
-        if (!isOpen) throw new Error('A reading has said that no statement follows, and one does.')
+        checkFollowed(sent)
+        sent = step.value
         end?.checkTime()
-        const after = isLast(step.value) && !this.#isUncounted(step.value) ? COMMIT : undefined
+        const after = isLastBatch(step.value) && !this.#isUncounted(step.value) ? COMMIT : undefined
         const rows = await this.#runPage(step.value, session, end, { after })
         isOpen = after === undefined
         step = reading.next(rows)
@@ -133,9 +136,10 @@ export class Readings {
     let sent = batch
     for (;;) {
       const running = this.#runBatch(sent, transaction.session!, undefined)
-      if (isLast(sent)) behind?.()
+      if (isLastBatch(sent)) behind?.()
       const step = started.next(await running)
       if (step.done === true) return step.value
+      checkFollowed(sent)
       if (!transaction.open) return this.read(reading)
       sent = step.value
     }
@@ -204,11 +208,6 @@ interface Around {
 
 const BEGIN: Asked = { sql: 'begin isolation level repeatable read, read only', parameters: [] }
 const COMMIT: Asked = { sql: 'commit', parameters: [] }
-
-/** Whether no statement of the reading follows a batch. */
-function isLast(batch: Batch): boolean {
-  return batch.every(step => step.isLast === true)
-}
 
 /** The first statements of a reading have got no answer. */
 class Unanswered extends Error {

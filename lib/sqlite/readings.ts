@@ -6,6 +6,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import type { RequestAbort } from '../base/abort.ts'
 import type { Trace } from '../base/trace.ts'
 import type { Reading, ReadingStep, Row } from '../database/dialect.ts'
+import { checkFollowed } from '../database/last-batch.ts'
 import type { Content } from './content.ts'
 import { BUSY_TIMEOUT_MS, isBusy, whenFree } from './database/busy.ts'
 import type { CountedPages, RunStep } from './sql/counted-pages.ts'
@@ -32,6 +33,7 @@ function runSteps<T>(reading: Reading<T>, pages: CountedPages, run: RunStep): T 
     const batch = next.value
     const [first] = batch
     next = reading.next(first?.counted === undefined ? runBatch(batch, run) : pages.run(batch, run, () => runBatch(batch, run)))
+    if (next.done !== true) checkFollowed(batch)
   }
   return next.value
 }

@@ -1,0 +1,53 @@
+/** What statements say of those that follow is checked on every database, so that a mistake in a reading does not show on a server alone. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/sqlite'
+import type { Connection, Reading, ReadingStep } from '../../lib/database/dialect.ts'
+import { PostgresConnection } from '../../lib/postgres/connection.ts'
+import { SqliteConnection } from '../../lib/sqlite/connection.ts'
+import { createEngine, describeStores } from '../helpers/stores.ts'
+
+const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
+
+/** Reads one after another, each of which says whether it is the last. */
+function* read(...last: boolean[]): Reading<number> {
+  for (const isLast of last) {
+    const step: ReadingStep = { statement: { sql: 'select 1', bindings: [] }, parameters: [], isLast }
+    yield [step, step]
+  }
+  return last.length
+}
+
+/** The connection that an engine reads by. */
+async function connectionOf(ask: () => Promise<unknown>): Promise<Connection> {
+  const found: Connection[] = []
+  const kept = [SqliteConnection, PostgresConnection].map(({ prototype }) => ({ prototype, read: prototype.read }))
+  for (const { prototype, read: own } of kept) {
+    prototype.read = function (this: SqliteConnection & PostgresConnection, ...given: Parameters<Connection['read']>) {
+      found.push(this)
+      return own.apply(this, given as never)
+    } as never
+  }
+  try {
+    await ask()
+  } finally {
+    for (const { prototype, read: own } of kept) prototype.read = own
+  }
+  return found[0]!
+}
+
+describeStores('a reading', () => {
+  it('has no statement behind one that says it is the last', async () => {
+    await using engine = await createEngine({ entities: [Note] })
+    const connection = await connectionOf(() => engine.handle('GET', '/v1/notes'))
+    const run = async (...last: boolean[]): Promise<number> => connection.read(() => read(...last))
+    const inside = (...last: boolean[]): Promise<number> => connection.write(async () => connection.read(() => read(...last)))
+    for (const way of [run, inside]) {
+      assert.equal(await way(false, false, true), 3)
+      await assert.rejects(way(false, true, false), /^Error: A reading has said that no statement follows, and one does\.$/)
+      await assert.rejects(way(true, true), /no statement follows/)
+    }
+    // And what goes on behind it is as before.
+    assert.equal(await run(false, true), 2)
+  })
+})

@@ -1,5 +1,5 @@
 /**
- * Bench of customisation: the same requests with rules, and without. Their answers are compared first. Both take turns in one process. Takes a few seconds.
+ * Bench of customisation: the same requests with rules, and without; those that read are compared first. Both take turns in one process. Takes a few seconds.
  *
  *     npm run bench:customise
  *     npm run bench:customise -- --rounds 21 token    fewer rounds, and only the cases whose name has one of the words
@@ -31,10 +31,14 @@ const Article = defineEntity({
     author: () => p.manyToOne(User),
   },
 })
+const Channel = defineEntity({
+  name: 'Channel',
+  properties: { id: p.integer().primary(), name: p.string(), articles: () => p.manyToMany(Article) },
+})
 
 const password = await hashPassword('bench')
 const options: EngineOptions = {
-  entities: [User, Article],
+  entities: [User, Article, Channel],
   seed: {
     users: Array.from({ length: 10 }, (_, index) => ({
       id: index + 1,
@@ -50,6 +54,7 @@ const options: EngineOptions = {
       created_at: '2026-01-01T00:00:00.000Z',
       author: (index % 10) + 1,
     })),
+    channels: [{ id: 1, name: 'Channel' }],
   },
 }
 
@@ -64,6 +69,18 @@ await using ruled = await RestEngine.create({
   ],
 })
 await using guarded = await RestEngine.create({ ...options, auth: auth({ entity: User }) })
+const yes = (): boolean => true
+const access = { get: yes, list: yes, create: yes, update: yes, delete: yes }
+await using accessed = await RestEngine.create({
+  ...options,
+  resources: [resource(Article, { access }), resource(Channel, { access })],
+})
+await using scoped = await RestEngine.create({ ...options, resources: [resource(Article, { scope: () => ({ status: 'published' }) })] })
+await using owned = await RestEngine.create({
+  ...options,
+  auth: auth({ entity: User }),
+  resources: [resource(Article, { scope: ctx => ({ author: Number(ctx.user!['id']) }) })],
+})
 
 interface Asked {
   readonly engine: RestEngine
@@ -72,7 +89,8 @@ interface Asked {
 
 interface Trial {
   readonly name: string
-  readonly path: string
+  /** The requests of one call; the path of a GET. */
+  readonly path: string | ((engine: RestEngine, call: number, headers: Record<string, string>) => Promise<void>)
   readonly base: Asked
   readonly own: Asked
   /** Calls that are timed together. */
@@ -81,6 +99,45 @@ interface Trial {
   /** Microseconds that it may take more. */
   readonly excess?: number
 }
+
+const token = { authorization: `Bearer ${owned.token(1, { ttl: 1e6 })}` }
+
+async function write(engine: RestEngine, method: string, path: string, body: unknown, headers: Record<string, string>): Promise<unknown> {
+  const answer = await engine.handle(method, path, undefined, body, { headers })
+  assert.equal(answer.status, 200, JSON.stringify(answer.body))
+  return answer.body
+}
+
+const NEW = { title: 'New', body: 'Lorem', status: 'published', views: 1, created_at: '2026-01-01T00:00:00.000Z', author: 1 }
+
+/** Writes, of articles that the first user has written. */
+const WRITES: readonly { readonly name: string; readonly run: Exclude<Trial['path'], string> }[] = [
+  {
+    name: 'update',
+    run: async (engine, call, headers) => {
+      await write(engine, 'PATCH', `/v1/articles/${1 + 10 * (call % 90)}`, { views: Math.floor(Math.random() * 1e9) }, headers)
+    },
+  },
+  {
+    name: 'create and delete',
+    run: async (engine, _, headers) => {
+      const { article } = (await write(engine, 'POST', '/v1/articles', NEW, headers)) as { article: { id: number } }
+      await write(engine, 'DELETE', `/v1/articles/${article.id}`, undefined, headers)
+    },
+  },
+  {
+    name: 'replaced list of 3',
+    run: async (engine, call, headers) => {
+      await write(engine, 'PUT', '/v1/channels/1/articles', call % 2 === 0 ? [1, 11, 21] : [11, 21, 31], headers)
+    },
+  },
+]
+
+const RULES = [
+  { name: 'access functions', own: { engine: accessed }, aim: 1.3 },
+  { name: 'a scope', own: { engine: scoped }, aim: 1.6 },
+  { name: "a token and an owner's scope", own: { engine: owned, headers: token }, aim: 2 },
+]
 
 const TRIALS: readonly Trial[] = [
   {
@@ -99,6 +156,9 @@ const TRIALS: readonly Trial[] = [
     batch: 200,
     excess: 10,
   },
+  ...RULES.flatMap(({ name, own, aim }) =>
+    WRITES.map((deed): Trial => ({ name: `${deed.name}, ${name}`, path: deed.run, base: { engine: plain }, own, batch: 100, aim })),
+  ),
 ]
 
 const { rounds, docs, isWanted } = wordsOf({ rounds: 61, names: TRIALS.map(({ name }) => name) })
@@ -106,13 +166,17 @@ const report = new Report('bench:customise', docs)
 report.say(`Medians of ${rounds} rounds in one process.`)
 report.versus({ what: 'microseconds per call', base: 'without', own: 'with it' })
 for (const { path, batch, ...trial } of TRIALS.filter(({ name }) => isWanted(name))) {
-  const ask = ({ engine, headers = {} }: Asked) => engine.handle('GET', path, undefined, undefined, { headers })
-  const bodies = [await ask(trial.base), await ask(trial.own)].map(({ status, body }) => {
-    assert.equal(status, 200, JSON.stringify(body))
-    return { ...(body as object), timestamp: undefined }
-  })
-  assert.deepEqual(bodies[1], bodies[0])
-  const time = (asked: Asked, calls: number) => () => microseconds(calls, () => ask(asked))
+  const ask = ({ engine, headers = {} }: Asked, call: number): unknown =>
+    typeof path === 'string' ? engine.handle('GET', path, undefined, undefined, { headers }) : path(engine, call, headers)
+  if (typeof path === 'string') {
+    const bodies = [await ask(trial.base, 0), await ask(trial.own, 0)].map(answer => {
+      const { status, body } = answer as { status: number; body: object }
+      assert.equal(status, 200, JSON.stringify(body))
+      return { ...body, timestamp: undefined }
+    })
+    assert.deepEqual(bodies[1], bodies[0])
+  }
+  const time = (asked: Asked, calls: number) => () => microseconds(calls, async call => ask(asked, call))
   for (const asked of [trial.base, trial.own]) await time(asked, batch * 5)()
   const { base, own } = await samplesOf({ base: time(trial.base, batch), own: time(trial.own, batch) }, { rounds })
   report.compare({ ...trial, base, own, paired: true })

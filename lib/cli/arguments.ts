@@ -56,10 +56,16 @@ export interface CommandArguments extends TrialArguments {
   /** The path of a single request, whose answer goes to standard output. */
   readonly get: string | undefined
   readonly help: boolean
+  /** Whether the version of the program is asked for. */
+  readonly showsVersion: boolean
+  /** Whether `--version` names a version of paths, which is the older name of `--api-version`. */
+  readonly isVersionRenamed: boolean
 }
 
 interface Option {
   readonly type: 'string' | 'boolean'
+  /** One letter for it. */
+  readonly short?: string
   /** Name of the value in the help text. */
   readonly value?: string
   /** Whether the value may be left out at the end of the command line. */
@@ -68,7 +74,7 @@ interface Option {
 }
 
 const OPTIONS = {
-  port: { type: 'string', value: 'PORT', text: 'port to listen on; 0 takes any free one (default 3000)' },
+  port: { type: 'string', short: 'p', value: 'PORT', text: 'port to listen on; 0 takes any free one (default 3000)' },
   host: { type: 'string', value: 'HOST', text: 'address to listen on (default 127.0.0.1)' },
   config: { type: 'string', value: 'MODULE', text: 'module with the model of a SQLite FILE or a PostgreSQL database' },
   postgres: {
@@ -77,9 +83,9 @@ const OPTIONS = {
     isOptional: true,
     text: 'serve from a PostgreSQL server of its own, for trying; its data stays in DIR, else nowhere',
   },
-  seed: { type: 'string', value: 'FILE', text: 'JSON file or module with records to add: { users: [{ ... }] }' },
+  seed: { type: 'string', value: 'FILE', text: 'JSON file or module with records for empty tables: { users: [{ ... }] }' },
   base: { type: 'string', value: 'PATH', text: 'path before the version, such as /api' },
-  version: { type: 'string', value: 'NAME', text: 'segment before the resource in paths; may be repeated (default v1)' },
+  'api-version': { type: 'string', value: 'NAME', text: 'segment before the resource in paths; may be repeated (default v1)' },
   'no-version': { type: 'boolean', text: 'serve without a version in paths: /users' },
   'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405; a file is left as it is' },
   cors: { type: 'string', value: 'ORIGIN', text: 'let pages of this origin read the answers; may be repeated; * is all' },
@@ -114,29 +120,72 @@ const OPTIONS = {
   header: { type: 'string', value: 'LINE', text: "header of the requests of --self-test or --check: 'Name: value'; may be repeated" },
   eject: { type: 'string', value: 'DIR', text: 'write the model as a project of modules into DIR' },
   get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },
-  help: { type: 'boolean', text: 'show this text' },
+  help: { type: 'boolean', short: 'h', text: 'show this text' },
+  version: { type: 'string', short: 'v', isOptional: true, text: 'show the version of the program' },
 } as const satisfies Record<string, Option>
 
 type OptionName = keyof typeof OPTIONS
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
 
-/** Formats the text of `--help`. */
+/** The options of the help text, in groups. An option that is not in one is still taken: it goes by another name now. */
+const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
+  ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'cors', 'allow-host']],
+  ['The data', ['config', 'postgres', 'seed', 'read-only', 'watch']],
+  ['A JSON file', ['save', 'open', 'id', 'strict']],
+  ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'test-controls']],
+  ['Instead of serving', ['get', 'openapi', 'diagram', 'eject']],
+  ['Trying and comparing', ['self-test', 'runs', 'check', 'journal', 'writes', 'header']],
+  ['The program', ['help', 'version']],
+]
+
+const WIDTH = 100
+const MARGIN = 24
+
+/** Formats the text of `--help`, in lines of at most 100 characters. */
 export function formatHelp(): string {
-  const rows = Object.entries<Option>(OPTIONS).map(([name, { value, text }]) => {
-    return `  ${`--${name}${value === undefined ? '' : ` ${value}`}`.padEnd(19)}${text}`
+  const groups = GROUPS.map(([title, names]) => {
+    const rows = names.flatMap(name => {
+      const { value, text, short } = OPTIONS[name] as Option
+      const head = `  ${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`
+      const [first = '', ...others] = wrap(text, WIDTH - MARGIN)
+      const lines = head.length < MARGIN - 1 ? [head.padEnd(MARGIN) + first] : [head, ' '.repeat(MARGIN) + first]
+      return [...lines, ...others.map(line => ' '.repeat(MARGIN) + line)]
+    })
+    return [`${title}:`, ...rows, ''].join('\n')
   })
   return [
     'Usage: mikro-rest [FILE] [options]',
     '',
-    'Serves a REST API over MikroORM entities. FILE is a module (.js .mjs .cjs .ts .mts) whose default export is engine options or a list of',
-    'entities, or whose exports are entities, or a folder with such a module as its index; a JSON file of collections, { "users": [{ "id": 1 }] }, whose model is inferred; a SQLite file,',
-    'with its model in --config or as it is; or a PostgreSQL database, postgres://user@host/database or pglite:DIR, likewise.',
-    'Without FILE: a sample model, in memory.',
+    'Serves a REST API over MikroORM entities. FILE is one of:',
+    ...FILES.flatMap(([what, text]) => {
+      const [first = '', ...others] = wrap(text, WIDTH - MARGIN)
+      return [`  ${what}`.padEnd(MARGIN) + first, ...others.map(line => ' '.repeat(MARGIN) + line)]
+    }),
     '',
-    ...rows,
-    '',
+    ...groups,
   ].join('\n')
+}
+
+const FILES: readonly (readonly [what: string, text: string])[] = [
+  [
+    'a module, a folder',
+    'engine options or entities: the default export of a .js .mjs .cjs .ts or .mts, or its exports; of a folder the index',
+  ],
+  ['a JSON file', 'an object of collections, { "users": [{ "id": 1 }] }, whose model is inferred'],
+  ['a SQLite file', 'as it is, or with the model in --config'],
+  ['postgres://, pglite:', 'a PostgreSQL database, postgres://user@host/database or pglite:DIR, likewise'],
+  ['(none)', 'a sample model, in memory'],
+]
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
 }
 
 /** @throws CommandError for arguments that differ from the text of `--help`. */
@@ -144,8 +193,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
   const values = new Map<OptionName, string[]>()
   const files: string[] = []
   // Not strict, because the errors of parseArgs are written for programmers and suggest no names.
-  const options = { ...OPTIONS, help: { ...OPTIONS.help, short: 'h' } }
-  for (const token of parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens) {
+  for (const token of parseArgs({ args: [...argv], options: OPTIONS, strict: false, allowPositionals: true, tokens: true }).tokens) {
     if (token.kind === 'positional') files.push(token.value)
     if (token.kind !== 'option') continue
     const { name, rawName } = token
@@ -167,7 +215,12 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     config: last('config'),
     ...readTrial(values),
     base: toBase(last('base')),
-    versions: toVersions(values.get('version'), values.has('no-version')),
+    versions: toVersions(
+      [...(values.get('api-version') ?? []), ...(values.get('version') ?? []).filter(Boolean)],
+      values.has('no-version'),
+    ),
+    showsVersion: values.get('version')?.includes('') === true,
+    isVersionRenamed: values.get('version')?.some(Boolean) === true,
     readOnly: values.has('read-only'),
     cors: values.get('cors') ?? [],
     allowedHosts: toHosts(values.get('allow-host') ?? []),
@@ -254,10 +307,9 @@ function toBase(base: string | undefined): string | undefined {
   }
 }
 
-function toVersions(versions: readonly string[] | undefined, hasNone: boolean): readonly string[] | undefined {
-  if (!hasNone) return versions
-  if (versions !== undefined) throw misuse('--no-version leaves the version out of paths: it does not go with --version.')
-  return []
+function toVersions(versions: readonly string[], hasNone: boolean): readonly string[] | undefined {
+  if (hasNone && versions.length > 0) throw misuse('--no-version leaves the version out of paths: it does not go with --api-version.')
+  return hasNone || versions.length > 0 ? versions : undefined
 }
 
 function toPort(text: string): number {

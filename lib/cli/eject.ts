@@ -6,7 +6,7 @@
 import { readDatabase } from '../pipeline/database-option.ts'
 import { describeDatabase, isPglite } from '../database/describe-database.ts'
 import type { ServerDatabase } from '../database/world-store.ts'
-import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { EntityMetadata } from '@mikro-orm/core'
 import { RestEngine } from '../engine.ts'
@@ -19,6 +19,7 @@ import type { FileScalar } from '../sqlite/sql/stored-time.ts'
 import type { ScalarType } from '../values/scalar-type.ts'
 import { listVersions } from '../request/address.ts'
 import { CommandError, oneLine } from './command-error.ts'
+import { readOwnPackage } from './own-package.ts'
 import { entityModule } from './eject-entity.ts'
 import { LeftOut } from './eject-left-out.ts'
 import { group, list, print } from './layout.ts'
@@ -290,21 +291,6 @@ function writeReadme(title: string, isServer: boolean): string {
     'In a test: `RestEngine.create(options)`, with `options` the default export of `index.ts`. `npm run types` checks the types.',
     '',
   ].join('\n')
-}
-
-interface Manifest {
-  readonly version: string
-  readonly peerDependencies: Readonly<Record<string, string>>
-  readonly devDependencies: Readonly<Record<string, string>>
-}
-
-/** Reads the manifest of this package, which lies above the source and above the built code. */
-async function readOwnPackage(): Promise<Manifest> {
-  for (const above of ['../../package.json', '../../../package.json']) {
-    const text = await readFile(new URL(above, import.meta.url), 'utf8').catch(() => undefined)
-    if (text !== undefined) return JSON.parse(text) as Manifest
-  }
-  throw new Error('The package.json of mikro-rest is not where it should be.')
 }
 
 /**

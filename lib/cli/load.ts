@@ -25,8 +25,6 @@ export interface Loaded {
   readonly running: EngineOptions
   /** The JSON file of an inferred model. */
   readonly json?: JsonFile
-  /** Records of `--seed`, to add to those of the model. */
-  readonly seed: SeedData | undefined
   /** A title for the first line of the output. */
   readonly title: string
   /** Example paths below the version, where they are known beforehand. */
@@ -60,7 +58,7 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
   const { database = ':memory:' } = model.options
   if (readOnly && !isInMemory(database) && seed !== undefined)
     throw new CommandError(`--seed would write to ${describeDatabase(database)}, which --read-only opens for reading only.`, 2)
-  const options = { ...model.options, ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) }
+  const options = withSeed({ ...model.options, ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) }, seed)
   const onlyReads =
     args.get !== undefined ||
     args.eject !== undefined ||
@@ -70,11 +68,21 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
     args.check !== undefined
   return {
     ...model,
-    seed,
     title: readOnly ? `${model.title}, read-only` : model.title,
     options,
     running: onlyReads && !readOnly && server?.isNew !== true ? await dropFileOptions(options, seed) : options,
   }
+}
+
+/** Adds the records of `--seed` to those of the model. As those they fill empty tables. */
+function withSeed(options: EngineOptions, seed: SeedData | undefined): EngineOptions {
+  if (seed === undefined) return options
+  const all: Record<string, readonly object[]> = { ...options.seed }
+  for (const [name, records] of Object.entries(seed)) {
+    const own = all[name]
+    all[name] = own === undefined ? records : [...own, ...records]
+  }
+  return { ...options, seed: all }
 }
 
 /** Adapts options so that no file is written: a single GET and --eject must also work on read-only files. */
@@ -117,7 +125,7 @@ async function loadModel(
   config: string | undefined,
   readOnly: boolean,
   infer: InferOptions,
-): Promise<Omit<Loaded, 'seed' | 'running'>> {
+): Promise<Omit<Loaded, 'running'>> {
   if (file === undefined && config === undefined) return { ...(await loadSample()), title: 'the sample model, in memory' }
   if (file === undefined || isModule(file)) {
     if (file !== undefined && config !== undefined)
@@ -136,8 +144,7 @@ async function loadModel(
   if (config === undefined) return { options: { database: file }, title: `${file} as it is`, examples: undefined }
   if (kind === 'new' && readOnly) throw new CommandError(`${file} does not exist: --read-only makes no new file.`)
   const { seed, ...options } = await loadOptions(config)
-  // The module's seed goes into new files only, since later starts find its records there.
-  const seeded = kind === 'new' && seed !== undefined ? { seed } : {}
+  const seeded = readOnly || seed === undefined ? {} : { seed }
   return {
     options: { ...options, ...seeded, database: file },
     title: kind === 'new' ? `${file} (new) with ${config}` : `${file} with ${config}`,
@@ -146,10 +153,7 @@ async function loadModel(
 }
 
 /** Loads a module, or the sample, for a server of the command's own. Once there are records, the seed of the module is left out. */
-async function loadFor(
-  { url, isNew }: PrivateServer,
-  ...files: readonly (string | undefined)[]
-): Promise<Omit<Loaded, 'seed' | 'running'>> {
+async function loadFor({ url, isNew }: PrivateServer, ...files: readonly (string | undefined)[]): Promise<Omit<Loaded, 'running'>> {
   const [file, other] = files.filter(each => each !== undefined)
   if (other !== undefined || (file !== undefined && !isModule(file)))
     throw new CommandError(`--postgres serves entities from a server of its own: ${other ?? file} is not a module with entities.`, 2)
@@ -163,7 +167,7 @@ async function loadFor(
 const SERVER = /^(?:postgres(?:ql)?:\/\/|pglite:)/i
 
 /** Loads the model of a PostgreSQL database. On a server its records are there: the seed of the module is left out. */
-async function loadServer(url: string, config: string | undefined): Promise<Omit<Loaded, 'seed' | 'running'>> {
+async function loadServer(url: string, config: string | undefined): Promise<Omit<Loaded, 'running'>> {
   const name = describeDatabase(url)
   const isNew = isInMemory(url) || (await isNewFolder(url))
   if (config === undefined && isInMemory(url)) return { ...(await loadSample(url)), title: 'the sample model, in PGlite' }

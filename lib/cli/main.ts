@@ -10,6 +10,7 @@ import { load, readJournal } from './load.ts'
 import type { Loaded } from './load.ts'
 import { Saver } from './save.ts'
 import { formatNotes } from './notes.ts'
+import { readOwnPackage } from './own-package.ts'
 import { serve } from './serve.ts'
 import { watch } from './watch.ts'
 
@@ -20,6 +21,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     const args = parseArguments(argv)
     if (args.help) return await print(formatHelp(), 0)
+    if (args.showsVersion) return await print(`${(await readOwnPackage()).version}\n`, 0)
+    if (args.isVersionRenamed)
+      process.stderr.write(
+        'mikro-rest: Note: --version NAME is called --api-version NAME now; --version alone prints the version of the program.\n',
+      )
     if (args.watch) return await watch(argv, args)
     return await run(args)
   } catch (error) {
@@ -50,7 +56,6 @@ async function runOn(Engine: typeof RestEngine, args: CommandArguments, loaded: 
     ...(args.serverTiming ? { serverTiming: true } : {}),
   })
   try {
-    if (loaded.seed !== undefined) await engine.seed(loaded.seed)
     if (args.eject !== undefined) return await ejectTo(args.eject, engine, loaded)
     if (args.openapi !== undefined) return await print(await describeTo(args.openapi, engine, args.readOnly), 0)
     if (args.diagram !== undefined) return await print(await drawTo(args.diagram, engine), 0)

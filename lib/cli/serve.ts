@@ -20,6 +20,11 @@ import type { Loaded } from './load.ts'
 import { formatNotes } from './notes.ts'
 import type { Saver } from './save.ts'
 
+/** The message to the watching process: the port, which a next start keeps. */
+export interface ListeningMessage {
+  readonly port: number
+}
+
 type HttpServer = ReturnType<typeof createServer>
 
 // Milliseconds after which a running request or a stalled upload no longer delays the end of the command.
@@ -51,7 +56,9 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
   const requests = await findExampleRequests(engine, loaded.examples, slow)
   await listen(server, args)
   const { stopped } = stopOnSignal(server)
-  printWelcome(engine, loaded, requests, args, server.address() as AddressInfo)
+  const address = server.address() as AddressInfo
+  if (process.connected) process.send?.({ port: address.port } satisfies ListeningMessage)
+  printWelcome(engine, loaded, requests, args, address)
   if (!args.quiet) printMissingIndexes(slow)
   await stopped
 }

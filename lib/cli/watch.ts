@@ -11,7 +11,9 @@ import { readFile } from 'node:fs/promises'
 import { basename, dirname, extname, resolve } from 'node:path'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
+import { parseJson, readJsonFile } from './json-file.ts'
 import { isModule } from './modules.ts'
+import type { ListeningMessage } from './serve.ts'
 import { hashContent } from './save.ts'
 import type { SavedMessage } from './save.ts'
 
@@ -24,7 +26,11 @@ export async function watch(argv: readonly string[], args: CommandArguments): Pr
     file => file !== undefined && (file === args.seed || isModule(file) || isJson(file)),
   )
   if (files.length === 0) throw new CommandError('--watch needs a module, a JSON file or a seed file to watch.', 2)
-  const runner = new Runner(argv.filter(argument => argument !== '--watch'))
+  const runner = new Runner(
+    argv.filter(argument => argument !== '--watch'),
+    args.port,
+    path => checkData(path, args),
+  )
   const watchers = files.map(file => {
     const path = resolve(file ?? '')
     return watchFile(path, () => runner.changed(path))
@@ -33,6 +39,19 @@ export async function watch(argv: readonly string[], args: CommandArguments): Pr
   const code = await runner.ended
   for (const watcher of watchers) watcher.close()
   return code
+}
+
+/** Returns why the data of a JSON file cannot be served as it stands, as while an editor writes it; undefined where it can, and for other files. */
+async function checkData(path: string, { file, seed, strict, open, id }: CommandArguments): Promise<string | undefined> {
+  const name = [file, seed].find(each => each !== undefined && resolve(each) === path)
+  if (name === undefined || isModule(name)) return undefined
+  try {
+    if (name === seed) parseJson(await readFile(path, 'utf8'), name)
+    else await readJsonFile(name, path, { strict, open, ...(id === undefined ? {} : { id }) })
+    return undefined
+  } catch (error) {
+    return oneLine(error)
+  }
 }
 
 function isJson(file: string): boolean {
@@ -53,6 +72,10 @@ function watchFile(path: string, onChange: () => void): FSWatcher {
 /** Runs one child process at a time, so that the next one finds the port and the database file free. */
 class Runner {
   readonly #argv: readonly string[]
+  /** Returns why a file cannot be served. */
+  readonly #check: (path: string) => Promise<string | undefined>
+  /** That of the first child, which the next ones keep. */
+  #port: number
   /** The exit code, once a signal has ended the command. */
   readonly ended: Promise<number>
   #end: (code: number) => void = () => {}
@@ -64,8 +87,10 @@ class Runner {
   /** The content that the child has saved last, or is about to save. */
   #saved: string | undefined
 
-  constructor(argv: readonly string[]) {
+  constructor(argv: readonly string[], port: number, check: (path: string) => Promise<string | undefined>) {
     this.#argv = argv
+    this.#port = port
+    this.#check = check
     this.ended = new Promise(end => {
       this.#end = end
     })
@@ -75,11 +100,14 @@ class Runner {
 
   start(): void {
     this.#isChanged = false
-    this.#child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...this.#argv], {
+    const port = this.#port === 0 ? [] : ['--port', String(this.#port)]
+    this.#child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...this.#argv, ...port], {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     })
     this.#child.on('message', message => {
-      this.#saved = (message as SavedMessage).saved
+      const { saved, port } = message as Partial<SavedMessage & ListeningMessage>
+      if (saved !== undefined) this.#saved = saved
+      if (port !== undefined) this.#port = port
     })
     this.#child.once('exit', code => {
       this.#child = undefined
@@ -102,6 +130,14 @@ class Runner {
     this.#changed.clear()
     const own = await Promise.all(paths.map(path => this.#isOwn(path)))
     if (own.every(Boolean) || this.#isStopping) return
+    const [reason] = (await Promise.all(paths.map(path => this.#check(path)))).filter(each => each !== undefined)
+    if (reason !== undefined) {
+      console.error(
+        `mikro-rest: ${reason.replace(/\.$/, '')}: ${this.#child === undefined ? 'waiting for a change' : 'the data of before is served'}.`,
+      )
+      return
+    }
+    if (this.#isStopping) return
     console.log('mikro-rest: changed, starting again.')
     this.#isChanged = true
     if (this.#child === undefined) this.start()

@@ -67,6 +67,11 @@ export function infer(data: unknown, where: string, options: InferOptions = {}):
   }
   if (drafts.length === 0) refuse('there is no collection in it, as in { "users": [{ "id": 1, "name": "Ann" }] }')
   drafts[0]!.notes.unshift(...left)
+  if (options.id !== undefined && !drafts.some(({ idKey }) => idKey === options.id)) {
+    const said = `no record has a key "${options.id}", which was named as the ID`
+    if (options.strict) refuse(said)
+    drafts[0]!.notes.unshift(said)
+  }
   const relations = drafts.flatMap(draft => inferRelations(draft, drafts))
   const cyclic = findCyclicRelations(relations)
   for (const draft of drafts) addPlainAndRelations(draft, relations, cyclic)
@@ -120,6 +125,10 @@ function buildDraft(
   const names = findNames(name, others, report)
   const keys = listKeys(records)
   if (keys.delete('__proto__')) report(`the records of ${name} have an attribute "__proto__", which cannot be served`, 'so it is left out')
+  if (keys.size > MAX_ATTRIBUTES && single && isKeyed(value)) {
+    report(explainKeyed(name, value), 'and one with so many cannot be served: it is left out')
+    return undefined
+  }
   if (keys.size > MAX_ATTRIBUTES) {
     report(`${name} has ${keys.size} attributes; a table has 2000 columns at most, with those for IDs and new names`, 'so it is left out')
     return undefined

@@ -23,6 +23,8 @@ import { QueryCache } from '../request/parsed-query.ts'
 import type { RequestContext } from '../request/request-context.ts'
 import { Faults } from '../testing/fault-injection.ts'
 import { Given } from '../testing/given.ts'
+import { isInMemory } from '../database/describe-database.ts'
+import { keepForEmpty } from '../write/seed-empty.ts'
 import { seed } from '../write/seed.ts'
 import { createAuthServices, revokeTokensOfRemovedUsers } from './auth-services.ts'
 import { Descriptions } from './descriptions.ts'
@@ -89,7 +91,11 @@ export async function openEngine<E extends EngineHandle>(
       )
     })
     await parts.shared.scenarios.start(() => parts.world.snapshot())
-    if (checked.seed !== undefined) await seed(checked.seed, parts.model, connection)
+    if (checked.seed !== undefined) {
+      const isNew = isInMemory(checked.database)
+      const records = isNew ? checked.seed : await keepForEmpty(checked.seed, parts.model, connection, notes)
+      await seed(records, parts.model, connection)
+    }
     await worlds.start()
     revokeTokensOfRemovedUsers({ ...parts, database: opened })
     return parts.engine

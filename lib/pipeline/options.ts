@@ -63,7 +63,7 @@ export interface EngineOptions {
   readonly parameters?: Readonly<Record<string, string | CustomParameter>>
   /** Log-in by token. Default: off. */
   readonly auth?: AuthModule
-  /** Records to load before `create` resolves, by resource name. */
+  /** Records for empty tables, by resource name, loaded before `create` resolves. A table that has rows is left alone, with a note. Default: none. */
   readonly seed?: SeedData
   /** Named seeds, each in the place of `seed`: see `engine.scenario`. Default: none. */
   readonly scenarios?: Readonly<Record<string, SeedData>>

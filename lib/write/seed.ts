@@ -57,16 +57,17 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
       await insert(changes, errors, em, connection)
     })
   } catch (error) {
-    throw nameRecords(translateDatabaseError(error, connection.dialect, model))
+    throw nameRecords(translateDatabaseError(error, connection.dialect, model), data, model)
   }
 }
 
 /** Adds to a refusal that it is about a seed, and to each error the path of its record where it does not name it itself. */
-function nameRecords(error: unknown): unknown {
+function nameRecords(error: unknown, data: SeedData, model: Model): unknown {
   if (!(error instanceof RestError) || error.errors === undefined) return error
-  const details = error.errors.map(({ detail, attribute }) =>
-    attribute === undefined || detail.includes(`"${attribute}"`) ? detail : `"${attribute}": ${detail}`,
-  )
+  const details = error.errors.map(({ code, detail, attribute }) => {
+    const named = attribute === undefined || detail.includes(`"${attribute}"`) ? detail : `"${attribute}": ${detail}`
+    return code === 'reference_not_found' && attribute !== undefined ? named + suggestKey(attribute, data, model) : named
+  })
   const listed = error.errors.map(({ detail }) => detail).join(' ')
   // What is not listed is counted behind it.
   const message = error.message.startsWith(listed) ? `${details.join(' ')}${error.message.slice(listed.length)}` : error.message
@@ -114,6 +115,17 @@ export async function insert(
   loader.refuseCircles()
   await loader.load()
   return changes.map(change => loader.findEntity(change))
+}
+
+/** Returns a sentence for a link to a record that may be meant to be one of the seed, which does not give its ID. */
+function suggestKey(path: string, data: SeedData, model: Model): string {
+  const [name = '', , attributeName = ''] = path.split('.')
+  const attribute = model.byName.get(name)?.byName.get(attributeName)
+  if (attribute?.kind !== 'toOne' && attribute?.kind !== 'toMany') return ''
+  const { singular, keyNames } = attribute.target
+  const records = Object.entries(data).flatMap(([other, list]) => (model.byName.get(other) === attribute.target ? list : []))
+  const lacks = records.some(record => keyNames.some(key => (record as Readonly<Record<string, unknown>>)[key] === undefined))
+  return lacks ? ` Give the ${singular} in the seed its "${keyNames.join('", "')}", so that others can refer to it.` : ''
 }
 
 function validateAll(data: SeedData, model: Model, errors: FieldErrors, dialect: Dialect): RecordInput[] {

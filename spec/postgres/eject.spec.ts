@@ -50,11 +50,7 @@ describe('--eject of a PostgreSQL database', { skip: await findNoServer() }, () 
       const database = { ...schema.database, url: schema.database.url.replace(/\/\/(\w+)(?::[^@]*)?@/, '//$1:geheim@') }
       {
         await using engine = await RestEngine.create({ database, readOnly: true })
-        const { notes } = await eject(
-          engine,
-          { options: { database }, running: {}, title: 'x', seed: undefined, examples: undefined },
-          join(folder, 'out'),
-        )
+        const { notes } = await eject(engine, { options: { database }, running: {}, title: 'x', examples: undefined }, join(folder, 'out'))
         assert.deepEqual(notes, [])
       }
       const text = await readFile(join(folder, 'out', 'index.ts'), 'utf8')

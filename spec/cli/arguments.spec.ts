@@ -1,0 +1,43 @@
+/** The command line: names and letters of options, and the text of `--help`. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { formatHelp, parseArguments } from '../../lib/cli/arguments.ts'
+
+describe('the options of the command', () => {
+  it('are listed in groups, each once, in lines of at most 100 characters', () => {
+    const lines = formatHelp().split('\n')
+    assert.deepEqual(
+      lines.filter(line => line.length > 100),
+      [],
+    )
+    const listed = lines.flatMap(line => /^ {2}(?:-\w, )?--([\w-]+)/.exec(line)?.[1] ?? [])
+    assert.equal(new Set(listed).size, listed.length)
+    for (const name of listed) {
+      const value = { port: '1', delay: '1' }[name] ?? '/x'
+      try {
+        parseArguments([`--${name}`, value])
+      } catch (error) {
+        assert.doesNotMatch((error as Error).message, /Unknown option/)
+      }
+    }
+    assert.throws(() => parseArguments(['--hlep']), /Did you mean "--help"/)
+  })
+
+  it('have the letters that others have', () => {
+    assert.equal(parseArguments(['-h']).help, true)
+    assert.equal(parseArguments(['-p', '8080']).port, 8080)
+    assert.equal(parseArguments(['-p8080']).port, 8080)
+    assert.equal(parseArguments(['-v']).showsVersion, true)
+  })
+
+  it('tell the version of the program from that of paths', () => {
+    const asked = parseArguments(['--version'])
+    assert.deepEqual([asked.showsVersion, asked.versions, asked.isVersionRenamed], [true, undefined, false])
+    const paths = parseArguments(['--api-version', 'v2', '--api-version', 'v3'])
+    assert.deepEqual([paths.showsVersion, paths.versions, paths.isVersionRenamed], [false, ['v2', 'v3'], false])
+    // The older name goes on working, and is noted.
+    const older = parseArguments(['--version', 'v2', 'blog.json'])
+    assert.deepEqual([older.showsVersion, older.versions, older.isVersionRenamed, older.file], [false, ['v2'], true, 'blog.json'])
+    assert.throws(() => parseArguments(['--no-version', '--api-version', 'v1']), /does not go with --api-version/)
+  })
+})

@@ -185,7 +185,11 @@ describe('docs/reference.md', () => {
   })
 
   it('lists the options of the command line as --help does', () => {
-    const help = [...formatHelp().matchAll(/^ {2}(--[\w-]+)(?: ([A-Z]+))? {2,}(.+)$/gm)]
+    const help = [
+      ...formatHelp()
+        .replaceAll(/\n {24}/g, ' ')
+        .matchAll(/^ {2}(?:-\w, )?(--[\w-]+)(?: ([A-Z]+))? {2,}(.+)$/gm),
+    ]
     const existing = help.map(([, name = '', value = '', text = '']) => [name, value, /\(default (.+)\)$/.exec(text)?.[1] ?? ''])
     const documented = tableBelow(reference, 'Command line').map(([name = '', value = '', standard = '']) => {
       return [name, value, standard === 'none' || standard === 'off' ? '' : standard]

@@ -476,6 +476,18 @@ describe('a JSON file', () => {
     )
   })
 
+  it('with --watch keeps its port, and while it is half-written the data of before', async () => {
+    const path = await file('half.json', '{"a":[{"id":1}]}')
+    await using command = new Command(folder, 'half.json', '--watch', '--port', '0')
+    const origin = await command.origin()
+    await writeFile(path, '{"a":[{"id":1},{"id":2')
+    await command.until('a warning', () => /half\.json is not JSON: .*: the data of before is served\.\n/.test(command.stderr))
+    assert.equal((await send(origin, 'GET', '/v1/a')).body['count'] as unknown, 1)
+    await writeFile(path, '{"a":[{"id":1},{"id":2}]}')
+    assert.equal(await command.origin(2), origin)
+    assert.equal((await send(origin, 'GET', '/v1/a')).body['count'] as unknown, 2)
+  })
+
   it('with --watch is served anew when others change it, and not when it is saved', async () => {
     await file('watched.json', '{"a":[{"id":1}]}')
     await using command = new Command(folder, 'watched.json', '--watch', '--save', '--port', '0')

@@ -174,6 +174,18 @@ describe('fromJson', () => {
     assert.deepEqual(engine.notes, [])
   })
 
+  it('says that a map of many records is one, and that no record has the key that was named', async () => {
+    const map = Object.fromEntries(Array.from({ length: 2500 }, (_, index) => [`k${index}`, { n: index }]))
+    await using engine = await serving({ map, users })
+    assert.match(
+      engine.notes.join('\n'),
+      /^"map" is an object, so it is one record with 2500 attributes; for a collection write a list: "map": \[\{ "id": "k0", .*left out/,
+    )
+    await using other = await RestEngine.create({ ...fromJson({ users }, { id: 'uid' }) })
+    assert.deepEqual(other.notes, ['no record has a key "uid", which was named as the ID.'])
+    assert.throws(() => fromJson({ users }, { id: 'uid', strict: true }), /no record has a key "uid"/)
+  })
+
   it('does not guess where values do not prove it, and notes what comes near', async () => {
     const items = [
       { id: 1, ownerUserId: 9, tags: ['red', 'blue'], user: { name: 'x' }, userIds: '1', note: 1 },

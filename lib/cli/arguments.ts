@@ -215,12 +215,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     config: last('config'),
     ...readTrial(values),
     base: toBase(last('base')),
-    versions: toVersions(
-      [...(values.get('api-version') ?? []), ...(values.get('version') ?? []).filter(Boolean)],
-      values.has('no-version'),
-    ),
-    showsVersion: values.get('version')?.includes('') === true,
-    isVersionRenamed: values.get('version')?.some(Boolean) === true,
+    ...readVersions(values),
     readOnly: values.has('read-only'),
     cors: values.get('cors') ?? [],
     allowedHosts: toHosts(values.get('allow-host') ?? []),
@@ -304,6 +299,19 @@ function toBase(base: string | undefined): string | undefined {
     return readBase(base, '--base')
   } catch (error) {
     throw misuse((error as Error).message.replace('"base" must be', 'must be'))
+  }
+}
+
+/** Reads what is said of versions. `--version` alone asks for that of the program; with a name it is the older form of `--api-version`. */
+function readVersions(
+  values: ReadonlyMap<OptionName, readonly string[]>,
+): Pick<CommandArguments, 'versions' | 'showsVersion' | 'isVersionRenamed'> {
+  const own = values.get('version') ?? []
+  const named = own.filter(name => name !== '')
+  return {
+    versions: toVersions([...(values.get('api-version') ?? []), ...named], values.has('no-version')),
+    showsVersion: named.length < own.length,
+    isVersionRenamed: named.length > 0,
   }
 }
 

@@ -98,7 +98,7 @@ export class BodySchemas {
     })
     const discriminator = typeName === undefined ? {} : { [typeName]: { const: resource.singular } }
     const isDue = ({ name, required, of }: Attribute): boolean =>
-      mode === 'new' && name !== given && (required || isClassNeeded(resource, name)) && of === undefined
+      mode === 'new' && !mayBeGiven(resource) && name !== given && (required || isClassNeeded(resource, name)) && of === undefined
     const due = members.map(({ attribute }) => attribute).filter(isDue)
     // A relation is given by its IDs or by its own name.
     const either = due.flatMap(({ name, ...rest }) => ('ids' in rest && rest.ids !== undefined ? [[rest.ids, name]] : []))
@@ -164,6 +164,11 @@ export class BodySchemas {
     const schema = anyOf(links)
     return nullable ? orNull(schema) : schema
   }
+}
+
+/** Whether a wrapper of the application may add to a body what it lacks. */
+function mayBeGiven({ rules: { wrappers } }: Resource): boolean {
+  return wrappers.create !== undefined
 }
 
 /** Whether the body must name the class of the record, since the resource itself is abstract. */

@@ -69,6 +69,8 @@ const KEPT = 20
 export class Descriptions {
   readonly #parts: DescriptionParts
   readonly #known = new Map<string, KnownDocument>()
+  /** The examples that have been found, by the model of a version; undefined: none is looked for again. */
+  readonly #kept = new WeakMap<Model, Map<Resource, JsonRecord | undefined>>()
 
   constructor(parts: DescriptionParts) {
     this.#parts = parts
@@ -207,23 +209,33 @@ export class Descriptions {
     }
   }
 
-  /** A record of each resource that anybody may read without a token. */
+  /**
+   * A record of each resource that anybody may read without a token: the first by its key, which is kept once it has been found. Views and virtual entities have none,
+   * since nobody knows what reading them takes.
+   */
   async #examples(
     { model, reader }: Services,
     version: string,
     login: DescribedLogin | undefined,
   ): Promise<ReadonlyMap<Resource, JsonRecord>> {
     const { completeExample, exampleParameters } = await import('../openapi/examples.ts')
-    const examples = new Map<Resource, JsonRecord>()
+    const kept = this.#kept.get(model) ?? new Map<Resource, JsonRecord | undefined>()
+    this.#kept.set(model, kept)
     for (const resource of model.resources) {
+      if (resource.readOnly || kept.has(resource)) continue
       const parameters = exampleParameters(resource)
       const isPublic = login === undefined || login.isPublic('GET', `${formatRoot('', version)}/${resource.plural}`)
       if (parameters === undefined || !isPublic) continue
       const view = { parameters, visibility: EVERYTHING, ctx: this.#parts.context(version) }
-      const { records } = await reader.page(resource, { limit: 1, offset: 0 }, view)
-      if (records[0] !== undefined) examples.set(resource, completeExample(records[0], resource))
+      try {
+        const record = await reader.first(resource, view)
+        if (record !== undefined) kept.set(resource, completeExample(record, resource))
+      } catch {
+        // A description needs no example. What the table cannot answer its own requests say; it is not asked again.
+        kept.set(resource, undefined)
+      }
     }
-    return examples
+    return new Map([...kept].flatMap(([resource, record]) => (record === undefined ? [] : [[resource, record] as const])))
   }
 }
 

@@ -106,6 +106,15 @@ export class Reader {
     })
   }
 
+  /** Reads the first of all records of a resource, without counting the others. */
+  first(resource: Resource, view: View): Awaitable<JsonRecord | undefined> {
+    return chain(this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view), ({ read }) => {
+      const { dialect } = this.#connection
+      const given = this.#arguments(read, NO_KEY, { limit: 1, offset: 0 }, view)
+      return this.#finish(given, view, () => readFirst(read, given, dialect))
+    })
+  }
+
   /** Reads a page of the records in a list attribute; undefined when its owner does not exist. */
   relatedPage(
     owner: Resource,

@@ -10,7 +10,7 @@ import type { FieldErrors } from '../base/body-errors.ts'
 import { keyToSegment, takeKeyParts, sameKey } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import { formatPath, findHierarchyRoot } from '../model/model.ts'
-import type { Attribute, RelationAttribute, Resource } from '../model/model.ts'
+import type { Attribute, RelationAttribute, Resource, ToOneAttribute } from '../model/model.ts'
 import { readExists, readRows } from '../read/run-read.ts'
 import { lookForOne, lookForSome, lookForTaken } from './look-ups.ts'
 import { owningAttribute, owningName } from './relation-sides.ts'
@@ -35,6 +35,8 @@ export interface Checking {
   readonly known?: ReadonlySet<string>
   /** See `Validation`. */
   readonly uniquesLater?: boolean
+  /** Whether a new record with a key of its own may link itself: statements can write that, MikroORM's unit of work leaves such a link out. */
+  readonly mayLinkItself?: boolean
 }
 
 /** Returns a name that is unique to the record. */
@@ -185,10 +187,12 @@ function* checkRecord(change: RecordInput, check: Check): Reading<void> {
 function* findMissing(change: RecordInput, check: Check): Reading<ReadonlySet<RecordRef>> {
   const { known, visibility, dialect, found } = check
   const missing = new Set<RecordRef>()
+  const self = check.self === undefined && check.mayLinkItself === true ? findSelfLinks(change, check.implied) : undefined
   const references = listReferences(change)
   if (references.length > 1) yield* findListed(references, check)
   for (const { ref, relation } of references) {
     const { target } = relation
+    if (self?.has(ref) === true && visibility.allows(target, 'get')) continue
     if (ref.kind === 'new' || known?.has(recordName(target, ref.key)) === true) continue
     const name = nameOwn(target, ref.key)
     let exists = found.get(name)
@@ -200,6 +204,20 @@ function* findMissing(change: RecordInput, check: Check): Reading<ReadonlySet<Re
     if (!exists) missing.add(ref)
   }
   return missing
+}
+
+/** Finds the links of a new record to itself: it says its own key, and will exist when they are followed. */
+function findSelfLinks(change: RecordInput, implied?: Implied): ReadonlySet<RecordRef> | undefined {
+  const { resource, links } = change
+  const own = links.filter(({ attribute, link }) => link?.kind === 'existing' && mayLinkItself(attribute, resource))
+  const key = own.length === 0 ? undefined : findGivenKey(change, implied)
+  if (key === undefined) return undefined
+  return new Set(own.flatMap(({ link }) => (link?.kind === 'existing' && sameKey(link.key, key) ? [link] : [])))
+}
+
+/** Whether a record may be the one that a link of its own foreign key leads to. */
+function mayLinkItself({ owner, target, targetKey }: ToOneAttribute, resource: Resource): boolean {
+  return owner && targetKey === undefined && (target === resource || [...(target.hierarchy?.byValue.values() ?? [])].includes(resource))
 }
 
 /** Names a record by the entity itself, not by its root: a record of another class is not one of these. */

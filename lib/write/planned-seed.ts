@@ -90,7 +90,9 @@ function comesInAnyOrder(resource: Resource): boolean {
     attribute =>
       attribute.kind !== 'toOne' ||
       !attribute.owner ||
-      (isInsertedOnce(resource, attribute.target) && (attribute.nullable || !leadsTo(attribute.target, resource))),
+      // A record may need itself, or one before it: where it needs a later one, the database refuses it, and the unit of work finds the order.
+      (isInsertedOnce(resource, attribute.target) &&
+        (attribute.nullable || attribute.target === resource || !leadsTo(attribute.target, resource))),
   )
 }
 

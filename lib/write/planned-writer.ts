@@ -336,14 +336,14 @@ export class PlannedWriter {
     // A write that is undone has drawn keys.
     const uniquesLater = this.#finds(keepsUnique) && !(isWide && this.#connection.dialect.failsWhole)
     try {
-      return yield* this.#validator.validate(body, resource, uniquesLater ? { ...validation, uniquesLater } : validation, view)
+      return yield* this.#validator.validate(body, resource, { ...validation, uniquesLater, mayLinkItself: true }, view)
     } catch (error) {
       if (!(error instanceof RestError)) throw error
       const { key } = validation
       if (key !== undefined && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id!)
       // All errors are reported at once.
       if (mayLack) throw new Unplanned('', { cause: error })
-      if (uniquesLater) return yield* this.#validator.validate(body, resource, validation, view)
+      if (uniquesLater) return yield* this.#validator.validate(body, resource, { ...validation, mayLinkItself: true }, view)
       throw error
     }
   }

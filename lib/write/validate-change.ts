@@ -58,8 +58,8 @@ export class ChangeValidator {
     }
     checkShared(change, entity, errors)
     addContradictions(change, validation.key, errors)
-    const { key: self, uniquesLater = false } = validation
-    const checking = { self, uniquesLater, implied: findImpliedOwner(validation) }
+    const { key: self, uniquesLater = false, mayLinkItself = false } = validation
+    const checking = { self, uniquesLater, mayLinkItself, implied: findImpliedOwner(validation) }
     yield* wait(checkChanges([change], checking, this.#connection, visibility, errors))
     const refusal = errors.refusal()
     let checked = change

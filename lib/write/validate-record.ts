@@ -44,6 +44,8 @@ export interface Validation {
   readonly implied?: ImpliedLink
   /** Whether the database refuses values that are taken, so that nothing looks for them before. */
   readonly uniquesLater?: boolean
+  /** See `Checking`. */
+  readonly mayLinkItself?: boolean
 }
 
 /** A record whose body is being validated. */

@@ -403,7 +403,6 @@ describe('records that need each other in a circle', () => {
       ['countries.0.capital conflict', 'countries.0.cities.0.country conflict'],
       '"countries.0.capital" → "countries.0.cities.0.country" → "countries.0"',
     ],
-    [{ nodes: [{ id: 1, parent: 1 }] }, ['nodes.0.parent conflict'], '"nodes.0.parent" → "nodes.0"'],
     [
       { streets: [{ city: 1 }], cities: [{ id: 1, name: 'y', country: { name: 'x', capital: 1 } }] },
       ['cities.0.country conflict', 'cities.0.country.capital conflict'],
@@ -420,7 +419,7 @@ describe('records that need each other in a circle', () => {
   }
 
   it('cannot come into a body: what does not exist yet cannot be linked', async () => {
-    const { status, body } = await engine.handle('POST', '/v1/nodes', undefined, { id: 1, parent: 1 })
+    const { status, body } = await engine.handle('POST', '/v1/nodes', undefined, { id: 1, parent: 2 })
     assert.deepEqual([status, body.errors[0].code], [422, 'reference_not_found'])
   })
 })

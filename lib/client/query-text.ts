@@ -11,7 +11,8 @@ export type QueryRecord = Readonly<Record<string, unknown>>
 const ANGLE = /[<>]$/
 
 /**
- * Writes a text such that filters find it as it is: `*`, `,`, `\` and the word `null` lose their meaning.
+ * Writes a text such that filters find it as it is: `*`, `,`, `\` and the word `null` lose their meaning. The texts of an array need it not: there all but `*` stands
+ * for itself.
  *
  * @example await api.users.list({ name: literal('Smith, *') })
  */
@@ -36,9 +37,15 @@ export function writeQuery(query: QueryRecord | undefined, more: QueryRecord = {
 /** An array is any of its values, or the list that a reserved parameter takes. */
 function textOfTyped(name: string, value: unknown): string {
   if (!Array.isArray(value)) return textOfValue(name, value)
-  if (value.length === 0 && !['sort', 'expand', 'attributes'].includes(name))
+  const isList = ['sort', 'expand', 'attributes'].includes(name)
+  if (value.length === 0 && !isList)
     throw new TypeError(`client: "${name}" has an array without values, which no record can equal: leave the filter or the request out.`)
-  return value.map(item => textOfValue(name, item)).join(',')
+  return value.map(item => (isList || item === null ? textOfValue(name, item) : escapeItem(textOfValue(name, item)))).join(',')
+}
+
+/** Writes a value of an array such that a filter takes all of it literally but for `*`. */
+export function escapeItem(text: string): string {
+  return text === 'null' ? String.raw`\null` : text.replaceAll(/\\(?!\*)|,/g, String.raw`\$&`)
 }
 
 function textOfValue(name: string, value: unknown): string {

@@ -57,7 +57,8 @@ const QUERY_CONTENT: Schema = {
   'application/json': {
     schema: {
       type: 'object',
-      description: 'The parameters of a GET, by their names with operators: `{ "age>": 3, "sort": "name" }`. An array repeats a parameter.',
+      description:
+        'The parameters of a GET, by their names with operators: `{ "age>": 3, "sort": "name" }`. An array is any of its values.',
       additionalProperties: { type: ['string', 'number', 'boolean', 'null', 'array'] },
     },
   },

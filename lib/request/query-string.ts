@@ -4,6 +4,7 @@
  * Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved parameter that is not of its form, or repeated though it is no list).
  */
 import { restError, parameterError } from '../base/errors.ts'
+import { escapeItem } from '../client/query-text.ts'
 import { suggestObject } from './habits.ts'
 import { OPERATORS, findAngle, findMarked, findSignAtEnd, isAngle } from './operators.ts'
 import type { Operator, WrittenSign } from './operators.ts'
@@ -37,6 +38,8 @@ export interface Pair {
   readonly operator: WrittenSign
   readonly value: string
   readonly bare: boolean
+  /** The texts of an array, where the query was given as an object. `value` is then all of them as one filter. */
+  readonly items?: readonly string[]
 }
 
 /** A parsed query. Absent parameters are undefined. */
@@ -56,17 +59,26 @@ export type QueryValue = string | number | bigint | boolean | null
 /** The parameters of an empty query. */
 export const NO_PARAMETERS: Parameters = Object.freeze({ ...NONE_GIVEN, pairs: [], filters: [], flags: [], own: [] })
 
-/** The pairs of a query given as an object: a key ends with its operator as written; an array repeats the parameter. */
+/** The pairs of a query given as an object: a key ends with its operator as written; an array is any of its values. */
 export function pairsOfObject(query: Exclude<QueryInput, string | URLSearchParams>): Pair[] {
   const pairs: Pair[] = []
   for (const [key, value] of Object.entries(query)) {
     if (value === undefined) continue
     const operator = findSignAtEnd(key)
     const name = operator === '' ? key : key.slice(0, -operator.length)
-    if (Array.isArray(value)) for (const item of value as readonly QueryValue[]) pairs.push(pairOfItem(key, name, operator, item))
-    else pairs.push(pairOfItem(key, name, operator, value as QueryValue))
+    pairs.push(
+      Array.isArray(value)
+        ? pairOfArray(key, name, operator, value as readonly QueryValue[])
+        : pairOfItem(key, name, operator, value as QueryValue),
+    )
   }
   return pairs
+}
+
+function pairOfArray(key: string, name: string, operator: Pair['operator'], array: readonly QueryValue[]): Pair {
+  const items = array.map(item => pairOfItem(key, name, operator, item).value)
+  const value = items.map((text, index) => (array[index] === null ? text : escapeItem(text))).join(',')
+  return { name, operator, value, bare: false, items }
 }
 
 function pairOfItem(key: string, name: string, operator: Pair['operator'], item: QueryValue): Pair {
@@ -184,19 +196,36 @@ export function buildVocabulary(
   return { reserved, flags, own, names: new Set([...reserved.keys(), ...flags, ...own]) }
 }
 
+/** Gives arrays the meaning that they have for their parameter: a list, a parameter that is repeated, or a filter for any of the values. */
+function readArrays(pairs: readonly Pair[], { reserved, flags, own }: Vocabulary): readonly Pair[] {
+  if (pairs.every(({ items }) => items === undefined)) return pairs
+  return pairs.flatMap(({ items, ...pair }): Pair | Pair[] => {
+    if (items === undefined) return pair
+    const { name, operator } = pair
+    const list = operator === '' ? reserved.get(name) : undefined
+    if (list !== undefined && PARAMETERS[list].isList === true) return { ...pair, value: items.join(',') }
+    if (operator === '' && (list !== undefined || flags.has(name) || own.has(name))) return items.map(value => ({ ...pair, value }))
+    if (items.length > 0) return pair
+    const parameter = name + operator
+    const detail = `"${parameter}" has an array without values, which no record can equal: leave the filter or the request out.`
+    throw parameterError({ code: 'value_invalid', detail, parameter })
+  })
+}
+
 /** Parses pairs into parameters. */
-export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary): Parameters {
+export function parseParameters(given: readonly Pair[], vocabulary: Vocabulary): Parameters {
+  const pairs = readArrays(given, vocabulary)
   if (pairs.length === 0) return NO_PARAMETERS
-  const given: (readonly [name: Reserved, pair: Pair])[] = []
+  const named: (readonly [name: Reserved, pair: Pair])[] = []
   const filters: RawFilter[] = []
   const flags: string[] = []
   const own: Pair[] = []
   for (const pair of pairs) {
     const reserved = pair.operator === '' ? vocabulary.reserved.get(pair.name) : undefined
     if (reserved !== undefined) {
-      const index = given.findIndex(([name]) => name === reserved)
-      if (index < 0) given.push([reserved, pair])
-      else given[index] = [reserved, joinLists(reserved, given[index]![1], pair)]
+      const index = named.findIndex(([name]) => name === reserved)
+      if (index < 0) named.push([reserved, pair])
+      else named[index] = [reserved, joinLists(reserved, named[index]![1], pair)]
     } else if (pair.operator === '' && vocabulary.flags.has(pair.name)) {
       if (isFlagSet(pair)) flags.push(pair.name)
     } else if (pair.operator === '' && vocabulary.own.has(pair.name)) {
@@ -206,7 +235,7 @@ export function parseParameters(pairs: readonly Pair[], vocabulary: Vocabulary):
     }
   }
   const parameters = { ...NO_PARAMETERS, pairs, filters, flags, own }
-  for (const [name, pair] of given) parseReserved(name, pair, parameters)
+  for (const [name, pair] of named) parseReserved(name, pair, parameters)
   return parameters
 }
 

@@ -127,12 +127,14 @@ export class RequestContext implements HookContext {
 
 function buildQuery({ query: { pairs } }: Request): Readonly<Record<string, string | readonly string[]>> {
   const query: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>
-  for (const { name, operator, value } of pairs) {
+  for (const { name, operator, value: only, items = [only] } of pairs) {
     const key = name + operator
-    const known = query[key]
-    if (known === undefined) query[key] = value
-    else if (typeof known === 'string') query[key] = [known, value]
-    else known.push(value)
+    for (const value of items) {
+      const known = query[key]
+      if (known === undefined) query[key] = value
+      else if (typeof known === 'string') query[key] = [known, value]
+      else known.push(value)
+    }
   }
   return query
 }

@@ -1,7 +1,7 @@
 /**
  * Writes the object form of a query as a query string, the way contract section 1 relates the two: a key ends with its operator as written.
  * The `=` that ends `>=`, `<=`, `!=` and `~=` is the `=` of the query string itself; `>` and `<` have none, so name, operator and value
- * are one encoded word. An array repeats its key.
+ * are one encoded word. An array is any of its values, each literally but for `*`; of `sort`, `attributes` and `expand` it is a list.
  */
 export type QueryScalar = string | number | boolean | null
 export type QueryObject = Readonly<Record<string, QueryScalar | readonly QueryScalar[]>>
@@ -19,9 +19,14 @@ export function encodeQuery(query: Query | undefined): string {
   if (query === undefined) return ''
   if (typeof query === 'string') return query.replace(/^\?/, '')
   if (query instanceof URLSearchParams) return query.toString()
-  const pairs: string[] = []
-  for (const [key, value] of Object.entries(query)) {
-    for (const item of Array.isArray(value) ? (value as readonly QueryScalar[]) : [value as QueryScalar]) pairs.push(encodePair(key, item))
-  }
-  return pairs.join('&')
+  return Object.entries(query)
+    .map(([key, value]) => encodePair(key, Array.isArray(value) ? joinItems(key, value as readonly QueryScalar[]) : (value as QueryScalar)))
+    .join('&')
+}
+
+function joinItems(key: string, items: readonly QueryScalar[]): string {
+  if (['sort', 'attributes', 'expand'].includes(key)) return items.join(',')
+  return items
+    .map(item => (item === null ? 'null' : item === 'null' ? String.raw`\null` : String(item).replaceAll(/,|\\(?!\*)/g, String.raw`\$&`)))
+    .join(',')
 }

@@ -15,7 +15,8 @@ describe('encodeQuery', () => {
     [{ 'name!=': 'Ann' }, 'name!=Ann'],
     [{ 'name~=': 'a*' }, 'name~=a*'],
     [{ '!name': 'a&b', limit: 5 }, '!name=a%26b&limit=5'],
-    [{ name: ['a', 'b'] }, 'name=a&name=b'],
+    [{ name: ['a', 'b,c', null] }, 'name=a%2Cb%5C%2Cc%2Cnull'],
+    [{ sort: ['a', 'b.desc'] }, 'sort=a%2Cb.desc'],
     [{ publisher: null, active: true }, 'publisher=null&active=true'],
   ]
   for (const [query, text] of cases) it(`writes ${JSON.stringify(text)}`, () => assert.equal(encodeQuery(query), text))

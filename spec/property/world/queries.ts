@@ -325,16 +325,15 @@ export function written(path: string, pairs: readonly FilterPair[], form: Form):
   const ranges = pairs.filter(([name]) => /[<>]$/.test(name))
   // `age>18` has no `=` of its own, which URLSearchParams cannot say; and a value that begins with `=` would read as `>=` in a string.
   const plainForm = form === 'params' && ranges.length > 0 ? 'string' : form
-  const usedForm = ranges.some(([, value]) => value.startsWith('=')) ? 'object' : plainForm
-  const text = (): string => pairs.map(([name, value]) => encodePair(name, value)).join('&')
+  // A name that comes twice means both: only text can say that, since an array in an object is any of its values.
+  const repeats = new Set(pairs.map(([name]) => name)).size < pairs.length
+  const usedForm =
+    ranges.some(([, value]) => value.startsWith('=')) && !repeats ? 'object' : repeats && plainForm === 'object' ? 'string' : plainForm
+  const text = (): string =>
+    pairs.map(([name, value]) => encodePair(name, /[<>]$/.test(name) && value.startsWith('=') ? `\\${value}` : value)).join('&')
   if (usedForm === 'path') return { path: `${path}?${text()}`, query: undefined as never }
   if (usedForm === 'string') return { path, query: text() as never }
   if (usedForm === 'params')
     return { path, query: new URLSearchParams(pairs.map(([name, value]): [string, string] => [name.replace(/=$/, ''), value])) as never }
-  const query: Record<string, string | string[]> = {}
-  for (const [name, value] of pairs) {
-    const before = query[name]
-    query[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
-  }
-  return { path, query: query as never }
+  return { path, query: Object.fromEntries(pairs) as never }
 }

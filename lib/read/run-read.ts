@@ -142,6 +142,13 @@ export function* readStored(read: CompiledRead, beside: Statement, given: Argume
   return record && { record, row }
 }
 
+/** Runs a reading of records that is followed by others: its last statements are not the last ones. */
+export function* readBefore<T>(reading: Reading<T>): Reading<T> {
+  let next = reading.next()
+  while (next.done !== true) next = reading.next(yield next.value.map(step => ({ ...step, isLast: false })))
+  return next.value
+}
+
 /** Runs two readings as one: what both need next is one batch. */
 export function* readTogether<T, U>(one: Reading<T>, other: Reading<U>): Reading<[T, U]> {
   let [first, second] = [one.next(), other.next()]

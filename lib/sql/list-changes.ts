@@ -7,7 +7,7 @@ import { keyFromJson } from '../model/key.ts'
 import type { KeyValues } from '../model/key.ts'
 import type { Resource } from '../model/model.ts'
 import { planListOrder } from '../plan/order.ts'
-import { readRecords, readRows } from '../read/run-read.ts'
+import { readBefore, readRecords, readRows } from '../read/run-read.ts'
 import type { ScalarValue } from '../values/scalar-type.ts'
 import { compileRead } from './compile-read.ts'
 import type { Flavour } from './flavour.ts'
@@ -137,7 +137,7 @@ export function findTouched(pending: readonly PendingChange[]): TouchedLists {
 export function* readListNow({ compiled, key, left }: TouchedList, dialect: Dialect): Reading<ListNow> {
   if (key === undefined) return { ids: [], places: undefined }
   const given = { filters: [], key, limit: 1, offset: 0 }
-  const [record] = yield* readRecords(compiled.read, given, dialect)
+  const [record] = yield* readBefore(readRecords(compiled.read, given, dialect))
   const ids = (Object.values(record ?? {})[0] ?? []) as readonly unknown[]
   const { order, target } = compiled
   if (order === undefined || left.length === 0) return { ids, places: undefined }

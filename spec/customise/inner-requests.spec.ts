@@ -1,7 +1,9 @@
 /** Inner requests: `ctx.ask` in routes, wrappers and rules, and routes that write as one transaction. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { afterEach, describe, it } from 'node:test'
-import { auth, resource, RestError } from '../../lib/index.ts'
+import { auth, createServer, resource, RestError } from '../../lib/index.ts'
 import type { HookContext, ResourceDefinition, RestEngine, Route } from '../../lib/index.ts'
 import { describeStores, createEngine } from '../helpers/stores.ts'
 import { describeTargets } from '../helpers/targets.ts'
@@ -140,6 +142,20 @@ describe('ctx.ask', () => {
       routes: [route('GET', '/{version}/sly', ctx => ctx.ask('POST', '/shops', {}, { name: 'x' }, { as: 'engine' }))],
     })
     assert.equal((await asked.get('/v1/sly')).status, 405)
+  })
+
+  it('writes nothing by a way in that is read-only, while the engine takes writes', async () => {
+    await using asked = await start({
+      routes: [route('GET', '/{version}/sly', ctx => ctx.ask('POST', '/shops', {}, { name: 'x' }, { as: 'engine' }))],
+    })
+    const server = createServer(asked.engine, { readOnly: true }).listen(0, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+      assert.equal((await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/sly`)).status, 405)
+      assert.equal((await asked.get('/v1/sly')).status, 200)
+    } finally {
+      server.close()
+    }
   })
 })
 

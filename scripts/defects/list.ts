@@ -66,7 +66,7 @@ const TRANSPORTS: readonly Defect[] = [
     file: 'server/json-body.ts',
     find: 'if (charset !== undefined && !/^utf-?8$/i.test(charset)) {',
     replace: 'if (charset === null) {',
-    specs: ['server/json-body'],
+    specs: ['server/http'],
   },
 ]
 

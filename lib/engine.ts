@@ -43,7 +43,7 @@ import type { SelfTestReport } from './self-test/report.ts'
 import type { SelfTest } from './self-test/self-test.ts'
 import { intercept, runWithin } from './server/intercept/intercept.ts'
 import type { InterceptOptions, Interception } from './server/intercept/intercept.ts'
-import type { Delay, FaultHandle, Gate } from './testing/fault-injection.ts'
+import type { Delay, FaultHandle, Gate, PendingFault } from './testing/fault-injection.ts'
 import type { DropOptions, FailOptions, FaultOptions } from './testing/fault-options.ts'
 import type { RequestMatch } from './testing/fault-request.ts'
 import type { Give } from './testing/given.ts'
@@ -440,6 +440,15 @@ export class RestEngine<Name extends string = string> {
    */
   hold(match: RequestMatch, options?: FaultOptions): Gate {
     return this.#open.faults.hold(match, options)
+  }
+
+  /**
+   * The faults and gates in effect that no request has met, oldest first: a test that expects the failure which it has asked for asserts that there are none.
+   *
+   * @example assert.deepEqual(engine.pending(), [])
+   */
+  pending(): PendingFault[] {
+    return this.#parts.faults.pending
   }
 
   /**

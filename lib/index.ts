@@ -5,7 +5,7 @@ export type { ExplainedStatement, Explanation, IndexHint } from './journal/expla
 export type { PlanStep } from './database/explained-statements.ts'
 export { RestError, ERRORS, FIELD_ERRORS } from './base/errors.ts'
 export type { ErrorCode, FieldError, FieldErrorCode, RefusalDetails } from './base/errors.ts'
-export type { Delay, FaultHandle, Gate } from './testing/fault-injection.ts'
+export type { Delay, FaultHandle, Gate, PendingFault } from './testing/fault-injection.ts'
 export type { DropOptions, FailOptions, FailureDetails, FaultOptions } from './testing/fault-options.ts'
 export type { LatencyProfile } from './testing/latency.ts'
 export type { RateLimit } from './testing/rate-limit.ts'

@@ -39,6 +39,7 @@ import type { RecorderParts } from './record-request.ts'
 import { createSharedState, runsHooks } from './shared-state.ts'
 import type { SharedState } from './shared-state.ts'
 import type { Snapshot, WorldState } from './snapshot.ts'
+import { checkFaultPath } from './check-fault-path.ts'
 import { ServedVersions } from './served-versions.ts'
 import { checkExpressions } from './versions.ts'
 import { World } from './world.ts'
@@ -123,11 +124,14 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
   let journal: Journal | undefined
   const recorder = connection.record(shared.watched, () => journal?.current())
   if (options.journal > 0) journal = new Journal(options.journal, shared.secrets, model, recorder.isRecording)
-  const routes = new Routes([...(authentication?.routes() ?? []), ...options.routes], options.versions)
+  const allRoutes = [...(authentication?.routes() ?? []), ...options.routes]
+  const routes = new Routes(allRoutes, options.versions)
   const life = new Lifecycle()
   const faults = new Faults(
     options.routes.map(({ method }) => method),
     clock,
+    (match, where) =>
+      checkFaultPath(match, where, { options, served: services.served, authentication, templates: allRoutes.map(({ path }) => path) }),
   )
   const world = new World(
     { shared, store: database.worlds, clock, versions: services.versions, given, authentication, life, faults, journal },

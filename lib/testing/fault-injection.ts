@@ -16,8 +16,20 @@ import type { RateLimit } from './rate-limit.ts'
 
 /** A fault in effect. It ends when it is disposed, by `using` too, and when the engine is reset or closed. */
 export interface FaultHandle extends Disposable {
+  /** How many requests it has met. */
+  readonly met: number
+  /** How many requests it still meets: `Infinity` without `times`; 0 once it has ended. */
+  readonly left: number
   /** Ends it; requests that wait for it go on. Idempotent. */
   dispose(): void
+}
+
+/** A fault that no request has met yet. */
+export interface PendingFault {
+  /** What was called: `fail`, `hold` and the others. */
+  readonly kind: string
+  /** The pattern; of a function its name, or its text. */
+  readonly match: string
 }
 
 /** A gate, which holds the requests that meet it. Disposing it opens it. */
@@ -64,6 +76,7 @@ interface FaultRule extends CompiledMatch {
   readonly effect: Effect
   /** How many requests it still meets. */
   left: number
+  met: number
   /** Whether it is over for those, too, that it has met already. */
   ended: boolean
 }
@@ -90,21 +103,29 @@ interface MatchedFaults {
 export class Faults {
   readonly #methods: readonly string[]
   readonly #clock: Pick<Clock, 'time'>
+  readonly #checkPath: (match: string, where: string) => void
   #rules: readonly FaultRule[] = []
   readonly #waiting = new Set<Waiting>()
 
   /**
    * @param methods methods that requests may have beside the usual ones
    * @param clock fills the buckets of rate limits
+   * @param checkPath refuses patterns that no request can meet
    */
-  constructor(methods: readonly string[], clock: Pick<Clock, 'time'>) {
+  constructor(methods: readonly string[], clock: Pick<Clock, 'time'>, checkPath: (match: string, where: string) => void) {
     this.#methods = methods
     this.#clock = clock
+    this.#checkPath = checkPath
   }
 
   /** Whether there is anything that a request could meet. */
   get active(): boolean {
     return this.#rules.length > 0
+  }
+
+  /** The faults in effect that no request has met, oldest first. */
+  get pending(): PendingFault[] {
+    return this.#rules.filter(({ met }) => met === 0).map(({ effect, label }) => ({ kind: effect.kind, match: label }))
   }
 
   /** @throws TypeError, RangeError */
@@ -148,7 +169,13 @@ export class Faults {
     const rule = this.#add('hold', match, options.times, { kind: 'hold', arrived })
     const held = (): Waiting[] => [...this.#waiting].filter(waiting => waiting.rule === rule)
     return {
-      ...this.#createHandle(rule),
+      get met() {
+        return rule.met
+      },
+      get left() {
+        return rule.ended ? 0 : rule.left
+      },
+      ...this.#createEnd(rule),
       arrived: arrived.promise,
       get requests() {
         return held().map(({ request }) => request)
@@ -166,12 +193,26 @@ export class Faults {
   #add(where: string, match: RequestMatch, times: number | undefined, effect: Effect): FaultRule {
     if (times !== undefined && (!Number.isSafeInteger(times) || times < 1))
       throw new RangeError(`${where}: "times" must be an integer above 0, got ${String(times)}.`)
-    const rule: FaultRule = { ...compileMatch(match, where, this.#methods), effect, left: times ?? Infinity, ended: false }
+    const compiled = compileMatch(match, where, this.#methods)
+    if (typeof match === 'string') this.#checkPath(match, where)
+    const rule: FaultRule = { ...compiled, effect, left: times ?? Infinity, met: 0, ended: false }
     this.#rules = [...this.#rules, rule]
     return rule
   }
 
   #createHandle(rule: FaultRule): FaultHandle {
+    return {
+      get met() {
+        return rule.met
+      },
+      get left() {
+        return rule.ended ? 0 : rule.left
+      },
+      ...this.#createEnd(rule),
+    }
+  }
+
+  #createEnd(rule: FaultRule): Pick<FaultHandle, 'dispose' | typeof Symbol.dispose> {
     const dispose = (): void => this.#end(rule, waiting => waiting.go())
     return { dispose, [Symbol.dispose]: dispose }
   }
@@ -207,7 +248,10 @@ export class Faults {
     }
     const delays = waits.flatMap(rule => (rule.effect.kind === 'delay' ? [{ rule, ms: computeDelay(rule.effect.ms, request) }] : []))
     const holds = waits.filter(({ effect }) => effect.kind === 'hold').map(rule => ({ rule, ms: undefined }))
-    for (const rule of end === undefined ? waits : [...waits, end]) rule.left--
+    for (const rule of end === undefined ? waits : [...waits, end]) {
+      rule.left--
+      rule.met++
+    }
     this.#rules = this.#rules.filter(({ left }) => left > 0)
     return { request, waits: [...delays, ...holds], end, excess }
   }

@@ -1,0 +1,66 @@
+/** Faults that a test asks for and no request meets: those that none can meet are refused, and the others are listed. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/core'
+import { RestEngine } from '../../lib/index.ts'
+
+const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), name: p.string() } })
+const routes = [{ method: 'POST', path: '/{version}/report/today', handler: () => ({ body: {} }) }]
+
+describe('a fault', () => {
+  it('that can match no path is refused with the nearest name', async () => {
+    await using engine = await RestEngine.create({ entities: [User], routes })
+    for (const [match, meant] of [
+      ['POST /v1/usres', 'POST /v1/users'],
+      ['/v1/userz/*', '/v1/users/*'],
+      ['POST /v2/users', 'POST /v1/users'],
+      ['POST /users', 'POST /v1/users'],
+    ] as const) {
+      const refused = { name: 'TypeError', message: new RegExp(`can meet no request: .* Did you mean "${meant.replace('*', '\\*')}"\\?$`) }
+      for (const name of ['drop', 'hold'] as const) assert.throws(() => engine[name](match), refused)
+      assert.throws(() => engine.fail(match, { status: 503 }), refused)
+      assert.throws(() => engine.delay(match, 1), refused)
+      assert.throws(() => engine.limit(match, { requests: 1, per: 1 }), refused)
+    }
+    assert.deepEqual(engine.pending(), [])
+    for (const match of [
+      '*',
+      '/',
+      '/v1',
+      '/v1/*',
+      '/v1/user',
+      '/v1/users/1/name',
+      '/*/usres',
+      '/api/v1/users',
+      'POST /v1/report/today',
+      '/v1/openapi.json',
+    ])
+      engine.fail(match, { status: 503 }).dispose()
+    await using bare = await RestEngine.create({ entities: [User], versions: [] })
+    assert.throws(() => bare.drop('POST /usres'), /Did you mean "POST \/users"\?$/)
+    bare.drop('/users').dispose()
+  })
+
+  it('says how many requests it has met and still meets, and is pending until the first', async () => {
+    await using engine = await RestEngine.create({ entities: [User] })
+    const fault = engine.fail('GET /v1/users', { status: 503, times: 2 })
+    const gate = engine.hold('POST /v1/users')
+    assert.deepEqual([fault.met, fault.left, gate.met, gate.left], [0, 2, 0, Infinity])
+    assert.deepEqual(engine.pending(), [
+      { kind: 'fail', match: 'GET /v1/users' },
+      { kind: 'hold', match: 'POST /v1/users' },
+    ])
+    await engine.handle('GET', '/v1/users')
+    assert.deepEqual([fault.met, fault.left, engine.pending().length], [1, 1, 1])
+    const adding = engine.handle('POST', '/v1/users', undefined, { name: 'Ann' })
+    await gate.arrived
+    assert.deepEqual([gate.met, engine.pending()], [1, []])
+    gate.release()
+    await adding
+    await engine.handle('GET', '/v1/users')
+    assert.deepEqual([fault.met, fault.left, gate.left], [2, 0, 0])
+    engine.drop('/v1/users')
+    await engine.reset()
+    assert.deepEqual(engine.pending(), [])
+  })
+})

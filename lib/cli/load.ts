@@ -10,6 +10,7 @@ import { buildModel } from '../json-model/from-json.ts'
 import type { InferOptions } from '../json-model/infer.ts'
 import type { JournalEntry } from '../journal/journal.ts'
 import type { EngineOptions } from '../pipeline/options.ts'
+import type { ServerDatabase } from '../database/world-store.ts'
 import type { SeedData } from '../write/seed-rows.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
@@ -55,10 +56,13 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
   const seed = args.seed === undefined ? undefined : await loadSeed(args.seed)
   const base = args.base === undefined ? {} : { base: args.base }
   const versions = args.versions === undefined ? {} : { versions: args.versions }
-  const { database = ':memory:' } = model.options
+  const database = readDatabase(model.options.database ?? ':memory:')
   if (readOnly && !isInMemory(database) && seed !== undefined)
     throw new CommandError(`--seed would write to ${describeDatabase(database)}, which --read-only opens for reading only.`, 2)
-  const options = withSeed({ ...model.options, ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) }, seed)
+  const options = withSeed(
+    { ...model.options, ...plainFile(model.options), ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) },
+    seed,
+  )
   const onlyReads =
     args.get !== undefined ||
     args.eject !== undefined ||
@@ -74,6 +78,11 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
   }
 }
 
+/** Returns the path of a file that a module names by a URL. */
+function plainFile({ database }: EngineOptions): { readonly database?: string | ServerDatabase } {
+  return database instanceof URL || (typeof database === 'string' && /^file:/i.test(database)) ? { database: readDatabase(database) } : {}
+}
+
 /** Adds the records of `--seed` to those of the model. As those they fill empty tables. */
 function withSeed(options: EngineOptions, seed: SeedData | undefined): EngineOptions {
   if (seed === undefined) return options
@@ -87,10 +96,11 @@ function withSeed(options: EngineOptions, seed: SeedData | undefined): EngineOpt
 
 /** Adapts options so that no file is written: a single GET and --eject must also work on read-only files. */
 async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: SeedData | undefined): Promise<EngineOptions> {
-  const { database = ':memory:', entities } = options
+  const { entities } = options
+  const database = readDatabase(options.database ?? ':memory:')
   const records = own === undefined ? {} : { seed: own }
   if (isInMemory(database)) return { ...options, ...records }
-  const server = readDatabase(database)
+  const server = database
   const isServer = typeof server === 'object'
   if (isServer && entities !== undefined && (await isNewFolder(server.url))) return { ...options, ...records, database: 'pglite:' }
   const size = isServer

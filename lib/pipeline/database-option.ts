@@ -1,4 +1,5 @@
 /** Database option: checks the option `database`, and tells a PostgreSQL database from a file. Throws TypeError and RangeError for what is neither. */
+import { fileURLToPath } from 'node:url'
 import { checkNames } from '../base/suggest.ts'
 import { isPglite } from '../database/describe-database.ts'
 import type { ServerDatabase } from '../database/world-store.ts'
@@ -16,6 +17,8 @@ const MEMBERS = ['url', 'schema', 'poolSize', 'statementTimeout', 'prepare'] as 
 
 /** Returns `:memory:` or a path as it is, and a URL of PostgreSQL as an object. */
 export function readDatabase(database: unknown): string | ServerDatabase {
+  if (database instanceof URL) return readDatabase(database.href)
+  if (typeof database === 'string' && /^file:/i.test(database)) return readFileUrl(database)
   if (typeof database === 'object' && database !== null && !Array.isArray(database)) return readServer(database as ServerDatabase)
   if (typeof database !== 'string' || database === '')
     throw new TypeError('RestEngine.create: "database" must be ":memory:", the path of a file, or a URL of PostgreSQL ("postgres://...").')
@@ -23,12 +26,19 @@ export function readDatabase(database: unknown): string | ServerDatabase {
   const scheme = findScheme(database)
   if (scheme === undefined) return database
   if (isPostgres(scheme)) return readUrl(database)
-  const what =
-    scheme === 'file' || scheme.startsWith('sqlite')
-      ? 'is a URL: give the path of the file alone.'
-      : `is not a SQLite file: ${SERVERS[scheme] ?? `"${scheme}://"`} is not supported yet. Leave "database" out for a database in memory, or give the path of a SQLite file or a URL of PostgreSQL; entities written for PostgreSQL or MySQL run in SQLite as they are.`
+  const what = scheme.startsWith('sqlite')
+    ? 'is a URL: give the path of the file alone.'
+    : `is not a SQLite file: ${SERVERS[scheme] ?? `"${scheme}://"`} is not supported yet. Leave "database" out for a database in memory, or give the path of a SQLite file or a URL of PostgreSQL; entities written for PostgreSQL or MySQL run in SQLite as they are.`
   // Without what follows, which may hold a password.
   throw new TypeError(`RestEngine.create: "database" ("${scheme}://...") ${what}`)
+}
+
+/** Returns the path that a `file:` URL names. One without a slash is relative: `file:data.sqlite`. */
+function readFileUrl(url: string): string {
+  const rest = url.slice('file:'.length)
+  if (rest === '' || /[?#]/.test(rest))
+    throw new TypeError('RestEngine.create: "database" is a file: URL, which may name a path and nothing else: "file:///data/shop.sqlite".')
+  return rest.startsWith('/') ? fileURLToPath(url) : decodeURIComponent(rest)
 }
 
 function findScheme(database: string): string | undefined {

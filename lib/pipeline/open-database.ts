@@ -2,6 +2,7 @@
  * Open the database: the one place where the option `database` decides which kind of database serves an engine. Its implementation is loaded with the first
  * engine, MikroORM's driver included: importing the library alone costs little.
  */
+import { formatInstall } from '../database/install-line.ts'
 import type { Opened, Opening, ServerDatabase } from '../database/world-store.ts'
 
 /** What the packages of PostgreSQL are missing by. */
@@ -23,6 +24,6 @@ async function loadPostgres(): Promise<(opening: Opening<ServerDatabase>) => Pro
     return (await import('../postgres/open.ts')).openPostgres
   } catch (error) {
     if (!MISSING.test((error as Error).message)) throw error
-    throw new Error('A PostgreSQL database needs two more packages: npm install @mikro-orm/postgresql pg', { cause: error })
+    throw new Error(`A PostgreSQL database needs two more packages: ${formatInstall('@mikro-orm/postgresql', 'pg')}`, { cause: error })
   }
 }

@@ -29,7 +29,7 @@ export interface EngineOptions {
    * `:memory:` (the default), or the path of a SQLite file, created when missing; or a PostgreSQL database, as a URL (`postgres://user@host/database`) or as
    * `{ url, schema, poolSize, statementTimeout, prepare }`; or one in this process (`pglite:`, `pglite:DIR`).
    */
-  readonly database?: string | ServerDatabase
+  readonly database?: string | URL | ServerDatabase
   /**
    * `update` (the default) creates missing tables and columns and never drops any; `keep` touches nothing, and is the default and the only choice without
    * entities.
@@ -95,8 +95,11 @@ export interface EngineOptions {
 }
 
 /** The options with their defaults. */
-export type CheckedOptions = Required<Omit<EngineOptions, 'entities' | 'limits' | 'lookup' | 'seed' | 'clock' | 'auth'>> &
-  Pick<EngineOptions, 'entities' | 'lookup' | 'seed' | 'clock' | 'auth'> & { readonly limits: Limits }
+export type CheckedOptions = Required<Omit<EngineOptions, 'database' | 'entities' | 'limits' | 'lookup' | 'seed' | 'clock' | 'auth'>> &
+  Pick<EngineOptions, 'entities' | 'lookup' | 'seed' | 'clock' | 'auth'> & {
+    readonly limits: Limits
+    readonly database: string | ServerDatabase
+  }
 
 const OPTIONS = [
   'entities',

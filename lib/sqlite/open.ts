@@ -6,7 +6,7 @@ import type { Options as CoreOptions } from '@mikro-orm/core'
 import type { Options } from '@mikro-orm/sqlite'
 import type { Notes } from '../base/notes.ts'
 import { addSchema } from './schema/add-schema.ts'
-import { checkFile, checkWritable, fileError } from './database/check-file.ts'
+import { checkFile, checkFolder, checkWritable, fileError } from './database/check-file.ts'
 import type { Opened, Opening } from '../database/world-store.ts'
 import { SqliteConnection } from './connection.ts'
 import { Content } from './content.ts'
@@ -20,7 +20,7 @@ import { SqliteDatabase } from './database/sqlite-database.ts'
 import { SqliteWorldStore } from './world-store.ts'
 import { findCounters, requireKeys } from './orm/autoincrement.ts'
 import type { SharedSqliteDialect } from './orm/shared-dialect.ts'
-import { checkTables } from './schema/missing-tables.ts'
+import { checkTables, noteMissing } from './schema/missing-tables.ts'
 import { followClock } from '../orm/model-time.ts'
 import { skipUpdateOfCreated } from '../orm/on-update.ts'
 import { openReadOnly } from './database/open-read-only.ts'
@@ -42,7 +42,10 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
       checkFile(database)
       if (!readOnly) checkWritable(database)
       handle = readOnly ? openReadOnly(database) : new SqliteDatabase(database)
-    } else handle = database === ':memory:' ? new SqliteDatabase(database) : openFile(opening, isNew)
+    } else {
+      if (isNew) checkFolder(database)
+      handle = database === ':memory:' ? new SqliteDatabase(database) : openFile(opening, isNew)
+    }
     const model = entities === undefined ? await readFileModel(handle, database, opening.notes) : undefined
     const foreign = new ForeignModel(opening.notes)
     if ('attachDatabases' in opening.orm)
@@ -174,7 +177,7 @@ interface Begun {
 
 function complete<T>(
   { connection, handle, foreign }: Begun,
-  { schema, database, notes }: Opening<string>,
+  { schema, database, notes, entities }: Opening<string>,
   build: () => Awaitable<T>,
 ): Awaitable<T> {
   const { orm } = connection
@@ -187,6 +190,7 @@ function complete<T>(
     connection.content.count(findCounters(orm, handle.db))
     return build()
   }
+  if (schema !== 'update' && entities !== undefined && database !== ':memory:') noteMissing(orm, handle, notes)
   if (schema !== 'update') return counted()
   if (!handle.readOnly) return addSchema({ orm, db: handle.db, path: database, notes }, counted)
   checkTables(orm, handle, database)

@@ -62,7 +62,10 @@ describe('an engine', () => {
         await refused({ entities, database: url }, /^(?!.*secret)/)
       }
     }
-    await refused({ entities: [User], database: 'file:///tmp/shop.sqlite' }, /is a URL: give the path of the file alone/)
+    await refused(
+      { entities: [User], database: 'file:///tmp/shop.sqlite?mode=ro' },
+      /is a file: URL, which may name a path and nothing else/,
+    )
     await refused({ entities: [User], database: 'sqlite://shop.sqlite' }, /is a URL: give the path of the file alone/)
   })
 

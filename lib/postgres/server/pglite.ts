@@ -2,6 +2,7 @@
  * PGlite: PostgreSQL compiled to WebAssembly, in this process, in memory or in a folder, for trying without a server. It has one backend, thus one session, which
  * `pg` talks to as to a server. Throws Error in one line where the package is missing, and for a folder that cannot be opened.
  */
+import { formatInstall } from '../../database/install-line.ts'
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { PoolConfig } from 'pg'
@@ -82,7 +83,7 @@ async function loadPackage(): Promise<PglitePackage> {
     return (await import(PACKAGE)) as PglitePackage
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new Error(`A PGlite database needs one more package: npm install ${PACKAGE}`, { cause: error })
+    throw new Error(`A PGlite database needs one more package: ${formatInstall(PACKAGE)}`, { cause: error })
   }
 }
 

@@ -3,7 +3,7 @@
  * an encrypted database and a newer format. The header: https://www.sqlite.org/fileformat.html, section 1.3.
  */
 import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 
 const MAGIC = 'SQLite format 3\0'
 const HEADER = 100
@@ -38,6 +38,12 @@ export function checkFile(path: string): FileHeader {
     throw new Error(`${path} is cut short: ${expected - size} of its ${expected} bytes are missing.`)
   }
   return { usesLog: bytes[18] === 2 || bytes[19] === 2, size }
+}
+
+/** @throws Error in one line when the folder of a file that is to be made is not there. */
+export function checkFolder(path: string): void {
+  const folder = dirname(resolve(path))
+  if (!existsSync(folder)) throw new Error(`${path} cannot be made: there is no folder ${folder}.`)
 }
 
 /** @throws Error in one line when neither the file nor a journal beside it can be written. */

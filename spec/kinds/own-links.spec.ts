@@ -35,6 +35,14 @@ describeStores('a required relation to itself', () => {
     assert.deepEqual((await engine.handle('GET', '/v1/users')).body.users, users)
   })
 
+  it('is named by a refusal of given', async () => {
+    await using engine = await createEngine({ entities: [User] })
+    await assert.rejects(engine.given('user', { id: 15, createdBy: 15 }), ({ message }: Error) => {
+      assert.match(message, /: "createdBy" → the user\. One of these relations must be able to be null\.$/)
+      return true
+    })
+  })
+
   it('is within the scope of the caller, or refused', async () => {
     const scoped = resource(User, { scope: () => ({ name: { $ne: 'Eve' } }) })
     await using engine = await createEngine({ entities: [User], resources: [scoped] })

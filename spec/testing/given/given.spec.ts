@@ -312,7 +312,7 @@ describe('given refuses', () => {
       'validation_failed',
       /no attribute "nme"\. Did you mean "name"/,
     ],
-    ['a computed attribute', e => e.given('book', { titleLength: 4 }), 'validation_failed', /"titleLength" is computed/],
+    ['a computed attribute', e => e.given('book', { titleLength: 4 }), 'validation_failed', /"titleLength" is read-only/],
     ['a link to nothing', e => e.given('book', { author: 99 }), 'validation_failed', /no author with the ID 99/],
     ['null for what is needed', e => e.given('book', { author: null }), 'validation_failed', /"author" cannot be null/],
     ['a value of another type', e => e.given('book', { title: 5 }), 'validation_failed', /"title" must be a string/],

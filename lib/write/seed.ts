@@ -26,7 +26,7 @@ import type { Work } from './unit-of-work.ts'
 import { isObject } from '../base/json.ts'
 import { writeOneSide } from './ordered-lists.ts'
 import { owningName } from './relation-sides.ts'
-import { ValidationContext, joinPath } from './validation-context.ts'
+import { ValidationContext, joinPath, nameByPlace } from './validation-context.ts'
 import { validateRecord } from './validate-record.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { translateDatabaseError } from './database-errors.ts'
@@ -198,11 +198,6 @@ interface Need {
   readonly awaitsKey: boolean
 }
 
-/** Names a record by its place; the one that `given` makes has none. */
-function nameRecord({ change: { path, resource } }: SeedRecord): string {
-  return path === '' ? `the ${resource.singular}` : `"${path}"`
-}
-
 /** A link that is not set yet. */
 interface OpenLink {
   readonly record: SeedRecord
@@ -285,11 +280,11 @@ class Loader {
       walked.push(needs.get(record)!.find(({ needed }) => open.has(needed))!)
     }
     const circle = walked.slice(walked.findIndex(need => need.record === walked.at(-1)!.needed))
-    const path = [...circle.map(({ at }) => `"${at}"`), nameRecord(circle[0]!.record)].join(' → ')
+    const path = [...circle.map(({ at }) => `"${at}"`), nameByPlace(circle[0]!.record.change)].join(' → ')
     const detail = `Records need each other in a circle, so that none of them can come first: ${path}. One of these relations must be able to be null.`
     const errors = circle.map(({ at, needed }): FieldError => ({
       code: 'conflict',
-      detail: `"${at}" cannot be linked: ${nameRecord(needed)} needs this record first.`,
+      detail: `"${at}" cannot be linked: ${nameByPlace(needed.change)} needs this record first.`,
       attribute: at,
     }))
     throw restError('validation_failed', detail, { errors })

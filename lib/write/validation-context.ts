@@ -4,7 +4,7 @@ import type { FieldErrors } from '../base/body-errors.ts'
 import type { FieldError } from '../base/errors.ts'
 import { findNearest, formatHint } from '../base/suggest.ts'
 import type { Dialect } from '../database/dialect.ts'
-import type { Attribute } from '../model/model.ts'
+import type { Attribute, Resource } from '../model/model.ts'
 import { EVERYTHING, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 
@@ -75,4 +75,9 @@ export function joinPath(path: string, name: string | number): string {
 export function suggestName(name: string, known: readonly string[]): { suggestion?: string } {
   const suggestion = findNearest(name, known)
   return suggestion === undefined ? {} : { suggestion }
+}
+
+/** Names a record by its place in what was given; a record that is all of it has none. */
+export function nameByPlace({ path, resource }: { readonly path: string; readonly resource: Resource }): string {
+  return path === '' ? `the ${resource.singular}` : `"${path}"`
 }

@@ -117,3 +117,13 @@ describeStores('an embedded object that is not stored', () => {
     assert.deepEqual(await ask('GET', '/v1/events?name=c'), [{ id: 2, name: 'c' }])
   })
 })
+
+describeStores('a stored property with a getterName', () => {
+  it('is stored and shown, as MikroORM stores it', async () => {
+    const properties = { id: p.integer().primary(), title: p.string().getterName('getTitle') }
+    await using engine = await createEngine({ entities: [defineEntity({ name: 'Named', properties })] })
+    const { status, body } = await engine.handle('POST', '/v1/nameds', undefined, { title: 'a' })
+    assert.deepEqual([status, body.named], [200, { id: 1, title: 'a' }])
+    assert.equal((await engine.handle('GET', '/v1/nameds', { title: 'a' })).body.count, 1)
+  })
+})

@@ -26,7 +26,7 @@ export function publicName(prop: Property): string {
 
 /** A property that is not stored and has a value for readers all the same. */
 export function isGetter(prop: Property): boolean {
-  return (prop.getter === true && prop.setter !== true && prop.persist === false) || prop.getterName !== undefined
+  return prop.persist === false && ((prop.getter === true && prop.setter !== true) || prop.getterName !== undefined)
 }
 
 /** What MikroORM calls the values of the types that it knows. */
